@@ -13,9 +13,10 @@ from types import SimpleNamespace
 import pytest
 
 import service_tui
-from service_tui import __main__, __version__, cli, version
-from service_tui.arguments import WRONG_WORDS as WRONG_WORDS_CODE
-from service_tui.arguments import parsed, parser_of
+from service_tui import __main__, __version__, version
+from service_tui.cli import main as cli
+from service_tui.cli.parser import WRONG_WORDS as WRONG_WORDS_CODE
+from service_tui.cli.parser import parsed, parser_of
 from service_tui.config import read_environment
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.options import Options
@@ -66,7 +67,7 @@ def test_windows_gets_one_sentence_before_anything_needs_posix(
 ) -> None:
     monkeypatch.setattr(__main__, "os", SimpleNamespace(name="nt"))
     # As it would be there: what lies behind this door cannot be imported.
-    monkeypatch.setitem(sys.modules, "service_tui.cli", None)
+    monkeypatch.setitem(sys.modules, "service_tui.cli.main", None)
     with pytest.raises(SystemExit) as ended:
         __main__.main()
     said = capsys.readouterr()
@@ -660,7 +661,7 @@ def test_the_wallets_key_is_taken_out_of_the_environment(tmp_path: Path) -> None
 @pytest.mark.process
 def test_no_child_inherits_the_wallets_key(home: dict[str, str]) -> None:
     code = (
-        "import os, subprocess, sys; from service_tui.cli import run; run(['doctor']);"
+        "import os, subprocess, sys; from service_tui.cli.main import run; run(['doctor']);"
         "print(subprocess.run(['env'], capture_output=True, text=True).stdout)"
     )
     done = subprocess.run(

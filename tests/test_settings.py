@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from service_tui import cli
-from service_tui.arguments import parser_of
+from service_tui.cli import main as cli
+from service_tui.cli.parser import parser_of
 from service_tui.config import read_environment
 from service_tui.settings import (
     BY_KEY,

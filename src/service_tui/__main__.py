@@ -32,7 +32,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     # Imported here, so that --help and --version need nothing else.
-    from service_tui.cli import run  # noqa: PLC0415
+    from service_tui.cli.main import run  # noqa: PLC0415
 
     code = run(sys.argv[1:])
     try:

@@ -22,7 +22,7 @@ from service_tui.autoresearch.worktree import Worktree, repository_at
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.notes import notebook, registry
 from service_tui.terms import Direction, ExperimentStatus, Plan
-from service_tui.wire.endpoints_research import EXPERIMENTS
+from service_tui.wire.endpoints.research import EXPERIMENTS
 from service_tui.wire.research import BacktestRequest
 from service_tui.wire.research_tools import (
     BacktestArguments,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kit.terminal.research import SKILL, git, new_repository
-from service_tui.cli import run
+from service_tui.cli.main import run
 
 
 @pytest.mark.process

@@ -14,14 +14,14 @@ import time
 from pathlib import Path
 from typing import Final
 
-from service_tui.engine.codec import dumps, encode
+from service_tui.engine.codec.events import dumps, encode
 from service_tui.engine.events import Fill, Note, Payout
-from service_tui.server.digest import Digest
-from service_tui.server.replays import read, thresholds_in, weigh
-from service_tui.storage.database import Database
+from service_tui.server.past.digest import Digest
+from service_tui.server.routes.research import read, thresholds_in, weigh
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.entries import Wanted
 from service_tui.storage.journal import Journal, JournalRow
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
 from service_tui.terms import Action, Side
 from service_tui.units import Micros, Timestamp

@@ -18,14 +18,14 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from kit.service.stage import open_directory  # noqa: E402
 from service_tui.clock import ManualClock  # noqa: E402
+from service_tui.engine.amm.exchange import Order  # noqa: E402
+from service_tui.engine.amm.market import Market  # noqa: E402
 from service_tui.engine.events import AgentRegistered  # noqa: E402
-from service_tui.engine.exchange import Order  # noqa: E402
 from service_tui.engine.exits import watch  # noqa: E402
-from service_tui.engine.market import Market  # noqa: E402
 from service_tui.engine.thresholds import Spot, Wanted, set_monitor  # noqa: E402
 from service_tui.engine.tick import advance, change_speed  # noqa: E402
 from service_tui.engine.world import World  # noqa: E402
-from service_tui.server.keeper import begin  # noqa: E402
+from service_tui.server.world_store import begin  # noqa: E402
 from service_tui.terms import Action, MarketStatus, Plan, Side  # noqa: E402
 from service_tui.units import ONE, Micros, Timestamp  # noqa: E402
 

@@ -21,10 +21,14 @@ sys.path.insert(0, str(ROOT / "tests"))
 from kit.desk.reactor import PENDING, following, is_trade, settle  # noqa: E402
 from kit.samples.desk import NOW, sample_state  # noqa: E402
 from kit.samples.reactor import reactor  # noqa: E402
-from service_tui.desk.facts_reactor import SignalChanged, SignalsSeen  # noqa: E402
-from service_tui.desk.records_reactor import Policy, SignalState  # noqa: E402
 from service_tui.desk.reduce import reduce  # noqa: E402
-from service_tui.desk.reduce_reactor import SIGNALS_MAX  # noqa: E402
+from service_tui.desk.slices.reactor import (  # noqa: E402  # noqa: E402
+    SIGNALS_MAX,
+    Policy,
+    SignalChanged,
+    SignalsSeen,
+    SignalState,
+)
 from service_tui.storage.blotter import Blotter  # noqa: E402
 
 ROUNDS = 40

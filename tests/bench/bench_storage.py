@@ -13,12 +13,12 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from service_tui.storage.connection import connect_to_write
-from service_tui.storage.database import Database
+from service_tui.storage.db.connection import connect_to_write
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
+from service_tui.storage.db.schema import create
 from service_tui.storage.journal import Journal, JournalRow
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
-from service_tui.storage.schema import create
 
 ROUNDS = 30
 PER_ROUND = 100

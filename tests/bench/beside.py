@@ -33,7 +33,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from service_tui import cli
+from service_tui.cli import main as cli
 
 SIZE = (120, 40)
 LOST_S = 5.0
@@ -202,14 +202,14 @@ FOLDERS: list[Path] = []
 
 
 def holder_at(folder: Path) -> int | None:
-    from service_tui.storage.lock import holder_of  # noqa: PLC0415
+    from service_tui.storage.db.lock import holder_of  # noqa: PLC0415
 
     holder = holder_of(folder) if folder.exists() else None
     return None if holder is None else holder.pid
 
 
 def address_of(folder: Path) -> str:
-    from service_tui.storage.lock import holder_of  # noqa: PLC0415
+    from service_tui.storage.db.lock import holder_of  # noqa: PLC0415
 
     for _ in range(300):
         holder = holder_of(folder) if folder.exists() else None

@@ -21,7 +21,7 @@ from kit.service.line import Line, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import MARKETS, PLACE_TRADE, POSITIONS, TRADES
+from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, POSITIONS, TRADES
 
 DAY_S = 86_400.0
 STEP_S = 240.0

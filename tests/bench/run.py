@@ -122,8 +122,8 @@ def bench_start(rounds: int = 7) -> None:
 
 
 def bench_engine(count: int = 200_000) -> None:
+    from service_tui.engine.amm.exchange import Order  # noqa: PLC0415
     from service_tui.engine.events import AgentRegistered  # noqa: PLC0415
-    from service_tui.engine.exchange import Order  # noqa: PLC0415
     from service_tui.engine.tick import advance  # noqa: PLC0415
     from service_tui.engine.world import World  # noqa: PLC0415
     from service_tui.terms import Action, MarketStatus, Plan, Side  # noqa: PLC0415
@@ -169,10 +169,10 @@ def raw_sqlite(folder: Path, count: int) -> list[float]:
 
 async def bench_durable(count: int = 3_000) -> None:
     from kit.service.stage import open_stage  # noqa: PLC0415
-    from service_tui.engine.exchange import Order  # noqa: PLC0415
+    from service_tui.engine.amm.exchange import Order  # noqa: PLC0415
     from service_tui.terms import Action, Plan, Side  # noqa: PLC0415
     from service_tui.units import ONE  # noqa: PLC0415
-    from service_tui.wire.endpoints import PLACE_TRADE  # noqa: PLC0415
+    from service_tui.wire.endpoints.public import PLACE_TRADE  # noqa: PLC0415
     from service_tui.wire.trades import TradeRequest  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
@@ -224,8 +224,8 @@ async def bench_durable(count: int = 3_000) -> None:
 async def bench_loopback(rounds: int = 120) -> None:
     """Trades over sixteen connections of another process, against the engine's own rate."""
     from kit.service.stage import open_stage  # noqa: PLC0415
-    from service_tui.engine.exchange import Order  # noqa: PLC0415
-    from service_tui.server.loopback import listen  # noqa: PLC0415
+    from service_tui.engine.amm.exchange import Order  # noqa: PLC0415
+    from service_tui.server.http.loopback import listen  # noqa: PLC0415
     from service_tui.terms import Action, Plan, Side  # noqa: PLC0415
     from service_tui.units import ONE  # noqa: PLC0415
 

@@ -63,8 +63,8 @@ async def trade(url: str, keys: list[str], seconds: float, count: int) -> Counte
 
 
 def balance_of(data: Path) -> int:
-    from service_tui.server.keeper import restore  # noqa: PLC0415
-    from service_tui.storage.lock import DataDirLock  # noqa: PLC0415
+    from service_tui.server.world_store import restore  # noqa: PLC0415
+    from service_tui.storage.db.lock import DataDirLock  # noqa: PLC0415
     from service_tui.storage.opening import open_database  # noqa: PLC0415
 
     lock = DataDirLock.acquire(data, pid=os.getpid(), now=time.time())  # noqa: TID251

@@ -92,8 +92,8 @@ async def watching(late: list[float]) -> None:
 async def soak(seconds: float, programs: int) -> None:
     from kit.service.stage import open_stage  # noqa: PLC0415
     from service_tui.clock import SystemClock  # noqa: PLC0415
-    from service_tui.server.history import KINDS  # noqa: PLC0415
-    from service_tui.server.loopback import listen  # noqa: PLC0415
+    from service_tui.server.http.loopback import listen  # noqa: PLC0415
+    from service_tui.server.past.history import KINDS  # noqa: PLC0415
     from service_tui.storage.journal import History  # noqa: PLC0415
     from service_tui.terms import Plan  # noqa: PLC0415
 

@@ -237,7 +237,7 @@ def trade(home: Path, seconds: float) -> None:
     """An agent that trades at whoever serves; lines that break are what the storm does."""
     from service_tui import ServiceClient  # noqa: PLC0415
     from service_tui.client.errors import ServiceError  # noqa: PLC0415
-    from service_tui.storage.lock import LOCK_FILE  # noqa: PLC0415
+    from service_tui.storage.db.lock import LOCK_FILE  # noqa: PLC0415
 
     rng, met, key = random.Random(1), Counter[str](), ""
     end = time.monotonic() + seconds

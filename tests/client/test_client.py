@@ -39,12 +39,12 @@ from service_tui.client.resources import (
 )
 from service_tui.clock import Clock, ManualClock, SystemClock
 from service_tui.terms import Side, Venue
-from service_tui.wire import endpoints as on
-from service_tui.wire import endpoints_desk as on_desk
 from service_tui.wire.agents import AgentSettingsPatch, RegisterRequest
 from service_tui.wire.base import WireModel
 from service_tui.wire.briefing import BriefingQuery
 from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints import desk as on_desk
+from service_tui.wire.endpoints import public as on
 from service_tui.wire.errors import ErrorBody
 from service_tui.wire.markets import MarketsBody, MarketsQuery
 from service_tui.wire.settings import SettingsPatch, UserSettingsPatch

@@ -39,7 +39,7 @@ from service_tui.terms import Side
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import MARKETS, PLACE_TRADE, REGISTER, SETTINGS
+from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, REGISTER, SETTINGS
 from service_tui.wire.markets import MarketsQuery
 from service_tui.wire.trades import TradeRequest
 

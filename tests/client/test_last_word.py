@@ -12,7 +12,7 @@ from service_tui.client.errors import HeldBackError
 from service_tui.client.keys import Key, Keys
 from service_tui.terms import Side
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import HEALTH, PLACE_TRADE
+from service_tui.wire.endpoints.public import HEALTH, PLACE_TRADE
 from service_tui.wire.trades import TradeRequest
 
 ORDER = TradeRequest(market_id="m", side=Side.YES, amount=25.0)

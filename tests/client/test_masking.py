@@ -14,7 +14,7 @@ from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.client.keys import MASK, Key, Keys
 from service_tui.terms import Side
-from service_tui.wire.endpoints import AGENT, MARKETS, PLACE_TRADE
+from service_tui.wire.endpoints.public import AGENT, MARKETS, PLACE_TRADE
 from service_tui.wire.text import letters, line, prose
 from service_tui.wire.trades import TradeRequest
 

@@ -24,12 +24,8 @@ from service_tui.client.reply import NotProtocolError
 from service_tui.client.stream import EVENT_MAX, LINE_MAX, Frames
 from service_tui.clock import SystemClock
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import (
-    HealthBody,
-)
-from service_tui.wire.endpoints_desk import (
-    WORLD,
-)
+from service_tui.wire.endpoints.desk import WORLD
+from service_tui.wire.endpoints.public import HealthBody
 
 EVENTS: Endpoint[HealthBody] = replace(WORLD, answers=HealthBody)  # any body does
 HEAD = (

@@ -7,18 +7,18 @@ from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state, leash_of, sample_supervision
 from service_tui.console import formats
-from service_tui.console.dialogs.about import About
-from service_tui.console.dialogs.choose_plan import ChoosePlan
-from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
-from service_tui.console.dialogs.leash_form import LeashForm
-from service_tui.console.dialogs.secret import Secret
+from service_tui.console.forms.about import About
+from service_tui.console.forms.choose_plan import ChoosePlan
+from service_tui.console.forms.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.keys import KEYS
-from service_tui.console.screens.agent_text import agent_story
-from service_tui.console.screens.agents import AgentsScreen
-from service_tui.desk.commands import AgentAct, Forget, Govern, SetPreference
-from service_tui.desk.commands_fleet import WatchAgent
-from service_tui.desk.fleet import FleetView, RevealedView, VenueMoneyView
-from service_tui.desk.records import Phase
+from service_tui.console.screens.agents.leash_form import LeashForm
+from service_tui.console.screens.agents.screen import AgentsScreen
+from service_tui.console.screens.agents.secret import Secret
+from service_tui.console.screens.agents.text import agent_story
+from service_tui.desk.commands.agents import WatchAgent
+from service_tui.desk.commands.commands import AgentAct, Forget, Govern, SetPreference
+from service_tui.desk.slices.agents import FleetView, RevealedView, VenueMoneyView
+from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
 from service_tui.server.routes.claim import WAITS
 from service_tui.terms import Plan, Venue

@@ -14,24 +14,24 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state
 from kit.service.stage import ANSWER_S
 from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
-from service_tui.console.dialogs import confirm
-from service_tui.console.dialogs.confirm import Confirm
-from service_tui.console.dialogs.go_on import GoOn
-from service_tui.console.dialogs.welcome import Welcome
 from service_tui.console.doors import Choice, DeskClosedError
+from service_tui.console.forms import confirm
+from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.go_on import GoOn
+from service_tui.console.forms.welcome import Welcome
 from service_tui.console.messages import CommandGiven, Copied, GoTo, Said
-from service_tui.console.outbox import OPENING, Outbox
-from service_tui.console.palette import (
+from service_tui.console.parts.base import NumberedView
+from service_tui.console.screens.settings.rows import THEME_ROW
+from service_tui.console.shell.outbox import OPENING, Outbox
+from service_tui.console.shell.palette import (
     ActionsProvider,
     AgentsProvider,
     MarketsProvider,
     SettingsProvider,
 )
-from service_tui.console.screens.base import NumberedView
-from service_tui.console.screens.setting_rows import THEME_ROW
-from service_tui.console.trail import VIEWS_MAX, Trail, View
+from service_tui.console.shell.views import VIEWS_MAX, Trail, View
 from service_tui.desk.command import Command
-from service_tui.desk.commands import (
+from service_tui.desk.commands.commands import (
     AskQuote,
     PlaceTrade,
     Refresh,
@@ -40,7 +40,7 @@ from service_tui.desk.commands import (
     SetStar,
     WatchMarket,
 )
-from service_tui.desk.records import MeanwhileView, Notice, Phase, TicketState, Topic
+from service_tui.desk.slices.records import MeanwhileView, Notice, Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp

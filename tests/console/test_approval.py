@@ -8,7 +8,7 @@ from textual import events
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, leash_of, sample_supervision
-from service_tui.console.dialogs.approval import (
+from service_tui.console.forms.approval import (
     GONE,
     NEXT,
     ApprovalForm,
@@ -16,16 +16,16 @@ from service_tui.console.dialogs.approval import (
     over_means,
     why_text,
 )
-from service_tui.console.hand_keys import TYPED_AHEAD
 from service_tui.console.key_queue import REST_S
-from service_tui.console.outbox import DECIDED_S
+from service_tui.console.shell.hand_keys import TYPED_AHEAD
+from service_tui.console.shell.outbox import DECIDED_S
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
-from service_tui.desk.commands import Halt
-from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
-from service_tui.desk.fleet import VenueMoneyView
-from service_tui.desk.records_fleet import HeldView
+from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
+from service_tui.desk.commands.commands import Halt
+from service_tui.desk.slices.agents import VenueMoneyView
+from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros

@@ -9,7 +9,7 @@ from textual.app import App
 
 from kit.console.doors import Running, running
 from kit.console.painting import each_frame
-from service_tui.console import frame
+from service_tui.console.shell import frame
 
 SIZES = ((160, 50), (80, 24), (120, 40))
 

@@ -8,12 +8,12 @@ from kit.console.doors import Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import HASH, redemption_of, run_of
-from service_tui.console.screens.blotter import BlotterScreen
-from service_tui.console.screens.ticket_text import STATES, number_of, ticket_detail, took_s
-from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records import TicketState, TicketView
-from service_tui.desk.records_redemption import ChainRunState, RunView
-from service_tui.desk.run_tickets import run_tickets
+from service_tui.console.parts.ticket_text import STATES, number_of, ticket_detail, took_s
+from service_tui.console.screens.orders.screen import BlotterScreen
+from service_tui.desk.chain.run_tickets import run_tickets
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.slices.redemption import ChainRunState, RunView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

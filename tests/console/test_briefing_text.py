@@ -5,9 +5,9 @@ import pytest
 from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.needs import needs
-from service_tui.console.screens.briefing_text import briefing_text, is_alarming
-from service_tui.desk.briefing import BriefingView, StandingView, VenueBriefing
-from service_tui.desk.records_risk import RiskView
+from service_tui.console.screens.overview.briefing import briefing_text, is_alarming
+from service_tui.desk.slices.briefing import BriefingView, StandingView, VenueBriefing
+from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

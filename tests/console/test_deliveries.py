@@ -24,7 +24,7 @@ from service_tui.console.deliveries import (
     quiet_of,
     ways_text,
 )
-from service_tui.desk.records import Notice, NoticeKind
+from service_tui.desk.slices.records import Notice, NoticeKind
 from service_tui.units import Timestamp
 
 STATE = seen_before(sample_state())

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from service_tui.console.ending import SIGNALS, Ending, Signals
-from service_tui.console.terminal import GIVE_BACK, Terminal
+from service_tui.console.shell.ending import SIGNALS, Ending, Signals
+from service_tui.console.shell.terminal import GIVE_BACK, Terminal
 
 
 class Ends:

@@ -19,19 +19,19 @@ from kit.console.snapshot import assert_snapshot
 from kit.examples import examples
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of
-from service_tui.console import fatal
 from service_tui.console.app import ConsoleApp
 from service_tui.console.figures import figures
-from service_tui.console.frame import WIDTH_MIN
 from service_tui.console.keys import KEYS, bindings_of
+from service_tui.console.shell import fatal
+from service_tui.console.shell.frame import WIDTH_MIN
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Lasting, lasting_things
 from service_tui.console.widgets.key_bar import KeyBar, screen_keys
 from service_tui.console.widgets.line_fit import GAP, Bit, fitted_bits, joined, meter
 from service_tui.console.widgets.top_bar import TopBar, ask_bits, badge_bits, money_bits, world_bits
-from service_tui.desk.records import Phase, ServiceView, Topic
-from service_tui.desk.records_halt import HaltView
-from service_tui.desk.records_venues import VenueSumView
+from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.slices.records import Phase, ServiceView, Topic
+from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Venue
 from service_tui.units import Micros, Timestamp

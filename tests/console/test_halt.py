@@ -12,20 +12,20 @@ from textual.widgets import Input
 from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.dialogs.confirm import Confirm
-from service_tui.console.dialogs.halt import EXIT_WORD, HaltPanel
-from service_tui.console.dialogs.halt_text import exits_question, halt_text, sold_and_kept
-from service_tui.console.dialogs.order_draft import Draft, DraftError, read_order
-from service_tui.console.dialogs.trade_form import TradeForm
-from service_tui.console.dialogs.typed_word import TypedWord
 from service_tui.console.doors import DeskClosedError
+from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.halt import EXIT_WORD, HaltPanel
+from service_tui.console.forms.halt_text import exits_question, halt_text, sold_and_kept
+from service_tui.console.forms.order_draft import Draft, DraftError, read_order
+from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.needs import needs
 from service_tui.console.widgets.banner import lasting_things
 from service_tui.console.widgets.top_bar import TopBar
-from service_tui.desk.commands import ExitAll, Halt, PlaceTrade, Resume, SetPreference
-from service_tui.desk.exit_all import sale_of
-from service_tui.desk.records import TicketState, TicketView
-from service_tui.desk.records_halt import AckState, AckView, ExitAllView, HaltView
+from service_tui.desk.commands.commands import ExitAll, Halt, PlaceTrade, Resume, SetPreference
+from service_tui.desk.halt.exit_all import sale_of
+from service_tui.desk.slices.halt import AckState, AckView, ExitAllView, HaltView
+from service_tui.desk.slices.records import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp

@@ -7,18 +7,18 @@ import pytest
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state, held_of, leash_of, limits_of, run_of, sample_supervision
-from service_tui.console.dialogs.approval import ApprovalForm
-from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
-from service_tui.console.dialogs.form import SECOND_THOUGHT_S
-from service_tui.console.dialogs.report import report_text
-from service_tui.console.dialogs.start_skill import StartSkillForm
 from service_tui.console.formats import MASK, NOT_KNOWN
+from service_tui.console.forms.approval import ApprovalForm
+from service_tui.console.forms.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.forms.form import SECOND_THOUGHT_S
+from service_tui.console.forms.report import report_text
 from service_tui.console.needs import needs
-from service_tui.console.screens.agent_columns import agent_columns
-from service_tui.console.screens.agent_text import agent_detail, number_of
-from service_tui.console.screens.agents import AgentsScreen
+from service_tui.console.screens.agents.columns import agent_columns
+from service_tui.console.screens.agents.screen import AgentsScreen
+from service_tui.console.screens.agents.start_skill import StartSkillForm
+from service_tui.console.screens.agents.text import agent_detail, number_of
 from service_tui.console.widgets.words import Words
-from service_tui.desk.commands_fleet import (
+from service_tui.desk.commands.agents import (
     ApproveHeld,
     PauseAll,
     RefuseHeld,
@@ -26,9 +26,9 @@ from service_tui.desk.commands_fleet import (
     StartSkill,
     StopSkill,
 )
-from service_tui.desk.fleet import AgentView, VenueMoneyView
-from service_tui.desk.records import Phase
-from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
+from service_tui.desk.slices.agents import AgentView, VenueMoneyView
+from service_tui.desk.slices.fleet import Pace, SkillRunState, SupervisionView
+from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
 from service_tui.terms import LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -13,16 +13,16 @@ from textual import events
 from kit.console.doors import Running, running, seen_before
 from kit.samples.fleet import held_of, leash_of, sample_supervision
 from kit.samples.reactor import reactor_state
-from service_tui.console.dialogs.approval import ApprovalForm
-from service_tui.console.dialogs.halt import HaltPanel
-from service_tui.console.dialogs.mirror_form import EARLY, KEPT, MirrorForm
-from service_tui.console.dialogs.monitor_form import MonitorForm
-from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.console.forms.approval import ApprovalForm
+from service_tui.console.forms.halt import HaltPanel
+from service_tui.console.forms.monitor_form import MonitorForm
+from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.screens.reactor.mirror_form import EARLY, KEPT, MirrorForm
 from service_tui.console.widgets.words import Words
-from service_tui.desk.commands import AskQuote, Command, Halt, PlaceTrade, SetMonitor
-from service_tui.desk.commands_fleet import ApproveHeld
-from service_tui.desk.commands_reactor import MirrorSignal
-from service_tui.desk.records_quote import QuoteView
+from service_tui.desk.commands.agents import ApproveHeld
+from service_tui.desk.commands.commands import AskQuote, Command, Halt, PlaceTrade, SetMonitor
+from service_tui.desk.commands.reactor import MirrorSignal
+from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action
 from service_tui.units import ONE, Micros

@@ -7,9 +7,9 @@ from textual.widgets import Static
 from kit.console.doors import Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.dialogs.explain import Explain, Explanation
-from service_tui.console.dialogs.help import Help, key_line, moves
 from service_tui.console.formats import price
+from service_tui.console.forms.explain import Explain, Explanation
+from service_tui.console.forms.help import Help, key_line, moves
 from service_tui.console.keys import KEYS, keys_of, readable, shown_key
 
 STATE = seen_before(sample_state())

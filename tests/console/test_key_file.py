@@ -5,11 +5,11 @@ import pytest
 
 from kit.console.doors import running, seen_before
 from kit.samples.desk import sample_state
-from service_tui.console.dialogs.help import Help
-from service_tui.console.dialogs.welcome import Welcome
+from service_tui.console.forms.help import Help
+from service_tui.console.forms.welcome import Welcome
 from service_tui.console.key_file import PLACES, OwnKeys, own_keys, read_own_keys
 from service_tui.console.keys import KEYS, cap, key_name, key_named, move_keys, readable, with_keys
-from service_tui.desk.commands import Halt
+from service_tui.desk.commands.commands import Halt
 
 STATE = seen_before(sample_state())
 

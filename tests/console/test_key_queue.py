@@ -7,10 +7,10 @@ from textual.widgets import Input
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import sample_state
-from service_tui.console.dialogs.trade_form import TradeForm
-from service_tui.console.terminal import KeyParser
+from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.shell.terminal import KeyParser
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.commands.commands import PlaceTrade
 
 STATE = seen_before(sample_state())
 

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from kit.console.limit_draft import open_order
 from kit.console.real_ticket import BOTH, MARKET, REAL, state_on
 from kit.samples.desk import NOW
-from service_tui.console.dialogs.limit_draft import (
+from service_tui.console.forms.limit_draft import (
     LimitError,
     around,
     in_words,
     read_limit,
     why_too_small,
 )
-from service_tui.console.dialogs.order_draft import Draft, DraftError, read_order
+from service_tui.console.forms.order_draft import Draft, DraftError, read_order
 from service_tui.signing.errors import PolicyRefusedError
 from service_tui.signing.orders import AMOUNT_QUANTA, OrderAction, OrderWish, amounts
 from service_tui.terms import Action, Side, Venue

@@ -11,14 +11,21 @@ from textual.widgets import Input, Static
 from kit.console.host import Host, until
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.dialogs.trade_form import TradeForm
-from service_tui.console.screens import market_pane, market_text
-from service_tui.console.screens.market_text import ON_ITS_WAY
-from service_tui.console.screens.markets import MarketsScreen
+from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.parts import market_text
+from service_tui.console.parts.market_text import ON_ITS_WAY
+from service_tui.console.screens.markets import detail as market_pane
+from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.console.widgets.price_chart import PriceChart
-from service_tui.desk.commands import AskQuote, PlaceTrade, SetPreference, SetStar, WatchMarket
-from service_tui.desk.records import DetailView, MarketView, Phase
-from service_tui.desk.records_quote import QuoteView
+from service_tui.desk.commands.commands import (
+    AskQuote,
+    PlaceTrade,
+    SetPreference,
+    SetStar,
+    WatchMarket,
+)
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.records import DetailView, MarketView, Phase
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Venue
 from service_tui.units import Micros, Probability

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.samples.guarded import guarded_state
-from service_tui.console.dialogs.monitor_draft import (
+from service_tui.console.exit_estimate import exit_at, exit_now, guarded, unguarded
+from service_tui.console.forms.monitor_draft import (
     Change,
     Typed,
     percent_text,
@@ -16,9 +17,8 @@ from service_tui.console.dialogs.monitor_draft import (
     read_stop,
     read_target,
 )
-from service_tui.console.dialogs.order_draft import DraftError
-from service_tui.console.exit_estimate import exit_at, exit_now, guarded, unguarded
-from service_tui.desk.records_risk import MonitorState, stop_price, target_price
+from service_tui.console.forms.order_draft import DraftError
+from service_tui.desk.slices.risk import MonitorState, stop_price, target_price
 from service_tui.terms import Venue
 from service_tui.units import Micros
 

@@ -10,22 +10,22 @@ from textual.widgets import Input, Static
 from kit.console.host import Host, until
 from kit.samples.desk import NOW
 from kit.samples.guarded import guarded_state
-from service_tui.console.dialogs.confirm import Confirm
-from service_tui.console.dialogs.confirm_many import ConfirmMany
-from service_tui.console.dialogs.explain import Explain
-from service_tui.console.dialogs.form import LEAVES, SECOND_THOUGHT_S
-from service_tui.console.dialogs.monitor_form import MonitorForm
-from service_tui.console.dialogs.monitor_many import MonitorMany
-from service_tui.console.dialogs.price_alert import PriceAlertForm
-from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.console.exit_estimate import guarded
-from service_tui.console.screens.markets import MarketsScreen
-from service_tui.console.screens.monitor_columns import nearest, percent_short, track
-from service_tui.console.screens.monitor_text import guard_line
-from service_tui.console.screens.monitors import MonitorsScreen
-from service_tui.console.screens.portfolio import PortfolioScreen
-from service_tui.console.screens.risk_rows import RiskRow, key_of
-from service_tui.desk.commands import (
+from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.confirm_many import ConfirmMany
+from service_tui.console.forms.explain import Explain
+from service_tui.console.forms.form import LEAVES, SECOND_THOUGHT_S
+from service_tui.console.forms.monitor_form import MonitorForm
+from service_tui.console.forms.price_alert import PriceAlertForm
+from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.parts.monitor_columns import nearest, percent_short, track
+from service_tui.console.parts.monitor_text import guard_line
+from service_tui.console.parts.risk_rows import RiskRow, key_of
+from service_tui.console.screens.markets.screen import MarketsScreen
+from service_tui.console.screens.monitors.many_form import MonitorMany
+from service_tui.console.screens.monitors.screen import MonitorsScreen
+from service_tui.console.screens.portfolio.screen import PortfolioScreen
+from service_tui.desk.commands.commands import (
     ExitAlert,
     RemoveMonitor,
     RemovePriceAlert,
@@ -34,8 +34,8 @@ from service_tui.desk.commands import (
     SetPreference,
     SetPriceAlert,
 )
-from service_tui.desk.records import Phase, Topic
-from service_tui.desk.records_risk import AlertState, Condition, MonitorState, RiskView
+from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.risk import AlertState, Condition, MonitorState, RiskView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kit.samples.desk import NOW, sample_state
 from kit.samples.numbers import NOT_MONEY
-from service_tui.console.dialogs.order_draft import (
+from service_tui.console.forms.order_draft import (
     Draft,
     DraftError,
     buy_max,
@@ -15,7 +15,7 @@ from service_tui.console.dialogs.order_draft import (
     read_order,
     typed,
 )
-from service_tui.desk.records import Phase, Topic
+from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Mode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

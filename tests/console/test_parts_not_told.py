@@ -8,20 +8,20 @@ import pytest
 
 from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.dialogs.halt import HaltPanel
-from service_tui.console.dialogs.order_draft import Draft
-from service_tui.console.dialogs.ticket_words import action_labels
-from service_tui.console.screens.agent_columns import agent_columns
-from service_tui.console.screens.market_text import holdings
-from service_tui.console.screens.monitor_text import guard_line
-from service_tui.console.screens.position_text import trades_of
-from service_tui.desk.exports import day_in_markdown, files_of
-from service_tui.desk.records import Topic
-from service_tui.desk.records_fleet import SupervisionView
-from service_tui.desk.records_halt import HaltView
-from service_tui.desk.records_risk import RiskView
-from service_tui.desk.report import day_reports, known_pasts
-from service_tui.desk.report_rows import report_rows, report_table
+from service_tui.console.forms.halt import HaltPanel
+from service_tui.console.forms.order_draft import Draft
+from service_tui.console.forms.ticket_words import action_labels
+from service_tui.console.parts.market_text import holdings
+from service_tui.console.parts.monitor_text import guard_line
+from service_tui.console.screens.agents.columns import agent_columns
+from service_tui.console.screens.portfolio.text import trades_of
+from service_tui.desk.audit.exports import day_in_markdown, files_of
+from service_tui.desk.audit.report import day_reports, known_pasts
+from service_tui.desk.audit.report_rows import report_rows, report_table
+from service_tui.desk.slices.fleet import SupervisionView
+from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 

@@ -11,12 +11,12 @@ from textual.widgets import Input, Static
 from kit.console.host import Host
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.dialogs.explain import Explain
-from service_tui.console.dialogs.trade_form import TradeForm
-from service_tui.console.screens.portfolio import PortfolioScreen
-from service_tui.desk.commands import SetPreference
-from service_tui.desk.records import Phase, PositionView
-from service_tui.desk.records_venues import VenueSumView
+from service_tui.console.forms.explain import Explain
+from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.screens.portfolio.screen import PortfolioScreen
+from service_tui.desk.commands.commands import SetPreference
+from service_tui.desk.slices.records import Phase, PositionView
+from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import Micros, Timestamp

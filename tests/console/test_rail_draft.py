@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service_tui.console.dialogs.order_draft import DraftError
-from service_tui.console.dialogs.rail_draft import (
+from service_tui.console.forms.order_draft import DraftError
+from service_tui.console.forms.rail_draft import (
     BUYS_MAX,
     figure_text,
     percent_line,
@@ -16,8 +16,8 @@ from service_tui.console.dialogs.rail_draft import (
     read_quiet,
     read_rail,
 )
-from service_tui.desk.commands_rails import SetRail
-from service_tui.desk.records_rails import Rail, RailView, RiskDefaults
+from service_tui.desk.commands.rails import SetRail
+from service_tui.desk.slices.rails import Rail, RailView, RiskDefaults
 from service_tui.units import AMOUNT_MAX, ONE
 
 BAD = (

@@ -14,15 +14,15 @@ from kit.samples.desk import NOW
 from kit.samples.fleet import held_of, leash_of, sample_supervision
 from service_tui.console.calm import Calm
 from service_tui.console.deliveries import CHOSEN, QUIET
-from service_tui.console.dialogs.approval import ApprovalForm
+from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.keys import KEYS, key_named
 from service_tui.console.needs import needs
 from service_tui.console.needs_risk import last_alerts
 from service_tui.console.ranking import LAST_S, TIERS_S, Need, rank, ranked
-from service_tui.console.telling import BELL, Telling
-from service_tui.desk.records import NoticeKind, Phase, TicketState, Topic
-from service_tui.desk.records_fleet import AgentNeedView, NeedKind
-from service_tui.desk.records_risk import AlertView
+from service_tui.console.shell.telling import BELL, Telling
+from service_tui.desk.slices.fleet import AgentNeedView, NeedKind
+from service_tui.desk.slices.records import NoticeKind, Phase, TicketState, Topic
+from service_tui.desk.slices.risk import AlertView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
 from service_tui.units import ONE, Micros, Timestamp

@@ -9,20 +9,20 @@ from textual.widgets import Input, Static
 from kit.console.host import Host, until
 from kit.samples.desk import NOW
 from kit.samples.reactor import HOSTILE, WALLETS, reactor_state, signal, waiting
-from service_tui.console.dialogs.choose_policy import ChoosePolicy
-from service_tui.console.dialogs.confirm import Confirm
-from service_tui.console.dialogs.confirm_many import ConfirmMany
-from service_tui.console.dialogs.explain import Explain
-from service_tui.console.dialogs.mirror_form import MirrorForm
-from service_tui.console.dialogs.reactor_form import ReactorForm
-from service_tui.console.dialogs.wallet_form import FollowForm, LabelForm
+from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.confirm_many import ConfirmMany
+from service_tui.console.forms.explain import Explain
 from service_tui.console.needs import needs
-from service_tui.console.screens.reactor import ReactorScreen
-from service_tui.console.screens.reactor_rows import ReactorRow, key_of
+from service_tui.console.screens.reactor.choose_policy import ChoosePolicy
+from service_tui.console.screens.reactor.config_form import ReactorForm
+from service_tui.console.screens.reactor.mirror_form import MirrorForm
+from service_tui.console.screens.reactor.rows import ReactorRow, key_of
+from service_tui.console.screens.reactor.screen import ReactorScreen
+from service_tui.console.screens.reactor.wallet_form import FollowForm, LabelForm
 from service_tui.console.widgets import fall
 from service_tui.console.widgets.banner import lasting_things
-from service_tui.desk.commands import AskQuote
-from service_tui.desk.commands_reactor import (
+from service_tui.desk.commands.commands import AskQuote
+from service_tui.desk.commands.reactor import (
     DismissSignal,
     FollowWallet,
     LabelWallet,
@@ -32,21 +32,21 @@ from service_tui.desk.commands_reactor import (
     SetWalletPolicy,
     UnfollowWallet,
 )
-from service_tui.desk.facts_reactor import SignalsSeen
-from service_tui.desk.records import Phase, Topic
-from service_tui.desk.records_halt import HaltView
-from service_tui.desk.records_quote import QuoteView
-from service_tui.desk.records_reactor import (
+from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.reactor import (
     BreakerView,
     Policy,
     ReactorConfigView,
     ReactorView,
+    SignalsSeen,
     SignalState,
     SignalView,
     Tally,
     WalletView,
+    reduce_reactor,
 )
-from service_tui.desk.reduce_reactor import reduce_reactor
+from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Venue
 from service_tui.units import ONE, Micros, Timestamp

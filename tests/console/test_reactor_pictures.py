@@ -8,7 +8,7 @@ from kit.console.pictures import SIZES, seen
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW
 from kit.samples.reactor import reactor_state
-from service_tui.desk.records_reactor import BreakerView, ReactorView
+from service_tui.desk.slices.reactor import BreakerView, ReactorView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -8,9 +8,9 @@ import pytest
 from kit.console.real_ticket import BOTH, REAL, held_there, state_on, turned
 from kit.console.ticket import HELD, MARKET, short_quiet, ticket
 from kit.samples.desk import NOW
-from service_tui.console.dialogs.confirm import Confirm
-from service_tui.console.dialogs.live_order import live_order, live_question
-from service_tui.console.dialogs.order_draft import (
+from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.live_order import live_order, live_question
+from service_tui.console.forms.order_draft import (
     Draft,
     DraftError,
     Holding,
@@ -18,11 +18,11 @@ from service_tui.console.dialogs.order_draft import (
     read_order,
     sellable,
 )
-from service_tui.console.dialogs.trade_form import CHANGED
+from service_tui.console.forms.trade_form import CHANGED
 from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records_quote import QuoteView
-from service_tui.desk.records_redemption import RedemptionView, Stage
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.redemption import RedemptionView, Stage
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Probability

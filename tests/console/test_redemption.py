@@ -6,23 +6,24 @@ import pytest
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import ADDRESS, call_of, redemption_of, row_of, run_of, wallet_of
-from service_tui.console.dialogs import redeem
-from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
-from service_tui.console.dialogs.passphrase import NewKeyDialog, SecretInput
-from service_tui.console.dialogs.redeem import RedeemDialog
-from service_tui.console.dialogs.stored_keys import StoredKeys
-from service_tui.console.dialogs.trade_form import TradeForm
-from service_tui.console.dialogs.typed_word import TypedWord
-from service_tui.console.dialogs.wallet import WalletPanel
-from service_tui.console.dialogs.wallet_code import WalletCode
-from service_tui.console.dialogs.wallet_text import checklist_text
+from service_tui.console.forms.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.qr import qr_lines
 from service_tui.console.redemption_text import steps_text, sums_text
-from service_tui.console.screens.redemption import RedemptionScreen
-from service_tui.console.screens.redemption_columns import redemption_columns
+from service_tui.console.screens.redemption import dialog as redeem
+from service_tui.console.screens.redemption.columns import redemption_columns
+from service_tui.console.screens.redemption.dialog import RedeemDialog
+from service_tui.console.screens.redemption.screen import RedemptionScreen
+from service_tui.console.screens.wallet.code import WalletCode
+from service_tui.console.screens.wallet.panel import WalletPanel
+from service_tui.console.screens.wallet.passphrase import NewKeyDialog, SecretInput
+from service_tui.console.screens.wallet.stored_keys import StoredKeys
+from service_tui.console.screens.wallet.text import checklist_text
 from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.desk.commands import SetPreference
-from service_tui.desk.commands_wallet import (
+from service_tui.desk.chain.translate import wallet_view
+from service_tui.desk.commands.commands import SetPreference
+from service_tui.desk.commands.wallet import (
     GAP_WORD,
     AbandonRun,
     AllowReal,
@@ -40,8 +41,8 @@ from service_tui.desk.commands_wallet import (
     SetLive,
     UnlockWallet,
 )
-from service_tui.desk.records import Topic
-from service_tui.desk.records_redemption import (
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.redemption import (
     AutoView,
     ChainRunState,
     NoReason,
@@ -49,7 +50,7 @@ from service_tui.desk.records_redemption import (
     Step,
     StepView,
 )
-from service_tui.desk.records_wallet import (
+from service_tui.desk.slices.wallet import (
     ChallengeView,
     KeyState,
     Ownership,
@@ -57,7 +58,6 @@ from service_tui.desk.records_wallet import (
     WalletView,
 )
 from service_tui.desk.state import DeskState
-from service_tui.desk.translate_wallet import wallet_view
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.wallet import CheckBody, WalletBody

@@ -5,8 +5,8 @@ from dataclasses import replace
 from kit.console.doors import running
 from kit.samples.desk import NOW
 from kit.samples.report import PASTS, PLAIN, STATE
-from service_tui.console.dialogs.report import Report, report_text
-from service_tui.desk.commands_fleet import ReadDay
+from service_tui.console.forms.report import Report, report_text
+from service_tui.desk.commands.agents import ReadDay
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros
 

@@ -7,23 +7,19 @@ from textual.widgets import Input
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import sample_state
 from kit.samples.research import point_of, research_sample, session_of
-from service_tui.console.dialogs.research_forms import (
-    BacktestForm,
-    SessionForm,
-    read_thresholds,
-)
-from service_tui.console.screens.research import ResearchScreen
-from service_tui.console.screens.research_chart import metric_chart, sweep_chart
-from service_tui.console.screens.research_text import backtest_text
-from service_tui.desk.commands import SetPreference
-from service_tui.desk.commands_research import (
+from service_tui.console.screens.research.chart import metric_chart, sweep_chart
+from service_tui.console.screens.research.forms import BacktestForm, SessionForm, read_thresholds
+from service_tui.console.screens.research.screen import ResearchScreen
+from service_tui.console.screens.research.text import backtest_text
+from service_tui.desk.commands.commands import SetPreference
+from service_tui.desk.commands.research import (
     EndSession,
     ResetSession,
     RunBacktest,
     ShowDiff,
     StartSession,
 )
-from service_tui.desk.records_research import DiffView, ResearchView, SessionView
+from service_tui.desk.slices.research import DiffView, ResearchView, SessionView
 from service_tui.terms import Direction, SessionState, Venue
 
 STATE = replace(seen_before(sample_state()), research=research_sample())

@@ -8,7 +8,7 @@ from kit.console.pictures import SIZES, seen
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import sample_state
 from kit.samples.research import research_sample
-from service_tui.desk.records_research import DiffView, ResearchView
+from service_tui.desk.slices.research import DiffView, ResearchView
 from service_tui.desk.state import DeskState
 
 STATE = replace(sample_state(), preferences={"welcome": "seen"}, research=research_sample())

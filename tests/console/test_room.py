@@ -6,9 +6,9 @@ import pytest
 
 from kit.console.doors import running
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.screens.market_columns import market_columns, room_of
-from service_tui.console.screens.market_filter import Around
-from service_tui.console.screens.market_text import headline
+from service_tui.console.parts.market_filter import Around
+from service_tui.console.parts.market_text import headline
+from service_tui.console.screens.markets.columns import market_columns, room_of
 from service_tui.console.widgets.columns import placed
 from service_tui.units import Probability
 

@@ -10,29 +10,29 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import limits_of, sample_supervision
 from kit.samples.guarded import guarded_state
 from service_tui.console import formats
-from service_tui.console.dialogs.report import report_text
+from service_tui.console.forms.report import report_text
 from service_tui.console.needs import needs
-from service_tui.console.screens.agent_columns import agent_columns
-from service_tui.console.screens.agent_text import agent_detail, fleet_bits, number_of
-from service_tui.console.screens.briefing_text import briefing_text
-from service_tui.console.screens.explained import account_numbers, market_numbers, position_numbers
-from service_tui.console.screens.market_columns import market_columns
-from service_tui.console.screens.market_filter import Around
-from service_tui.console.screens.market_text import headline
-from service_tui.console.screens.monitor_text import guard_line
-from service_tui.console.screens.position_columns import Look, open_columns
-from service_tui.console.screens.position_text import account_figures, position_body
+from service_tui.console.parts.explained import account_numbers, market_numbers, position_numbers
+from service_tui.console.parts.market_filter import Around
+from service_tui.console.parts.market_text import headline
+from service_tui.console.parts.monitor_text import guard_line
+from service_tui.console.parts.position_columns import Look, open_columns
+from service_tui.console.screens.agents.columns import agent_columns
+from service_tui.console.screens.agents.text import agent_detail, fleet_bits, number_of
+from service_tui.console.screens.markets.columns import market_columns
+from service_tui.console.screens.overview.briefing import briefing_text
+from service_tui.console.screens.portfolio.text import account_figures, position_body
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.top_bar import ask_bits, money_bits, world_bits
-from service_tui.desk.exports import day_in_markdown, files_of
+from service_tui.desk.audit.exports import day_in_markdown, files_of
+from service_tui.desk.audit.report import day_reports, known_pasts
 from service_tui.desk.facts import AccountSeen, BriefingSeen, FleetSeen, LimitsSeen, MarketsSeen
 from service_tui.desk.figures import own_agent, pnl_points, price_points
 from service_tui.desk.rails import rails
-from service_tui.desk.records import MarketView, Topic
-from service_tui.desk.records_fleet import AgentDetailView
-from service_tui.desk.records_rails import Rail
 from service_tui.desk.reduce import reduce
-from service_tui.desk.report import day_reports, known_pasts
+from service_tui.desk.slices.fleet import AgentDetailView
+from service_tui.desk.slices.rails import Rail
+from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, Probability, Timestamp
 

@@ -7,15 +7,15 @@ from kit.samples.reactor import reactor_state
 from kit.samples.research import research_sample
 from kit.samples.wallet import redemption_of
 from service_tui.console import formats
+from service_tui.console.parts.position_columns import Look
 from service_tui.console.redemption_text import detail_of, paid, sums_bits
-from service_tui.console.screens.position_columns import Look
-from service_tui.console.screens.reactor_columns import signal_columns
-from service_tui.console.screens.reactor_numbers import reactor_numbers
-from service_tui.console.screens.reactor_text import state_line
-from service_tui.console.screens.redemption_columns import redemption_columns
-from service_tui.console.screens.research_text import experiment_columns, session_head
+from service_tui.console.screens.reactor.columns import signal_columns
+from service_tui.console.screens.reactor.numbers import reactor_numbers
+from service_tui.console.screens.reactor.text import state_line
+from service_tui.console.screens.redemption.columns import redemption_columns
+from service_tui.console.screens.research.text import experiment_columns, session_head
 from service_tui.console.widgets.columns import Column
-from service_tui.desk.exports import TABLES
+from service_tui.desk.audit.exports import TABLES
 
 WIDE = 200
 

@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.screens.agent_columns import agent_columns
-from service_tui.console.screens.market_columns import market_columns
-from service_tui.console.screens.market_filter import (
+from service_tui.console.parts.market_filter import (
     COMPARED,
     NAMED,
     NAMES,
@@ -20,8 +18,10 @@ from service_tui.console.screens.market_filter import (
     search_of,
     venues_of,
 )
-from service_tui.console.screens.monitor_columns import monitor_columns
-from service_tui.console.screens.position_columns import Look, open_columns
+from service_tui.console.parts.monitor_columns import monitor_columns
+from service_tui.console.parts.position_columns import Look, open_columns
+from service_tui.console.screens.agents.columns import agent_columns
+from service_tui.console.screens.markets.columns import market_columns
 from service_tui.console.search import names_of, read_search
 from service_tui.console.widgets.columns import Column
 from service_tui.terms import MarketStatus, Venue

@@ -8,18 +8,18 @@ from kit.console.doors import DATA_PATH, LOG_PATH, Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.deliveries import Way, choices_of, ways_text
-from service_tui.console.dialogs.about import About
-from service_tui.console.dialogs.choose_plan import ChoosePlan
-from service_tui.console.dialogs.confirm import Confirm
-from service_tui.console.dialogs.form import Form
-from service_tui.console.screens.base import Surroundings
-from service_tui.console.screens.setting_rows import SettingRow, rows
-from service_tui.console.screens.settings import SettingsScreen
-from service_tui.console.screens.settings_text import about_text, detail_text, hint_text
-from service_tui.desk.commands import AgentAct, Govern, SetPreference, SetSpeed
-from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
-from service_tui.desk.records import NoticeKind, ServiceView
-from service_tui.desk.records_rails import Rail, RiskDefaults
+from service_tui.console.forms.about import About
+from service_tui.console.forms.choose_plan import ChoosePlan
+from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.form import Form
+from service_tui.console.parts.base import Surroundings
+from service_tui.console.screens.settings.rows import SettingRow, rows
+from service_tui.console.screens.settings.screen import SettingsScreen
+from service_tui.console.screens.settings.text import about_text, detail_text, hint_text
+from service_tui.desk.commands.commands import AgentAct, Govern, SetPreference, SetSpeed
+from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail
+from service_tui.desk.slices.rails import Rail, RiskDefaults
+from service_tui.desk.slices.records import NoticeKind, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Plan, Venue
 from service_tui.units import ONE, Timestamp

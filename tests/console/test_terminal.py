@@ -10,7 +10,7 @@ from textual import events
 from textual.app import App
 from textual.message import Message
 
-from service_tui.console.terminal import Terminal
+from service_tui.console.shell.terminal import Terminal
 
 BROKEN: Final = {
     "half a letter": b"\xe2\x98",

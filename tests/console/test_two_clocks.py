@@ -8,13 +8,13 @@ from kit.samples.guarded import guarded_state
 from kit.samples.reactor import reactor_state
 from service_tui.console.freshness import of_wall, of_world
 from service_tui.console.needs import needs
-from service_tui.console.screens.log_text import entry_text
-from service_tui.console.screens.market_text import news, rules, trades
-from service_tui.console.screens.monitor_text import told_of
-from service_tui.console.screens.position_columns import Look, closed_columns
-from service_tui.console.screens.position_text import closed_body, trades_of
-from service_tui.desk.records_log import ActionView
-from service_tui.desk.why import why_position
+from service_tui.console.parts.market_text import news, rules, trades
+from service_tui.console.parts.monitor_text import told_of
+from service_tui.console.parts.position_columns import Look, closed_columns
+from service_tui.console.screens.log.text import entry_text
+from service_tui.console.screens.portfolio.text import closed_body, trades_of
+from service_tui.desk.audit.why import why_position
+from service_tui.desk.slices.log import ActionView
 
 STATE = sample_state()
 REAL = replace(STATE, service=replace(STATE.service, embedded=False), world=None)

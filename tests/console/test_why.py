@@ -5,8 +5,8 @@ from dataclasses import replace
 from kit.console.doors import running
 from kit.samples.desk import NOW
 from kit.samples.why import HELD, STATE, TRADE
-from service_tui.console.dialogs.why import Why, chain_text
-from service_tui.desk.why import why_position
+from service_tui.console.forms.why import Why, chain_text
+from service_tui.desk.audit.why import why_position
 
 TRADED = replace(STATE, trades=(TRADE,))
 

@@ -9,16 +9,15 @@ import pytest
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, run_of
 from service_tui.clock import ManualClock
-from service_tui.desk.actions import Actions
-from service_tui.desk.commands import PlaceTrade, SetPreference
-from service_tui.desk.commands_fleet import NoteConfirmed, ReadLog
+from service_tui.desk.audit.actions import Actions
+from service_tui.desk.commands.agents import NoteConfirmed, ReadLog
+from service_tui.desk.commands.commands import PlaceTrade, SetPreference
 from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
-from service_tui.desk.facts_fleet import HeldSeen, SkillRunChanged
-from service_tui.desk.records import TicketState
-from service_tui.desk.records_fleet import SkillRunState
-from service_tui.desk.records_log import Deed
+from service_tui.desk.feed.listening import acts_of
 from service_tui.desk.reduce import reduce
-from service_tui.desk.translate_acts import acts_of
+from service_tui.desk.slices.fleet import HeldSeen, SkillRunChanged, SkillRunState
+from service_tui.desk.slices.log import Deed
+from service_tui.desk.slices.records import TicketState
 from service_tui.storage.action_log import FILE
 from service_tui.terms import Action, HeldStatus, Side, Venue
 from service_tui.units import ONE, Micros

@@ -6,7 +6,7 @@ import pytest
 
 from kit.samples.desk import NOW
 from kit.samples.fleet import fleet_state, held_of, leash_of, limits_of, run_of
-from service_tui.desk.agent_health import (
+from service_tui.desk.agents.health import (
     _REASONS,
     QUIET_S,
     SILENT_S,
@@ -17,7 +17,7 @@ from service_tui.desk.agent_health import (
     spend_of,
     still_waiting,
 )
-from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
+from service_tui.desk.slices.fleet import Pace, SkillRunState, SupervisionView
 from service_tui.terms import AgentStatus, HeldStatus, LeashMode
 from service_tui.units import ONE, Micros, Timestamp
 

@@ -8,14 +8,14 @@ import pytest
 
 from kit.service.stage import Stage, first_state, open_stage
 from service_tui.desk import position_pages
-from service_tui.desk.exports import files_of
+from service_tui.desk.audit.exports import files_of
+from service_tui.desk.audit.report import day_reports
 from service_tui.desk.once import ask_once
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records import Topic
-from service_tui.desk.report import day_reports
+from service_tui.desk.slices.records import Topic
 from service_tui.engine import world as world_room
+from service_tui.engine.amm.exchange import Order
 from service_tui.engine.events import Event
-from service_tui.engine.exchange import Order
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros
 

@@ -14,35 +14,27 @@ from kit.service.stage import OPERATOR, Stage, client_of, first_state, open_stag
 from service_tui.client.client import Client
 from service_tui.client.errors import Called, ServiceFaultError, UnauthenticatedError
 from service_tui.client.keys import Key, Keys
-from service_tui.desk.commands import AgentAct, Forget, Govern
-from service_tui.desk.commands_fleet import PauseAll, SetLeash
+from service_tui.desk.agents.handlers import OWN_KEY
+from service_tui.desk.commands.agents import PauseAll, SetLeash
+from service_tui.desk.commands.commands import AgentAct, Forget, Govern
 from service_tui.desk.desk import Desk
+from service_tui.desk.feed.listening import NUDGE_S
 from service_tui.desk.fill_tickets import fill_tickets
-from service_tui.desk.fleet import AgentView
-from service_tui.desk.handlers.agents import OWN_KEY
-from service_tui.desk.listening import NUDGE_S
-from service_tui.desk.records import Phase, Topic
+from service_tui.desk.slices.agents import AgentView
+from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
+from service_tui.engine.books.liquidity import fee_rate_bps
 from service_tui.engine.events import KeyRotated
-from service_tui.engine.liquidity import fee_rate_bps
-from service_tui.server.access import hash_of
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.events import Subscription
+from service_tui.server.events.listeners import Subscription
+from service_tui.server.http.access import hash_of
 from service_tui.storage.blotter import Blotter
 from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue
 from service_tui.units import ONE
 from service_tui.wire.agents import RegisterRequest
-from service_tui.wire.endpoints import (
-    AGENT,
-    MARKETS,
-    PLACE_TRADE,
-    POSITIONS,
-    REGISTER,
-)
-from service_tui.wire.endpoints_desk import (
-    DESK_AGENTS,
-)
-from service_tui.wire.endpoints_fleet import DESK_REFUSE
+from service_tui.wire.endpoints.desk import DESK_AGENTS
+from service_tui.wire.endpoints.fleet import DESK_REFUSE
+from service_tui.wire.endpoints.public import AGENT, MARKETS, PLACE_TRADE, POSITIONS, REGISTER
 from service_tui.wire.events import EventBody
 from service_tui.wire.fleet import RefuseRequest
 from service_tui.wire.trades import TradeRequest

@@ -30,23 +30,24 @@ from kit.service.stage import (
     open_test_desk,
 )
 from service_tui.client.client import Client
-from service_tui.desk import heartbeat, pollers
-from service_tui.desk.commands import ExitAlert
+from service_tui.desk import heartbeat
+from service_tui.desk.commands.commands import ExitAlert
 from service_tui.desk.desk import Desk
+from service_tui.desk.feed import pollers
+from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.lasting import lasting_words
 from service_tui.desk.opening import DeskMemory, open_desk
-from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records import Topic
-from service_tui.desk.records_risk import AlertState, MonitorState
 from service_tui.desk.reduce_risk import BY_HOLDER
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.risk import AlertState, MonitorState
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Action, Side, Venue, WalletKind
 from service_tui.units import ONE
 from service_tui.wire.agents import RegisterRequest
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     BRIEFING,
     MONITORS,
     PATCH_USER_SETTINGS,

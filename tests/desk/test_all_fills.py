@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import trade_of
-from service_tui.console.screens.agent_columns import fill_columns
+from service_tui.console.screens.agents.columns import fill_columns
+from service_tui.desk.audit.why import why_ticket
 from service_tui.desk.facts import FillsHeard, FillsRead
+from service_tui.desk.feed.fills import FillsWatch
 from service_tui.desk.fill_tickets import fill_tickets
-from service_tui.desk.fills_reading import FillsWatch
-from service_tui.desk.fleet import FillView
-from service_tui.desk.records import Deal, TicketState
 from service_tui.desk.reduce import reduce
-from service_tui.desk.why import why_ticket
+from service_tui.desk.slices.agents import FillView
+from service_tui.desk.slices.records import Deal, TicketState
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = sample_state()

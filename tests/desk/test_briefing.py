@@ -2,11 +2,11 @@ from pathlib import Path
 
 from kit.desk.faults import at_work, said, until
 from service_tui.client.reply import decode
-from service_tui.desk.briefing import BriefingView, VenueBriefing
-from service_tui.desk.records import Topic
-from service_tui.desk.translate_briefing import briefing_view
+from service_tui.desk.slices.briefing import BriefingView, VenueBriefing
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.translate import briefing_view
 from service_tui.wire.briefing import BriefingBody
-from service_tui.wire.endpoints import BRIEFING
+from service_tui.wire.endpoints.public import BRIEFING
 
 AT = "2027-01-15T08:00:00Z"
 ATTENTION = {

@@ -6,15 +6,15 @@ import pytest
 
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state, trade_of
-from service_tui.console.dialogs.report import report_text
-from service_tui.console.screens.agent_text import agent_story
-from service_tui.console.screens.position_text import trades_of
-from service_tui.desk.exports import trade_rows
-from service_tui.desk.records import Deal, TradeView
-from service_tui.desk.records_fleet import AgentDetailView, ReasonedTradeView
-from service_tui.desk.report import day_reports
-from service_tui.desk.report_rows import report_markdown
-from service_tui.desk.why import why_position
+from service_tui.console.forms.report import report_text
+from service_tui.console.screens.agents.text import agent_story
+from service_tui.console.screens.portfolio.text import trades_of
+from service_tui.desk.audit.exports import trade_rows
+from service_tui.desk.audit.report import day_reports
+from service_tui.desk.audit.report_rows import report_markdown
+from service_tui.desk.audit.why import why_position
+from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.records import Deal, TradeView
 from service_tui.terms import Action, TradeStatus
 from service_tui.units import ONE, Micros
 

@@ -6,10 +6,10 @@ import pytest
 
 from kit.desk.faults import CASH, Fault, at_work, breaking, buy, ended, is_quote, ready, rows, until
 from kit.service.stage import Stage, open_stage, open_test_desk
-from service_tui.desk.commands import AskQuote, PlaceTrade, Refresh, SetPreference, SetStar
+from service_tui.desk.commands.commands import AskQuote, PlaceTrade, Refresh, SetPreference, SetStar
 from service_tui.desk.desk import IN_FLIGHT_MAX, INBOX_MAX, Desk
 from service_tui.desk.opening import DeskMemory
-from service_tui.desk.records import Phase, TicketState, Topic
+from service_tui.desk.slices.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.units import ONE
@@ -209,7 +209,7 @@ async def test_a_fault_in_a_handler_ends_its_command_alone_and_is_not_swallowed(
 
     async with at_work(tmp_path) as (desk, stage, line):
         with monkeypatch.context() as patched:
-            patched.setattr("service_tui.desk.handlers.trades.preflight", broken)
+            patched.setattr("service_tui.desk.trading.handlers.preflight", broken)
             failed = await ended(desk, desk.submit(order_of(stage)), stage)
         assert failed.state is TicketState.FAILED
         assert "a fault in the program (ZeroDivisionError at " in failed.outcome
@@ -230,7 +230,7 @@ async def test_a_loop_that_fails_begins_anew_and_says_so(
     async with at_work(tmp_path) as (desk, stage, _):
         with monkeypatch.context() as patched:
             patched.setattr("service_tui.desk.desk.is_overdue", broken)
-            patched.setattr("service_tui.desk.pollers.position_views", broken)
+            patched.setattr("service_tui.desk.feed.pollers.position_views", broken)
             patched.setattr(DeskMemory, "back_up", broken)
             state = await until(
                 desk, lambda s: any("keeping the state: " in one.text for one in s.notices), stage

@@ -6,9 +6,9 @@ import pytest
 
 from kit.desk.faults import Fault, at_work, buy, ended, is_order, rows, sell, until
 from kit.service.stage import Stage
-from service_tui.desk.commands import ExitAll, Halt, Resume
+from service_tui.desk.commands.commands import ExitAll, Halt, Resume
 from service_tui.desk.desk import Desk
-from service_tui.desk.records import TicketState
+from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Action

@@ -12,10 +12,10 @@ from kit.desk.faults import breaking, said, until
 from kit.samples.desk import NOW, sample_state
 from kit.service.stage import open_stage, open_test_desk
 from service_tui.console.widgets.banner import lasting_things
-from service_tui.desk.records import Phase, Topic
+from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
-from service_tui.wire.endpoints import BRIEFING, HEALTH, POSITIONS
+from service_tui.wire.endpoints.public import BRIEFING, HEALTH, POSITIONS
 
 STATUSES = (400, 404, 405, 409, 413, 418, 422, 429, 500, 502, 503)
 WITHIN_S = 5.0

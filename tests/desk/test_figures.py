@@ -14,7 +14,6 @@ from service_tui.desk.facts import (
     MarketsSeen,
     PositionsSeen,
 )
-from service_tui.desk.facts_risk import MonitorsSeen
 from service_tui.desk.figures import (
     guard_counts,
     is_counting,
@@ -23,9 +22,10 @@ from service_tui.desk.figures import (
     pnl_points,
     price_points,
 )
-from service_tui.desk.records import TicketState, Topic
-from service_tui.desk.records_fleet import AgentDetailView
 from service_tui.desk.reduce import reduce
+from service_tui.desk.slices.fleet import AgentDetailView
+from service_tui.desk.slices.records import TicketState, Topic
+from service_tui.desk.slices.risk import MonitorsSeen
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, win_rate
 from service_tui.units import ONE, Micros, Probability, Timestamp

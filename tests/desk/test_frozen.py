@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kit.examples import examples
 from kit.samples.desk import NOW, market, sample_state
 from service_tui.desk.frozen import MARKETS_MAX, NEWS_MAX, TRADES_MAX, freeze, thaw
-from service_tui.desk.records import MeanwhileView, Phase, ServiceView
+from service_tui.desk.slices.records import MeanwhileView, Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Venue
 from service_tui.units import Micros

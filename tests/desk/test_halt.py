@@ -25,25 +25,27 @@ from kit.desk.faults import (
     until,
 )
 from kit.service.stage import ANSWER_S, Stage, first_state, open_stage, open_test_desk
-from service_tui.desk.commands import AskQuote, Halt, PlaceTrade, Resume, SetStar
+from service_tui.desk.commands.commands import AskQuote, Halt, PlaceTrade, Resume, SetStar
 from service_tui.desk.desk import IN_FLIGHT_MAX, Desk
 from service_tui.desk.facts import WorldSeen
 from service_tui.desk.gate import HALTED, Gate, enters, is_entry
-from service_tui.desk.halt_kept import HALT, KeptHalt, kept_halt, newest
-from service_tui.desk.records import TicketState
-from service_tui.desk.records_halt import AckState, HaltedAgent, HaltView
+from service_tui.desk.slices.halt import (
+    HALT,
+    AckState,
+    HaltedAgent,
+    HaltView,
+    KeptHalt,
+    kept_halt,
+    newest,
+)
+from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.batch import BatchRequest, LegRequest
 from service_tui.wire.desk import DeskAgentPatch
-from service_tui.wire.endpoints_desk import (
-    DESK_HALT,
-    DESK_PATCH_AGENT,
-    DESK_RESUME,
-    WORLD,
-)
+from service_tui.wire.endpoints.desk import DESK_HALT, DESK_PATCH_AGENT, DESK_RESUME, WORLD
 from service_tui.wire.trades import TradeRequest
 
 AT_SERVICE = "/api/desk/halt"

@@ -10,19 +10,18 @@ import httpx
 
 from kit.desk.faults import Line, breaking, ready, said, until
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk
-from service_tui.desk.commands import Halt, Resume
+from service_tui.desk.agents.leash_keeping import KeptLeash
+from service_tui.desk.agents.skill_home import SkillHome
+from service_tui.desk.commands.commands import Halt, Resume
 from service_tui.desk.desk import Desk
-from service_tui.desk.halt_kept import kept_halt
-from service_tui.desk.leash_keeping import KeptLeash
-from service_tui.desk.records_halt import AckState, HaltedAgent
-from service_tui.desk.skill_home import SkillHome
+from service_tui.desk.slices.halt import AckState, HaltedAgent, kept_halt
 from service_tui.desk.state import DeskState
-from service_tui.engine.agents import Agent
+from service_tui.engine.agents.agents import Agent
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.errors import StorageError
 from service_tui.terms import LeashMode
 from service_tui.wire.agents import RegisterRequest
-from service_tui.wire.endpoints import REGISTER
+from service_tui.wire.endpoints.public import REGISTER
 
 SETTINGS = "/api/sdk/user/settings"
 ORDERS = "/api/sdk/orders"

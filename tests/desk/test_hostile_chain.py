@@ -17,19 +17,19 @@ from kit.desk.redeeming import CountingSigner, Won, known, open_wallet_desk, set
 from kit.service.stage import OPERATOR, Stage, first_state
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
-from service_tui.desk.commands_wallet import AbandonRun, PrepareRedemption, Redeem
+from service_tui.desk.chain.run_body import Body, SignedCall, frozen, thawed
+from service_tui.desk.commands.wallet import AbandonRun, PrepareRedemption, Redeem
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records_redemption import ChainRunState, RunView
-from service_tui.desk.run_body import Body, SignedCall, frozen, thawed
+from service_tui.desk.slices.redemption import ChainRunState, RunView
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRun, ChainRuns, Signed
 from service_tui.terms import Side, Venue
-from service_tui.wire.endpoints_wallet import BROADCAST, CHAIN_RPC
+from service_tui.wire.endpoints.wallet import BROADCAST, CHAIN_RPC
 
 WRONG = ["0xzz", "0x", "0x" + "f" * 64, "7", "", 7, None, [], {"count": "0x1"}, "0x1_0", "0x-1"]
 
@@ -131,7 +131,7 @@ async def test_a_step_that_fails_as_nobody_foresaw_is_shown_and_tried_again(
             await known(desk, stage)
             run = await shown(desk, stage, held)
             with monkeypatch.context() as patched:
-                patched.setattr("service_tui.desk.run_turn.Watch", broken)
+                patched.setattr("service_tui.desk.chain.run_turn.Watch", broken)
                 desk.submit(yes_to(held, run))
                 state = await until(
                     desk,

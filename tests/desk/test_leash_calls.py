@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 import pytest
 
-from service_tui.desk.leash_calls import BODY_MAX, BadCallError, Call, Caller
+from service_tui.desk.agents.leash_calls import BODY_MAX, BadCallError, Call, Caller
 
 HEAD: Final = b"POST /api/sdk/trade HTTP/1.1\r\nHost: x\r\n"
 CHUNKED: Final = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -17,13 +17,13 @@ from kit.service.stage import Stage, open_stage
 from service_tui.client.client import Client
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.client.keys import Key, Keys
-from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
+from service_tui.desk.agents.leash_keeping import KeptLeash
+from service_tui.desk.agents.leash_line import LeashLines
+from service_tui.desk.agents.skill_spending import SPENDING, SkillSpending
+from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
+from service_tui.desk.commands.commands import PlaceTrade
 from service_tui.desk.facts import Fact
-from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
-from service_tui.desk.leash_keeping import KeptLeash
-from service_tui.desk.leash_line import LeashLines
-from service_tui.desk.skill_spending import SPENDING, SkillSpending
+from service_tui.desk.slices.fleet import HeldSeen, LeashesSeen
 from service_tui.sdk.client import ServiceClient
 from service_tui.terms import HeldStatus, LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -15,14 +15,14 @@ import pytest
 from kit.desk.faults import TRADES, Dated, Fault, Line, breaking, is_order, said
 from kit.desk.leash import raw_call, status
 from kit.service.stage import Stage, open_stage
-from service_tui.desk.commands_fleet import ApproveHeld
+from service_tui.desk.agents.leash_keeping import KeptLeash
+from service_tui.desk.agents.leash_line import LeashLines
+from service_tui.desk.agents.leash_lookup import DESK_REF, marked
+from service_tui.desk.agents.skill_spending import SkillSpending
+from service_tui.desk.commands.agents import ApproveHeld
 from service_tui.desk.facts import Fact, Noticed
-from service_tui.desk.leash_keeping import KeptLeash
-from service_tui.desk.leash_line import LeashLines
-from service_tui.desk.leash_lookup import DESK_REF, marked
-from service_tui.desk.records import NO_TRACE
-from service_tui.desk.records_fleet import HeldView
-from service_tui.desk.skill_spending import SkillSpending
+from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.slices.records import NO_TRACE
 from service_tui.terms import HeldStatus, LeashMode
 from service_tui.units import ONE, Micros
 

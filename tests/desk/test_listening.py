@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from kit.service.stage import Stage, open_stage, open_test_desk, until
-from service_tui.desk.listening import TELL_S
+from service_tui.desk.feed.listening import TELL_S
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
-from service_tui.wire.endpoints import PLACE_TRADE
+from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.events import EventBody
 from service_tui.wire.trades import TradeRequest
 

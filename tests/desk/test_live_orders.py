@@ -15,23 +15,23 @@ from kit.service.stage import OPERATOR, Stage, open_stage
 from kit.service.wallets import market_on_chain, operate, ready
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
-from service_tui.desk.commands import Halt, PlaceTrade
-from service_tui.desk.commands_wallet import SetLive
+from service_tui.desk.commands.commands import Halt, PlaceTrade
+from service_tui.desk.commands.wallet import SetLive
 from service_tui.desk.desk import Desk
-from service_tui.desk.live_orders import against_skill
-from service_tui.desk.records import TicketState, Topic
-from service_tui.desk.records_risk import AlertState
+from service_tui.desk.slices.records import TicketState, Topic
+from service_tui.desk.slices.risk import AlertState
 from service_tui.desk.state import DeskState
-from service_tui.engine.market import Market
+from service_tui.desk.trading.live_orders import against_skill
+from service_tui.engine.amm.market import Market
 from service_tui.server.embedded import BASE_URL
 from service_tui.signing.book import Exchange
 from service_tui.signing.orders import CENT
 from service_tui.signing.policy import Policy
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
-from service_tui.wire.endpoints import MONITORS, RISK_ALERTS, SET_MONITOR
-from service_tui.wire.endpoints_desk import SET_SPEED
-from service_tui.wire.endpoints_wallet import DESK_PATCH_WALLET
+from service_tui.wire.endpoints.desk import SET_SPEED
+from service_tui.wire.endpoints.public import MONITORS, RISK_ALERTS, SET_MONITOR
+from service_tui.wire.endpoints.wallet import DESK_PATCH_WALLET
 from service_tui.wire.monitors import MonitorRequest
 
 

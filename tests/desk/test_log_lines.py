@@ -5,15 +5,15 @@ from pathlib import Path
 
 from kit.samples.desk import NOW, sample_state
 from service_tui.clock import ManualClock
-from service_tui.console.screens.log_text import one_line_each, said
-from service_tui.desk.actions import Actions
+from service_tui.console.screens.log.text import one_line_each, said
+from service_tui.desk.audit.actions import Actions
+from service_tui.desk.audit.why import why_ticket
+from service_tui.desk.chain.run_tickets import run_tickets
 from service_tui.desk.facts import Fact, FillsHeard, LogSeen, Noticed, TicketChanged
-from service_tui.desk.records import TicketState
-from service_tui.desk.records_log import ActionView, Deed
-from service_tui.desk.records_redemption import ChainRunState, RunView, Step, StepView
 from service_tui.desk.reduce import reduce
-from service_tui.desk.run_tickets import run_tickets
-from service_tui.desk.why import why_ticket
+from service_tui.desk.slices.log import ActionView, Deed
+from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.redemption import ChainRunState, RunView, Step, StepView
 from service_tui.storage.action_log import FILE
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -29,15 +29,15 @@ from kit.desk.faults import (
 )
 from kit.samples.desk import sample_state
 from kit.service.stage import Stage, open_stage, open_test_desk
-from service_tui.desk.commands import GiveUp
+from service_tui.desk.commands.commands import GiveUp
 from service_tui.desk.desk import HELD_BACK_S, Desk
-from service_tui.desk.handlers.trades import preflight
 from service_tui.desk.lasting import lasting_words
-from service_tui.desk.records import NO_TRACE, NOT_FOUND, TicketState
+from service_tui.desk.slices.records import NO_TRACE, NOT_FOUND, TicketState
 from service_tui.desk.tickets import Ticket
+from service_tui.desk.trading.handlers import preflight
 from service_tui.terms import Side
 from service_tui.units import ONE, Micros
-from service_tui.wire.endpoints import PLACE_TRADE
+from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.trades import TradeRequest
 
 HOUR_S = 3_600.0

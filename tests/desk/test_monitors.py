@@ -8,24 +8,26 @@ from kit.desk.faults import at_work, buy, ended, said, until
 from kit.samples.desk import sample_state
 from kit.samples.risk import alert_of, exit_of, monitor_of
 from kit.service.stage import Stage
-from service_tui.desk.commands import RemoveMonitor, SetMonitor, SetMonitors
+from service_tui.desk.commands.commands import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import MarketsSeen
-from service_tui.desk.facts_risk import AlertChanged, AlertsSeen, MonitorsSeen
-from service_tui.desk.records_risk import (
+from service_tui.desk.reduce import reduce
+from service_tui.desk.reduce_risk import BY_HOLDER, news_of, reduce_risk
+from service_tui.desk.risk.translate import alert_view, exit_views, monitor_view
+from service_tui.desk.slices.risk import (
     ALERT_LIFE_S,
+    AlertChanged,
+    AlertsSeen,
     AlertState,
+    MonitorsSeen,
     MonitorState,
     RiskView,
     exit_name,
 )
-from service_tui.desk.reduce import reduce
-from service_tui.desk.reduce_risk import BY_HOLDER, news_of, reduce_risk
 from service_tui.desk.state import DeskState
-from service_tui.desk.translate_risk import alert_view, exit_views, monitor_view
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.endpoints import MONITORS, SET_MONITOR
+from service_tui.wire.endpoints.public import MONITORS, SET_MONITOR
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody
 
 AT = Timestamp(1_800_000_000.0)

@@ -8,17 +8,17 @@ from kit.desk.faults import asleep, at_work, buy, ended, ready, said, until
 from kit.samples.desk import sample_state
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk
 from service_tui.desk.blotter import intent_of, outcome_of, ticket_of
-from service_tui.desk.commands import SetPreference, SetStar
+from service_tui.desk.commands.commands import SetPreference, SetStar
 from service_tui.desk.frozen import STATE_KEY, thaw
 from service_tui.desk.opening import TICKETS_SHOWN
-from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.slices.records import TicketState, TicketView
 from service_tui.storage.blotter import Blotter, Intent, StoredTicket
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.cache import Cache
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.storage.errors import StorageFullError
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.endpoints import MARKETS
+from service_tui.wire.endpoints.public import MARKETS
 
 
 def frozen_at(stage: Stage) -> float | None:
@@ -167,7 +167,7 @@ async def test_a_memory_that_fails_is_told_to_the_log_and_stops_nothing(
         raise StorageFullError("the disk is full")
 
     monkeypatch.setattr(Cache, "put", refuse)
-    monkeypatch.setattr("service_tui.storage.database.Database.back_up", refuse)
+    monkeypatch.setattr("service_tui.storage.db.database.Database.back_up", refuse)
     async with at_work(tmp_path) as (desk, stage, _):
         await stage.clock.advance(12)
         await until(desk, ready, stage)

@@ -14,14 +14,14 @@ from kit.samples.desk import sample_state
 from kit.service.line import line_to
 from kit.service.stage import open_stage
 from kit.service.wallets import market_on_chain, ready
-from service_tui.console.dialogs.live_order import live_question
-from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.live_orders import _with_worst, token_shown, worst_price
-from service_tui.desk.records import TicketState
-from service_tui.desk.sending import request_of
+from service_tui.console.forms.live_order import live_question
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.slices.records import TicketState
+from service_tui.desk.trading.live_orders import _with_worst, token_shown, worst_price
+from service_tui.desk.trading.sending import request_of
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
-from service_tui.wire.endpoints import MARKET
+from service_tui.wire.endpoints.public import MARKET
 
 Json = dict[str, Any]
 

@@ -11,11 +11,11 @@ from kit.service.stage import OPERATOR, Stage, open_stage
 from kit.service.wallets import ready
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
-from service_tui.desk.commands_wallet import PayOffer, SetPay
+from service_tui.desk.commands.wallet import PayOffer, SetPay
 from service_tui.desk.desk import Desk
 from service_tui.desk.state import DeskState
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.payments import RECIPIENT
+from service_tui.server.http.payments import RECIPIENT
 from service_tui.units import Micros
 from service_tui.wire.payment import PAYMENT_HEADER
 

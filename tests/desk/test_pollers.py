@@ -22,20 +22,12 @@ from kit.desk.faults import (
     until,
 )
 from kit.service.stage import first_state, open_stage, open_test_desk
-from service_tui.desk import market_pages, pollers
-from service_tui.desk.commands import AskQuote, Refresh, WatchMarket
-from service_tui.desk.records import Phase, TicketState, Topic
+from service_tui.desk.commands.commands import AskQuote, Refresh, WatchMarket
+from service_tui.desk.feed import market_pages, pollers
+from service_tui.desk.slices.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
-from service_tui.wire.endpoints import (
-    AGENT,
-    BRIEFING,
-    HEALTH,
-    MARKETS,
-    POSITIONS,
-)
-from service_tui.wire.endpoints_desk import (
-    WORLD,
-)
+from service_tui.wire.endpoints.desk import WORLD
+from service_tui.wire.endpoints.public import AGENT, BRIEFING, HEALTH, MARKETS, POSITIONS
 
 Answer = Fault | httpx.Response | None
 

@@ -9,9 +9,8 @@ import pytest
 from kit.desk.faults import Fault, asleep, at_work, buy, ended, rows, said, sell, until
 from kit.samples.desk import NOW, sample_state
 from kit.service.stage import open_test_desk
-from service_tui.desk.commands import Halt, PlaceTrade
-from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
-from service_tui.desk.handlers.trades import preflight
+from service_tui.desk.commands.commands import Halt, PlaceTrade
+from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.rails import (
     DAY_S,
     broken_by,
@@ -20,13 +19,14 @@ from service_tui.desk.rails import (
     rails,
     spending_day_began,
 )
-from service_tui.desk.records import NO_TRACE, NoticeKind, TicketState, TicketView
-from service_tui.desk.records_rails import Rail, RailsView, RailView, RiskDefaults
+from service_tui.desk.slices.rails import Rail, RailsView, RailView, RiskDefaults
+from service_tui.desk.slices.records import NO_TRACE, NoticeKind, TicketState, TicketView
 from service_tui.desk.state import DeskState
+from service_tui.desk.trading.handlers import preflight
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.endpoints import PATCH_USER_SETTINGS, POST_SETTINGS
+from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS, POST_SETTINGS
 
 DEFAULTS: Final = RiskDefaults(0.2, None, auto_monitor=True)
 SEEN: Final = RailsView(

@@ -20,8 +20,8 @@ from kit.desk.reactor import (
 )
 from kit.service.stage import open_test_desk
 from service_tui.addresses import checksummed
-from service_tui.desk.commands import AgentAct, Govern, Halt, Resume
-from service_tui.desk.commands_reactor import (
+from service_tui.desk.commands.commands import AgentAct, Govern, Halt, Resume
+from service_tui.desk.commands.reactor import (
     DismissSignal,
     FollowWallet,
     LabelWallet,
@@ -31,12 +31,12 @@ from service_tui.desk.commands_reactor import (
     SetReactorConfig,
     UnfollowWallet,
 )
-from service_tui.desk.records import TicketState
-from service_tui.desk.records_reactor import Policy, SignalState
+from service_tui.desk.slices.reactor import Policy, SignalState
+from service_tui.desk.slices.records import TicketState
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Plan
 from service_tui.units import ONE, Micros
-from service_tui.wire.endpoints import PENDING_SIGNALS, REACTOR
+from service_tui.wire.endpoints.public import PENDING_SIGNALS, REACTOR
 
 
 async def test_a_signal_waits_for_the_person_and_is_mirrored_by_a_word(tmp_path: Path) -> None:

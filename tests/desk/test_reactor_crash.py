@@ -27,11 +27,11 @@ from kit.desk.reactor import (
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk
 from service_tui.clock import ManualClock
 from service_tui.desk.desk import Desk
+from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.opening import DeskMemory
-from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.reactor_kept import known_reactor
-from service_tui.desk.records_reactor import ReactorView, SignalState
+from service_tui.desk.reactor.kept import known_reactor
+from service_tui.desk.slices.reactor import ReactorView, SignalState
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.blotter import TicketState as StoredState

@@ -10,27 +10,14 @@ from hypothesis import strategies as st
 from kit.samples.desk import NOW, sample_state
 from service_tui.addresses import checksummed
 from service_tui.client.reply import decode
-from service_tui.desk.facts_reactor import SignalsSeen
-from service_tui.desk.mirror_order import (
+from service_tui.desk.reactor.mirror_order import (
     once_of,
     reaction_of,
     request_of_mirror,
     ticket_id_of,
     why_not_now,
 )
-from service_tui.desk.records_rails import SkillSpend
-from service_tui.desk.records_reactor import (
-    BreakerView,
-    Policy,
-    ReactorConfigView,
-    ReactorView,
-    SignalState,
-    WalletChoice,
-)
-from service_tui.desk.reduce import reduce
-from service_tui.desk.reduce_reactor import SIGNALS_MAX
-from service_tui.desk.state import DeskState
-from service_tui.desk.translate_reactor import (
+from service_tui.desk.reactor.translate import (
     BREAKER_S,
     BrokenSignalError,
     breaker_of_reactions,
@@ -41,6 +28,19 @@ from service_tui.desk.translate_reactor import (
     mirror_max,
     signal_view,
 )
+from service_tui.desk.reduce import reduce
+from service_tui.desk.slices.rails import SkillSpend
+from service_tui.desk.slices.reactor import (
+    SIGNALS_MAX,
+    BreakerView,
+    Policy,
+    ReactorConfigView,
+    ReactorView,
+    SignalsSeen,
+    SignalState,
+    WalletChoice,
+)
+from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import moment

@@ -16,11 +16,11 @@ from kit.desk.faults import Fault, Line, asleep, breaking, ready, until
 from kit.desk.reactor import ANN, bought, configure, decisions, is_read, is_trade, settle, signals
 from kit.examples import examples
 from kit.service.stage import Stage, open_stage, open_test_desk
-from service_tui.desk.commands_reactor import MirrorSignal, ResetBreaker
+from service_tui.desk.commands.reactor import MirrorSignal, ResetBreaker
 from service_tui.desk.desk import Desk
-from service_tui.desk.records_reactor import SignalState
+from service_tui.desk.slices.reactor import SignalState
 from service_tui.desk.state import DeskState
-from service_tui.engine.reactor import FAILURES_MAX, RESET
+from service_tui.engine.reactor.reactor import FAILURES_MAX, RESET
 from service_tui.storage.reactor import StoredReactor, StoredWallet
 
 

@@ -17,12 +17,12 @@ from kit.programs.redeem_crash import PLACES
 from kit.service.prepared import kept
 from kit.service.stage import first_state, open_stage
 from service_tui.clock import ManualClock
-from service_tui.desk.handlers.redemption import ALLOWED
-from service_tui.desk.records_redemption import ChainRunState, Stage
+from service_tui.desk.redemption.handlers import ALLOWED
+from service_tui.desk.slices.redemption import ChainRunState, Stage
 from service_tui.engine.chain_events import TxStatus
 from service_tui.storage.chain_runs import ChainRun, ChainRuns
 from service_tui.terms import Venue
-from service_tui.wire.endpoints_wallet import BROADCAST
+from service_tui.wire.endpoints.wallet import BROADCAST
 
 pytestmark = pytest.mark.process
 

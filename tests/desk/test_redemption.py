@@ -28,25 +28,20 @@ from kit.service.stage import Stage as Setting
 from kit.service.wallets import operate, ready, winner_of
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
-from service_tui.desk.chain_line import READINGS
-from service_tui.desk.commands import Halt
-from service_tui.desk.commands_wallet import (
-    PrepareRedemption,
-    Redeem,
-    RedeemAll,
-    SetAutoRedeem,
-)
+from service_tui.desk.chain.line import READINGS
+from service_tui.desk.chain.translate import wallet_view
+from service_tui.desk.commands.commands import Halt
+from service_tui.desk.commands.wallet import PrepareRedemption, Redeem, RedeemAll, SetAutoRedeem
 from service_tui.desk.desk import Desk
-from service_tui.desk.handlers.redemption import ALLOWED, HOLDER
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records_redemption import ChainRunState, NoReason, RunView, Stage, Step
-from service_tui.desk.records_wallet import WalletView
-from service_tui.desk.redeeming import priced
+from service_tui.desk.redemption.handlers import ALLOWED, HOLDER
+from service_tui.desk.redemption.redeeming import priced
+from service_tui.desk.slices.redemption import ChainRunState, NoReason, RunView, Stage, Step
+from service_tui.desk.slices.wallet import WalletView
 from service_tui.desk.state import DeskState
-from service_tui.desk.translate_wallet import wallet_view
 from service_tui.desk.vault import Vault
-from service_tui.engine.chain import POL_PRICE
+from service_tui.engine.chain.chain import POL_PRICE
 from service_tui.engine.chain_events import TxStatus
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.blotter import Blotter
@@ -54,8 +49,8 @@ from service_tui.storage.chain_runs import ChainRuns
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros
-from service_tui.wire.endpoints_desk import DESK_PATCH_AGENT
-from service_tui.wire.endpoints_wallet import (
+from service_tui.wire.endpoints.desk import DESK_PATCH_AGENT
+from service_tui.wire.endpoints.wallet import (
     BROADCAST,
     CHAIN_RPC,
     DESK_PATCH_CHAIN,
@@ -437,7 +432,7 @@ async def test_what_was_sent_gets_its_end_however_much_came_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As if a hundred runs of others had come after it.
-    monkeypatch.setattr("service_tui.desk.handlers.redemption.SHOWN", 0)
+    monkeypatch.setattr("service_tui.desk.redemption.handlers.SHOWN", 0)
     async with won(tmp_path) as (stage, line, held):
         before, due, signer = balance(stage), payout(held), CountingSigner()
         line.fault = lambda request: (

@@ -13,7 +13,6 @@ from kit.samples.reactor import reactor
 from kit.samples.research import backtest_of, experiment_of, session_of
 from kit.samples.risk import alert_of, exit_of, monitor_of, price_alert_of
 from service_tui.desk import reduce as reducing
-from service_tui.desk.briefing import BriefingView
 from service_tui.desk.facts import (
     AccountSeen,
     Acted,
@@ -46,52 +45,45 @@ from service_tui.desk.facts import (
     TradesSeen,
     WorldSeen,
 )
-from service_tui.desk.facts_fleet import (
+from service_tui.desk.reduce import EQUITY_MAX, NOTICES_MAX, TICKETS_MAX, capped, reduce
+from service_tui.desk.slices.agents import RevealedView
+from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.fleet import (
     AgentDetailSeen,
+    AgentDetailView,
     AgentNeedsSeen,
+    AgentNeedView,
     HeldSeen,
     LeashesSeen,
     LogTailSeen,
+    LogTailView,
+    NeedKind,
     PastsSeen,
     SkillRunChanged,
     SkillRunGone,
+    SkillRunState,
     SkillsSeen,
+    SupervisionView,
+    news_of_fleet,
 )
-from service_tui.desk.facts_reactor import (
+from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.slices.log import Deed, LogView
+from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.reactor import (
     BreakerSeen,
+    BreakerView,
     KnownWalletsSeen,
+    Policy,
     ReactorBarred,
     ReactorSeen,
     SignalChanged,
     SignalsSeen,
+    SignalState,
+    WalletChoice,
     WalletChosen,
 )
-from service_tui.desk.facts_research import (
-    BacktestAsked,
-    BacktestSeen,
-    DiffSeen,
-    FilesSeen,
-    ResearchSeen,
-)
-from service_tui.desk.facts_risk import (
-    AlertChanged,
-    AlertsSeen,
-    BriefingLate,
-    MonitorChanged,
-    MonitorGone,
-    MonitorsSeen,
-    PriceAlertChanged,
-    PriceAlertGone,
-)
-from service_tui.desk.facts_wallet import (
-    AutoChanged,
-    ChainRunChanged,
-    PaySeen,
-    QueueSeen,
-    WalletSeen,
-)
-from service_tui.desk.fleet import RevealedView
-from service_tui.desk.records import (
+from service_tui.desk.slices.records import (
     EquityPoint,
     Phase,
     TicketState,
@@ -99,25 +91,35 @@ from service_tui.desk.records import (
     Topic,
     remark,
 )
-from service_tui.desk.records_fleet import (
-    AgentDetailView,
-    AgentNeedView,
-    LogTailView,
-    NeedKind,
-    SkillRunState,
-    SupervisionView,
+from service_tui.desk.slices.redemption import ChainRunState
+from service_tui.desk.slices.research import (
+    BacktestAsked,
+    BacktestSeen,
+    DiffSeen,
+    DiffView,
+    FilesSeen,
+    ResearchSeen,
+    Source,
 )
-from service_tui.desk.records_halt import HaltView
-from service_tui.desk.records_log import Deed, LogView
-from service_tui.desk.records_orders import OpenOrderView
-from service_tui.desk.records_quote import QuoteView
-from service_tui.desk.records_reactor import BreakerView, Policy, SignalState, WalletChoice
-from service_tui.desk.records_redemption import ChainRunState
-from service_tui.desk.records_research import DiffView, Source
-from service_tui.desk.records_risk import AlertState
-from service_tui.desk.records_wallet import PayView
-from service_tui.desk.reduce import EQUITY_MAX, NOTICES_MAX, TICKETS_MAX, capped, reduce
-from service_tui.desk.reduce_fleet import news_of_fleet
+from service_tui.desk.slices.risk import (
+    AlertChanged,
+    AlertsSeen,
+    AlertState,
+    BriefingLate,
+    MonitorChanged,
+    MonitorGone,
+    MonitorsSeen,
+    PriceAlertChanged,
+    PriceAlertGone,
+)
+from service_tui.desk.slices.wallet import (
+    AutoChanged,
+    ChainRunChanged,
+    PaySeen,
+    PayView,
+    QueueSeen,
+    WalletSeen,
+)
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, HeldStatus, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp

@@ -1,9 +1,15 @@
 from dataclasses import replace
 
 from kit.samples.research import experiment_of, research_sample, session_of, some_experiments
-from service_tui.desk.facts_research import BacktestAsked, BacktestSeen, FilesSeen, ResearchSeen
-from service_tui.desk.records_research import ResearchView, Source
-from service_tui.desk.reduce_research import reduce_research
+from service_tui.desk.slices.research import (
+    BacktestAsked,
+    BacktestSeen,
+    FilesSeen,
+    ResearchSeen,
+    ResearchView,
+    Source,
+    reduce_research,
+)
 from service_tui.terms import Direction, ExperimentStatus, SessionState
 from service_tui.units import Timestamp
 

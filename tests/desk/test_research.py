@@ -8,15 +8,15 @@ import pytest
 
 from kit.service.line import line_to
 from kit.service.stage import Stage, open_stage, open_test_desk, until
-from service_tui.desk.commands_research import RunBacktest, ShowDiff
-from service_tui.desk.facts_research import FilesSeen
-from service_tui.desk.research_files import FileWatch
+from service_tui.desk.commands.research import RunBacktest, ShowDiff
+from service_tui.desk.research.files import FileWatch
+from service_tui.desk.slices.research import FilesSeen
 from service_tui.desk.state import DeskState
 from service_tui.notes import notebook, registry
 from service_tui.notes.registry import Entry, Live
 from service_tui.terms import Plan, SessionState
-from service_tui.wire.endpoints import PLACE_TRADE
-from service_tui.wire.endpoints_research import POST_EXPERIMENT
+from service_tui.wire.endpoints.public import PLACE_TRADE
+from service_tui.wire.endpoints.research import POST_EXPERIMENT
 
 SKILL = "edge-picker"
 CONFIG = {

@@ -13,12 +13,12 @@ from kit.desk.faults import TRADES, Fault, is_order, said
 from kit.desk.live_orders import placed
 from kit.desk.redeeming import balance
 from kit.desk.resting_orders import owned, sell_at, work
-from service_tui.desk.commands import ExitAll, Halt
-from service_tui.desk.commands_orders import CancelOrders
+from service_tui.desk.commands.commands import ExitAll, Halt
+from service_tui.desk.commands.orders import CancelOrders
 from service_tui.desk.facts import TicketChanged
-from service_tui.desk.handlers.trades import preflight
-from service_tui.desk.lookup_orders import EARLIER_S, look_at_books
-from service_tui.desk.records import NO_TRACE, TicketState, Topic
+from service_tui.desk.slices.records import NO_TRACE, TicketState, Topic
+from service_tui.desk.trading.handlers import preflight
+from service_tui.desk.trading.lookup_orders import EARLIER_S, look_at_books
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 

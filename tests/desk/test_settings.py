@@ -5,13 +5,11 @@ import pytest
 
 from kit.desk.faults import Fault, at_work, until
 from kit.service.stage import first_state, open_stage, open_test_desk
-from service_tui.desk.commands import Refresh, SetPreference, SetSpeed, SetStar
-from service_tui.desk.records import Topic
+from service_tui.desk.commands.commands import Refresh, SetPreference, SetSpeed, SetStar
+from service_tui.desk.slices.records import Topic
 from service_tui.storage.cache import Cache
 from service_tui.storage.errors import StorageFullError
-from service_tui.wire.endpoints_desk import (
-    SET_SPEED,
-)
+from service_tui.wire.endpoints.desk import SET_SPEED
 
 
 async def test_the_world_takes_the_speed_that_was_set(tmp_path: Path) -> None:

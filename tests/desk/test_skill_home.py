@@ -11,10 +11,10 @@ import pytest
 
 from kit.service.stage import first_state, open_stage, open_test_desk, until
 from service_tui.clock import ManualClock
-from service_tui.desk.commands_fleet import StartSkill
-from service_tui.desk.handlers.skills import SKILLS_S, watch_skills
-from service_tui.desk.records_fleet import Pace
-from service_tui.desk.skill_home import KEYS, SkillHome
+from service_tui.desk.agents.skill_home import KEYS, SkillHome
+from service_tui.desk.agents.skills import SKILLS_S, watch_skills
+from service_tui.desk.commands.agents import StartSkill
+from service_tui.desk.slices.fleet import Pace
 from service_tui.skills.install import install
 from service_tui.skills.template import new_skill
 

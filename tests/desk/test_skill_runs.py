@@ -13,13 +13,19 @@ import pytest
 
 from kit.samples.fleet import fleet_state, run_of
 from service_tui.clock import ManualClock
-from service_tui.desk.agent_health import Health, health_of, last_action
+from service_tui.desk.agents.health import Health, health_of, last_action
+from service_tui.desk.agents.skill_runs import RESTARTS_MAX, RUN_MAX_S, SkillRuns, known_runs
 from service_tui.desk.facts import Fact
-from service_tui.desk.facts_fleet import LogTailSeen, SkillRunChanged
 from service_tui.desk.gate import Gate
-from service_tui.desk.records_fleet import Pace, SkillRunState, SkillRunView, SupervisionView
-from service_tui.desk.reduce_fleet import reduce_fleet
-from service_tui.desk.skill_runs import RESTARTS_MAX, RUN_MAX_S, SkillRuns, known_runs
+from service_tui.desk.slices.fleet import (
+    LogTailSeen,
+    Pace,
+    SkillRunChanged,
+    SkillRunState,
+    SkillRunView,
+    SupervisionView,
+    reduce_fleet,
+)
 from service_tui.skills.package import BUNDLED
 from service_tui.skills.process import LOG, LOG_MAX, Launch, tagged, tail
 from service_tui.units import Timestamp

@@ -12,17 +12,17 @@ from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
 from kit.desk.resting_orders import Work, above, owned, sell_at, work
 from kit.service.stage import Stage, first_state, open_stage
 from kit.service.wallets import market_on_chain, operate, ready
-from service_tui.desk.commands import ExitAll, Halt
-from service_tui.desk.commands_wallet import SetLive
+from service_tui.desk.commands.commands import ExitAll, Halt
+from service_tui.desk.commands.wallet import SetLive
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records import TicketState
-from service_tui.desk.records_risk import AlertState
-from service_tui.engine.market import Market
+from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.risk import AlertState
+from service_tui.engine.amm.market import Market
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros
-from service_tui.wire.endpoints import SET_MONITOR
-from service_tui.wire.endpoints_desk import SET_SPEED
+from service_tui.wire.endpoints.desk import SET_SPEED
+from service_tui.wire.endpoints.public import SET_MONITOR
 from service_tui.wire.monitors import MonitorRequest
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kit.samples.desk import sample_state
 from service_tui.desk.advice import ADVICE, advice_of
-from service_tui.desk.records import PositionView
+from service_tui.desk.slices.records import PositionView
 from service_tui.desk.translate import (
     account_view,
     amount,

@@ -5,8 +5,8 @@ from pathlib import Path
 from kit.console.doors import running, seen_before
 from kit.desk.faults import breaking, said, until
 from kit.service.stage import open_stage, open_test_desk
-from service_tui.desk.records import Phase, Topic
-from service_tui.wire.endpoints import POSITIONS
+from service_tui.desk.slices.records import Phase, Topic
+from service_tui.wire.endpoints.public import POSITIONS
 
 
 async def test_without_positions_there_is_no_equity(tmp_path: Path) -> None:

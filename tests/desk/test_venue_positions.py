@@ -7,16 +7,16 @@ import pytest
 
 from kit.samples.desk import NOW, sample_state
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk, until
-from service_tui.desk.exports import position_rows
+from service_tui.desk.audit.exports import position_rows
 from service_tui.desk.facts import PositionsSeen
 from service_tui.desk.frozen import freeze, thaw
-from service_tui.desk.records import Phase
 from service_tui.desk.reduce import reduce
+from service_tui.desk.slices.records import Phase
 from service_tui.desk.translate import position_views
 from service_tui.terms import Action, MarketStatus, OrderType, Side, Venue
 from service_tui.units import ONE, decimal
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints import PLACE_TRADE
+from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.positions import PositionBody, PositionSideBody
 from service_tui.wire.trades import TradeRequest
 

@@ -18,9 +18,9 @@ from kit.desk.faults import (
     until,
 )
 from kit.samples.desk import sample_state
-from service_tui.desk.commands import AskQuote
-from service_tui.desk.records import TicketState
-from service_tui.desk.verdict import quote_doubt, verdict_of
+from service_tui.desk.commands.commands import AskQuote
+from service_tui.desk.slices.records import TicketState
+from service_tui.desk.trading.verdict import quote_doubt, verdict_of
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.units import ONE
 from service_tui.wire.trades import TradeBody

@@ -9,7 +9,7 @@ from kit.service.stage import OPERATOR, first_state, open_stage
 from kit.service.wallets import KEYS
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
-from service_tui.desk.commands_wallet import (
+from service_tui.desk.commands.wallet import (
     APPROVE_WORD,
     AllowReal,
     AskApprovals,
@@ -24,12 +24,12 @@ from service_tui.desk.commands_wallet import (
 )
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records_wallet import CheckView, KeyState, Ownership, WalletView
+from service_tui.desk.slices.wallet import CheckView, KeyState, Ownership, WalletView
 from service_tui.desk.vault import Vault
-from service_tui.server.access import EMBEDDED_HOST
 from service_tui.server.embedded import BASE_URL
-from service_tui.wire.endpoints import PATCH_SETTINGS
-from service_tui.wire.endpoints_wallet import LINK_WALLET
+from service_tui.server.http.access import EMBEDDED_HOST
+from service_tui.wire.endpoints.public import PATCH_SETTINGS
+from service_tui.wire.endpoints.wallet import LINK_WALLET
 from service_tui.wiring.wallet_keys import WalletKeys
 
 WORK = 2**4

@@ -5,11 +5,11 @@ from dataclasses import replace
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of
 from kit.samples.reactor import reactor_state
-from service_tui.desk.holding_key import holding_key
-from service_tui.desk.records import TicketState, TradeView
-from service_tui.desk.records_risk import ExitView, MonitorView
+from service_tui.desk.audit.why import Chain, Link, why_position, why_ticket
+from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.records import TicketState, TradeView
+from service_tui.desk.slices.risk import ExitView, MonitorView
 from service_tui.desk.state import DeskState
-from service_tui.desk.why import Chain, Link, why_position, why_ticket
 from service_tui.terms import HeldStatus, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service_tui.engine.backtest import (
+from service_tui.engine.research.backtest import (
     Replay,
     Replayed,
     Threshold,

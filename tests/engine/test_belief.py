@@ -5,12 +5,12 @@ from typing import Final
 
 import pytest
 
-from service_tui.engine.belief import CERTAIN, NEWS_JUMP_MIN, belief, log_odds, news_jump
-from service_tui.engine.draws import Draws, bits, mix, unit
-from service_tui.engine.feed import Tape
 from service_tui.engine.listing import Listing, Report
-from service_tui.engine.slots import SLOTS
-from service_tui.engine.topics.topic import Scope
+from service_tui.engine.tape.belief import CERTAIN, NEWS_JUMP_MIN, belief, log_odds, news_jump
+from service_tui.engine.tape.draws import Draws, bits, mix, unit
+from service_tui.engine.tape.feed import Tape
+from service_tui.engine.tape.slots import SLOTS
+from service_tui.engine.tape.topics.topic import Scope
 from service_tui.terms import Category
 from service_tui.units import Micros, Probability, Timestamp
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.examples import examples
-from service_tui.engine.book import (
+from service_tui.engine.books.book import (
     Book,
     Match,
     Resting,
@@ -18,9 +18,7 @@ from service_tui.engine.book import (
     shares_for,
     walk,
 )
-from service_tui.engine.errors import OwnOrderInTheWay
-from service_tui.engine.feed import Tape
-from service_tui.engine.liquidity import (
+from service_tui.engine.books.liquidity import (
     PRICE_HIGH,
     PRICE_LOW,
     REFRESH_S,
@@ -32,7 +30,9 @@ from service_tui.engine.liquidity import (
     refresh_at,
     tier_of,
 )
+from service_tui.engine.errors import OwnOrderInTheWay
 from service_tui.engine.listing import Listing
+from service_tui.engine.tape.feed import Tape
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
 

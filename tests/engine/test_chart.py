@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.examples import examples
-from service_tui.engine.belief import belief
-from service_tui.engine.chart import prices
-from service_tui.engine.feed import Tape
-from service_tui.engine.market import Market
+from service_tui.engine.amm.market import Market
+from service_tui.engine.tape.belief import belief
+from service_tui.engine.tape.chart import prices
+from service_tui.engine.tape.feed import Tape
 from service_tui.terms import Side
 from service_tui.units import Timestamp
 

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.examples import examples
-from service_tui.engine import codec
 from service_tui.engine.chain_events import (
     CallKind,
     CallPaid,
@@ -21,7 +20,8 @@ from service_tui.engine.chain_events import (
     WalletFilled,
     WalletLinked,
 )
-from service_tui.engine.codec import JournalError, decode, dumps, encode
+from service_tui.engine.codec import events as codec
+from service_tui.engine.codec.events import JournalError, decode, dumps, encode
 from service_tui.engine.events import (
     KINDS,
     AgentChanged,

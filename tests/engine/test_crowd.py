@@ -7,9 +7,10 @@ from typing import Final
 
 import pytest
 
-from service_tui.engine import lmsr
-from service_tui.engine.belief import belief
-from service_tui.engine.crowd import (
+from service_tui.engine.amm import lmsr
+from service_tui.engine.listing import Listing
+from service_tui.engine.tape.belief import belief
+from service_tui.engine.tape.crowd import (
     INFORMED,
     INTENTIONS_MAX,
     NOISE,
@@ -17,8 +18,7 @@ from service_tui.engine.crowd import (
     Intention,
     intentions,
 )
-from service_tui.engine.feed import Tape
-from service_tui.engine.listing import Listing
+from service_tui.engine.tape.feed import Tape
 from service_tui.terms import Side
 from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Timestamp
 

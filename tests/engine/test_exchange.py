@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from kit.examples import examples
 from service_tui.engine import errors
-from service_tui.engine.agents import Agent, AgentSettings, check_claimed, status_of
+from service_tui.engine.agents.agents import Agent, AgentSettings, check_claimed, status_of
+from service_tui.engine.amm.exchange import Exchange, Order, open_shares
+from service_tui.engine.amm.ledger import Ledger
+from service_tui.engine.amm.market import Market
 from service_tui.engine.events import Fill, Note
-from service_tui.engine.exchange import Exchange, Order, open_shares
-from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, PLANS, day_of
 from service_tui.engine.listing import Listing
-from service_tui.engine.market import Market
 from service_tui.terms import Action, AgentStatus, Category, Plan, Side, Venue
 from service_tui.units import (
     ONE,

@@ -29,9 +29,10 @@ from kit.engine.guarded import (
     tick,
 )
 from kit.examples import examples
-from service_tui.engine import snapshot
-from service_tui.engine.belief import belief
-from service_tui.engine.crossing import STEP_S
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books.liquidity import PRICE_HIGH, PRICE_LOW
+from service_tui.engine.books.orders import ORDER_MIN, VenueOrder, place, with_remainder
+from service_tui.engine.codec import snapshot
 from service_tui.engine.errors import (
     MarketNotFound,
     MarketNotOpen,
@@ -39,23 +40,13 @@ from service_tui.engine.errors import (
     PositionNotFound,
     Refusal,
 )
-from service_tui.engine.events import (
-    AlertEnded,
-    Breached,
-    Event,
-    Fill,
-    OrderEnded,
-    OrderPlaced,
-)
-from service_tui.engine.liquidity import PRICE_HIGH, PRICE_LOW
-from service_tui.engine.market import Market
-from service_tui.engine.monitors import Held, prices_at
-from service_tui.engine.orders import ORDER_MIN, VenueOrder, place, with_remainder
-from service_tui.engine.resolution import resolution_of
+from service_tui.engine.events import AlertEnded, Breached, Event, Fill, OrderEnded, OrderPlaced
+from service_tui.engine.risk.monitors import Held, prices_at
+from service_tui.engine.tape.belief import belief
 from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
-from service_tui.engine.tick import advance
+from service_tui.engine.tick import STEP_S, advance, resolution_of
 from service_tui.engine.world import World
-from service_tui.server.present_risk import alert_body
+from service_tui.server.projections.risk import alert_body
 from service_tui.terms import (
     Action,
     AlertStatus,

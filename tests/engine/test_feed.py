@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.examples import examples
-from service_tui.engine.feed import B_MAX, B_MIN, START_MAX, START_MIN, Tape
 from service_tui.engine.listing import Listing
-from service_tui.engine.questions import TOPICS, figure, headline, word
-from service_tui.engine.slots import SHARES, SLOTS, delay_of, times_of
-from service_tui.engine.topics.topic import Scope, Topic
+from service_tui.engine.tape.feed import B_MAX, B_MIN, START_MAX, START_MIN, Tape
+from service_tui.engine.tape.questions import TOPICS, figure, headline, word
+from service_tui.engine.tape.slots import SHARES, SLOTS, delay_of, times_of
+from service_tui.engine.tape.topics.topic import Scope, Topic
 from service_tui.terms import Category
 from service_tui.units import ONE, Timestamp
 

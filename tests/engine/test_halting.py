@@ -3,9 +3,14 @@ from typing import Final
 
 import pytest
 
-from service_tui.engine import codec, snapshot
-from service_tui.engine.agents import Agent
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.amm.market import Market
 from service_tui.engine.batch import LegRefused, place_all
+from service_tui.engine.books.orders import VenueOrder, executable, place
+from service_tui.engine.books.venues import GRANT
+from service_tui.engine.codec import events as codec
+from service_tui.engine.codec import snapshot
 from service_tui.engine.errors import TradingHalted, TradingPaused
 from service_tui.engine.events import (
     AgentRegistered,
@@ -15,12 +20,8 @@ from service_tui.engine.events import (
     OrderPlaced,
     kind_of,
 )
-from service_tui.engine.exchange import Order
 from service_tui.engine.halting import halt, resume
-from service_tui.engine.market import Market
-from service_tui.engine.orders import VenueOrder, executable, place
 from service_tui.engine.tick import advance
-from service_tui.engine.venues import GRANT
 from service_tui.engine.world import World
 from service_tui.terms import Action, MarketStatus, OrderEnd, OrderType, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.examples import examples
-from service_tui.engine.ledger import Ledger, UnbalancedPostingError
+from service_tui.engine.amm.ledger import Ledger, UnbalancedPostingError
 from service_tui.units import Micros, NotMicrosError
 
 OPERATIONS = 100_000

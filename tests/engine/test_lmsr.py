@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.examples import examples
-from service_tui.engine import lmsr
-from service_tui.engine.lmsr import LmsrDomainError
+from service_tui.engine.amm import lmsr
+from service_tui.engine.amm.lmsr import LmsrDomainError
 
 GOLDEN: Final = Path(__file__).with_name("lmsr_golden.json")
 """Exact answers of the specification, kept here whole so that a clone alone can be tested."""

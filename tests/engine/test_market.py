@@ -8,9 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kit.examples import examples
+from service_tui.engine.amm.market import RECENT_MAX, SAMPLES_MAX, TAPE_MAX, Market, Quote
 from service_tui.engine.errors import BelowMinimum, MarketNotOpen, PriceOutOfRange, Refusal
 from service_tui.engine.listing import Listing
-from service_tui.engine.market import RECENT_MAX, SAMPLES_MAX, TAPE_MAX, Market, Quote
 from service_tui.terms import Category, MarketStatus, Side
 from service_tui.units import (
     ONE,

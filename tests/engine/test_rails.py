@@ -5,13 +5,13 @@ from typing import Final
 import pytest
 
 from service_tui.engine import errors
-from service_tui.engine.agents import Agent
-from service_tui.engine.codec import dumps
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.agents.rails import check_import, check_pace, check_real_spend, imports_left
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of, world_of
 from service_tui.engine.events import AgentRegistered, ClientSeen, Fill, TradeFailed
-from service_tui.engine.exchange import Order
 from service_tui.engine.limits import DAY_S, FAILED_COOLDOWN_S, PLANS, day_of
-from service_tui.engine.rails import check_import, check_pace, check_real_spend, imports_left
-from service_tui.engine.snapshot import fields_of, world_of
 from service_tui.engine.tick import advance
 from service_tui.engine.world import World
 from service_tui.terms import Action, Plan, Side, Venue

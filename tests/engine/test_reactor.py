@@ -19,7 +19,14 @@ from hypothesis.stateful import (
 )
 
 from kit.examples import examples
-from service_tui.engine.codec import decode, dumps, encode
+from service_tui.engine.agents.mirrors import Mirrors
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books.orders import VenueOrder, place
+from service_tui.engine.books.resting import cancel_all
+from service_tui.engine.codec.events import decode, dumps, encode
+from service_tui.engine.codec.reactor import reactor_fields, restore_reactor
+from service_tui.engine.codec.snapshot import fields_of, world_of
 from service_tui.engine.errors import DaySpend, SignalNotFound
 from service_tui.engine.events import (
     AgentRegistered,
@@ -34,11 +41,7 @@ from service_tui.engine.events import (
     Ticked,
     kind_of,
 )
-from service_tui.engine.exchange import Order
-from service_tui.engine.market import Market
-from service_tui.engine.mirrors import Mirrors
-from service_tui.engine.orders import VenueOrder, place
-from service_tui.engine.reactor import (
+from service_tui.engine.reactor.reactor import (
     REACTIONS_KEPT,
     RECENT_MAX,
     Breaker,
@@ -48,9 +51,6 @@ from service_tui.engine.reactor import (
     price_bound,
     signal_id_of,
 )
-from service_tui.engine.reactor_fields import reactor_fields, restore_reactor
-from service_tui.engine.resting import cancel_all
-from service_tui.engine.snapshot import fields_of, world_of
 from service_tui.engine.tick import advance
 from service_tui.engine.world import World
 from service_tui.terms import Action, OrderType, Plan, Side, Venue

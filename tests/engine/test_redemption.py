@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from kit.engine.venues import EVM, RICH, new_world, put, times, waiting_payouts
 from kit.examples import examples
-from service_tui.engine import snapshot
-from service_tui.engine.catalogue import condition_of
-from service_tui.engine.chain import GAS_GRANT, GWEI, PAY_GRANT
+from service_tui.engine.books.catalogue import condition_of
+from service_tui.engine.chain.chain import GAS_GRANT, GWEI, PAY_GRANT
+from service_tui.engine.chain.redemption import claim_found, found_in, redeem
 from service_tui.engine.chain_events import (
     CallKind,
     CallPaid,
@@ -27,10 +27,10 @@ from service_tui.engine.chain_events import (
     WalletFilled,
     WalletLinked,
 )
-from service_tui.engine.codec import decode, dumps, encode
+from service_tui.engine.codec import snapshot
+from service_tui.engine.codec.events import decode, dumps, encode
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import Event, Redeemed, kind_of
-from service_tui.engine.redemption import claim_found, found_in, redeem
 from service_tui.engine.tick import advance, redeem_due
 from service_tui.engine.world import World
 from service_tui.terms import Side, WalletKind

@@ -1,9 +1,9 @@
 import json
 
 from kit.engine.made import experiment
-from service_tui.engine.codec import dumps
-from service_tui.engine.research import KEPT, Research
-from service_tui.engine.research_fields import research_fields, restore_research
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.research import research_fields, restore_research
+from service_tui.engine.research.research import KEPT, Research
 from service_tui.terms import Direction, ExperimentStatus, SessionState
 
 

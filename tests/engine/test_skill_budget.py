@@ -4,13 +4,13 @@ from typing import Final
 import pytest
 
 from kit.engine.venues import books_balance, gap_price, joined, market_of, new_world, put, times
-from service_tui.engine.codec import dumps
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.books.resting import cancel
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of, world_of
 from service_tui.engine.errors import MarketTooLarge, SkillSpend
 from service_tui.engine.events import Note, OrderPlaced
-from service_tui.engine.exchange import Order
 from service_tui.engine.limits import DAY_S, day_of
-from service_tui.engine.resting import cancel
-from service_tui.engine.snapshot import fields_of, world_of
 from service_tui.engine.world import World
 from service_tui.terms import Action, OrderType, Side
 from service_tui.units import ONE, Micros, Timestamp

@@ -4,11 +4,11 @@ from typing import Final
 
 import pytest
 
-from service_tui.engine.codec import JournalError, Named, dumps
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.codec.events import JournalError, Named, dumps
+from service_tui.engine.codec.snapshot import FORMAT, fields_of, world_of
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import AgentRegistered, KeyRotated, PlanSet
-from service_tui.engine.exchange import Order
-from service_tui.engine.snapshot import FORMAT, fields_of, world_of
 from service_tui.engine.tick import advance, change_speed
 from service_tui.engine.world import World
 from service_tui.terms import Action, MarketStatus, Plan, Side

@@ -23,8 +23,14 @@ from kit.engine.venues import (
     times,
     waiting_payouts,
 )
-from service_tui.engine import codec, snapshot
-from service_tui.engine.book import own_price
+from service_tui.engine.books.book import own_price
+from service_tui.engine.books.liquidity import REFRESH_S, fee_rate_bps
+from service_tui.engine.books.orders import GTD_DEFAULT_S, OPEN_MAX, place, quote
+from service_tui.engine.books.resting import cancel, cancel_all
+from service_tui.engine.books.venues import GRANT, REAL, SETTLED_KEPT, Holding, VenueAccount
+from service_tui.engine.chain.redemption import redeem
+from service_tui.engine.codec import events as codec
+from service_tui.engine.codec import snapshot
 from service_tui.engine.errors import (
     AgentSuspended,
     AlreadyRedeemed,
@@ -63,15 +69,6 @@ from service_tui.engine.events import (
     OrderPlaced,
     kind_of,
 )
-from service_tui.engine.liquidity import REFRESH_S, fee_rate_bps
-from service_tui.engine.orders import (
-    GTD_DEFAULT_S,
-    OPEN_MAX,
-    place,
-    quote,
-)
-from service_tui.engine.redemption import redeem
-from service_tui.engine.resting import cancel, cancel_all
 from service_tui.engine.tick import advance, change_speed
 from service_tui.engine.transitions import (
     POSITION,
@@ -80,7 +77,6 @@ from service_tui.engine.transitions import (
     PositionTrigger,
     moved,
 )
-from service_tui.engine.venues import GRANT, REAL, SETTLED_KEPT, Holding, VenueAccount
 from service_tui.engine.world import World
 from service_tui.terms import MarketStatus, OrderEnd, OrderType, Plan, Side, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp

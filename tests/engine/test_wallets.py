@@ -7,8 +7,10 @@ from typing import Final
 import pytest
 
 from service_tui.addresses import checked_address
-from service_tui.engine.chain import managed_address
-from service_tui.engine.codec import decode, dumps, encode
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.chain.chain import managed_address
+from service_tui.engine.codec.events import decode, dumps, encode
+from service_tui.engine.codec.snapshot import fields_of, world_of
 from service_tui.engine.errors import PriceBeyondLimit
 from service_tui.engine.events import (
     AgentRegistered,
@@ -19,11 +21,9 @@ from service_tui.engine.events import (
     Ticked,
     kind_of,
 )
-from service_tui.engine.exchange import Order
-from service_tui.engine.reactor import price_bound, signal_id_of
-from service_tui.engine.snapshot import fields_of, world_of
+from service_tui.engine.reactor.reactor import price_bound, signal_id_of
+from service_tui.engine.reactor.wallets import ROSTER, Wallet, address_of, opinion
 from service_tui.engine.tick import advance, change_speed
-from service_tui.engine.wallets import ROSTER, Wallet, address_of, opinion
 from service_tui.engine.world import CROWD, World
 from service_tui.terms import Action, MarketStatus, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -11,10 +11,12 @@ from typing import Final
 import pytest
 
 from kit.engine.made import experiment
-from service_tui.engine import codec, snapshot
-from service_tui.engine.agents import Agent
-from service_tui.engine.belief import belief
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.amm.exchange import Order, open_shares
+from service_tui.engine.amm.market import Market
 from service_tui.engine.chain_events import CHAIN_KINDS
+from service_tui.engine.codec import events as codec
+from service_tui.engine.codec import snapshot
 from service_tui.engine.errors import MakerBoundError, MarketNotFound, MarketNotOpen, Refusal
 from service_tui.engine.events import (
     AgentRegistered,
@@ -39,12 +41,11 @@ from service_tui.engine.events import (
     TradeHeld,
     kind_of,
 )
-from service_tui.engine.exchange import Order, open_shares
-from service_tui.engine.feed import Tape
 from service_tui.engine.limits import DAY_S, day_of
-from service_tui.engine.market import Market
+from service_tui.engine.reactor.wallets import ROSTER, address_of
+from service_tui.engine.tape.belief import belief
+from service_tui.engine.tape.feed import Tape
 from service_tui.engine.tick import advance, change_speed
-from service_tui.engine.wallets import ROSTER, address_of
 from service_tui.engine.world import (
     CLOSED_KEPT,
     CROWD,

@@ -13,10 +13,10 @@ from kit.examples import DEPTH
 from kit.service import hostile
 from kit.service.hostile import Bytes, Way
 from service_tui.client.reply import NotProtocolError, decode
-from service_tui.desk.records import Phase
+from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import ALL
+from service_tui.wire.endpoints.public import ALL
 
 WAYS_LEAST = 15_000
 """Made from the answers of a service with a past; fewer would mean that it has none."""

@@ -29,12 +29,12 @@ from kit.examples import DEPTH, seeds
 from kit.service.line import line_to
 from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.desk import Desk
-from service_tui.desk.lookup import NO_TRACE
-from service_tui.desk.sending import CLIENT_REF, SOURCE
+from service_tui.desk.trading.lookup import NO_TRACE
+from service_tui.desk.trading.sending import CLIENT_REF, SOURCE
 from service_tui.storage.blotter import FINAL_STATES, Blotter, StoredTicket, TicketState
 from service_tui.terms import Side
 from service_tui.units import ONE, micros
-from service_tui.wire.endpoints import TRADES
+from service_tui.wire.endpoints.public import TRADES
 
 LASTS_S: Final = 12 if DEPTH == 1 else 300
 """An hour costs minutes of the machine: a deep run lives five minutes for each seed."""

@@ -11,18 +11,15 @@ from kit.console.walk import Walk, walking
 from service_tui.clock import ManualClock
 from service_tui.console.exit_estimate import exit_at
 from service_tui.console.needs import needs
-from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records import TicketState
-from service_tui.desk.records_risk import AlertState, MonitorView
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.risk import AlertState, MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue, WalletKind
 from service_tui.units import ONE, Micros
 from service_tui.wire.desk import DeskAgentPatch
-from service_tui.wire.endpoints import PATCH_SETTINGS, PLACE_TRADE, SET_MONITOR
-from service_tui.wire.endpoints_desk import (
-    DESK_CLAIM,
-    DESK_PATCH_AGENT,
-)
+from service_tui.wire.endpoints.desk import DESK_CLAIM, DESK_PATCH_AGENT
+from service_tui.wire.endpoints.public import PATCH_SETTINGS, PLACE_TRADE, SET_MONITOR
 from service_tui.wire.monitors import MonitorRequest
 from service_tui.wire.settings import SettingsPatch
 from service_tui.wire.trades import TradeRequest

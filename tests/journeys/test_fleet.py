@@ -13,9 +13,9 @@ from textual.widgets import Input
 from kit.console.walk import Walk, walking
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk
 from service_tui.clock import ManualClock
-from service_tui.console.dialogs.form import SECOND_THOUGHT_S
-from service_tui.console.dialogs.leash_form import LeashForm
-from service_tui.desk.commands_fleet import (
+from service_tui.console.forms.form import SECOND_THOUGHT_S
+from service_tui.console.screens.agents.leash_form import LeashForm
+from service_tui.desk.commands.agents import (
     ApproveHeld,
     ExportData,
     InstallSkill,
@@ -25,9 +25,9 @@ from service_tui.desk.commands_fleet import (
     WatchAgent,
 )
 from service_tui.desk.desk import Desk
-from service_tui.desk.records_fleet import Pace, SkillRunState, SkillRunView
+from service_tui.desk.slices.fleet import Pace, SkillRunState, SkillRunView
 from service_tui.desk.state import DeskState
-from service_tui.server.loopback import listen
+from service_tui.server.http.loopback import listen
 from service_tui.skills.process import tagged
 from service_tui.storage.action_log import FILE, verify
 from service_tui.terms import LeashMode

@@ -14,11 +14,11 @@ from kit.desk.faults import buy
 from kit.desk.faults import ready as known
 from kit.service.stage import ANSWER_S
 from service_tui.clock import ManualClock
-from service_tui.console.dialogs.halt import HaltPanel
-from service_tui.console.dialogs.typed_word import TypedWord
-from service_tui.desk.commands import Halt, Resume, SetPreference
+from service_tui.console.forms.halt import HaltPanel
+from service_tui.console.forms.typed_word import TypedWord
+from service_tui.desk.commands.commands import Halt, Resume, SetPreference
 from service_tui.desk.desk import Desk
-from service_tui.desk.records import TicketState
+from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE
 from service_tui.wiring.halts import kept_halts

@@ -19,12 +19,12 @@ from kit.samples.desk import sample_state
 from kit.service.stage import Stage, open_stage, open_test_desk, until
 from kit.terminal.research import Driver, driving, git
 from service_tui import ServiceClient
-from service_tui.console.screens.research import ResearchScreen
-from service_tui.console.screens.research_chart import metric_chart
-from service_tui.desk.records_research import ResearchView
+from service_tui.console.screens.research.chart import metric_chart
+from service_tui.console.screens.research.screen import ResearchScreen
+from service_tui.desk.slices.research import ResearchView
 from service_tui.desk.state import DeskState
 from service_tui.sdk.rounds import one_round
-from service_tui.server.loopback import listen
+from service_tui.server.http.loopback import listen
 from service_tui.skills.package import BUNDLED
 from service_tui.units import Timestamp
 

@@ -23,19 +23,16 @@ from kit.desk.redeeming import Won, balance, hold, settle
 from kit.service.stage import first_state, open_stage
 from kit.service.wallets import ready
 from service_tui.console.app import ConsoleApp
-from service_tui.console.dialogs.confirm import ARMED_AFTER_S
-from service_tui.console.dialogs.passphrase import (
-    NewKeyDialog,
-    PassphraseDialog,
-)
-from service_tui.console.dialogs.redeem import RedeemDialog
+from service_tui.console.forms.confirm import ARMED_AFTER_S
+from service_tui.console.screens.redemption.dialog import RedeemDialog
+from service_tui.console.screens.wallet.passphrase import NewKeyDialog, PassphraseDialog
 from service_tui.console.theme import load_themes, shipped_folder
-from service_tui.desk.commands_wallet import KeepKey, UnlockWallet
+from service_tui.desk.commands.wallet import KeepKey, UnlockWallet
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records_redemption import ChainRunState, Stage
-from service_tui.desk.records_wallet import KeyState
+from service_tui.desk.slices.redemption import ChainRunState, Stage
+from service_tui.desk.slices.wallet import KeyState
 from service_tui.desk.vault import Vault
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.wiring.wallet_keys import FOLDER, WalletKeys

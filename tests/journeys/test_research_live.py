@@ -17,7 +17,7 @@ from service_tui.notes import notebook, registry
 from service_tui.notes.notebook import FILE
 from service_tui.notes.registry import Entry
 from service_tui.terms import ExperimentStatus
-from service_tui.wire.endpoints_research import POST_EXPERIMENT
+from service_tui.wire.endpoints.research import POST_EXPERIMENT
 from service_tui.wire.research import ExperimentRequest
 from service_tui.wiring.live import embedded_parts
 from service_tui.wiring.options import Options

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from kit.console.trading import Trading, trading
 from kit.desk.redeeming import balance
-from service_tui.console.dialogs.confirm import ARMED_AFTER_S
-from service_tui.console.dialogs.open_orders import OpenOrders
-from service_tui.console.dialogs.trade_form import TradeForm
-from service_tui.desk.records import TicketState
-from service_tui.desk.records_orders import price_in_words
-from service_tui.engine.resting import Part, meet
+from service_tui.console.forms.confirm import ARMED_AFTER_S
+from service_tui.console.forms.open_orders import OpenOrders
+from service_tui.console.forms.trade_form import TradeForm
+from service_tui.desk.slices.orders import price_in_words
+from service_tui.desk.slices.records import TicketState
+from service_tui.engine.books.resting import Part, meet
 from service_tui.terms import Side
 from service_tui.units import ONE, Micros
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from kit.console.walk import Walk, walking
 from service_tui.clock import ManualClock
-from service_tui.console.dialogs.choose_policy import ChoosePolicy
-from service_tui.console.dialogs.confirm import Confirm
-from service_tui.console.dialogs.wallet_form import FollowForm
-from service_tui.console.screens.reactor import ReactorScreen
-from service_tui.desk.commands_reactor import SetReactorConfig
-from service_tui.desk.records import TicketState
-from service_tui.desk.records_reactor import Policy, SignalState, SignalView
+from service_tui.console.forms.confirm import Confirm
+from service_tui.console.screens.reactor.choose_policy import ChoosePolicy
+from service_tui.console.screens.reactor.screen import ReactorScreen
+from service_tui.console.screens.reactor.wallet_form import FollowForm
+from service_tui.desk.commands.reactor import SetReactorConfig
+from service_tui.desk.slices.reactor import Policy, SignalState, SignalView
+from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros
 

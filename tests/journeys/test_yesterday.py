@@ -8,8 +8,8 @@ from kit import yesterday
 from kit.desk.faults import until
 from kit.desk.redeeming import CountingSigner, open_wallet_desk
 from kit.service.stage import first_state
-from service_tui.desk.handlers.redemption import ALLOWED
-from service_tui.desk.records_redemption import ChainRunState
+from service_tui.desk.redemption.handlers import ALLOWED
+from service_tui.desk.slices.redemption import ChainRunState
 
 HELD = {"positions": 4, "orders": 1, "monitors": 4, "experiments": 3, "trades": 6}
 

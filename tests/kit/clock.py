@@ -13,7 +13,7 @@ from typing import Final
 from kit.loop import LATE_S, held, noted, owing
 from service_tui import clock
 from service_tui.clock import ManualClock
-from service_tui.storage.writer import Writer
+from service_tui.storage.db.writer import Writer
 
 TURNS: Final = 3
 """Turns of the loop that are given in any case."""

@@ -26,7 +26,7 @@ def patch() -> None:
         ("textual.css.stylesheet", _keep_style_sheets),
         ("textual.css.model", _hash_rules_quickly),
         ("httpx._transports.default", _keep_certificates),
-        ("service_tui.engine.belief", _keep_bridges),
+        ("service_tui.engine.tape.belief", _keep_bridges),
     ):
         module = sys.modules.get(name)
         if module is not None and name not in _patched:

@@ -21,10 +21,12 @@ from kit.service.line import Line, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage
 from kit.service.wallets import ready
 from service_tui.clock import ManualClock
-from service_tui.engine.market import Market
+from service_tui.engine.amm.market import Market
 from service_tui.terms import Venue
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.desk import DESK_AGENTS, DESK_CLAIM, DESK_WALLETS, SET_SPEED, WORLD
+from service_tui.wire.endpoints.fleet import DESK_LEASHES
+from service_tui.wire.endpoints.public import (
     AGENT,
     MONITORS,
     OPEN_ORDERS,
@@ -42,14 +44,8 @@ from service_tui.wire.endpoints import (
     TRADES,
     USER_SETTINGS,
 )
-from service_tui.wire.endpoints_desk import DESK_AGENTS, DESK_CLAIM, DESK_WALLETS, SET_SPEED, WORLD
-from service_tui.wire.endpoints_fleet import DESK_LEASHES
-from service_tui.wire.endpoints_research import (
-    EXPERIMENTS,
-    POST_EXPERIMENT,
-    RESEARCH_STATE,
-)
-from service_tui.wire.endpoints_wallet import REDEMPTIONS, WALLET
+from service_tui.wire.endpoints.research import EXPERIMENTS, POST_EXPERIMENT, RESEARCH_STATE
+from service_tui.wire.endpoints.wallet import REDEMPTIONS, WALLET
 
 FOLDER: Final = Path(__file__).parent / "samples" / "yesterday"
 DATA: Final = FOLDER / "data.tar.xz"

@@ -8,13 +8,13 @@ from kit.service.scripted import said, scripted
 from kit.service.served import Served, open_served
 from service_tui import ServiceClient
 from service_tui.clock import SystemClock
-from service_tui.engine.monitors import Held
+from service_tui.engine.risk.monitors import Held
 from service_tui.sdk.exits import sell_for
 from service_tui.sdk.line import Line
 from service_tui.sdk.result import TradeResult
 from service_tui.terms import Side, Venue, WalletKind
 from service_tui.units import Timestamp
-from service_tui.wire.endpoints import PLACE_TRADE, SET_MONITOR
+from service_tui.wire.endpoints.public import PLACE_TRADE, SET_MONITOR
 from service_tui.wire.monitors import RiskAlertBody
 
 SIGNS = "11" * 32

@@ -16,7 +16,7 @@ from service_tui import Idea, ServiceClient, run_skill
 from service_tui.clock import SystemClock
 from service_tui.sdk.rounds import DAY_S, REFUSALS, USED_UP, WAITS, one_round
 from service_tui.terms import LeashMode
-from service_tui.wire.endpoints_fleet import DESK_HELD, DESK_REFUSE, DESK_SET_LEASH
+from service_tui.wire.endpoints.fleet import DESK_HELD, DESK_REFUSE, DESK_SET_LEASH
 from service_tui.wire.fleet import HeldQuery, LeashRequest, RefuseRequest
 
 SLUG = "rain-maker"

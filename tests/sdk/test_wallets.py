@@ -23,8 +23,8 @@ from service_tui.sdk.line import Line
 from service_tui.sdk.wallets import TIMEOUT
 from service_tui.wire.chain import BroadcastBody, RpcBody, RpcErrorBody
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import AGENT, POSITIONS
-from service_tui.wire.endpoints_wallet import BROADCAST, CHAIN_RPC, REDEEM, REPORT_REDEMPTION
+from service_tui.wire.endpoints.public import AGENT, POSITIONS
+from service_tui.wire.endpoints.wallet import BROADCAST, CHAIN_RPC, REDEEM, REPORT_REDEMPTION
 from service_tui.wire.positions import PositionsBody
 from wire.wallet_rows import Own
 

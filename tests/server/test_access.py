@@ -9,17 +9,18 @@ from starlette.datastructures import Headers
 
 from kit.clock import leap
 from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_stage
-from service_tui.engine.codec import dumps
-from service_tui.engine.snapshot import fields_of
-from service_tui.server.access import BODY_MAX, Access, hash_of
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.loopback import listen
-from service_tui.server.refusals import Denied
+from service_tui.server.http.access import BODY_MAX, Access, hash_of
+from service_tui.server.http.loopback import listen
+from service_tui.server.http.refusals import Denied
 from service_tui.terms import Plan
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.desk import WORLD
+from service_tui.wire.endpoints.public import (
     AGENT,
     ALL,
     BRIEFING,
@@ -37,9 +38,6 @@ from service_tui.wire.endpoints import (
     SKILLS,
     TRADES,
     TROUBLESHOOT,
-)
-from service_tui.wire.endpoints_desk import (
-    WORLD,
 )
 
 Header = tuple[str, str]

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from kit.service.stage import open_stage
-from service_tui.server.agent_past import AgentFill, AgentPayout
-from service_tui.server.agent_results import POINTS_MAX, pnl_curve, skill_results
+from service_tui.server.past.agent_past import AgentFill, AgentPayout
+from service_tui.server.routes.agent_results import POINTS_MAX, pnl_curve, skill_results
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.endpoints import PLACE_TRADE
-from service_tui.wire.endpoints_desk import DESK_AGENTS
-from service_tui.wire.endpoints_fleet import DESK_AGENT_RESULTS
+from service_tui.wire.endpoints.desk import DESK_AGENTS
+from service_tui.wire.endpoints.fleet import DESK_AGENT_RESULTS
+from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.trades import TradeRequest
 
 

@@ -10,18 +10,30 @@ import httpx
 import pytest
 
 from kit.service.stage import OPERATOR, Stage, open_stage
-from service_tui.engine.catalogue import importable_at, url_of
+from service_tui.engine.books.catalogue import importable_at, url_of
 from service_tui.engine.chain_events import WalletLinked
-from service_tui.engine.codec import dumps
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.events import LeashSet
-from service_tui.engine.snapshot import fields_of
-from service_tui.server.access import BODY_MAX
 from service_tui.server.embedded import BASE_URL
+from service_tui.server.http.access import BODY_MAX
 from service_tui.terms import LeashMode, Venue
 from service_tui.units import Micros
 from service_tui.wire.base import OperatorModel, WireModel
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.desk import DESK_PATCH_ACCOUNT, DESK_PATCH_AGENT, SET_SPEED, TAPE
+from service_tui.wire.endpoints.fleet import (
+    DESK_AGENT_OUTCOMES,
+    DESK_AGENT_POSITIONS,
+    DESK_AGENT_TRADES,
+    DESK_APPROVE,
+    DESK_FREE_LEASH,
+    DESK_HELD,
+    DESK_REFUSE,
+    DESK_SET_LEASH,
+    HELD_TRADES,
+)
+from service_tui.wire.endpoints.public import (
     ALL,
     BATCH,
     BRIEFING,
@@ -60,31 +72,14 @@ from service_tui.wire.endpoints import (
     TROUBLESHOOT,
     VERSION_CHECK,
 )
-from service_tui.wire.endpoints_desk import (
-    DESK_PATCH_ACCOUNT,
-    DESK_PATCH_AGENT,
-    SET_SPEED,
-    TAPE,
-)
-from service_tui.wire.endpoints_fleet import (
-    DESK_AGENT_OUTCOMES,
-    DESK_AGENT_POSITIONS,
-    DESK_AGENT_TRADES,
-    DESK_APPROVE,
-    DESK_FREE_LEASH,
-    DESK_HELD,
-    DESK_REFUSE,
-    DESK_SET_LEASH,
-    HELD_TRADES,
-)
-from service_tui.wire.endpoints_research import (
+from service_tui.wire.endpoints.research import (
     BACKTEST,
     DESK_RESEARCH,
     EXPERIMENTS,
     POST_EXPERIMENT,
     RESEARCH_STATE,
 )
-from service_tui.wire.endpoints_wallet import (
+from service_tui.wire.endpoints.wallet import (
     ALLOWANCES,
     BROADCAST,
     CHAIN_RPC,

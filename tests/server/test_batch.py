@@ -7,14 +7,14 @@ import pytest
 
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
-from service_tui.engine.codec import dumps
-from service_tui.engine.snapshot import fields_of
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.keeper import restore
+from service_tui.server.world_store import restore
 from service_tui.storage.errors import StorageFullError
 from service_tui.storage.journal import Journal
 from service_tui.terms import Plan, Venue
-from service_tui.wire.endpoints import BATCH, POSITIONS, TRADES
+from service_tui.wire.endpoints.public import BATCH, POSITIONS, TRADES
 
 Leg = dict[str, Any]
 

@@ -6,10 +6,10 @@ import pytest
 
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
-from service_tui.engine.catalogue import importable_at, url_of
+from service_tui.engine.books.catalogue import importable_at, url_of
 from service_tui.server.go_live import MILESTONES
 from service_tui.units import ONE, Timestamp
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     AGENT,
     BRIEFING,
     IMPORT_MARKET,

@@ -11,23 +11,14 @@ from urllib.parse import urlsplit
 import httpx
 
 from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_stage
-from service_tui.server.claim_codes import CODE_S, LETTERS, TRIES, ClaimCodes
-from service_tui.server.claim_page import HEADERS, STYLE
+from service_tui.server.claim.codes import CODE_S, LETTERS, TRIES, ClaimCodes
+from service_tui.server.claim.page import HEADERS, STYLE
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.keeper import restore
-from service_tui.server.loopback import listen
+from service_tui.server.http.loopback import listen
+from service_tui.server.world_store import restore
 from service_tui.units import Timestamp
-from service_tui.wire.endpoints import (
-    AGENT,
-    CLAIM,
-    CONTEXT,
-    PLACE_TRADE,
-)
-from service_tui.wire.endpoints_desk import (
-    DESK_CLAIM,
-    DESK_CLAIM_CODE,
-    SET_SPEED,
-)
+from service_tui.wire.endpoints.desk import DESK_CLAIM, DESK_CLAIM_CODE, SET_SPEED
+from service_tui.wire.endpoints.public import AGENT, CLAIM, CONTEXT, PLACE_TRADE
 
 FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 OWN: Final = {**FORM, "Origin": BASE_URL}

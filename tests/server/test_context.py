@@ -7,11 +7,11 @@ from kit.clock import leap
 from kit.service.line import Line, change, line_to
 from kit.service.stage import open_stage
 from service_tui.engine.events import Fill, Note
-from service_tui.server.agent_past import AgentFill, in_one_form
-from service_tui.server.market_context import AMOUNTS, discipline_part
+from service_tui.server.past.agent_past import AgentFill, in_one_form
+from service_tui.server.routes.market_context import AMOUNTS, discipline_part
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.endpoints import MARKET, MARKET_CONTEXT, PLACE_TRADE
+from service_tui.wire.endpoints.public import MARKET, MARKET_CONTEXT, PLACE_TRADE
 
 NOW: Final = Timestamp(1_800_000_000.0)
 

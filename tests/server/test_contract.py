@@ -17,11 +17,41 @@ import pytest
 
 from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_stage
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.loopback import listen
+from service_tui.server.http.loopback import listen
 from service_tui.terms import Plan, Venue
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.desk import (
+    DESK_ACCOUNT,
+    DESK_AGENTS,
+    DESK_CLAIM,
+    DESK_CLAIM_CODE,
+    DESK_HALT,
+    DESK_NEW_KEY,
+    DESK_PATCH_ACCOUNT,
+    DESK_PATCH_AGENT,
+    DESK_RESET_REACTOR,
+    DESK_RESUME,
+    DESK_WALLETS,
+    SET_SPEED,
+    TAPE,
+    WORLD,
+)
+from service_tui.wire.endpoints.fleet import (
+    DESK_AGENT_OUTCOMES,
+    DESK_AGENT_POSITIONS,
+    DESK_AGENT_RESULTS,
+    DESK_AGENT_TRADES,
+    DESK_APPROVE,
+    DESK_FREE_LEASH,
+    DESK_HELD,
+    DESK_LEASHES,
+    DESK_NEEDS,
+    DESK_REFUSE,
+    DESK_SET_LEASH,
+    HELD_TRADES,
+)
+from service_tui.wire.endpoints.public import (
     AGENT,
     ALL,
     BATCH,
@@ -72,44 +102,14 @@ from service_tui.wire.endpoints import (
     USER_SETTINGS,
     VERSION_CHECK,
 )
-from service_tui.wire.endpoints_desk import (
-    DESK_ACCOUNT,
-    DESK_AGENTS,
-    DESK_CLAIM,
-    DESK_CLAIM_CODE,
-    DESK_HALT,
-    DESK_NEW_KEY,
-    DESK_PATCH_ACCOUNT,
-    DESK_PATCH_AGENT,
-    DESK_RESET_REACTOR,
-    DESK_RESUME,
-    DESK_WALLETS,
-    SET_SPEED,
-    TAPE,
-    WORLD,
-)
-from service_tui.wire.endpoints_fleet import (
-    DESK_AGENT_OUTCOMES,
-    DESK_AGENT_POSITIONS,
-    DESK_AGENT_RESULTS,
-    DESK_AGENT_TRADES,
-    DESK_APPROVE,
-    DESK_FREE_LEASH,
-    DESK_HELD,
-    DESK_LEASHES,
-    DESK_NEEDS,
-    DESK_REFUSE,
-    DESK_SET_LEASH,
-    HELD_TRADES,
-)
-from service_tui.wire.endpoints_research import (
+from service_tui.wire.endpoints.research import (
     BACKTEST,
     DESK_RESEARCH,
     EXPERIMENTS,
     POST_EXPERIMENT,
     RESEARCH_STATE,
 )
-from service_tui.wire.endpoints_wallet import (
+from service_tui.wire.endpoints.wallet import (
     ALLOWANCES,
     BROADCAST,
     CHAIN_RPC,

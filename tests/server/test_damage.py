@@ -8,13 +8,13 @@ import pytest
 
 from kit.service.stage import open_directory, open_stage
 from service_tui.clock import ManualClock
-from service_tui.engine.codec import NewerJournalError, dumps
-from service_tui.engine.exchange import Order
-from service_tui.engine.snapshot import fields_of
-from service_tui.server import keeper as keeper_room
-from service_tui.server.keeper import restore
-from service_tui.storage.connection import DATABASE_FILE
-from service_tui.storage.database import Database
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.codec.events import NewerJournalError, dumps
+from service_tui.engine.codec.snapshot import fields_of
+from service_tui.server import world_store as keeper_room
+from service_tui.server.world_store import restore
+from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.db.database import Database
 from service_tui.storage.errors import DamagedRowsError
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros

@@ -12,27 +12,27 @@ from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, SEED, Stage, open_directory, open_stage
 from kit.service.wallets import market_on_chain
 from service_tui.clock import ManualClock
-from service_tui.engine.exchange import Order
-from service_tui.server.access import hash_of
+from service_tui.engine.amm.exchange import Order
 from service_tui.server.embedded import BASE_URL, SimSettings, open_sim
-from service_tui.server.keeper import restore
+from service_tui.server.http.access import hash_of
+from service_tui.server.world_store import restore
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.desk import (
+    DESK_ACCOUNT,
+    DESK_AGENTS,
+    DESK_NEW_KEY,
+    DESK_PATCH_ACCOUNT,
+    DESK_PATCH_AGENT,
+)
+from service_tui.wire.endpoints.public import (
     AGENT,
     LEADERS,
     PLACE_TRADE,
     REGISTER,
     SDK_LEADERS,
     TRADES,
-)
-from service_tui.wire.endpoints_desk import (
-    DESK_ACCOUNT,
-    DESK_AGENTS,
-    DESK_NEW_KEY,
-    DESK_PATCH_ACCOUNT,
-    DESK_PATCH_AGENT,
 )
 
 Json = dict[str, Any]

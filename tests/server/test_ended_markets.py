@@ -9,8 +9,8 @@ from kit.service.line import Line, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine import world as world_room
-from service_tui.engine.market import Market
-from service_tui.wire.endpoints import (
+from service_tui.engine.amm.market import Market
+from service_tui.wire.endpoints.public import (
     MARKET,
     MARKET_CONTEXT,
     MARKET_HISTORY,

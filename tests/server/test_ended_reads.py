@@ -9,14 +9,14 @@ import pytest
 from kit.service.line import Line, change, line_to
 from kit.service.stage import open_stage
 from service_tui.clock import ManualClock
-from service_tui.engine import venues as venues_room
 from service_tui.engine import world as world_room
-from service_tui.server import keeper as keeper_room
-from service_tui.server.history import Past, past_of
-from service_tui.storage.connection import DATABASE_FILE
+from service_tui.engine.books import venues as venues_room
+from service_tui.server import world_store as keeper_room
+from service_tui.server.past.history import Past, past_of
+from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros
-from service_tui.wire.endpoints import PLACE_TRADE, POSITIONS
+from service_tui.wire.endpoints.public import PLACE_TRADE, POSITIONS
 
 RICH: dict[str, object] = {
     "claimed": True,

@@ -12,11 +12,11 @@ import pytest
 
 from kit.service.stage import ANSWER_S, OPERATOR, SEED, Stage, open_stage
 from service_tui.clock import ManualClock
+from service_tui.engine.amm.exchange import Order
 from service_tui.engine.events import AgentChanged, SpeedSet
-from service_tui.engine.exchange import Order
 from service_tui.engine.world import World
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.events import (
+from service_tui.server.events.listeners import (
     BEAT_S,
     KEPT_MAX,
     LISTENERS_MAX,
@@ -25,20 +25,13 @@ from service_tui.server.events import (
     EventHub,
     Subscription,
 )
-from service_tui.server.loopback import listen
-from service_tui.server.stream import frame
+from service_tui.server.events.stream import frame
+from service_tui.server.http.loopback import listen
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.endpoints import (
-    PATCH_AGENT,
-    PLACE_TRADE,
-    REGISTER,
-)
-from service_tui.wire.endpoints_desk import (
-    EVENTS,
-    SET_SPEED,
-)
+from service_tui.wire.endpoints.desk import EVENTS, SET_SPEED
+from service_tui.wire.endpoints.public import PATCH_AGENT, PLACE_TRADE, REGISTER
 from service_tui.wire.events import EventBody
 
 WAIT_S: Final = 10.0
@@ -416,7 +409,7 @@ async def unread(url: str) -> asyncio.StreamWriter:
 async def test_who_reads_nothing_is_let_go_and_does_not_hold_back_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service_tui.server.loopback.STUCK_S", 0)
+    monkeypatch.setattr("service_tui.server.http.loopback.STUCK_S", 0)
     async with open_stage(tmp_path, speed=0) as stage:
         events = stage.sim.service.keeper.events
         event = AgentChanged(

@@ -5,7 +5,7 @@ import pytest
 from kit.service.line import line_to
 from kit.service.stage import open_stage
 from service_tui.terms import MarketStatus
-from service_tui.wire.endpoints import EXPIRING, PLACE_TRADE, POSITIONS
+from service_tui.wire.endpoints.public import EXPIRING, PLACE_TRADE, POSITIONS
 
 
 async def test_positions_that_resolve_soon_come_with_a_countdown(tmp_path: Path) -> None:

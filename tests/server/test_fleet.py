@@ -10,8 +10,7 @@ from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.client.errors import NotFoundError, RefusedError
 from service_tui.terms import HeldStatus, LeashMode, Side, TradeStatus
 from service_tui.wire.batch import BatchRequest, LegRequest
-from service_tui.wire.endpoints import BATCH, PLACE_TRADE, REGISTER, TRADES
-from service_tui.wire.endpoints_fleet import (
+from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_OUTCOMES,
     DESK_AGENT_POSITIONS,
     DESK_AGENT_TRADES,
@@ -23,6 +22,7 @@ from service_tui.wire.endpoints_fleet import (
     DESK_SET_LEASH,
     HELD_TRADES,
 )
+from service_tui.wire.endpoints.public import BATCH, PLACE_TRADE, REGISTER, TRADES
 from service_tui.wire.events import EventKind
 from service_tui.wire.fleet import (
     WAIT_DEFAULT_S,

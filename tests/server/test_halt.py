@@ -8,7 +8,7 @@ import httpx
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.keeper import restore
+from service_tui.server.world_store import restore
 from service_tui.wire.halt import HaltBody
 
 Json = dict[str, Any]

@@ -8,14 +8,14 @@ import pytest
 
 from kit.clock import leap
 from kit.service.stage import Stage, open_stage
-from service_tui.engine.codec import dumps, encode
+from service_tui.engine.codec.events import dumps, encode
 from service_tui.engine.events import Fill, MarketResolved, Note, Payout
 from service_tui.engine.world import World
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.history import KINDS, Paid, past_of, payout_fields, trade_row
+from service_tui.server.past.history import KINDS, Paid, past_of, payout_fields, trade_row
 from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import Micros, Timestamp
-from service_tui.wire.endpoints import PLACE_TRADE, POSITIONS, TRADES
+from service_tui.wire.endpoints.public import PLACE_TRADE, POSITIONS, TRADES
 
 AT: Final = Timestamp(1_800_000_000.0)
 FILL: Final = Fill(

@@ -15,14 +15,16 @@ import pytest
 from kit.desk.faults import asleep
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
-from service_tui.server import app, idempotency, keeper
+from service_tui.server import app
+from service_tui.server import world_store as keeper
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.service import Asked
+from service_tui.server.http import idempotency
+from service_tui.server.http.service import Asked
 from service_tui.storage.answers import KEPT_S
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel, moment
-from service_tui.wire.endpoints import PLACE_TRADE, REGISTER, TRADES, HealthBody
+from service_tui.wire.endpoints.public import PLACE_TRADE, REGISTER, TRADES, HealthBody
 
 HEADER: Final = idempotency.HEADER
 LONG: Final = "why " * 900

@@ -7,16 +7,16 @@ from kit.clock import leap
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
-from service_tui.engine.catalogue import event_of, importable_at, slug_of, url_of
-from service_tui.engine.codec import dumps
+from service_tui.engine.books.catalogue import event_of, importable_at, slug_of, url_of
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.listing import Listing
-from service_tui.engine.slots import IMPORT_SLOTS
-from service_tui.engine.snapshot import fields_of
-from service_tui.server.keeper import restore
+from service_tui.engine.tape.slots import IMPORT_SLOTS
 from service_tui.server.routes.importing import venue_of
+from service_tui.server.world_store import restore
 from service_tui.terms import Plan, Venue
 from service_tui.units import Timestamp
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     CHECK_MARKET,
     IMPORT_MARKET,
     IMPORT_TICKER,

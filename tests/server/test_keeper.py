@@ -15,19 +15,20 @@ import pytest
 
 from kit.service.stage import OPERATOR, Stage, open_directory, open_stage
 from service_tui.clock import ManualClock
-from service_tui.engine.codec import dumps
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.events import Note
-from service_tui.engine.exchange import Order
-from service_tui.engine.snapshot import fields_of
 from service_tui.engine.world import World
-from service_tui.server import keeper as keeper_room
+from service_tui.server import world_store as keeper_room
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.keeper import begin, restore
+from service_tui.server.world_store import begin, restore
 from service_tui.storage.ended_markets import EndedMarkets
 from service_tui.storage.errors import StorageError, StorageFullError
 from service_tui.terms import Action, Plan, Side
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.desk import SET_SPEED
+from service_tui.wire.endpoints.public import (
     AGENT,
     HEALTH,
     PATCH_AGENT,
@@ -35,9 +36,6 @@ from service_tui.wire.endpoints import (
     POSITIONS,
     REGISTER,
     TRADES,
-)
-from service_tui.wire.endpoints_desk import (
-    SET_SPEED,
 )
 
 LONG: Final = "why " * 900

@@ -10,17 +10,12 @@ import pytest
 
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine.events import AgentChanged
-from service_tui.server import lines
-from service_tui.server.loopback import listen
-from service_tui.server.stream import streams_of
+from service_tui.server.events.stream import streams_of
+from service_tui.server.http import lines
+from service_tui.server.http.loopback import listen
 from service_tui.units import Timestamp
-from service_tui.wire.endpoints import (
-    HEALTH,
-    TROUBLESHOOT,
-)
-from service_tui.wire.endpoints_desk import (
-    EVENTS,
-)
+from service_tui.wire.endpoints.desk import EVENTS
+from service_tui.wire.endpoints.public import HEALTH, TROUBLESHOOT
 
 WAIT_S: Final = 60
 HEALTHY: Final = f"GET {HEALTH.path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()

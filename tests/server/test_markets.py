@@ -5,9 +5,9 @@ import pytest
 
 from kit.service.line import Line, line_to
 from kit.service.stage import Stage, open_stage
-from service_tui.engine.catalogue import HOSTS
+from service_tui.engine.books.catalogue import HOSTS
 from service_tui.terms import MarketStatus, Venue
-from service_tui.wire.endpoints import MARKET, MARKETS
+from service_tui.wire.endpoints.public import MARKET, MARKETS
 
 
 async def listed(line: Line, **params: object) -> list[dict[str, Any]]:

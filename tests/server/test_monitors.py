@@ -10,12 +10,14 @@ import pytest
 
 from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage
-from service_tui.engine.codec import dumps
-from service_tui.engine.snapshot import fields_of
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.keeper import restore
+from service_tui.server.world_store import restore
 from service_tui.terms import Venue, WalletKind
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.desk import DESK_PATCH_AGENT
+from service_tui.wire.endpoints.fleet import DESK_NEEDS
+from service_tui.wire.endpoints.public import (
     AGENT,
     BRIEFING,
     DELETE_MONITOR,
@@ -29,10 +31,6 @@ from service_tui.wire.endpoints import (
     SETTINGS,
     TRADES,
 )
-from service_tui.wire.endpoints_desk import (
-    DESK_PATCH_AGENT,
-)
-from service_tui.wire.endpoints_fleet import DESK_NEEDS
 
 HAIR: Final = 0.0001
 """On a book a buy costs more than the middle: such a stop is reached at the next tick."""

@@ -10,12 +10,12 @@ import pytest
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.names import in_public_names, names_public, sdk_version
+from service_tui.server.http.names import in_public_names, names_public, sdk_version
 from service_tui.storage.journal import Journal
 from service_tui.terms import Plan, Venue
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.briefing import BriefingBody
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     AGENT,
     BRIEFING,
     HEALTH,

@@ -10,11 +10,11 @@ from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine import world as world_room
-from service_tui.engine.market import Market
-from service_tui.storage.connection import DATABASE_FILE
+from service_tui.engine.amm.market import Market
+from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     MARKET,
     MARKET_HISTORY,
     PLACE_TRADE,

@@ -9,10 +9,10 @@ import pytest
 from kit.service.stage import open_stage
 from service_tui.server import document as described
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.openapi import schema_of
+from service_tui.server.http.openapi import schema_of
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import ALL, PLACE_TRADE
+from service_tui.wire.endpoints.public import ALL, PLACE_TRADE
 
 
 async def document_of(path: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from kit.service.stage import open_stage
 from service_tui.engine.events import LeashSet
 from service_tui.terms import LeashMode, Venue
 from service_tui.units import Micros
-from service_tui.wire.endpoints import PLACE_TRADE, POSITIONS, TRADES
+from service_tui.wire.endpoints.public import PLACE_TRADE, POSITIONS, TRADES
 
 
 async def test_the_deprecated_execute_answers_order_params_and_trades_nothing(

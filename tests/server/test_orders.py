@@ -10,15 +10,15 @@ import httpx
 import pytest
 
 from kit.service.stage import Stage, open_stage
-from service_tui.engine.codec import dumps
-from service_tui.engine.liquidity import fee_rate_bps
-from service_tui.engine.market import Market
-from service_tui.engine.redemption import redeem
-from service_tui.engine.resting import Part, meet
-from service_tui.engine.snapshot import fields_of
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books.liquidity import fee_rate_bps
+from service_tui.engine.books.resting import Part, meet
+from service_tui.engine.chain.redemption import redeem
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.keeper import restore
-from service_tui.server.reported import REFRESH_S
+from service_tui.server.results.reported import REFRESH_S
+from service_tui.server.world_store import restore
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.briefing import BriefingBody

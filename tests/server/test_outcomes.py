@@ -9,15 +9,15 @@ import pytest
 from kit.service.line import Line, change, line_to
 from kit.service.stage import open_stage
 from service_tui.clock import ManualClock
+from service_tui.engine.books.liquidity import fee_rate_bps
 from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout
-from service_tui.engine.liquidity import fee_rate_bps
 from service_tui.engine.position import Position
-from service_tui.server.agent_past import AgentFill, in_one_form
-from service_tui.server.history import Paid
-from service_tui.server.outcomes import closings_of
+from service_tui.server.past.agent_past import AgentFill, in_one_form
+from service_tui.server.past.history import Paid
+from service_tui.server.past.outcomes import closings_of
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.endpoints import OUTCOMES, PLACE_TRADE, TRADES
+from service_tui.wire.endpoints.public import OUTCOMES, PLACE_TRADE, TRADES
 
 START = Timestamp(1_800_000_000.0)
 

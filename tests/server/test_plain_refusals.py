@@ -13,7 +13,7 @@ from service_tui.server.routes.table import ROUTES
 from service_tui.terms import Venue
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     EXECUTABLE_PRICE,
     PLACE_TRADE,
     PORTFOLIO,

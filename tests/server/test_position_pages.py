@@ -7,12 +7,12 @@ import pytest
 
 from kit.service.line import Line, change, line_to
 from kit.service.stage import open_stage
-from service_tui.engine import venues as venues_room
 from service_tui.engine import world as world_room
-from service_tui.server import past_positions
+from service_tui.engine.books import venues as venues_room
+from service_tui.server.results import positions as past_positions
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros
-from service_tui.wire.endpoints import PLACE_TRADE, POSITIONS
+from service_tui.wire.endpoints.public import PLACE_TRADE, POSITIONS
 
 RICH: dict[str, object] = {
     "claimed": True,

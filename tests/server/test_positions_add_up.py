@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from kit.examples import examples
 from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage
-from service_tui.engine import venues as venues_room
 from service_tui.engine import world as world_room
-from service_tui.engine.market import Market
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books import venues as venues_room
+from service_tui.engine.books.venues import GRANT
 from service_tui.engine.tick import advance
-from service_tui.engine.venues import GRANT
-from service_tui.server import past_positions
-from service_tui.server.by_source import by_source
-from service_tui.server.present import FIRST_CASH
+from service_tui.server.projections.present import FIRST_CASH
+from service_tui.server.results import positions as past_positions
+from service_tui.server.results.by_source import by_source
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros, micros
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     BRIEFING,
     DELETE_MONITOR,
     PLACE_TRADE,
@@ -34,7 +34,7 @@ from service_tui.wire.endpoints import (
     SET_MONITOR,
     TRADES,
 )
-from service_tui.wire.endpoints_wallet import DESK_REDEEM, REDEEM, REDEMPTIONS
+from service_tui.wire.endpoints.wallet import DESK_REDEEM, REDEEM, REDEMPTIONS
 
 RICH: dict[str, object] = {
     "claimed": True,

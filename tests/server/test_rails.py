@@ -11,14 +11,12 @@ from kit.service.stage import OPERATOR, open_stage
 from service_tui.terms import Plan, Venue
 from service_tui.units import ONE
 from service_tui.wire.base import timestamp
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.desk import DESK_AGENTS
+from service_tui.wire.endpoints.public import (
     PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
     PLACE_TRADE,
     USER_SETTINGS,
-)
-from service_tui.wire.endpoints_desk import (
-    DESK_AGENTS,
 )
 from service_tui.wire.rails import RailsBody
 

@@ -16,10 +16,11 @@ from kit.examples import examples
 from kit.service.stage import ANSWER_S, OPERATOR, SEED, Stage, open_directory, open_stage
 from service_tui.engine.limits import PLANS
 from service_tui.server.embedded import BASE_URL, SimSettings, open_sim
-from service_tui.server.loopback import listen
-from service_tui.server.rates import MINUTE_S, WINDOWS_MAX, Rates, rate_of, rates_of
+from service_tui.server.http.loopback import listen
+from service_tui.server.http.rates import MINUTE_S, WINDOWS_MAX, Rates, rate_of, rates_of
 from service_tui.terms import Plan
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.desk import WORLD
+from service_tui.wire.endpoints.public import (
     AGENT,
     ALL,
     BRIEFING,
@@ -29,9 +30,6 @@ from service_tui.wire.endpoints import (
     PORTFOLIO,
     POSITIONS,
     REGISTER,
-)
-from service_tui.wire.endpoints_desk import (
-    WORLD,
 )
 
 # Wire reference, section 7, with the paths that each line names.

@@ -10,12 +10,13 @@ from kit.service.line import Line, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.client.errors import NotFoundError
 from service_tui.clock import ManualClock
-from service_tui.engine.codec import dumps
-from service_tui.engine.snapshot import fields_of
-from service_tui.engine.wallets import ROSTER
-from service_tui.server.keeper import restore
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of
+from service_tui.engine.reactor.wallets import ROSTER
+from service_tui.server.world_store import restore
 from service_tui.terms import Plan, Venue
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.desk import DESK_RESET_REACTOR, DESK_WALLETS
+from service_tui.wire.endpoints.public import (
     DELETE_SIGNAL,
     PATCH_REACTOR,
     PENDING_SIGNALS,
@@ -24,10 +25,6 @@ from service_tui.wire.endpoints import (
     REACTIONS,
     REACTOR,
     REGISTER,
-)
-from service_tui.wire.endpoints_desk import (
-    DESK_RESET_REACTOR,
-    DESK_WALLETS,
 )
 from service_tui.wire.reactor import PendingQuery, ReactorConfigPatch
 

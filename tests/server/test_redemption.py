@@ -21,11 +21,11 @@ from kit.service.wallets import (
     ready,
     winner_of,
 )
-from service_tui.engine.codec import dumps
-from service_tui.engine.market import Market
-from service_tui.engine.snapshot import fields_of
+from service_tui.engine.amm.market import Market
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.tick import change_speed
-from service_tui.server.keeper import restore
+from service_tui.server.world_store import restore
 from service_tui.signing.book import POLYGON
 from service_tui.signing.calls import (
     ZERO_32,
@@ -42,7 +42,7 @@ from service_tui.signing.redemption import check_redeemable
 from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Side, Venue
 from service_tui.units import Timestamp
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     BRIEFING,
     IMPORT_MARKET,
     IMPORTABLE,
@@ -50,7 +50,7 @@ from service_tui.wire.endpoints import (
     POSITIONS,
     TRADES,
 )
-from service_tui.wire.endpoints_wallet import (
+from service_tui.wire.endpoints.wallet import (
     DESK_CHAIN,
     DESK_PATCH_CHAIN,
     DESK_PATCH_WALLET,

@@ -8,13 +8,13 @@ import pytest
 from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.client.errors import PlanRequiredError
-from service_tui.engine.codec import dumps
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.limits import DAY_S
-from service_tui.engine.snapshot import fields_of
-from service_tui.server.keeper import restore
+from service_tui.server.world_store import restore
 from service_tui.terms import Plan
-from service_tui.wire.endpoints import PLACE_TRADE
-from service_tui.wire.endpoints_research import (
+from service_tui.wire.endpoints.public import PLACE_TRADE
+from service_tui.wire.endpoints.research import (
     BACKTEST,
     DESK_RESEARCH,
     EXPERIMENTS,

@@ -28,7 +28,7 @@ from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Venue
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import ALL
+from service_tui.wire.endpoints.public import ALL
 from service_tui.wire.text import line
 
 if TYPE_CHECKING:

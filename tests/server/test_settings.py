@@ -6,13 +6,13 @@ import pytest
 
 from kit.service.line import change, line_to
 from kit.service.stage import open_stage
-from service_tui.engine.codec import dumps
-from service_tui.engine.snapshot import fields_of
-from service_tui.server.keeper import restore
+from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.snapshot import fields_of
+from service_tui.server.world_store import restore
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     PATCH_AGENT,
     PATCH_REACTOR,
     PATCH_SETTINGS,

@@ -7,7 +7,7 @@ import pytest
 from kit.service.line import Line
 from kit.service.stage import open_stage
 from service_tui.terms import Venue
-from service_tui.wire.endpoints import PLACE_TRADE, PORTFOLIO, POSITIONS
+from service_tui.wire.endpoints.public import PLACE_TRADE, PORTFOLIO, POSITIONS
 
 
 async def test_a_position_sold_whole_is_listed_as_sold(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from kit.service.stage import Stage, open_stage
 from service_tui.engine import errors
 from service_tui.server.advice import TABLE, advice_on
 from service_tui.server.embedded import BASE_URL
-from service_tui.wire.endpoints import SKILLS, TROUBLESHOOT, VERSION_CHECK
+from service_tui.wire.endpoints.public import SKILLS, TROUBLESHOOT, VERSION_CHECK
 
 Json = dict[str, Any]
 

@@ -2,7 +2,7 @@ import asyncio
 
 from starlette.types import Message, Receive, Scope, Send
 
-from service_tui.server.turns import Turns
+from service_tui.server.http.loopback import Turns
 
 
 class Counting:

@@ -13,16 +13,16 @@ from kit.service.stage import Stage, open_stage
 from kit.service.wallets import KEYS, External, Json, header_of, market_on_chain, operate, ready
 from service_tui.addresses import checksummed
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.payments import RECIPIENT
+from service_tui.server.http.payments import RECIPIENT
 from service_tui.signing.book import Exchange
 from service_tui.signing.link import message_digest
 from service_tui.signing.payments import Offer, PaymentPolicy, sign_payment
 from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Venue, WalletKind
-from service_tui.wire.endpoints import AGENT, PLACE_TRADE, PORTFOLIO, REGISTER, SETTINGS
-from service_tui.wire.endpoints_desk import DESK_PATCH_AGENT
-from service_tui.wire.endpoints_fleet import DESK_SET_LEASH, HELD_TRADES
-from service_tui.wire.endpoints_wallet import (
+from service_tui.wire.endpoints.desk import DESK_PATCH_AGENT
+from service_tui.wire.endpoints.fleet import DESK_SET_LEASH, HELD_TRADES
+from service_tui.wire.endpoints.public import AGENT, PLACE_TRADE, PORTFOLIO, REGISTER, SETTINGS
+from service_tui.wire.endpoints.wallet import (
     ALLOWANCES,
     CHECK_CREDENTIALS,
     DERIVE_CREDENTIALS,

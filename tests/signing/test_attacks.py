@@ -19,15 +19,15 @@ from kit.engine.venues import AT, market_of, new_world
 from kit.oracles import rlp
 from kit.oracles.calls import selector
 from service_tui.addresses import ZERO_ADDRESS, keccak256
-from service_tui.engine.catalogue import has_event, token_of
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books.catalogue import has_event, token_of
 from service_tui.engine.chain_events import CallPaid, CredentialsKept, OrderSigned, WalletLinked
 from service_tui.engine.errors import Refusal
-from service_tui.engine.market import Market
 from service_tui.engine.world import World
-from service_tui.server.link_challenges import LinkChallenges
-from service_tui.server.payments import RECIPIENT, PaymentRefused, taken
-from service_tui.server.relay import Refused, order_keys, relay
-from service_tui.server.signed_orders import verified
+from service_tui.server.chain_node.relay import Refused, order_keys, relay
+from service_tui.server.chain_node.signed_orders import verified
+from service_tui.server.claim.link_challenges import LinkChallenges
+from service_tui.server.http.payments import RECIPIENT, PaymentRefused, taken
 from service_tui.signing.approvals import Approval, approvals
 from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.calls import (

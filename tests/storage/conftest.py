@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.database import Database
-from service_tui.storage.lock import DataDirLock
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
 
 NOW = 1_800_000_000.0

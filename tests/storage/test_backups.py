@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.backups import KEPT_DAYS, backups_of
 from service_tui.storage.cache import Cache
-from service_tui.storage.database import Database
+from service_tui.storage.db.backups import KEPT_DAYS, backups_of
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import StorageError
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
 
 NOW = 1_800_000_000.0

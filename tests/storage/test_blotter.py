@@ -16,7 +16,8 @@ from service_tui.storage.blotter import (
     Intent,
     TicketState,
 )
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import (
     BudgetExceededError,
     ClaimedError,
@@ -24,7 +25,6 @@ from service_tui.storage.errors import (
     TicketStateError,
     UnknownTicketError,
 )
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
 
 NOW = 1_800_000_000.0

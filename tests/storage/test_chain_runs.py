@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from service_tui.storage.chain_runs import ChainRun, ChainRuns, Signed
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
 from service_tui.storage.errors import ClaimedError, StorageError, UnknownTicketError
 
 WALLET = "0x" + "ab" * 20

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.journal import Journal
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
 
 pytestmark = pytest.mark.process
@@ -19,7 +19,7 @@ APPEND_FOR_EVER = """
 import asyncio, itertools, os, sys
 from pathlib import Path
 from service_tui.storage.journal import Journal, JournalRow
-from service_tui.storage.lock import DataDirLock
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
 
 async def main():

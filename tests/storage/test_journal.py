@@ -7,7 +7,8 @@ import pytest
 from service_tui.storage import journal as journal_room
 from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.answers import KEPT_S, Answer, Answers
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import (
     DamagedRowsError,
     DuplicateAnswerError,
@@ -15,7 +16,6 @@ from service_tui.storage.errors import (
     StorageFullError,
 )
 from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
 
 NOW = 1_800_000_000.0

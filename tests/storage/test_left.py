@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.backups import back_up_daily
-from service_tui.storage.connection import DATABASE_FILE
-from service_tui.storage.database import Database
+from service_tui.storage.db.backups import back_up_daily
+from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import CorruptDatabaseError, DamagedFileError, StorageError
 from service_tui.storage.journal import Journal, JournalRow, Snapshot
-from service_tui.storage.left import examined
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
-from service_tui.storage.restoring import back_up, begin_anew, copies_in, restore
+from service_tui.storage.recovery.left import examined
+from service_tui.storage.recovery.restoring import back_up, begin_anew, copies_in, restore
 
 NOW = 1_800_000_000.0
 PAGE = 4096

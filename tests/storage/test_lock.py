@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from service_tui.storage.db.lock import LOCK_FILE, DataDirLock, holder_of
 from service_tui.storage.errors import (
     DirectoryLockedError,
     Holder,
     LockUnavailableError,
     UnreadableDirectoryError,
 )
-from service_tui.storage.lock import LOCK_FILE, DataDirLock, holder_of
 
 NOW = 1_800_000_000.0
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from service_tui.storage.lock import DataDirLock
+from service_tui.storage.db.lock import DataDirLock
 lock = DataDirLock.acquire(Path(sys.argv[1]), pid=4242, now=5.0)
 lock.publish("http://127.0.0.1:9")
 print("held", flush=True)

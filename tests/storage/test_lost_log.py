@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.backups import back_up_daily
 from service_tui.storage.cold import read_cache
-from service_tui.storage.connection import DATABASE_FILE, connect_to_write
-from service_tui.storage.database import Database
+from service_tui.storage.db.backups import back_up_daily
+from service_tui.storage.db.connection import DATABASE_FILE, connect_to_write
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import LostLogError, StorageError
 from service_tui.storage.journal import Journal, JournalRow
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import look_at, open_database
 
 pytestmark = pytest.mark.process

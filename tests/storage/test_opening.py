@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.backups import back_up_daily
-from service_tui.storage.connection import DATABASE_FILE
-from service_tui.storage.database import Database
+from service_tui.storage.db.backups import back_up_daily
+from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
+from service_tui.storage.db.schema import SCHEMA, Schema
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     LockUnavailableError,
@@ -23,10 +25,8 @@ from service_tui.storage.errors import (
     StorageError,
     UnreadableDirectoryError,
 )
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database, open_for_reading
-from service_tui.storage.restoring import begin_anew
-from service_tui.storage.schema import SCHEMA, Schema
+from service_tui.storage.recovery.restoring import begin_anew
 
 NOW = 1_800_000_000.0
 STAMP = "20270115T080000Z"
@@ -41,10 +41,10 @@ NEXT = Schema(
 MIGRATE_SLOWLY = """
 import sys
 from pathlib import Path
-from service_tui.storage.lock import DataDirLock
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
-from service_tui.storage.restoring import begin_anew
-from service_tui.storage.schema import SCHEMA, Schema
+from service_tui.storage.recovery.restoring import begin_anew
+from service_tui.storage.db.schema import SCHEMA, Schema
 directory = Path(sys.argv[1])
 lock = DataDirLock.acquire(directory, pid=1, now=0.0)
 rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000000) "

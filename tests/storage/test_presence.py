@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.connection import DATABASE_FILE
-from service_tui.storage.database import Database
+from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import FileRemovedError, StorageError
 from service_tui.storage.journal import Journal, JournalRow
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
 
 NOW = 1_800_000_000.0

@@ -1,4 +1,4 @@
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
 from service_tui.storage.price_alerts import PriceAlerts, StoredPriceAlert
 
 NOW = 1_800_000_000.0

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from service_tui.storage.cold import read_cache
-from service_tui.storage.connection import COMPANIONS, DATABASE_FILE
-from service_tui.storage.database import Database
+from service_tui.storage.db.connection import COMPANIONS, DATABASE_FILE
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
+from service_tui.storage.db.wal import look
 from service_tui.storage.errors import CorruptDatabaseError
 from service_tui.storage.journal import Journal, JournalRow, Snapshot
-from service_tui.storage.left import examined
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import look_at, open_database
-from service_tui.storage.wal import look
+from service_tui.storage.recovery.left import examined
 
 NOW = 1_800_000_000.0
 ROWS = 150

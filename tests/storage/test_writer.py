@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.connection import connect_to_read, connect_to_write
-from service_tui.storage.database import Database
+from service_tui.storage.db.connection import connect_to_read, connect_to_write
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
+from service_tui.storage.db.writer import GROUP_MAX, WAITING_MAX, Work
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
-from service_tui.storage.writer import GROUP_MAX, WAITING_MAX, Work
 
 NOW = 1_800_000_000.0
 

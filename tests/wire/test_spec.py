@@ -10,6 +10,8 @@ from typing import Any, Final, get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from service_tui.engine.books.liquidity import PRICE_HIGH, PRICE_LOW
+from service_tui.engine.books.orders import ORDER_MIN, default_type
 from service_tui.engine.limits import (
     DAY_SPEND_DEFAULT,
     MARKET_MAX,
@@ -17,12 +19,10 @@ from service_tui.engine.limits import (
     PLANS,
     TRADE_MAX,
 )
-from service_tui.engine.liquidity import PRICE_HIGH, PRICE_LOW
-from service_tui.engine.orders import ORDER_MIN, default_type
-from service_tui.engine.reactor import BREAKER_S, FAILURES_MAX, SIGNAL_TTL_S, ReactorConfig
+from service_tui.engine.reactor.reactor import BREAKER_S, FAILURES_MAX, SIGNAL_TTL_S, ReactorConfig
 from service_tui.experiments import CAP_DEFAULT, CRASHES_MAX, warns_at
-from service_tui.server.refusals import denied, invalid_items, unauthenticated
-from service_tui.server.reported import REFRESH_S as PNL_REFRESH_S
+from service_tui.server.http.refusals import denied, invalid_items, unauthenticated
+from service_tui.server.results.reported import REFRESH_S as PNL_REFRESH_S
 from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.terms import (
     NEW_AGENT_CASH_SIM,
@@ -36,7 +36,6 @@ from service_tui.terms import (
     Venue,
 )
 from service_tui.units import ONE
-from service_tui.wire import endpoints
 from service_tui.wire.agents import AgentBody, ContextBody, RegisterBody
 from service_tui.wire.base import AnyVenue, SignalData, WireModel
 from service_tui.wire.briefing import BriefingBody
@@ -44,9 +43,8 @@ from service_tui.wire.endpoint import (
     DESK,
     SDK,
 )
-from service_tui.wire.endpoints import (
-    ALL,
-)
+from service_tui.wire.endpoints import public as endpoints
+from service_tui.wire.endpoints.public import ALL
 from service_tui.wire.errors import ErrorBody, ValidationBody, ValidationItem
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.orders import OrderBody

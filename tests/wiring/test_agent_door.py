@@ -7,7 +7,7 @@ import httpx
 
 from service_tui.clock import SystemClock
 from service_tui.server.embedded import BASE_URL
-from service_tui.wire.endpoints import REGISTER
+from service_tui.wire.endpoints.public import REGISTER
 from service_tui.wiring import agent_door
 from service_tui.wiring.holding import holding
 from service_tui.wiring.options import Options

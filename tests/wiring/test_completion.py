@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from service_tui import cli
+from service_tui.cli import main as cli
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kit.samples.desk import NOW
-from service_tui.storage.lock import LOCK_FILE, DataDirLock
+from service_tui.storage.db.lock import LOCK_FILE, DataDirLock
 from service_tui.storage.opening import open_database
 from service_tui.wiring.doctor import findings
 from service_tui.wiring.keys import DESK_FILE, PROFILES_FILE, Profile, keep_profile

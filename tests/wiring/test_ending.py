@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from kit.terminal.own import COLUMNS, LINES, own_terminal
-from service_tui.cli import LOG_FILE, STACKS_FILE
+from service_tui.cli.main import LOG_FILE, STACKS_FILE
 from service_tui.wiring.picture import BADGE, PICTURE_FILE
 
 pytestmark = pytest.mark.process

@@ -7,7 +7,7 @@ from service_tui.clock import ManualClock
 from service_tui.config import EXCHANGE_VARIABLE, read_environment
 from service_tui.sdk.opening import opening_of
 from service_tui.signing.book import Exchange, exchange_of
-from service_tui.wire.endpoints_wallet import WALLET
+from service_tui.wire.endpoints.wallet import WALLET
 from service_tui.wiring.live import embedded_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state

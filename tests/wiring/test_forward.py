@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from service_tui.server.loopback import address_of, bind
+from service_tui.server.http.loopback import address_of, bind
 from service_tui.wiring import forward
 from service_tui.wiring.forward import forwarding
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from service_tui import cli
+from service_tui.cli import main as cli
 from service_tui.clock import SystemClock
-from service_tui.desk.halt_kept import newest
+from service_tui.desk.slices.halt import newest
 from service_tui.storage.action_log import FILE, verify
 from service_tui.storage.action_log import newest as log_lines
 from service_tui.wiring import halt_door

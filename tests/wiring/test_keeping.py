@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from kit.service.stage import open_stage
-from service_tui.cli import CANNOT, OK, run
+from service_tui.cli.main import CANNOT, OK, run
 from service_tui.console.doors import DeskClosedError
-from service_tui.engine.exchange import Order
-from service_tui.server import keeper as keeper_room
+from service_tui.engine.amm.exchange import Order
+from service_tui.server import world_store as keeper_room
 from service_tui.storage.action_log import FILE, ActionLog
-from service_tui.storage.connection import DATABASE_FILE
+from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros
 from service_tui.wiring.options import Options

@@ -17,12 +17,12 @@ from kit.desk.faults import buy, ready
 from kit.service.scripted import said, scripted
 from service_tui.clock import ManualClock
 from service_tui.console.doors import DeskClosedError
-from service_tui.desk.commands import AgentAct, Govern, SetPreference, SetStar
+from service_tui.desk.agents.handlers import OWN_KEY
+from service_tui.desk.commands.commands import AgentAct, Govern, SetPreference, SetStar
 from service_tui.desk.desk import Desk
-from service_tui.desk.handlers.agents import OWN_KEY
-from service_tui.desk.records import Phase, TicketState, Topic
+from service_tui.desk.slices.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
-from service_tui.engine import codec
+from service_tui.engine.codec import events as codec
 from service_tui.storage.errors import StorageFullError
 from service_tui.terms import Plan
 from service_tui.units import ONE
@@ -337,7 +337,7 @@ async def test_a_second_process_is_told_who_holds_the_directory(tmp_path: Path) 
     asked = options(tmp_path)
     code = (
         "import sys, os; from pathlib import Path;"
-        "from service_tui.storage.lock import DataDirLock;"
+        "from service_tui.storage.db.lock import DataDirLock;"
         f"lock = DataDirLock.acquire(Path({str(asked.data_dir)!r}), pid=os.getpid(), now=0.0);"
         "print('held', flush=True); sys.stdin.read()"
     )

@@ -5,7 +5,7 @@ from stat import S_IMODE
 
 import pytest
 
-from service_tui import cli
+from service_tui.cli import main as cli
 from service_tui.wiring.logfile import LogError, keep_log
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

@@ -14,16 +14,16 @@ import pytest
 
 from kit.clock import leap
 from kit.service.stage import client_of
-from service_tui import cli
+from service_tui.cli import main as cli
 from service_tui.client.client import Client
 from service_tui.clock import Clock, ManualClock
-from service_tui.desk.exports import day_in_markdown, files_of
-from service_tui.desk.written import write_files
+from service_tui.desk.audit.exports import day_in_markdown, files_of
+from service_tui.desk.audit.written import write_files
 from service_tui.server.begun import BASE_URL
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.wire.agents import RegisterRequest
-from service_tui.wire.endpoints import PLACE_TRADE, REGISTER
-from service_tui.wire.endpoints_desk import DESK_CLAIM
+from service_tui.wire.endpoints.desk import DESK_CLAIM
+from service_tui.wire.endpoints.public import PLACE_TRADE, REGISTER
 from service_tui.wire.trades import TradeRequest
 from service_tui.wiring.data import open_data
 from service_tui.wiring.holding import holding, open_embedded

@@ -11,8 +11,8 @@ from kit.terminal.research import SKILL, new_repository
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.session import Session
 from service_tui.clock import ManualClock
+from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import StorageError
-from service_tui.storage.lock import holder_of
 from service_tui.terms import ExperimentStatus
 from service_tui.wire.research_tools import InitArguments, LogArguments
 from service_tui.wiring.attached import address_of

@@ -17,21 +17,18 @@ import pytest
 
 from kit.service.stage import ANSWER_S
 from service_tui.console.doors import DeskClosedError
-from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.commands.commands import PlaceTrade
 from service_tui.desk.desk import Desk
-from service_tui.desk.records import Phase, TicketState
+from service_tui.desk.slices.records import Phase, TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.cold import has_open_tickets
-from service_tui.storage.connection import DATABASE_FILE
-from service_tui.storage.lock import LOCK_FILE, DataDirLock, holder_of
+from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.db.lock import LOCK_FILE, DataDirLock, holder_of
 from service_tui.terms import Action, Side, Venue, WalletKind
 from service_tui.units import ONE, Micros, decimal
 from service_tui.wire.desk import DeskAgentPatch
-from service_tui.wire.endpoints import PATCH_SETTINGS, PLACE_TRADE, SET_MONITOR
-from service_tui.wire.endpoints_desk import (
-    DESK_CLAIM,
-    DESK_PATCH_AGENT,
-)
+from service_tui.wire.endpoints.desk import DESK_CLAIM, DESK_PATCH_AGENT
+from service_tui.wire.endpoints.public import PATCH_SETTINGS, PLACE_TRADE, SET_MONITOR
 from service_tui.wire.monitors import MonitorRequest
 from service_tui.wire.settings import SettingsPatch
 from service_tui.wire.trades import TradeRequest

@@ -8,10 +8,10 @@ import pytest
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.doors import DeskClosedError
 from service_tui.desk.frozen import STATE_KEY, freeze
-from service_tui.desk.records import Phase
+from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
 from service_tui.storage.cache import Cache
-from service_tui.storage.lock import DataDirLock
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
 from service_tui.terms import Mode
 from service_tui.wiring.options import Options

@@ -13,7 +13,7 @@ from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.state import DeskState
 from service_tui.loading import imported
-from service_tui.storage.lock import LOCK_FILE, holder_of
+from service_tui.storage.db.lock import LOCK_FILE, holder_of
 from service_tui.wiring import holding as holding_room
 from service_tui.wiring.keys import DESK_FILE
 from service_tui.wiring.options import Options

@@ -12,8 +12,8 @@ from service_tui.client.client import Client
 from service_tui.client.errors import PlanRequiredError, RefusedError, ServiceError
 from service_tui.notes.notebook import Logged
 from service_tui.wire.base import line
-from service_tui.wire.endpoints import AGENT, OUTCOMES
-from service_tui.wire.endpoints_research import (
+from service_tui.wire.endpoints.public import AGENT, OUTCOMES
+from service_tui.wire.endpoints.research import (
     BACKTEST,
     EXPERIMENTS,
     POST_EXPERIMENT,

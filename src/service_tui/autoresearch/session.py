@@ -37,8 +37,8 @@ from service_tui.experiments import Standing
 from service_tui.notes import notebook, registry
 from service_tui.notes.notebook import Config, Logged, Notes
 from service_tui.notes.registry import Entry, Live
+from service_tui.storage.db.lock import open_private
 from service_tui.storage.errors import UnreadableDirectoryError
-from service_tui.storage.lock import open_private
 from service_tui.terms import ExperimentStatus, SessionState
 from service_tui.wire.research import BacktestBody, BacktestRequest, StateBody
 from service_tui.wire.research_tools import InitArguments, LogArguments, RunArguments

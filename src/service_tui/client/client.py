@@ -49,7 +49,7 @@ from service_tui.client.stream import IDLE_S, MEDIA_TYPE, NOT_SENT, OPEN_S, fram
 from service_tui.clock import Clock
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import HEALTH, HealthBody
+from service_tui.wire.endpoints.public import HEALTH, HealthBody
 from service_tui.wire.payment import PAYMENT_HEADER
 from service_tui.wire.text import line, prose
 

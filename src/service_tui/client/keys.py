@@ -15,7 +15,7 @@ import httpx
 
 from service_tui.client.errors import Reason
 from service_tui.client.reply import is_list, is_object
-from service_tui.wire.endpoints import AGENT, BRIEFING
+from service_tui.wire.endpoints.public import AGENT, BRIEFING
 from service_tui.wire.text import has_controls, letters
 
 TRIED_AGAIN_S: Final = 60.0

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from service_tui.client.reply import Answer, Reply
-from service_tui.wire import endpoints as on
-from service_tui.wire import endpoints_desk as on_desk
 from service_tui.wire.agents import (
     AgentBody,
     AgentSettingsBody,
@@ -21,6 +19,8 @@ from service_tui.wire.agents import (
 from service_tui.wire.base import WireModel
 from service_tui.wire.briefing import BriefingBody, BriefingQuery
 from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints import desk as on_desk
+from service_tui.wire.endpoints import public as on
 from service_tui.wire.markets import (
     HistoryBody,
     HistoryQuery,

@@ -16,22 +16,22 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.doors import Choice, DeskClosedError, OpenDesk
 from service_tui.console.freshness import is_private
-from service_tui.console.hand_keys import HandKeys
 from service_tui.console.key_file import OwnKeys
 from service_tui.console.keys import Key, action_name, bindings_of, cap, move_keys
 from service_tui.console.messages import CommandGiven, ConfirmGiven
 from service_tui.console.needs import meanwhile, needs, untold
-from service_tui.console.outbox import Outbox
-from service_tui.console.screens.base import Surroundings, TakesState
-from service_tui.console.telling import Telling
+from service_tui.console.parts.base import Surroundings, TakesState
+from service_tui.console.shell.hand_keys import HandKeys
+from service_tui.console.shell.outbox import Outbox
+from service_tui.console.shell.telling import Telling
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Banner, lasting_things
 from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.top_bar import TopBar
 from service_tui.desk.command import Command
-from service_tui.desk.commands import Halt, Refresh, SetPreference, SetSpeed
-from service_tui.desk.commands_fleet import ApproveHeld, NoteConfirmed, RefuseHeld
-from service_tui.desk.records import TicketState
+from service_tui.desk.commands.agents import ApproveHeld, NoteConfirmed, RefuseHeld
+from service_tui.desk.commands.commands import Halt, Refresh, SetPreference, SetSpeed
+from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -181,7 +181,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         self.show_state()
 
     def _ask_how_to_go_on(self, closed: DeskClosedError) -> None:
-        from service_tui.console.dialogs.go_on import GoOn  # noqa: PLC0415 - hardly ever
+        from service_tui.console.forms.go_on import GoOn  # noqa: PLC0415 - hardly ever
 
         def chosen(way: Choice | None) -> None:
             if way is not None:
@@ -329,7 +329,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
 
     def action_welcome(self) -> None:
         """Show the first page; once seen it comes by itself no more."""
-        from service_tui.console.dialogs.welcome import Welcome  # noqa: PLC0415 - not at first
+        from service_tui.console.forms.welcome import Welcome  # noqa: PLC0415 - not at first
 
         own = self.desk_state.service.embedded
         self.push_screen(Welcome(is_embedded=own), self._welcomed)
@@ -340,7 +340,9 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
 
     def action_wallet(self) -> None:
         """Show the wallet over whatever is in front."""
-        from service_tui.console.dialogs.wallet import WalletPanel  # noqa: PLC0415 - not at first
+        from service_tui.console.screens.wallet.panel import (  # noqa: PLC0415 - not at first
+            WalletPanel,
+        )
 
         if not any(isinstance(screen, WalletPanel) for screen in self.screen_stack):
             self.push_screen(WalletPanel(self.desk_state, self.now))
@@ -364,7 +366,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
             self.exit(0)
 
     def _ask_to_leave(self, waiting: list[str]) -> None:
-        from service_tui.console.dialogs.confirm import (  # noqa: PLC0415 - not in the first frame
+        from service_tui.console.forms.confirm import (  # noqa: PLC0415 - not in the first frame
             Confirm,
             Question,
         )

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Final
 
-from service_tui.desk.records import Notice, NoticeKind
+from service_tui.desk.slices.records import Notice, NoticeKind
 from service_tui.units import Timestamp
 
 CHOSEN: Final = "notify."

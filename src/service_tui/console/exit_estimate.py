@@ -7,8 +7,8 @@ Used by the monitors screen and the dialogs that set a monitor.
 import math
 from dataclasses import dataclass
 
-from service_tui.desk.records import MarketView, PositionView
-from service_tui.desk.records_risk import MonitorState, MonitorView
+from service_tui.desk.slices.records import MarketView, PositionView
+from service_tui.desk.slices.risk import MonitorState, MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import ONE, Micros, decimal

@@ -13,8 +13,8 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.desk.fleet import AgentView
-from service_tui.desk.records_fleet import SkillRunState
+from service_tui.desk.slices.agents import AgentView
+from service_tui.desk.slices.fleet import SkillRunState
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus
 

@@ -7,7 +7,7 @@ Used by screens, dialogs and bars; how old data is, and whether to trade on it, 
 from typing import Final
 
 from service_tui.desk.freshness import is_heard
-from service_tui.desk.records import Topic
+from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -11,7 +11,7 @@ from service_tui.console.needs_held import of_positions
 from service_tui.console.needs_risk import of_risk
 from service_tui.console.needs_service import of_service
 from service_tui.console.ranking import Need, ranked
-from service_tui.desk.records import MeanwhileView, Topic
+from service_tui.desk.slices.records import MeanwhileView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

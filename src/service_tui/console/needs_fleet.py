@@ -14,10 +14,15 @@ from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
 from service_tui.console.ranking import LAST_S, Need
 from service_tui.console.widgets.line_fit import WARN_FROM
-from service_tui.desk.fleet import AgentView
-from service_tui.desk.records_fleet import AgentNeedView, LeashView, NeedKind, SkillRunState
-from service_tui.desk.records_research import SessionView
-from service_tui.desk.reduce_fleet import order_in_words
+from service_tui.desk.slices.agents import AgentView
+from service_tui.desk.slices.fleet import (
+    AgentNeedView,
+    LeashView,
+    NeedKind,
+    SkillRunState,
+    order_in_words,
+)
+from service_tui.desk.slices.research import SessionView
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus, SessionState
 from service_tui.units import Micros, Timestamp

@@ -10,8 +10,8 @@ from typing import Final
 from service_tui.console import formats
 from service_tui.console.freshness import is_private, of_world, world_now
 from service_tui.console.ranking import Need
-from service_tui.desk.records import MarketView, PositionView
-from service_tui.desk.records_redemption import ChainRunState
+from service_tui.desk.slices.records import MarketView, PositionView
+from service_tui.desk.slices.redemption import ChainRunState
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import Timestamp

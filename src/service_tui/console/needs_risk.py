@@ -14,9 +14,9 @@ from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
 from service_tui.console.ranking import LAST_S, Need
 from service_tui.desk.freshness import age_s
-from service_tui.desk.records import Topic
-from service_tui.desk.records_reactor import Policy, SignalView
-from service_tui.desk.records_risk import AlertState, AlertView
+from service_tui.desk.slices.reactor import Policy, SignalView
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.risk import AlertState, AlertView
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
 

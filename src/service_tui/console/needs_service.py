@@ -14,7 +14,7 @@ from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
 from service_tui.console.ranking import Need
 from service_tui.console.widgets.line_fit import WARN_FROM
-from service_tui.desk.records import LimitsView, Phase, TicketState, TicketView
+from service_tui.desk.slices.records import LimitsView, Phase, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode
 from service_tui.units import Micros, Timestamp

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.widgets.line_fit import meter
-from service_tui.desk.records_rails import RULES, Rail, RailView
+from service_tui.desk.slices.rails import RULES, Rail, RailView
 from service_tui.units import Micros
 
 _METER = 10

@@ -15,8 +15,8 @@ from service_tui.console.figures import section
 from service_tui.console.freshness import is_heard, is_private, of_wall
 from service_tui.console.redemption_words import stage_text
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.desk.records import Phase, Topic
-from service_tui.desk.records_redemption import (
+from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.redemption import (
     CallView,
     ChainRunState,
     RedemptionRow,
@@ -24,7 +24,7 @@ from service_tui.desk.records_redemption import (
     Stage,
     Step,
 )
-from service_tui.desk.records_wallet import KeyState, Ownership, WalletView
+from service_tui.desk.slices.wallet import KeyState, Ownership, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp, decimal
 

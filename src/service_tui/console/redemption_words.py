@@ -9,7 +9,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.desk.records_redemption import (
+from service_tui.desk.slices.redemption import (
     ChainRunState,
     RedemptionRow,
     RedemptionView,

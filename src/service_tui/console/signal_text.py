@@ -10,7 +10,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.desk.records_reactor import SignalState, SignalView
+from service_tui.desk.slices.reactor import SignalState, SignalView
 from service_tui.units import Timestamp
 
 BAR: Final = 7

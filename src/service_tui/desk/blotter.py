@@ -7,7 +7,7 @@ Used by handlers (to write) and by opening (to read).
 import json
 from typing import Final
 
-from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.slices.records import TicketState, TicketView
 from service_tui.storage.blotter import Intent, StoredTicket
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp

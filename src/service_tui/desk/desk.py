@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from service_tui.client.errors import ServiceError
 from service_tui.desk.command import Command
-from service_tui.desk.commands import AskQuote, ExitAlert, Halt, PlaceTrade
+from service_tui.desk.commands.commands import AskQuote, ExitAlert, Halt, PlaceTrade
 from service_tui.desk.enduring import enduring, fault_words
 from service_tui.desk.facts import (
     Fact,
@@ -24,32 +24,32 @@ from service_tui.desk.facts import (
     TicketChanged,
     WorldSeen,
 )
-from service_tui.desk.facts_risk import AlertsSeen
 from service_tui.desk.failing import is_refusal, tell_trouble
+from service_tui.desk.feed.listening import Ears
+from service_tui.desk.feed.pollers import EMBEDDED_ONLY, READINGS, mark_equity, poll
+from service_tui.desk.feed.polling import Watched
 from service_tui.desk.gate import RESUME_FIX, is_entry
-from service_tui.desk.halting import Halting
-from service_tui.desk.handlers.alerts import Exits
+from service_tui.desk.halt.halting import Halting
 from service_tui.desk.heartbeat import watch_briefing
-from service_tui.desk.listening import Ears
-from service_tui.desk.lookup import is_overdue, reconcile
-from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, mark_equity, poll
-from service_tui.desk.polling import Watched
 from service_tui.desk.ports import Memory, Ports, Surroundings
-from service_tui.desk.price_alerts import PriceWatch
-from service_tui.desk.reactor_work import ReactorWork
-from service_tui.desk.records import Phase, TicketState, TicketView, Topic
+from service_tui.desk.reactor.work import ReactorWork
 from service_tui.desk.reduce import reduce
-from service_tui.desk.research_files import FileWatch
+from service_tui.desk.research.files import FileWatch
+from service_tui.desk.risk.exits import Exits
+from service_tui.desk.risk.price_alerts import PriceWatch
+from service_tui.desk.slices.records import Phase, TicketState, TicketView, Topic
+from service_tui.desk.slices.risk import AlertsSeen
 from service_tui.desk.state import DeskState
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
-from service_tui.desk.wallet_desk import WalletDesk
+from service_tui.desk.trading.lookup import is_overdue, reconcile
+from service_tui.desk.wallet.work import WalletDesk
 from service_tui.desk.works import Works
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRuns
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
 from service_tui.storage.price_alerts import PriceAlerts
-from service_tui.wire.endpoints import HEALTH
+from service_tui.wire.endpoints.public import HEALTH
 
 log = logging.getLogger(__name__)
 

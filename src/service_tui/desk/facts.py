@@ -6,14 +6,16 @@ Used by pollers and handlers (which yield them) and by desk.reduce.
 
 from dataclasses import dataclass
 
-from service_tui.desk.briefing import BriefingView
-from service_tui.desk.facts_fleet import FleetFact
-from service_tui.desk.facts_reactor import ReactorFact
-from service_tui.desk.facts_research import ResearchFact
-from service_tui.desk.facts_risk import RiskFact
-from service_tui.desk.facts_wallet import WalletFact
-from service_tui.desk.fleet import FillView, FleetView, RevealedView
-from service_tui.desk.records import (
+from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
+from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.fleet import FleetFact
+from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.slices.log import Deed, LogView
+from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.rails import RailsView
+from service_tui.desk.slices.reactor import ReactorFact
+from service_tui.desk.slices.records import (
     AccountView,
     DetailView,
     EquityPoint,
@@ -27,12 +29,10 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
-from service_tui.desk.records_halt import HaltView
-from service_tui.desk.records_log import Deed, LogView
-from service_tui.desk.records_orders import OpenOrderView
-from service_tui.desk.records_quote import QuoteView
-from service_tui.desk.records_rails import RailsView
-from service_tui.desk.records_venues import VenueSumView
+from service_tui.desk.slices.research import ResearchFact
+from service_tui.desk.slices.risk import RiskFact
+from service_tui.desk.slices.venues import VenueSumView
+from service_tui.desk.slices.wallet import WalletFact
 from service_tui.units import Micros, Timestamp
 
 

@@ -7,17 +7,11 @@ Used by desk.reduce, which puts them into each state, and by screens, reports an
 from dataclasses import replace
 from typing import Final
 
-from service_tui.desk.briefing import BriefingView, NewMarketView
-from service_tui.desk.fleet import AgentLimitsView, AgentView
-from service_tui.desk.records import (
-    AccountView,
-    DetailView,
-    MarketView,
-    TicketState,
-    Topic,
-)
-from service_tui.desk.records_fleet import AgentDetailView
-from service_tui.desk.records_rails import SkillSpend
+from service_tui.desk.slices.agents import AgentLimitsView, AgentView
+from service_tui.desk.slices.briefing import BriefingView, NewMarketView
+from service_tui.desk.slices.fleet import AgentDetailView
+from service_tui.desk.slices.rails import SkillSpend
+from service_tui.desk.slices.records import AccountView, DetailView, MarketView, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
 

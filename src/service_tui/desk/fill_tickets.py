@@ -7,7 +7,7 @@ Used by the blotter screen: skills, other consoles and earlier desks trade for t
 from collections.abc import Iterable
 from typing import Final
 
-from service_tui.desk.records import Deal, TicketState, TicketView, TradeView
+from service_tui.desk.slices.records import Deal, TicketState, TicketView, TradeView
 from service_tui.terms import MONEY_OF
 from service_tui.units import decimal
 

@@ -6,7 +6,7 @@ Used by the trade handler before it sends, and by the console wherever an age is
 
 from typing import Final
 
-from service_tui.desk.records import Phase, Topic
+from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action
 from service_tui.units import Timestamp

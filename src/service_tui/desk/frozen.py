@@ -13,7 +13,7 @@ from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Any, Final, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from service_tui.desk.records import (
+from service_tui.desk.slices.records import (
     AccountView,
     EquityPoint,
     LimitsView,
@@ -23,7 +23,7 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
-from service_tui.desk.records_venues import VenueSumView
+from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

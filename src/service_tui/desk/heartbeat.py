@@ -7,9 +7,9 @@ Used by desk.desk, which owns its loop.
 from typing import Final
 
 from service_tui.desk.facts import Noticed
-from service_tui.desk.facts_risk import BriefingLate
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import NoticeKind, Phase, Topic
+from service_tui.desk.slices.records import NoticeKind, Phase, Topic
+from service_tui.desk.slices.risk import BriefingLate
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

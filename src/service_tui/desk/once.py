@@ -7,14 +7,14 @@ Used by the report of the command line.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from service_tui.desk.agent_past import pasts_of
+from service_tui.desk.agents.past import pasts_of
+from service_tui.desk.audit.report import Pasts
 from service_tui.desk.facts import Fact, ServiceAnswered
-from service_tui.desk.pollers import READINGS
-from service_tui.desk.polling import Watched
+from service_tui.desk.feed.pollers import READINGS
+from service_tui.desk.feed.polling import Watched
 from service_tui.desk.ports import Ports, Surroundings
-from service_tui.desk.records import Topic
 from service_tui.desk.reduce import reduce
-from service_tui.desk.report import Pasts
+from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 

@@ -14,18 +14,18 @@ from typing import Final
 from service_tui.clock import Clock
 from service_tui.desk.blotter import ticket_of
 from service_tui.desk.desk import Desk
+from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.frozen import STATE_KEY, freeze
-from service_tui.desk.halt_kept import HALT, KeptHalt, kept_halt, newest
-from service_tui.desk.handlers.payments import CAP, cap_of
-from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.price_alerts import known_price_alerts
-from service_tui.desk.reactor_kept import known_reactor
+from service_tui.desk.reactor.kept import known_reactor
 from service_tui.desk.reduce import capped
+from service_tui.desk.risk.price_alerts import known_price_alerts
+from service_tui.desk.slices.halt import HALT, KeptHalt, kept_halt, newest
 from service_tui.desk.state import DeskState
+from service_tui.desk.wallet.payments import CAP, cap_of
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.cache import Cache
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
 from service_tui.storage.price_alerts import PriceAlerts
 from service_tui.storage.reactor import StoredReactor

@@ -14,13 +14,13 @@ from service_tui.client.client import Client
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact
 from service_tui.desk.gate import Gate
-from service_tui.desk.halt_kept import KeptHalt
-from service_tui.desk.records import Topic
+from service_tui.desk.slices.halt import KeptHalt
+from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
 from service_tui.signing.policy import Policy
 from service_tui.storage.blotter import Blotter
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
 from service_tui.units import Timestamp
 from service_tui.wire.events import EventBody
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.commands_rails import figure_in_words
-from service_tui.desk.records import TicketState, TicketView, Topic
-from service_tui.desk.records_rails import RULES, Rail, RailsView, RailView
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.rails import figure_in_words
+from service_tui.desk.slices.rails import RULES, Rail, RailsView, RailView
+from service_tui.desk.slices.records import TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros, Timestamp

@@ -9,18 +9,7 @@ from dataclasses import replace
 from typing import Final, assert_never
 
 from service_tui.desk.facts import Noticed
-from service_tui.desk.facts_risk import (
-    AlertChanged,
-    AlertsSeen,
-    BriefingLate,
-    MonitorChanged,
-    MonitorGone,
-    MonitorsSeen,
-    PriceAlertChanged,
-    PriceAlertGone,
-    RiskFact,
-)
-from service_tui.desk.records import (
+from service_tui.desk.slices.records import (
     MarketView,
     NoticeKind,
     PositionView,
@@ -28,19 +17,28 @@ from service_tui.desk.records import (
     TicketView,
     TradeView,
 )
-from service_tui.desk.records_risk import (
+from service_tui.desk.slices.risk import (
     EXIT,
     STOP_LOSS,
     TAKE_PROFIT,
+    AlertChanged,
+    AlertsSeen,
     AlertState,
     AlertView,
+    BriefingLate,
     ExitView,
+    MonitorChanged,
+    MonitorGone,
+    MonitorsSeen,
     MonitorState,
     MonitorView,
+    PriceAlertChanged,
+    PriceAlertGone,
     PriceAlertView,
+    RiskFact,
     RiskView,
 )
-from service_tui.desk.rows import in_place
+from service_tui.desk.slices.rows import in_place
 from service_tui.terms import MONEY_OF, Action, Venue, venue_marked
 from service_tui.units import ONE, Micros
 

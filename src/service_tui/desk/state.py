@@ -7,9 +7,16 @@ Used by desk.reduce (which makes the next one) and by every screen.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from service_tui.desk.briefing import BriefingView
-from service_tui.desk.fleet import FillView, FleetView, RevealedView
-from service_tui.desk.records import (
+from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
+from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.fleet import SupervisionView
+from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.slices.log import LogView
+from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.rails import RailsView
+from service_tui.desk.slices.reactor import ReactorView
+from service_tui.desk.slices.records import (
     AccountView,
     DetailView,
     EquityPoint,
@@ -24,18 +31,11 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
-from service_tui.desk.records_fleet import SupervisionView
-from service_tui.desk.records_halt import HaltView
-from service_tui.desk.records_log import LogView
-from service_tui.desk.records_orders import OpenOrderView
-from service_tui.desk.records_quote import QuoteView
-from service_tui.desk.records_rails import RailsView
-from service_tui.desk.records_reactor import ReactorView
-from service_tui.desk.records_redemption import RedemptionView
-from service_tui.desk.records_research import ResearchView
-from service_tui.desk.records_risk import RiskView
-from service_tui.desk.records_venues import VenueSumView
-from service_tui.desk.records_wallet import WalletView
+from service_tui.desk.slices.redemption import RedemptionView
+from service_tui.desk.slices.research import ResearchView
+from service_tui.desk.slices.risk import RiskView
+from service_tui.desk.slices.venues import VenueSumView
+from service_tui.desk.slices.wallet import WalletView
 from service_tui.units import Micros, Timestamp
 
 

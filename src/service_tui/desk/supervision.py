@@ -7,10 +7,16 @@ Used by desk.desk, which owns the tasks.
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from service_tui.desk.actions import Actions
-from service_tui.desk.agent_past import pasts_of
-from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.commands_fleet import (
+from service_tui.desk.agents import leashes as fleet
+from service_tui.desk.agents import skills
+from service_tui.desk.agents.leash_line import LeashLines
+from service_tui.desk.agents.past import pasts_of
+from service_tui.desk.agents.skill_home import SkillHome
+from service_tui.desk.agents.skill_runs import SkillRuns
+from service_tui.desk.agents.skill_spending import SkillSpending
+from service_tui.desk.audit import handlers as exports
+from service_tui.desk.audit.actions import Actions
+from service_tui.desk.commands.agents import (
     ApproveHeld,
     DetachSkill,
     ExportData,
@@ -26,18 +32,14 @@ from service_tui.desk.commands_fleet import (
     StopSkill,
     WatchAgent,
 )
-from service_tui.desk.facts_fleet import PastsSeen
-from service_tui.desk.halt_skills import SkillAgents
-from service_tui.desk.handlers import exports, fleet, skills
-from service_tui.desk.leash_line import LeashLines
-from service_tui.desk.live_orders import against_skill
-from service_tui.desk.polling import Watched
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.feed.polling import Watched
+from service_tui.desk.halt.skills import SkillAgents
 from service_tui.desk.ports import Ports, Surroundings
-from service_tui.desk.records import Topic
 from service_tui.desk.registry import Registry
-from service_tui.desk.skill_home import SkillHome
-from service_tui.desk.skill_runs import SkillRuns
-from service_tui.desk.skill_spending import SkillSpending
+from service_tui.desk.slices.fleet import PastsSeen
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.trading.live_orders import against_skill
 from service_tui.units import Micros
 
 

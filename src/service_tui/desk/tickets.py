@@ -7,7 +7,7 @@ Used by desk.submit (which makes them) and by whoever wants to know the end.
 import asyncio
 
 from service_tui.desk.command import Command
-from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.slices.records import TicketState, TicketView
 
 
 class Ticket:

@@ -4,9 +4,25 @@ Knows wire and records. Must not know the client, the state or time.
 Used by pollers and handlers. Amounts become micros here, once.
 """
 
+from collections.abc import Iterable
+from typing import Final
+
 from service_tui.desk.advice import advice_of
-from service_tui.desk.fleet import AgentLimitsView, AgentView, FillView, FleetView, VenueMoneyView
-from service_tui.desk.records import (
+from service_tui.desk.slices.agents import (
+    AgentLimitsView,
+    AgentView,
+    FillView,
+    FleetView,
+    VenueMoneyView,
+)
+from service_tui.desk.slices.briefing import (
+    BriefingView,
+    NewMarketView,
+    StandingView,
+    VenueBriefing,
+)
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.records import (
     AccountView,
     DetailView,
     LimitsView,
@@ -20,7 +36,6 @@ from service_tui.desk.records import (
     WorldView,
     summed,
 )
-from service_tui.desk.records_quote import QuoteView
 from service_tui.terms import (
     MONEY_OF,
     VENUE_ALIASES,
@@ -36,12 +51,20 @@ from service_tui.terms import (
 from service_tui.units import ONE, Micros, Probability, Timestamp, decimal
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.base import Moment, timestamp
+from service_tui.wire.briefing import (
+    AnyAlert,
+    BriefingBody,
+    NewMarketBody,
+    PerformanceBody,
+    VenueBlock,
+)
 from service_tui.wire.desk import DeskAgentBody, DeskAgentsBody
 from service_tui.wire.events import EventBody, FillPart
 from service_tui.wire.markets import HistoryBody, MarketBody
 from service_tui.wire.positions import PortfolioBody, PositionBody, PositionSideBody
 from service_tui.wire.rails import RailsBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
+from service_tui.wire.text import line
 from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRow
 from service_tui.wire.world import (
     MeanwhileBody,
@@ -526,3 +549,59 @@ def fee_words(fee: Micros | None, action: Action, venue: Venue) -> str:
         return "no fee"
     how = "on top" if action is Action.BUY else "taken off"
     return f"fee {decimal(fee):,.2f} {MONEY_OF[venue]} {how}"
+
+
+NAME_MAX: Final = 40
+
+
+def briefing_view(body: BriefingBody) -> BriefingView:
+    """What of a heartbeat an operator is told."""
+    blocks = {line(name, NAME_MAX): block for name, block in body.venues.items()}
+    blocks.setdefault(Venue.EVM.value, None)
+    venues = tuple(_venue_view(name, block, body) for name, block in blocks.items())
+    return BriefingView(
+        checked_at=timestamp(body.checked_at),
+        # A venue of which nothing at all is said is not worth a line.
+        venues=tuple(venue for venue in venues if venue != VenueBriefing(venue.venue)),
+        alerts=_once(_alert_words(one) for one in (*body.risk_alerts, *_triggered(body))),
+        warnings=_once(body.risk_warnings),
+        actions=_once(body.actions),
+        new_markets=tuple(_new_market(one) for one in body.opportunities.new_markets),
+        skills=_once(one.name for one in body.opportunities.recommended_skills),
+        standing=_standing(body.performance),
+    )
+
+
+def _new_market(body: NewMarketBody) -> NewMarketView:
+    left = body.time_to_resolution or ""
+    return NewMarketView(body.market_id, body.question, body.opportunity_score, left)
+
+
+def _standing(body: PerformanceBody) -> StandingView:
+    return StandingView(body.pnl_percent, body.win_rate, body.rank, body.total_agents)
+
+
+def _venue_view(name: str, block: VenueBlock | None, body: BriefingBody) -> VenueBriefing:
+    """One venue; of the EVM venue the spec's own block says a part."""
+    block = block or VenueBlock()
+    actions, count = block.actions, block.redeemable_count
+    if name == Venue.EVM:
+        actions, count = (*actions, *body.evm.actions), max(count, body.evm.redeemable_count)
+    return VenueBriefing(name, _once(actions), count, len(block.positions_needing_attention))
+
+
+def _triggered(body: BriefingBody) -> tuple[AnyAlert, ...]:
+    return body.triggered_risk_alerts or ()
+
+
+def _alert_words(alert: str | AnyAlert) -> str:
+    """An alert in a sentence, whether the service says one or only its parts."""
+    if isinstance(alert, str):
+        return alert
+    side = f"{alert.side.upper()} of " if alert.side else ""
+    return alert.message or f"{alert.exit_reason or 'alert'}: {side}{alert.market_id}".strip(": ")
+
+
+def _once(texts: Iterable[str]) -> tuple[str, ...]:
+    """Each text once, none empty."""
+    return tuple(dict.fromkeys(text for text in texts if text))

@@ -8,7 +8,7 @@ Used by the handlers that sign; made by wiring, or by a test.
 from dataclasses import dataclass
 from typing import Protocol
 
-from service_tui.desk.records_wallet import KeyState, StoredKeyView
+from service_tui.desk.slices.wallet import KeyState, StoredKeyView
 from service_tui.signing.errors import KeystoreError, LockedError
 from service_tui.signing.signer import Signer
 

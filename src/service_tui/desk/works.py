@@ -8,8 +8,9 @@ Used by desk, which gives each command a task of its own.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from service_tui.desk.agents import handlers as agents
 from service_tui.desk.command import Command
-from service_tui.desk.commands import (
+from service_tui.desk.commands.commands import (
     AskQuote,
     ExitAlert,
     ExitAll,
@@ -30,38 +31,35 @@ from service_tui.desk.commands import (
     SetStar,
     WatchMarket,
 )
-from service_tui.desk.commands_orders import CancelOrders
-from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
-from service_tui.desk.commands_research import (
+from service_tui.desk.commands.orders import CancelOrders
+from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail
+from service_tui.desk.commands.research import (
     EndSession,
     ResetSession,
     RunBacktest,
     ShowDiff,
     StartSession,
 )
-from service_tui.desk.exit_all import exit_all
 from service_tui.desk.facts import Revealed
-from service_tui.desk.halting import Halting
-from service_tui.desk.handlers import (
-    agents,
-    monitors,
-    orders,
-    price_alerts,
-    rails,
-    research,
-    settings,
-    trades,
-)
-from service_tui.desk.handlers.alerts import Exits
-from service_tui.desk.lookup import give_up
-from service_tui.desk.polling import Watched
+from service_tui.desk.feed.polling import Watched
+from service_tui.desk.halt.exit_all import exit_all
+from service_tui.desk.halt.halting import Halting
 from service_tui.desk.ports import Memory, Ports
-from service_tui.desk.reactor_work import ReactorWork
-from service_tui.desk.records import Topic
+from service_tui.desk.reactor.work import ReactorWork
 from service_tui.desk.registry import Registry
+from service_tui.desk.research import handlers as research
+from service_tui.desk.risk import handlers as monitors
+from service_tui.desk.risk import price_alerts
+from service_tui.desk.risk.exits import Exits
+from service_tui.desk.settings import handlers as settings
+from service_tui.desk.settings import rails
+from service_tui.desk.slices.records import Topic
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
-from service_tui.desk.wallet_desk import WalletDesk
+from service_tui.desk.trading import handlers as trades
+from service_tui.desk.trading import resting as orders
+from service_tui.desk.trading.lookup import give_up
+from service_tui.desk.wallet.work import WalletDesk
 from service_tui.storage.price_alerts import PriceAlerts
 
 

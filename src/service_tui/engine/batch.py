@@ -8,10 +8,10 @@ import copy
 from collections.abc import Sequence
 from typing import TypeVar
 
+from service_tui.engine.amm.exchange import Exchange, Order
+from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.errors import Refusal, SlippageBeyond
 from service_tui.engine.events import Fill
-from service_tui.engine.exchange import Exchange, Order
-from service_tui.engine.ledger import Ledger
 from service_tui.engine.world import World
 from service_tui.units import Timestamp
 

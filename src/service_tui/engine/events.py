@@ -9,23 +9,11 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.chain_events import CHAIN_KINDS, ChainEvent
 from service_tui.engine.listing import Listing
-from service_tui.engine.reactor_events import (
-    BreakerReset,
-    Reacted,
-    ReactorChanged,
-    ReactorEvent,
-    SignalDismissed,
-)
-from service_tui.engine.risk_events import (
-    AlertEnded,
-    Breached,
-    MonitorDeleted,
-    MonitorSet,
-    RiskEvent,
-)
 from service_tui.terms import (
     Action,
+    AlertStatus,
     Direction,
+    ExitReason,
     ExperimentStatus,
     HeldStatus,
     LeashMode,
@@ -36,6 +24,104 @@ from service_tui.terms import (
     Venue,
 )
 from service_tui.units import Micros, Timestamp
+
+
+class MonitorSet(NamedTuple):
+    """Somebody put thresholds on a side that an agent holds; an earlier monitor there is replaced.
+
+    Those that come with a buy have no event of their own: the buy and the settings say them.
+    """
+
+    agent_id: str
+    at: Timestamp
+    venue: Venue
+    market_id: str
+    side: Side
+    stop_loss_pct: float | None
+    take_profit_pct: float | None
+
+
+class MonitorDeleted(NamedTuple):
+    """Somebody took a monitor away."""
+
+    agent_id: str
+    at: Timestamp
+    venue: Venue
+    market_id: str
+    side: Side
+
+
+class Breached(NamedTuple):
+    """A price tick crossed a threshold: the monitor is used up, an alert waits for its exit.
+
+    `level` is the price that the threshold made, of the side held as all prices here; `entry` the
+    average cost, `shares` what was held. `at` is the breach's own wall time.
+    """
+
+    alert_id: str
+    agent_id: str
+    at: Timestamp
+    world_at: Timestamp
+    venue: Venue
+    market_id: str
+    side: Side
+    reason: ExitReason
+    threshold_pct: float
+    level: float
+    entry: float
+    price: float
+    shares: Micros
+
+
+class AlertEnded(NamedTuple):
+    """An alert waits no more, but for those that a sale or the outcome has ended."""
+
+    alert_id: str
+    agent_id: str
+    at: Timestamp
+    market_id: str
+    status: AlertStatus
+
+
+RiskEvent = MonitorSet | MonitorDeleted | Breached | AlertEnded
+"""What happens to monitors and alerts."""
+
+
+class ReactorChanged(NamedTuple):
+    """An agent's reactor took new values. `changes` are names of ReactorConfig fields."""
+
+    agent_id: str
+    at: Timestamp
+    changes: dict[str, object]
+
+
+class SignalDismissed(NamedTuple):
+    """An agent took a signal out, mirrored or not."""
+
+    agent_id: str
+    at: Timestamp
+    signal_id: str
+
+
+class Reacted(NamedTuple):
+    """An agent said what became of a signal; `said` are the other fields of the wire's reaction."""
+
+    agent_id: str
+    at: Timestamp
+    tx_hash: str
+    decision: str
+    said: dict[str, str | float]
+
+
+class BreakerReset(NamedTuple):
+    """The operator closed an agent's circuit breaker by hand."""
+
+    agent_id: str
+    at: Timestamp
+
+
+ReactorEvent = ReactorChanged | SignalDismissed | Reacted | BreakerReset
+"""What agents and their operator do with the reactor."""
 
 
 class AgentRegistered(NamedTuple):

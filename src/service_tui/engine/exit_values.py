@@ -3,10 +3,10 @@
 Used by exits and crossing, and by the server, which shows the same figure.
 """
 
-from service_tui.engine.book import Wanted, walk
-from service_tui.engine.liquidity import fee_rate_bps
-from service_tui.engine.monitors import Held, Monitor, Prices, prices_at
-from service_tui.engine.venues import Times
+from service_tui.engine.books.book import Wanted, walk
+from service_tui.engine.books.liquidity import fee_rate_bps
+from service_tui.engine.books.venues import Times
+from service_tui.engine.risk.monitors import Held, Monitor, Prices, prices_at
 from service_tui.engine.world import World
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from service_tui.engine.alerts import RiskAlert
-from service_tui.engine.book import is_bid
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.books.book import is_bid
+from service_tui.engine.books.orders import ORDER_MIN, VenueOrder, place
+from service_tui.engine.books.resting import cancel_all
+from service_tui.engine.books.venues import Times
 from service_tui.engine.errors import MarketNotOpen, Refusal
 from service_tui.engine.events import AlertEnded, Breached, Event, Note
-from service_tui.engine.exchange import Order
 from service_tui.engine.exit_values import met_at, prices_of
-from service_tui.engine.monitors import Crossed, Held
-from service_tui.engine.orders import ORDER_MIN, VenueOrder, place
-from service_tui.engine.resting import cancel_all
-from service_tui.engine.venues import Times
+from service_tui.engine.risk.alerts import RiskAlert
+from service_tui.engine.risk.monitors import Crossed, Held
 from service_tui.engine.world import World
 from service_tui.terms import (
     Action,

@@ -4,8 +4,8 @@ Knows world and resting orders. Must not know who asks, nor HTTP.
 Used by the server's route of the halt.
 """
 
+from service_tui.engine.books.resting import cancel_all
 from service_tui.engine.events import Event, HaltSet
-from service_tui.engine.resting import cancel_all
 from service_tui.engine.world import World
 from service_tui.terms import Action
 from service_tui.units import Timestamp

@@ -6,11 +6,11 @@ Used by the server's route of imports.
 
 from collections.abc import Sequence
 
-from service_tui.engine.agents import Agent
-from service_tui.engine.crowd import opening_of
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.agents.rails import check_import
 from service_tui.engine.events import MarketListed
 from service_tui.engine.listing import Listing
-from service_tui.engine.rails import check_import
+from service_tui.engine.tape.crowd import opening_of
 from service_tui.engine.world import World
 from service_tui.units import Timestamp
 

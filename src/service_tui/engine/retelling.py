@@ -6,10 +6,10 @@ Used by the server, once for a directory of an older program.
 
 from typing import Final
 
-from service_tui.engine.belief import belief
-from service_tui.engine.crowd import opening_of
+from service_tui.engine.amm.market import Market
 from service_tui.engine.listing import Listing
-from service_tui.engine.market import Market
+from service_tui.engine.tape.belief import belief
+from service_tui.engine.tape.crowd import opening_of
 from service_tui.units import Timestamp
 
 POINTS: Final = 48

@@ -6,8 +6,7 @@ Used by the server's routes. Each makes its event, applies it, and returns it to
 
 from typing import NamedTuple
 
-from service_tui.engine.agents import Agent
-from service_tui.engine.alerts import RiskAlert
+from service_tui.engine.agents.agents import Agent
 from service_tui.engine.errors import (
     AlertNotFound,
     MonitorNotFound,
@@ -15,7 +14,8 @@ from service_tui.engine.errors import (
     PositionNotFound,
 )
 from service_tui.engine.events import AlertEnded, MonitorDeleted, MonitorSet
-from service_tui.engine.monitors import Held, Monitor
+from service_tui.engine.risk.alerts import RiskAlert
+from service_tui.engine.risk.monitors import Held, Monitor
 from service_tui.engine.world import World
 from service_tui.terms import AlertStatus, Side, Venue
 from service_tui.units import Timestamp

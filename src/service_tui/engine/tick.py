@@ -5,22 +5,143 @@ events a moment brings: markets that resolve and open, the crowd, the watched wa
 orders, redemptions, breaches.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
-from service_tui.engine.crossing import next_stop
-from service_tui.engine.crowd import corrections, crowd_trades
-from service_tui.engine.events import Event, MarketListed, SpeedSet, Ticked
-from service_tui.engine.exits import watch
-from service_tui.engine.meanwhile import meanwhile_of
-from service_tui.engine.mining import mine
-from service_tui.engine.redemption import redeem_managed
-from service_tui.engine.resolution import resolution_of
-from service_tui.engine.resting import end_due, match_due
-from service_tui.engine.settling import missing_listings
-from service_tui.engine.venues import Times
-from service_tui.engine.wallet_trades import trades_of_wallets
+from service_tui.engine.amm.exchange import open_shares
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books.resting import end_due, match_due
+from service_tui.engine.books.venues import Times, Venues
+from service_tui.engine.chain.mining import mine
+from service_tui.engine.chain.redemption import redeem_managed
+from service_tui.engine.events import Event, MarketListed, MarketResolved, Payout, SpeedSet, Ticked
+from service_tui.engine.exit_values import book_prices, met_at
+from service_tui.engine.exits import is_for_service, watch
+from service_tui.engine.position import Position
+from service_tui.engine.reactor.settling import missing_listings
+from service_tui.engine.reactor.wallet_trades import trades_of_wallets
+from service_tui.engine.risk.monitors import Ladder, Prices, prices_at
+from service_tui.engine.tape.belief import belief
+from service_tui.engine.tape.crowd import corrections, crowd_trades
+from service_tui.engine.tape.meanwhile import meanwhile_of
 from service_tui.engine.world import World
-from service_tui.units import Timestamp
+from service_tui.terms import MarketStatus, Side, Venue
+from service_tui.units import Micros, Timestamp
+
+STEP_S: Final = 60.0
+"""Source: decisions, "Closed at a breach"."""
+
+
+def next_stop(world: World, end: Times) -> Times:
+    """Where to halt on the way over a gap: at the next breach, else at its end.
+
+    Args:
+        world: as it stands before the gap, or at the last halt.
+        end: wall time and the tape's at the end of the gap.
+
+    Returns:
+        Both times of the halt.
+    """
+    risk = world.risk
+    risk.settle()
+    at, until = end
+    span_s = until - world.world_at
+    if not span_s > STEP_S:
+        return end
+    stop: Timestamp = until
+    if any(is_for_service(world, alert) for alert in risk.alerts.pending.values()):
+        # The market did not take the service's exit: it tries again a step later.
+        stop = Timestamp(world.world_at + STEP_S)
+    for (venue, market_id), ladder in risk.monitors.ladders.items():
+        market = world.markets[market_id]
+        if market.status(world.world_at) is MarketStatus.ACTIVE:
+            stop = _first_breach(world, (venue, market), ladder, (world.world_at, stop))
+    if stop >= until:
+        return end
+    share = (stop - world.world_at) / span_s
+    return Timestamp(world.at + (at - world.at) * share), stop
+
+
+def _is_breached(world: World, ladder: Ladder, prices: Prices, times: Times) -> bool:
+    """Whether a monitor of a book is breached: a thin book meets no target at its best price."""
+    for monitor in ladder.monitors.values():
+        mark = prices.mark if monitor.held.side is Side.YES else 1.0 - prices.mark
+        stop = monitor.stop_price()
+        if (stop is not None and mark <= stop) or met_at(world, monitor, times) is not None:
+            return True
+    return False
+
+
+def _first_breach(
+    world: World,
+    where: tuple[Venue, Market],
+    ladder: Ladder,
+    span: tuple[Timestamp, Timestamp],
+) -> Timestamp:
+    """The first step at which a market's price reaches a level; the end of the span if none."""
+    (venue, market), (start, end) = where, span
+    steps = 1
+    while (then := Timestamp(start + steps * STEP_S)) < min(end, market.listing.resolves_at):
+        times = (world.at, then)
+        # What a crossed gap makes of prices on sim is the belief; see World.
+        prices = (
+            prices_at(belief(market.listing, then))
+            if venue is Venue.SIM
+            else book_prices(world, market.market_id, times)
+        )
+        if ladder.is_reached(prices) and (
+            venue is Venue.SIM or _is_breached(world, ladder, prices, times)
+        ):
+            return then
+        steps += 1
+    return end
+
+
+def resolution_of(market: Market, venues: Venues, at: Timestamp) -> MarketResolved:
+    """The resolution of a market, not yet applied; every side that was ever bought is in it."""
+    outcome, market_id = market.listing.outcome, market.market_id
+    winner = Side.YES if outcome else Side.NO
+    payouts = [
+        payout
+        for agent in venues.agents.values()
+        if (position := agent.positions.get(market_id)) is not None
+        for payout in _payouts(position, winner, agent.sources.get(market_id, ()))
+    ]
+    settled = [
+        (account.venue, payout)
+        for account in venues.accounts.values()
+        if (holding := account.holdings.get(market_id)) is not None
+        for payout in _payouts(holding.position, winner, holding.sources)
+    ]
+    held = open_shares(venues.agents, market_id, winner)
+    return MarketResolved(
+        market_id,
+        at,
+        market.listing.resolved_at,
+        outcome,
+        tuple(payouts),
+        Micros(market.sold(winner) - held),
+        tuple(settled),
+    )
+
+
+def _payouts(position: Position, winner: Side, sources: tuple[str, ...]) -> Iterator[Payout]:
+    """What each side of a position that was ever bought is worth."""
+    for side in Side:
+        held = position.on(side)
+        if held.shares or held.opened_at:
+            worth = held.shares if side is winner else Micros(0)
+            yield Payout(
+                position.agent_id,
+                side,
+                held.shares,
+                held.cost,
+                worth,
+                held.realized,
+                held.opened_at,
+                sources,
+            )
+
 
 STEP_MAX_S: Final = 5.0
 """A longer silence of the ticker counts as "the desk was closed" and is crossed in one move."""

@@ -8,9 +8,14 @@ writes them down before it answers, and a restart applies them again.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition, asked_before
-from service_tui.engine.belief import belief
-from service_tui.engine.chain import Chain
+from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition, asked_before
+from service_tui.engine.agents.halt import Halt
+from service_tui.engine.agents.holding import Holding
+from service_tui.engine.amm.exchange import Exchange, Order
+from service_tui.engine.amm.ledger import Ledger
+from service_tui.engine.amm.market import Market, Quote
+from service_tui.engine.books.venues import Venues
+from service_tui.engine.chain.chain import Chain
 from service_tui.engine.chain_events import ChainEvent
 from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound
 from service_tui.engine.events import (
@@ -34,20 +39,15 @@ from service_tui.engine.events import (
     TradeFailed,
     VenueEvent,
 )
-from service_tui.engine.exchange import Exchange, Order
-from service_tui.engine.feed import NewsItem, tape_of
-from service_tui.engine.halt import Halt
-from service_tui.engine.holding import Holding
-from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
-from service_tui.engine.market import Market, Quote
-from service_tui.engine.meanwhile import Meanwhile, count_unseen
-from service_tui.engine.reactor import Reactor
-from service_tui.engine.research import Research
-from service_tui.engine.risk import UNSEEN_MAX, Risk
-from service_tui.engine.settling import apply_settled
-from service_tui.engine.venues import Venues
-from service_tui.engine.wallet_trades import Around
+from service_tui.engine.reactor.reactor import Reactor
+from service_tui.engine.reactor.settling import apply_settled
+from service_tui.engine.reactor.wallet_trades import Around
+from service_tui.engine.research.research import Research
+from service_tui.engine.risk.risk import UNSEEN_MAX, Risk
+from service_tui.engine.tape.belief import belief
+from service_tui.engine.tape.feed import NewsItem, tape_of
+from service_tui.engine.tape.meanwhile import Meanwhile, count_unseen
 from service_tui.terms import Plan
 from service_tui.units import Micros, Timestamp
 

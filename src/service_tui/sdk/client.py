@@ -34,7 +34,6 @@ from service_tui.sdk.wallets import (
 )
 from service_tui.signing.errors import SigningError
 from service_tui.terms import Action, Side, Venue
-from service_tui.wire import endpoints as on
 from service_tui.wire.agents import (
     AgentSettingsBody,
     AgentSettingsPatch,
@@ -43,6 +42,7 @@ from service_tui.wire.agents import (
 )
 from service_tui.wire.base import SignalValue
 from service_tui.wire.briefing import BriefingBody
+from service_tui.wire.endpoints import public as on
 from service_tui.wire.importing import ImportBody, ImportRequest
 from service_tui.wire.monitors import (
     MonitorQuery,

@@ -18,8 +18,8 @@ from service_tui.sdk.line import Line
 from service_tui.sdk.result import TradeResult, answered
 from service_tui.terms import Action, OrderType, Venue
 from service_tui.units import Timestamp
-from service_tui.wire import endpoints as on
 from service_tui.wire.base import timestamp
+from service_tui.wire.endpoints import public as on
 from service_tui.wire.monitors import RiskAlertBody, RiskAlertQuery
 from service_tui.wire.trades import CLIENT_REF, TradeRequest
 

@@ -11,11 +11,11 @@ from service_tui.client.errors import NotFoundError
 from service_tui.sdk.line import Line
 from service_tui.sdk.paper import Paper
 from service_tui.terms import VENUE_ALIASES, Action, Side, Venue
-from service_tui.wire import endpoints as on
 from service_tui.wire.advice import TroubleshootBody, TroubleshootRequest
 from service_tui.wire.agents import AgentBody, ContextBody
 from service_tui.wire.briefing import BriefingBody, BriefingQuery
-from service_tui.wire.endpoints_fleet import HELD_TRADES
+from service_tui.wire.endpoints import public as on
+from service_tui.wire.endpoints.fleet import HELD_TRADES
 from service_tui.wire.fleet import HeldQuery, HeldTradeBody
 from service_tui.wire.importing import CheckBody, CheckQuery, ImportableBody, ImportableQuery
 from service_tui.wire.market_context import MarketContextBody, MarketContextQuery

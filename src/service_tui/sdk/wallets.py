@@ -45,10 +45,10 @@ from service_tui.signing.tokens import condition_bytes, outcome_token
 from service_tui.signing.transactions import SignedTransaction, sign_transaction
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE
-from service_tui.wire import endpoints as on
-from service_tui.wire import endpoints_wallet as on_wallet
 from service_tui.wire.base import timestamp
 from service_tui.wire.chain import BroadcastRequest, RpcRequest, UnsignedTxBody
+from service_tui.wire.endpoints import public as on
+from service_tui.wire.endpoints import wallet as on_wallet
 from service_tui.wire.orders import ExecutablePriceQuery
 from service_tui.wire.positions import PositionBody, PositionsQuery
 from service_tui.wire.redemption import RedeemBody, RedeemRequest, ReportRequest

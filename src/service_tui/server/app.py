@@ -20,11 +20,14 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service_tui.engine.agents import Agent
+from service_tui.engine.agents.agents import Agent
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import ClientSeen
-from service_tui.server import idempotency
-from service_tui.server.access import (
+from service_tui.server.document import document
+from service_tui.server.events.listeners import BEAT_S
+from service_tui.server.events.stream import STATE, EventStream, OpenStreams, last_heard, streams_of
+from service_tui.server.http import idempotency
+from service_tui.server.http.access import (
     BODY_MAX,
     IN_PROCESS,
     Access,
@@ -32,14 +35,11 @@ from service_tui.server.access import (
     check_origin,
     host_name,
 )
-from service_tui.server.direct import Answering, Call, Front, JsonText
-from service_tui.server.document import document
-from service_tui.server.events import BEAT_S
-from service_tui.server.idempotency import Promise
-from service_tui.server.names import VENUES, Speech, speech_of
-from service_tui.server.pages import claim_page, is_own_form
-from service_tui.server.paid_calls import admitted
-from service_tui.server.refusals import (
+from service_tui.server.http.direct import Answering, Call, Front, JsonText
+from service_tui.server.http.idempotency import Promise
+from service_tui.server.http.names import VENUES, Speech, speech_of
+from service_tui.server.http.paid_calls import admitted
+from service_tui.server.http.refusals import (
     Denied,
     denied,
     from_refusal,
@@ -47,13 +47,13 @@ from service_tui.server.refusals import (
     invalid_items,
     wrong_path,
 )
+from service_tui.server.http.service import Asked, Handler, Service, StreamHandler
+from service_tui.server.pages import claim_page, is_own_form
 from service_tui.server.routes.table import ROUTES, STREAMS
-from service_tui.server.service import Asked, Handler, Service, StreamHandler
-from service_tui.server.stream import STATE, EventStream, OpenStreams, last_heard, streams_of
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import CLAIM_PAGE, HEALTH
+from service_tui.wire.endpoints.public import CLAIM_PAGE, HEALTH
 
 log = logging.getLogger(__name__)
 

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service_tui.clock import Clock
-from service_tui.engine.reactor import SIGNAL_TTL_S
+from service_tui.engine.reactor.reactor import SIGNAL_TTL_S
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
-from service_tui.server.access import EMBEDDED_HOST, new_key
 from service_tui.server.filling_in import filled_in
-from service_tui.server.idempotency import recall
-from service_tui.server.keeper import Keeper, begin, restore
-from service_tui.server.service import Service
+from service_tui.server.http.access import EMBEDDED_HOST, new_key
+from service_tui.server.http.idempotency import recall
+from service_tui.server.http.service import Service
+from service_tui.server.world_store import Keeper, begin, restore
 from service_tui.signing.book import Exchange
 from service_tui.skills.package import BUNDLED
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
 from service_tui.terms import Plan
 
 SKILLS: Final = "skills"

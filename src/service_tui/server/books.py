@@ -6,10 +6,10 @@ Used by the check of the command line.
 
 from dataclasses import dataclass
 
-from service_tui.engine.codec import NewerJournalError
+from service_tui.engine.codec.events import NewerJournalError
 from service_tui.engine.world import World
-from service_tui.server.keeper import replay, world_in
-from service_tui.storage.database import Database
+from service_tui.server.world_store import replay, world_in
+from service_tui.storage.db.database import Database
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import Journal
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from service_tui.server.openapi import ABOUT, SECURITY, description_of, responses_of, stream_of
+from service_tui.server.events.stream import MEDIA_TYPE, EventStream
+from service_tui.server.http.openapi import ABOUT, SECURITY, description_of, responses_of, stream_of
 from service_tui.server.routes.table import ROUTES, STREAMS
-from service_tui.server.stream import MEDIA_TYPE, EventStream
 from service_tui.version import VERSION
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from service_tui.engine import codec
+from service_tui.engine.amm.market import Market
+from service_tui.engine.codec import events as codec
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced, Payout
-from service_tui.engine.market import Market
 from service_tui.engine.retelling import market_retold
 from service_tui.engine.world import World
-from service_tui.server.agent_past import FILLS
-from service_tui.server.history import (
+from service_tui.server.past.agent_past import FILLS
+from service_tui.server.past.history import (
     FILL,
     ORDER,
     PAYOUT,
@@ -28,9 +28,9 @@ from service_tui.server.history import (
     Settled,
     past_of,
 )
-from service_tui.server.past_markets import kept_of
+from service_tui.server.past.markets import kept_of
 from service_tui.storage.agent_rows import AgentRows
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
 from service_tui.storage.ended_markets import EndedMarket, EndedMarkets
 from service_tui.storage.journal import Journal, JournalRow
 from service_tui.terms import Action, Side, Venue

@@ -6,18 +6,15 @@ Used by the routes of trades and batches.
 
 from typing import Final
 
-from service_tui.engine.agents import Agent
-from service_tui.engine.venues import REAL
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.books.venues import REAL
 from service_tui.engine.world import World
-from service_tui.server.present import claim_url
+from service_tui.server.projections.present import claim_url
 from service_tui.terms import Venue, counted
 from service_tui.wire.endpoint import (
     SDK,
 )
-from service_tui.wire.endpoints import (
-    PATCH_SETTINGS,
-    PLACE_TRADE,
-)
+from service_tui.wire.endpoints.public import PATCH_SETTINGS, PLACE_TRADE
 from service_tui.wire.trades import GoLiveBody, GoLiveStep
 
 MILESTONES: Final = frozenset({10, 50, 100, 250})

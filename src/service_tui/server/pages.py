@@ -11,11 +11,11 @@ from urllib.parse import parse_qs
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from service_tui.server.claim_page import HEADERS
-from service_tui.server.refusals import denied
+from service_tui.server.claim.page import HEADERS
+from service_tui.server.http.refusals import denied
+from service_tui.server.http.service import Service
 from service_tui.server.routes.claim import Page, enter, show
-from service_tui.server.service import Service
-from service_tui.wire.endpoints import CLAIM_PAGE
+from service_tui.wire.endpoints.public import CLAIM_PAGE
 
 FORM: Final = "application/x-www-form-urlencoded"
 FORM_MAX: Final = 1_024

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from starlette.datastructures import Headers
 
 from service_tui.engine.errors import Refusal
-from service_tui.server.access import Access
-from service_tui.server.refusals import Denied, denied, from_refusal, invalid
+from service_tui.server.http.access import Access
+from service_tui.server.http.refusals import Denied, denied, from_refusal, invalid
+from service_tui.server.http.service import Asked, Handler, Service
 from service_tui.server.routes.table import ROUTES
-from service_tui.server.service import Asked, Handler, Service
 from service_tui.storage.errors import StorageError
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint

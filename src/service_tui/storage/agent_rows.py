@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from sqlmodel import col
 
-from service_tui.storage import tables
-from service_tui.storage.database import Database
+from service_tui.storage.db import tables
+from service_tui.storage.db.database import Database
 from service_tui.storage.journal import ROWS, JournalRow
 
 

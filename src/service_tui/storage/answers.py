@@ -11,10 +11,10 @@ from typing import Final
 from sqlalchemy import bindparam, delete, insert, select
 from sqlmodel import col
 
-from service_tui.storage import tables
-from service_tui.storage.database import Database
+from service_tui.storage.db import tables
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.tables import statement
 from service_tui.storage.errors import DuplicateAnswerError
-from service_tui.storage.tables import statement
 
 KEPT_S: Final = 24 * 3600.0
 """How long a key is remembered. # ours: the spec has no such keys."""

@@ -25,16 +25,16 @@ from sqlalchemy import (
 )
 from sqlmodel import col, select
 
-from service_tui.storage import tables
-from service_tui.storage.database import Database
+from service_tui.storage.db import tables
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.tables import MAY_HAVE_SPENT, UNSETTLED, statement
+from service_tui.storage.db.writer import Work
 from service_tui.storage.errors import (
     BudgetExceededError,
     ClaimedError,
     TicketStateError,
     UnknownTicketError,
 )
-from service_tui.storage.tables import MAY_HAVE_SPENT, UNSETTLED, statement
-from service_tui.storage.writer import Work
 
 
 class TicketState(StrEnum):

@@ -10,9 +10,9 @@ from typing import Final
 from sqlalchemy.dialects.sqlite import insert
 from sqlmodel import col, select
 
-from service_tui.storage import tables
-from service_tui.storage.database import Database
-from service_tui.storage.tables import statement
+from service_tui.storage.db import tables
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.tables import statement
 
 _ANSWER: Final = insert(tables.Cache)
 _PUT: Final = statement(

@@ -12,10 +12,10 @@ from typing import Final
 from sqlalchemy import REAL, TEXT, Integer, bindparam, insert, update
 from sqlmodel import col, select
 
-from service_tui.storage import tables
-from service_tui.storage.database import Database
+from service_tui.storage.db import tables
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.tables import OPEN_RUN, SIGNED_RUN, statement
 from service_tui.storage.errors import ClaimedError, UnknownTicketError
-from service_tui.storage.tables import OPEN_RUN, SIGNED_RUN, statement
 
 _OPEN: Final = statement(insert(tables.Chainruns))
 _MOVE: Final = statement(

@@ -10,9 +10,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from service_tui.storage.db.lock import holder_of
+from service_tui.storage.db.wal import log_of, look
 from service_tui.storage.errors import StorageError
-from service_tui.storage.lock import holder_of
-from service_tui.storage.wal import log_of, look
 
 
 def read_cache(path: Path) -> dict[str, tuple[float, str]]:

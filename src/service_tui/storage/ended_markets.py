@@ -14,9 +14,9 @@ import sqlalchemy
 from sqlalchemy import insert
 from sqlmodel import col, select
 
-from service_tui.storage import tables
-from service_tui.storage.database import Database
-from service_tui.storage.tables import statement
+from service_tui.storage.db import tables
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.tables import statement
 
 _PUT: Final = statement(insert(tables.Endedmarkets).prefix_with("OR IGNORE"))
 _KNOWN_TO_AGENTS: Final = (

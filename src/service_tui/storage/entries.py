@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam, insert, update
 from sqlmodel import col, select
 
-from service_tui.storage import tables
-from service_tui.storage.database import Database
-from service_tui.storage.tables import statement
+from service_tui.storage.db import tables
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.tables import statement
 
 _PUT: Final = statement(insert(tables.Entries).prefix_with("OR REPLACE"))
 _READ_TO: Final = statement(insert(tables.Entriesread).prefix_with("OR REPLACE"))

@@ -27,13 +27,13 @@ from sqlalchemy import (
 )
 from sqlmodel import col
 
-from service_tui.storage import tables
 from service_tui.storage.answers import Answer, remember
-from service_tui.storage.database import Database
+from service_tui.storage.db import tables
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import open_private
+from service_tui.storage.db.tables import OF_THE_TAPE, statement
 from service_tui.storage.ended_markets import EndedMarket, keep
 from service_tui.storage.errors import DamagedRowsError, JournalOrderError, StorageError
-from service_tui.storage.lock import open_private
-from service_tui.storage.tables import OF_THE_TAPE, statement
 
 SNAPSHOTS_KEPT: Final = 2
 """The last one, and one more for the day that the last one cannot be read."""

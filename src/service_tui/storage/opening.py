@@ -8,39 +8,35 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from service_tui.storage.backups import (
-    back_up_before_migration,
-    back_up_without_log,
-    backups_of,
-)
-from service_tui.storage.connection import (
+from service_tui.storage.db.backups import back_up_before_migration, back_up_without_log, backups_of
+from service_tui.storage.db.connection import (
     BUSY_TIMEOUT_S,
     COMPANIONS,
     DATABASE_FILE,
     connect_to_write,
 )
-from service_tui.storage.damage import open_question, set_aside
-from service_tui.storage.database import Database, note_end, start_writer
-from service_tui.storage.errors import (
-    LockUnavailableError,
-    LostLogError,
-    StorageError,
-    in_plain_words,
-)
-from service_tui.storage.inspection import (
+from service_tui.storage.db.database import Database, note_end, start_writer
+from service_tui.storage.db.inspection import (
     DamageFound,
     Inspection,
     check_pages,
     inspect,
     is_damage,
 )
-from service_tui.storage.lock import (
+from service_tui.storage.db.lock import (
     DataDirLock,
     holder_of,
     private_directory,
     refuse_foreign_file,
 )
-from service_tui.storage.schema import SCHEMA, Schema, create, migrate
+from service_tui.storage.db.schema import SCHEMA, Schema, create, migrate
+from service_tui.storage.errors import (
+    LockUnavailableError,
+    LostLogError,
+    StorageError,
+    in_plain_words,
+)
+from service_tui.storage.recovery.damage import open_question, set_aside
 
 
 def open_database(

@@ -12,9 +12,9 @@ from typing import Final
 from sqlalchemy import REAL, bindparam, delete, insert, update
 from sqlmodel import col, select
 
-from service_tui.storage import tables
-from service_tui.storage.database import Database
-from service_tui.storage.tables import statement
+from service_tui.storage.db import tables
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.tables import statement
 
 _PUT: Final = statement(insert(tables.Pricealerts))
 _DROP: Final = statement(

@@ -12,10 +12,10 @@ from typing import Final
 from sqlalchemy import insert, text
 from sqlmodel import col, select
 
-from service_tui.storage import tables
-from service_tui.storage.database import Database
-from service_tui.storage.tables import statement
-from service_tui.storage.writer import Work
+from service_tui.storage.db import tables
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.tables import statement
+from service_tui.storage.db.writer import Work
 
 _PUT: Final = statement(insert(tables.Reactorsignals).prefix_with("OR REPLACE"))
 _CHOOSE: Final = statement(insert(tables.Reactorwallets).prefix_with("OR REPLACE"))

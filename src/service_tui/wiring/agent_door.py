@@ -6,9 +6,9 @@ Used by cli ('agent').
 
 from typing import Final
 
-from service_tui.desk.commands import AgentAct, Govern
+from service_tui.desk.commands.commands import AgentAct, Govern
 from service_tui.desk.desk import Desk
-from service_tui.desk.fleet import AgentView
+from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.state import DeskState
 from service_tui.wiring.halt_door import ANSWERS_S, Outcome, run_on_desk, until
 from service_tui.wiring.options import Options

@@ -17,9 +17,9 @@ from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact, Served
+from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import Holder, StorageError
-from service_tui.storage.lock import holder_of
-from service_tui.wire.endpoints_desk import WORLD
+from service_tui.wire.endpoints.desk import WORLD
 from service_tui.wiring.keys import DeskKeys, KeysError, stored_desk_keys
 from service_tui.wiring.renewal import client_keys
 

@@ -18,8 +18,8 @@ from service_tui.desk.state import DeskState
 from service_tui.signing.book import Exchange
 from service_tui.signing.policy import Policy
 from service_tui.storage.cold import read_preferences
-from service_tui.storage.connection import DATABASE_FILE
-from service_tui.wire.endpoints_desk import EVENTS
+from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.wire.endpoints.desk import EVENTS
 from service_tui.wiring.attached import HOLDER_URL, HolderTransport, client_of_holder
 from service_tui.wiring.data import open_beside
 from service_tui.wiring.halts import kept_halts

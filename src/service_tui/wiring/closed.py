@@ -11,7 +11,7 @@ from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.console.doors import DeskClosedError
-from service_tui.engine.codec import NewerJournalError
+from service_tui.engine.codec.events import NewerJournalError
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DirectoryLockedError,

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.clock import Clock
-from service_tui.storage.connection import DATABASE_FILE
-from service_tui.storage.damage import answer, set_aside
-from service_tui.storage.database import Database
+from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock, private_directory
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DamagedFileError,
@@ -24,8 +24,8 @@ from service_tui.storage.errors import (
     Holder,
     LockUnavailableError,
 )
-from service_tui.storage.lock import DataDirLock, private_directory
 from service_tui.storage.opening import open_database
+from service_tui.storage.recovery.damage import answer, set_aside
 
 log = logging.getLogger(__name__)
 

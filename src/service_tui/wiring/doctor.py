@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.console.key_file import KEY_FILE, read_own_keys
-from service_tui.storage.backups import backups_of
 from service_tui.storage.cold import read_cache, read_preferences
-from service_tui.storage.connection import DATABASE_FILE
-from service_tui.storage.damage import open_question
+from service_tui.storage.db.backups import backups_of
+from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.db.inspection import DamageFound, check_pages
+from service_tui.storage.db.lock import holder_of, refuse_foreign_directory
+from service_tui.storage.db.schema import SCHEMA
 from service_tui.storage.errors import StorageError, lost_log
-from service_tui.storage.inspection import DamageFound, check_pages
 from service_tui.storage.journal import Journal
-from service_tui.storage.lock import holder_of, refuse_foreign_directory
 from service_tui.storage.opening import look_at, open_for_reading
-from service_tui.storage.schema import SCHEMA
+from service_tui.storage.recovery.damage import open_question
 from service_tui.wiring.keys import KeysError, profiles, stored_desk_keys
 from service_tui.wiring.options import Options
 

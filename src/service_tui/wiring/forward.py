@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
-from service_tui.server.lines import backlog, lines_max
+from service_tui.server.http.lines import backlog, lines_max
 
 CHUNK: Final = 65_536
 CONNECT_S: Final = 5.0

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.clock import SystemClock
-from service_tui.desk.commands import RESUME_WORD, Halt, Resume
+from service_tui.desk.commands.commands import RESUME_WORD, Halt, Resume
 from service_tui.desk.desk import Desk
-from service_tui.desk.records import Topic
-from service_tui.desk.records_halt import AckState, AckView
+from service_tui.desk.slices.halt import AckState, AckView
+from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wiring import beside, live

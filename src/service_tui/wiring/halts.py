@@ -7,7 +7,7 @@ Used by start (for the first paint), live and attached (before anything may trad
 from pathlib import Path
 from typing import Final
 
-from service_tui.desk.halt_kept import HALT, KeptHalt, kept_halt
+from service_tui.desk.slices.halt import HALT, KeptHalt, kept_halt
 from service_tui.storage.cold import read_preferences
 
 DATABASES: Final = ("desk.sqlite3", "attached/*/desk.sqlite3")

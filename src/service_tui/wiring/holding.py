@@ -20,13 +20,13 @@ from service_tui.client.keys import Keys
 from service_tui.clock import Clock
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Listen, Surroundings
-from service_tui.desk.records import Phase, ServiceView
+from service_tui.desk.slices.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
-from service_tui.engine.reactor import SIGNAL_TTL_S
+from service_tui.engine.reactor.reactor import SIGNAL_TTL_S
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
-from service_tui.server.loopback import listen
+from service_tui.server.http.loopback import listen
 from service_tui.signing.book import Exchange
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Mode, Venue
 from service_tui.wire.events import EventBody

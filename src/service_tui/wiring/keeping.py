@@ -17,11 +17,11 @@ from typing import Final
 from service_tui.clock import SystemClock
 from service_tui.console.doors import Act, Choice, DeskClosedError
 from service_tui.server.books import books_of
-from service_tui.storage import restoring
 from service_tui.storage.action_log import FILE, verify
-from service_tui.storage.backups import FOLDER, copy_whole, stamp
-from service_tui.storage.connection import BUSY_TIMEOUT_S, DATABASE_FILE
-from service_tui.storage.damage import open_question
+from service_tui.storage.db.backups import FOLDER, copy_whole, stamp
+from service_tui.storage.db.connection import BUSY_TIMEOUT_S, DATABASE_FILE
+from service_tui.storage.db.inspection import DamageFound
+from service_tui.storage.db.lock import DataDirLock, holder_of
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DamagedRowsError,
@@ -29,10 +29,10 @@ from service_tui.storage.errors import (
     in_plain_words,
     lost_log,
 )
-from service_tui.storage.inspection import DamageFound
-from service_tui.storage.left import Copy, examined
-from service_tui.storage.lock import DataDirLock, holder_of
 from service_tui.storage.opening import look_at, open_for_reading
+from service_tui.storage.recovery import restoring
+from service_tui.storage.recovery.damage import open_question
+from service_tui.storage.recovery.left import Copy, examined
 
 Line = tuple[bool, str]
 """Whether it is well, and what is said of it."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.addresses import checked_address
-from service_tui.desk.commands_wallet import TAIL
+from service_tui.desk.commands.wallet import TAIL
 from service_tui.signing.errors import KeystoreError, SigningError
 from service_tui.wiring.wallet_keys import WalletKeys
 

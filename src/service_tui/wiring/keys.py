@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from service_tui.storage.db.lock import private_directory, refuse_foreign_file
 from service_tui.storage.errors import StorageError
-from service_tui.storage.lock import private_directory, refuse_foreign_file
 
 DESK_FILE: Final = "keys.json"
 PROFILES_FILE: Final = "profiles.json"

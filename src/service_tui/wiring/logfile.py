@@ -13,8 +13,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
 
+from service_tui.storage.db.lock import open_private, private_directory
 from service_tui.storage.errors import StorageError
-from service_tui.storage.lock import open_private, private_directory
 
 LOG_BYTES: Final = 2_000_000
 LOGS_KEPT: Final = 2

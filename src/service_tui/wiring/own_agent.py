@@ -16,19 +16,15 @@ from typing import Final
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock
-from service_tui.engine.agents import Agent
-from service_tui.server.access import hash_of
+from service_tui.engine.agents.agents import Agent
 from service_tui.server.embedded import BASE_URL, Sim
+from service_tui.server.http.access import hash_of
 from service_tui.storage.cache import Cache
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
 from service_tui.wire.agents import RegisterRequest
-from service_tui.wire.endpoints import (
-    REGISTER,
-)
-from service_tui.wire.endpoints_desk import (
-    DESK_NEW_KEY,
-)
+from service_tui.wire.endpoints.desk import DESK_NEW_KEY
+from service_tui.wire.endpoints.public import REGISTER
 from service_tui.wiring.keys import (
     DESK_FILE,
     DeskKeys,

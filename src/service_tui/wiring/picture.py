@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from service_tui.console.ending import KILLED, Signals
+from service_tui.console.shell.ending import KILLED, Signals
+from service_tui.storage.db.lock import open_private, refuse_foreign_directory
 from service_tui.storage.errors import StorageError
-from service_tui.storage.lock import open_private, refuse_foreign_directory
 
 PICTURE_FILE: Final = "last-screen.txt"
 PICTURE_MAX: Final = 200_000

@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager
 
 from service_tui.client.client import Client
 from service_tui.clock import Clock
-from service_tui.server.access import Access, hash_of
 from service_tui.server.begun import BASE_URL, SimSettings, service_of
+from service_tui.server.http.access import Access, hash_of
+from service_tui.server.http.service import Service
 from service_tui.server.readings import Readings
-from service_tui.server.service import Service
 from service_tui.signing.book import Exchange
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
 from service_tui.wiring.data import open_data
 from service_tui.wiring.keys import DeskKeys, desk_keys
 from service_tui.wiring.options import Options

@@ -17,17 +17,17 @@ from typing import Final
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock, SystemClock
-from service_tui.desk.exports import agent_rows, as_csv, day_in_markdown, files_of
-from service_tui.desk.facts_fleet import SkillRunChanged
+from service_tui.desk.agents.skill_runs import known_runs
+from service_tui.desk.audit.exports import agent_rows, as_csv, day_in_markdown, files_of
+from service_tui.desk.audit.report import Pasts
+from service_tui.desk.audit.written import write_files, write_new
 from service_tui.desk.once import ask_once
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records import Phase, ServiceView, Topic
 from service_tui.desk.reduce import reduce
-from service_tui.desk.report import Pasts
-from service_tui.desk.skill_runs import known_runs
+from service_tui.desk.slices.fleet import SkillRunChanged
+from service_tui.desk.slices.records import Phase, ServiceView, Topic
 from service_tui.desk.state import DeskState
-from service_tui.desk.written import write_files, write_new
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.storage.opening import open_for_reading
 from service_tui.terms import Mode, Venue

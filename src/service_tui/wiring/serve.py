@@ -13,10 +13,10 @@ from contextlib import suppress
 from typing import Final
 
 from service_tui.clock import Clock, SystemClock
-from service_tui.server.loopback import address_of, bind
+from service_tui.server.http.loopback import address_of, bind
+from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import DirectoryLockedError
-from service_tui.storage.lock import holder_of
-from service_tui.wire.endpoints import REGISTER
+from service_tui.wire.endpoints.public import REGISTER
 from service_tui.wiring import attached
 from service_tui.wiring.closed import closed_in_plain_words
 from service_tui.wiring.forward import forwarding

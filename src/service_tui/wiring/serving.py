@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from service_tui.desk.facts import Fact, Noticed, Served
 from service_tui.server.embedded import Sim
-from service_tui.server.loopback import listen
+from service_tui.server.http.loopback import listen
 from service_tui.wiring.data import Data
 
 log = logging.getLogger(__name__)

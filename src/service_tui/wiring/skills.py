@@ -22,8 +22,8 @@ from service_tui.skills.package import (
     installed,
 )
 from service_tui.skills.template import new_skill
+from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import StorageError
-from service_tui.storage.lock import holder_of
 from service_tui.wire.text import line
 
 FOLDER: Final = "skills"

@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 from service_tui.clock import SystemClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.doors import DeskDoors
-from service_tui.console.ending import Ending
 from service_tui.console.key_file import KEY_FILE, read_own_keys
+from service_tui.console.shell.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.frozen import STATE_KEY, thaw
-from service_tui.desk.halt_kept import newest
-from service_tui.desk.records import Phase, ServiceView
+from service_tui.desk.slices.halt import newest
+from service_tui.desk.slices.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.terms import Mode, Venue

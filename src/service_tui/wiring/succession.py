@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact, Noticed, Served
-from service_tui.engine.codec import NewerJournalError
+from service_tui.engine.codec.events import NewerJournalError
 from service_tui.loading import imported
-from service_tui.storage.database import Database
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import DirectoryLockedError, StorageError
-from service_tui.storage.lock import holder_of
 from service_tui.wiring.keys import KeysError
 from service_tui.wiring.options import Options
 
@@ -104,7 +104,7 @@ class Succession:
         # Hardly anybody ever holds: the service is imported for those who do, and in a thread, so
         # that whoever waits here stays alive meanwhile.
         await imported("service_tui.wiring.holding")
-        from service_tui.server.loopback import bind_wanted  # noqa: PLC0415
+        from service_tui.server.http.loopback import bind_wanted  # noqa: PLC0415
         from service_tui.wiring.holding import holding  # noqa: PLC0415
 
         with bind_wanted(options.listen or 0) as listener:

@@ -11,13 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from service_tui.desk.records_wallet import StoredKeyView
+from service_tui.desk.slices.wallet import StoredKeyView
 from service_tui.desk.vault import Vault
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.keystore import WORK, address_in, check_form, opened, sealed
 from service_tui.signing.signer import LocalSigner, address_of, key_bytes
+from service_tui.storage.db.lock import private_directory
 from service_tui.storage.errors import StorageError
-from service_tui.storage.lock import private_directory
 from service_tui.wire.text import line
 from service_tui.wiring.keys import KeysError, read_private, write_private
 from service_tui.wiring.options import Options

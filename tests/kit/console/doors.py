@@ -14,7 +14,7 @@ from service_tui.console.app import ConsoleApp
 from service_tui.console.doors import DeskClosedError
 from service_tui.console.key_file import OwnKeys
 from service_tui.desk.command import Command
-from service_tui.desk.commands_fleet import NoteConfirmed
+from service_tui.desk.commands.agents import NoteConfirmed
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from kit.samples.desk import NOW
 from service_tui.console import theme
 from service_tui.console.messages import CommandGiven, Copied, GoTo, Said
-from service_tui.console.screens.base import NumberedView, TakesState
+from service_tui.console.parts.base import NumberedView, TakesState
 from service_tui.desk.command import Command
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp

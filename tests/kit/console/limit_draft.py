@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kit.console.real_ticket import MARKET
 from kit.samples.desk import NOW
-from service_tui.desk.records_orders import OpenOrderView
+from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kit.console.ticket import MARKET, STATE, Ticket
 from kit.samples.wallet import row_of
-from service_tui.desk.records_redemption import RedemptionRow, RedemptionView, Stage
+from service_tui.desk.slices.redemption import RedemptionRow, RedemptionView, Stage
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros

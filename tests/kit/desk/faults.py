@@ -18,12 +18,12 @@ from kit.service.stage import OPERATOR, Stage, first_state, open_stage, open_tes
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
-from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.commands.commands import PlaceTrade
 from service_tui.desk.desk import Desk
+from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.opening import DeskMemory
-from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records import Phase, PositionView, TicketState, TicketView
+from service_tui.desk.slices.records import Phase, PositionView, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.server.embedded import BASE_URL

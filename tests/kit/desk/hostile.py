@@ -14,12 +14,12 @@ from kit.desk.faults import Fault, Line, breaking, said, until
 from kit.desk.redeeming import CountingSigner, Won, open_wallet_desk, settled
 from kit.service.hostile import Bytes, Way
 from kit.service.stage import Stage
-from service_tui.desk.commands import WatchMarket
+from service_tui.desk.commands.commands import WatchMarket
 from service_tui.desk.desk import Desk
 from service_tui.desk.failing import READING
-from service_tui.desk.records import Topic
-from service_tui.wire.endpoints import PLACE_TRADE, SET_MONITOR
-from service_tui.wire.endpoints_wallet import CHAIN_RPC
+from service_tui.desk.slices.records import Topic
+from service_tui.wire.endpoints.public import PLACE_TRADE, SET_MONITOR
+from service_tui.wire.endpoints.wallet import CHAIN_RPC
 
 WAIT_S: Final = 0.5
 WAITS: Final = 10

@@ -3,10 +3,10 @@
 from kit.desk.faults import ended, until
 from kit.desk.redeeming import known
 from kit.service.stage import Stage
-from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.commands_wallet import LIVE_WORD, SetLive
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.wallet import LIVE_WORD, SetLive
 from service_tui.desk.desk import Desk
-from service_tui.desk.records import TicketState, Topic
+from service_tui.desk.slices.records import TicketState, Topic
 
 
 async def placed(desk: Desk, stage: Stage, order: PlaceTrade) -> tuple[TicketState, str]:

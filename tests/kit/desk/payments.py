@@ -4,8 +4,8 @@ import httpx
 
 from kit.desk.faults import said
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.payments import offer_for
-from service_tui.wire.endpoints import BRIEFING
+from service_tui.server.http.payments import offer_for
+from service_tui.wire.endpoints.public import BRIEFING
 from service_tui.wire.payment import PAYMENT_HEADER
 
 URL = f"{BASE_URL}{BRIEFING.path}"

@@ -9,21 +9,16 @@ import httpx
 
 from kit.desk.faults import Line, breaking, ready, until
 from kit.service.stage import SEED, Stage, open_stage, open_test_desk
-from service_tui.desk.commands_reactor import SetWalletPolicy
+from service_tui.desk.commands.reactor import SetWalletPolicy
 from service_tui.desk.desk import Desk
-from service_tui.desk.records_reactor import (
-    Policy,
-    ReactorConfigView,
-    SignalState,
-    SignalView,
-)
+from service_tui.desk.slices.reactor import Policy, ReactorConfigView, SignalState, SignalView
 from service_tui.desk.state import DeskState
+from service_tui.engine.amm.market import Market
 from service_tui.engine.events import Settlement, Ticked
-from service_tui.engine.market import Market
-from service_tui.engine.wallets import ROSTER, address_of
+from service_tui.engine.reactor.wallets import ROSTER, address_of
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros
-from service_tui.wire.endpoints import PATCH_REACTOR
+from service_tui.wire.endpoints.public import PATCH_REACTOR
 from service_tui.wire.reactor import ReactorConfigPatch
 
 ANN = address_of(SEED, ROSTER[0])

@@ -17,14 +17,14 @@ from service_tui.client.client import Client
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records import Topic
+from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
-from service_tui.engine.market import Market
+from service_tui.engine.amm.market import Market
 from service_tui.signing.policy import Policy
 from service_tui.signing.signer import LocalSigner, Signer
 from service_tui.terms import Side, Venue
-from service_tui.wire.endpoints_desk import SET_SPEED
+from service_tui.wire.endpoints.desk import SET_SPEED
 
 AMOUNT = 40.0
 

@@ -10,12 +10,12 @@ from kit.desk.live_orders import live, placed
 from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
 from kit.service.stage import Stage, open_stage
 from kit.service.wallets import market_on_chain, ready
-from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.commands.commands import PlaceTrade
 from service_tui.desk.desk import Desk
-from service_tui.desk.records import TicketState
+from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
-from service_tui.engine.market import Market
-from service_tui.engine.resting import Part, meet
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books.resting import Part, meet
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 

@@ -21,22 +21,16 @@ from kit.engine.guarded import (
     replayed,
     text_of,
 )
-from service_tui.engine.agents import Agent
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.amm.exchange import Order
 from service_tui.engine.errors import (
     AlertNotFound,
     MonitorNotFound,
     Refusal,
 )
-from service_tui.engine.events import (
-    AlertEnded,
-    Breached,
-    Event,
-    Fill,
-)
-from service_tui.engine.exchange import Order
-from service_tui.engine.resolution import resolution_of
+from service_tui.engine.events import AlertEnded, Breached, Event, Fill
 from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
-from service_tui.engine.tick import advance
+from service_tui.engine.tick import advance, resolution_of
 from service_tui.engine.world import World
 from service_tui.terms import (
     Action,

@@ -3,16 +3,12 @@
 import json
 from typing import Final, TypeVar
 
-from service_tui.engine import codec, snapshot
-from service_tui.engine.agents import Agent
-from service_tui.engine.events import (
-    AgentRegistered,
-    Event,
-    Fill,
-    kind_of,
-)
-from service_tui.engine.exchange import Order
-from service_tui.engine.market import Market
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.amm.market import Market
+from service_tui.engine.codec import events as codec
+from service_tui.engine.codec import snapshot
+from service_tui.engine.events import AgentRegistered, Event, Fill, kind_of
 from service_tui.engine.tick import advance, change_speed
 from service_tui.engine.world import World
 from service_tui.terms import (

@@ -2,20 +2,13 @@
 
 from typing import Any, Final
 
-from service_tui.engine.agents import Agent
-from service_tui.engine.events import (
-    AgentRegistered,
-    Event,
-)
-from service_tui.engine.liquidity import fee_rate_bps
-from service_tui.engine.market import Market
-from service_tui.engine.orders import (
-    VenueOrder,
-    executable,
-    place,
-)
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books.liquidity import fee_rate_bps
+from service_tui.engine.books.orders import VenueOrder, executable, place
+from service_tui.engine.books.venues import GRANT, REAL
+from service_tui.engine.events import AgentRegistered, Event
 from service_tui.engine.tick import advance
-from service_tui.engine.venues import GRANT, REAL
 from service_tui.engine.world import World
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

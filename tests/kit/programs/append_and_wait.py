@@ -5,8 +5,8 @@ import os
 import sys
 from pathlib import Path
 
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.journal import Journal, JournalRow
-from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
 
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from service_tui.autoresearch.begun import Begun
 from service_tui.autoresearch.outbox import Outbox
 from service_tui.autoresearch.worktree import Worktree
-from service_tui.cli import run
+from service_tui.cli.main import run
 from service_tui.notes import notebook
 
 AT: dict[str, tuple[tuple[Any, str], ...]] = {

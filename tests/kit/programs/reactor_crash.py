@@ -13,7 +13,7 @@ import httpx
 
 from kit.desk.faults import until
 from kit.desk.reactor import following, has, is_deletion, is_report, is_trade, settle
-from service_tui.desk.records_reactor import Policy, SignalState
+from service_tui.desk.slices.reactor import Policy, SignalState
 
 PLACES = {"trade": is_trade, "report": is_report, "deletion": is_deletion}
 

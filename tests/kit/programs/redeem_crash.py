@@ -25,11 +25,11 @@ from kit.service.wallets import KEYS, External
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
-from service_tui.desk.handlers.redemption import ALLOWED
+from service_tui.desk.redemption.handlers import ALLOWED
 from service_tui.server.embedded import BASE_URL
 from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Side, Venue
-from service_tui.wire.endpoints_wallet import BROADCAST, CHAIN_RPC, REDEEM, REPORT_REDEMPTION
+from service_tui.wire.endpoints.wallet import BROADCAST, CHAIN_RPC, REDEEM, REPORT_REDEMPTION
 
 Place = Callable[[httpx.Request], bool]
 

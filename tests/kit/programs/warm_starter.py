@@ -31,7 +31,7 @@ IMPORTED = (
     "kit.desk.reactor",
     "kit.desk.redeeming",
     "service_tui.autoresearch.begun",
-    "service_tui.cli",
+    "service_tui.cli.main",
     "service_tui.console.app",
     "service_tui.wiring.live",
     "service_tui.wiring.research",

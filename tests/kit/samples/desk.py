@@ -3,14 +3,15 @@
 import math
 import random
 
-from service_tui.desk.briefing import (
+from service_tui.desk.slices.agents import AgentView, FillView, FleetView
+from service_tui.desk.slices.briefing import (
     BriefingView,
     NewMarketView,
     StandingView,
     VenueBriefing,
 )
-from service_tui.desk.fleet import AgentView, FillView, FleetView
-from service_tui.desk.records import (
+from service_tui.desk.slices.rails import CooldownView, RailsView, RiskDefaults, SkillSpend
+from service_tui.desk.slices.records import (
     AccountView,
     DetailView,
     EquityPoint,
@@ -27,7 +28,6 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
-from service_tui.desk.records_rails import CooldownView, RailsView, RiskDefaults, SkillSpend
 from service_tui.desk.state import DeskState
 from service_tui.terms import (
     Action,

@@ -4,9 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from kit.samples.desk import NOW, QUESTIONS, sample_state
-from service_tui.desk.fleet import AgentLimitsView
-from service_tui.desk.records import TradeView
-from service_tui.desk.records_fleet import (
+from service_tui.desk.slices.agents import AgentLimitsView
+from service_tui.desk.slices.fleet import (
     AgentDetailView,
     CalibrationView,
     HeldView,
@@ -20,6 +19,7 @@ from service_tui.desk.records_fleet import (
     SkillView,
     SupervisionView,
 )
+from service_tui.desk.slices.records import TradeView
 from service_tui.desk.state import DeskState
 from service_tui.terms import (
     Action,

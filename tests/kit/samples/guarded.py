@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from kit.samples.desk import NOW, sample_state
-from service_tui.desk.records import PositionView
-from service_tui.desk.records_risk import (
+from service_tui.desk.slices.records import PositionView
+from service_tui.desk.slices.risk import (
     AlertState,
     AlertView,
     Condition,

@@ -1,7 +1,7 @@
 """An action log with each kind of entry."""
 
 from kit.samples.desk import NOW
-from service_tui.desk.records_log import ActionView, Deed, LogView
+from service_tui.desk.slices.log import ActionView, Deed, LogView
 from service_tui.units import Timestamp
 
 WORDS = (

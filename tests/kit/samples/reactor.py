@@ -6,8 +6,7 @@ from dataclasses import replace
 from kit.samples.desk import NOW
 from kit.samples.guarded import guarded_state
 from service_tui.addresses import checksummed
-from service_tui.desk.records import Topic
-from service_tui.desk.records_reactor import (
+from service_tui.desk.slices.reactor import (
     BreakerView,
     KnownWalletView,
     Policy,
@@ -18,6 +17,7 @@ from service_tui.desk.records_reactor import (
     Tally,
     WalletChoice,
 )
+from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kit.samples.desk import NOW
-from service_tui.desk.records_research import (
+from service_tui.desk.slices.research import (
     BacktestPoint,
     BacktestView,
     ExperimentRunView,

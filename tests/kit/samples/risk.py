@@ -3,13 +3,7 @@
 from typing import Any
 
 from kit.samples.desk import NOW
-from service_tui.desk.records_risk import (
-    AlertView,
-    Condition,
-    ExitView,
-    MonitorView,
-    PriceAlertView,
-)
+from service_tui.desk.slices.risk import AlertView, Condition, ExitView, MonitorView, PriceAlertView
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 

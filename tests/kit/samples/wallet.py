@@ -3,7 +3,7 @@
 from typing import Any
 
 from kit.samples.desk import NOW, QUESTIONS
-from service_tui.desk.records_redemption import (
+from service_tui.desk.slices.redemption import (
     AutoView,
     CallView,
     ChainRunState,
@@ -15,13 +15,7 @@ from service_tui.desk.records_redemption import (
     Step,
     StepView,
 )
-from service_tui.desk.records_wallet import (
-    ApprovalView,
-    CheckView,
-    KeyState,
-    Ownership,
-    WalletView,
-)
+from service_tui.desk.slices.wallet import ApprovalView, CheckView, KeyState, Ownership, WalletView
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 

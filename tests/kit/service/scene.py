@@ -8,7 +8,7 @@ import httpx
 
 from kit.service.stage import ANSWER_S, OPERATOR
 from kit.service.threaded import Threaded
-from service_tui.engine.market import Market
+from service_tui.engine.amm.market import Market
 from service_tui.units import Timestamp
 
 Json = dict[str, Any]

@@ -9,7 +9,7 @@ from typing import Any
 from kit.service.stage import Stage, open_stage
 from service_tui import ServiceClient
 from service_tui.clock import Clock
-from service_tui.server.loopback import listen
+from service_tui.server.http.loopback import listen
 from service_tui.terms import Plan
 
 

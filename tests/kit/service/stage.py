@@ -13,18 +13,18 @@ from service_tui.clock import ManualClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Listen, Surroundings
-from service_tui.desk.records import Phase, ServiceView
+from service_tui.desk.slices.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
-from service_tui.engine.agents import Agent
-from service_tui.engine.market import Market
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.amm.market import Market
 from service_tui.engine.world import World
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
-from service_tui.storage.database import Database
-from service_tui.storage.lock import DataDirLock
+from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
 from service_tui.terms import Mode, Plan, Venue
 from service_tui.wire.agents import RegisterRequest
-from service_tui.wire.endpoints import REGISTER
+from service_tui.wire.endpoints.public import REGISTER
 
 OPERATOR = "op_test_key_of_the_operator"
 SEED = 7

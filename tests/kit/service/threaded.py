@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kit.service.stage import Stage, open_stage
-from service_tui.server.loopback import listen
+from service_tui.server.http.loopback import listen
 from service_tui.terms import Plan
 
 Result = TypeVar("Result")

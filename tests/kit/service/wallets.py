@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, Stage
-from service_tui.engine.catalogue import event_of
-from service_tui.engine.market import Market
-from service_tui.server.access import EMBEDDED_HOST
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books.catalogue import event_of
+from service_tui.server.http.access import EMBEDDED_HOST
 from service_tui.signing.book import Exchange
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.link import Challenge, sign_challenge
@@ -19,8 +19,8 @@ from service_tui.signing.transactions import Transaction, sign_transaction
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import MARKET, PLACE_TRADE
-from service_tui.wire.endpoints_wallet import (
+from service_tui.wire.endpoints.public import MARKET, PLACE_TRADE
+from service_tui.wire.endpoints.wallet import (
     ALLOWANCES,
     BROADCAST,
     CHAIN_RPC,

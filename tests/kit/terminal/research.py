@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from service_tui.notes.notebook import FILE
-from service_tui.wire.endpoints_research import EXPERIMENTS
+from service_tui.wire.endpoints.research import EXPERIMENTS
 from service_tui.wiring.attached import address_of
 from service_tui.wiring.keys import stored_desk_keys
 

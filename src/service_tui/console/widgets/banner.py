@@ -15,7 +15,7 @@ from service_tui.console.keys import cap
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.top_bar import stale_topic
 from service_tui.desk.lasting import REAL_MONEY, lasting_words
-from service_tui.desk.records import Phase, Topic
+from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import counted
 from service_tui.units import Timestamp

@@ -15,19 +15,19 @@ from service_tui.console.calm import Calm
 from service_tui.console.messages import CommandGiven, Copied
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.command import Command
-from service_tui.desk.fleet import AgentView
-from service_tui.desk.records import (
+from service_tui.desk.slices.agents import AgentView
+from service_tui.desk.slices.log import ActionView
+from service_tui.desk.slices.reactor import SignalView, WalletView
+from service_tui.desk.slices.records import (
     MarketView,
     NewsView,
     PositionView,
     TicketView,
     TradeView,
 )
-from service_tui.desk.records_log import ActionView
-from service_tui.desk.records_reactor import SignalView, WalletView
-from service_tui.desk.records_redemption import RedemptionRow
-from service_tui.desk.records_research import ExperimentView
-from service_tui.desk.records_risk import AlertView, ExitView, MonitorView, PriceAlertView
+from service_tui.desk.slices.redemption import RedemptionRow
+from service_tui.desk.slices.research import ExperimentView
+from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, PriceAlertView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -1,25 +1,232 @@
 """Results of an agent: its P&L over time, and what each of its skills came to."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final
 
-from service_tui.server.agent_past import in_one_form
-from service_tui.server.agent_results import SkillResult, pnl_curve, skill_results
-from service_tui.server.history import Past
-from service_tui.server.present import agent_pnl
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.past.agent_past import AgentFill, AgentPayout, in_one_form
+from service_tui.server.past.history import Past
+from service_tui.server.past.outcomes import Closing, closings_of
+from service_tui.server.projections.present import agent_pnl
 from service_tui.server.routes import outcomes
-from service_tui.server.service import Asked, Routes
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints_fleet import DESK_AGENT_RESULTS
+from service_tui.wire.endpoints.fleet import DESK_AGENT_RESULTS
 from service_tui.wire.fleet import (
     AgentResultsBody,
     CalibrationBody,
     PnlPoint,
     SkillResultBody,
 )
+
+POINTS_MAX: Final = 240
+"""Points of a curve; more than any terminal has columns of dots for."""
+
+BUCKETS: Final = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+"""Edges by which confidences are told apart."""
+
+Outcome = Callable[[str], bool | None]
+"""Whether a market ended YES; None while that is open, or where the market is forgotten."""
+
+Point = tuple[Timestamp, Micros]
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Buys whose confidence lay from `low` to `high`: how sure they were, how often right."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    hit_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class SkillResult:
+    """What a skill's trades on one venue came to, in its money. None where no trade says it.
+
+    `edge` and `slippage` are averages of the same buys, in probability points; what is left of
+    the edge after the slippage is `kept`. `brier` is the mean square of confidence less outcome.
+    """
+
+    skill: str
+    trades: int
+    pnl: Micros
+    wins: int
+    losses: int
+    confidence: float | None = None
+    hit_rate: float | None = None
+    brier: float | None = None
+    edge: float | None = None
+    slippage: float | None = None
+    buckets: tuple[Bucket, ...] = ()
+    venue: Venue = Venue.SIM
+
+    @property
+    def kept(self) -> float | None:
+        """The edge that was left after the price had moved under the buy."""
+        if self.edge is None or self.slippage is None:
+            return None
+        return self.edge - self.slippage
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What is added up for one skill."""
+
+    trades: set[str] = field(default_factory=set[str])
+    sure: list[tuple[float, bool]] = field(default_factory=list[tuple[float, bool]])
+    edges: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    closings: list[Closing] = field(default_factory=list[Closing])
+
+
+def skill_results(
+    past: Sequence[AgentFill | AgentPayout], outcome: Outcome
+) -> tuple[SkillResult, ...]:
+    """The results by skill and venue, the busiest first; the empty name has what names no skill.
+
+    Args:
+        past: oldest first. A payout says how its market ended where `outcome` has forgotten it.
+        outcome: how a market ended.
+
+    Returns:
+        One result for each skill and venue: no sum holds two kinds of money.
+    """
+    ended = {
+        one.market_id: one.won is (one.side is Side.YES)
+        for one in past
+        if isinstance(one, AgentPayout)
+    }
+    sums: dict[tuple[str, Venue], _Sums] = {}
+    for one in past:
+        if isinstance(one, AgentFill):
+            known = outcome(one.market_id)
+            is_yes = ended.get(one.market_id) if known is None else known
+            _add(sums.setdefault((one.skill, one.venue), _Sums()), one, is_yes)
+    for closing in closings_of(past, apart=True):
+        sums.setdefault((closing.skill, closing.venue), _Sums()).closings.append(closing)
+    ranked = sorted(sums.items(), key=lambda item: (-len(item[1].trades), item[0]))
+    return tuple(_result(skill, venue, own) for (skill, venue), own in ranked)
+
+
+def _add(own: _Sums, fill: AgentFill, is_yes: bool | None) -> None:  # noqa: FBT001 - an outcome is one of three
+    own.trades.add(fill.trade_id)
+    if fill.action is not Action.BUY:
+        return
+    edge, confidence = fill.signal("edge"), fill.signal("confidence")
+    if edge is not None and fill.price_before is not None:
+        own.edges.append((edge, fill.price - fill.price_before))
+    if confidence is not None and 0 <= confidence <= 1 and is_yes is not None:
+        own.sure.append((confidence, is_yes is (fill.side is Side.YES)))
+
+
+def _result(skill: str, venue: Venue, own: _Sums) -> SkillResult:
+    return SkillResult(
+        skill=skill,
+        venue=venue,
+        trades=len(own.trades),
+        pnl=Micros(sum(one.pnl for one in own.closings)),
+        wins=sum(one.pnl > 0 for one in own.closings),
+        losses=sum(one.pnl < 0 for one in own.closings),
+        confidence=_mean(confidence for confidence, _ in own.sure),
+        hit_rate=_mean(float(hit) for _, hit in own.sure),
+        brier=_mean((confidence - hit) ** 2 for confidence, hit in own.sure),
+        edge=_mean(edge for edge, _ in own.edges),
+        slippage=_mean(slipped for _, slipped in own.edges),
+        buckets=tuple(_buckets(own.sure)),
+    )
+
+
+def _buckets(sure: Sequence[tuple[float, bool]]) -> Iterable[Bucket]:
+    for low, high in pairwise(BUCKETS):
+        is_last = high == BUCKETS[-1]
+        found = [one for one in sure if low <= one[0] < high or (is_last and one[0] == high)]
+        if found:
+            confidence = sum(one[0] for one in found) / len(found)
+            hit_rate = sum(one[1] for one in found) / len(found)
+            yield Bucket(low, high, len(found), confidence, hit_rate)
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    known = list(values)
+    return sum(known) / len(known) if known else None
+
+
+@dataclass(slots=True)
+class _Book:
+    """One market of an agent: what it spent and got there, what it holds, the price of YES."""
+
+    flow: int = 0
+    yes: int = 0
+    no: int = 0
+    price: float = 0.0
+
+    @property
+    def worth(self) -> float:
+        """What it came to, in micros, what is held at the last price."""
+        return self.flow + self.yes * self.price + self.no * (1.0 - self.price)
+
+    def take(self, one: AgentFill | AgentPayout) -> None:
+        """Enter one thing that happened."""
+        is_yes = one.side is Side.YES
+        if isinstance(one, AgentPayout):
+            shares = self.yes if is_yes else self.no
+            self.flow += shares if one.won else 0
+            change = -shares
+        else:
+            buys = one.action is Action.BUY
+            self.flow += -one.money if buys else one.money
+            change = one.shares if buys else -one.shares
+            after = one.price if one.price_after is None else one.price_after
+            self.price = after if is_yes else 1.0 - after
+        if is_yes:
+            self.yes += change
+        else:
+            self.no += change
+
+
+def pnl_curve(
+    past: Sequence[AgentFill | AgentPayout], now: Timestamp, total: Micros
+) -> tuple[Point, ...]:
+    """P&L on sim over time: after each trade and payout, what is held at the last price seen.
+
+    Args:
+        past: oldest first.
+        now: time of the last point.
+        total: P&L now, which is the last point.
+
+    Returns:
+        At most `POINTS_MAX` points, the first one 0 at the first trade; none before any trade.
+    """
+    books: dict[str, _Book] = {}
+    pnl = 0.0
+    points: list[Point] = []
+    for one in past:
+        if one.venue is not Venue.SIM:
+            continue
+        if not points:
+            points.append((one.at, Micros(0)))
+        book = books.setdefault(one.market_id, _Book())
+        pnl -= book.worth
+        book.take(one)
+        pnl += book.worth
+        points.append((one.at, Micros(round(pnl))))
+    if not points:
+        return ()
+    return (*_thinned(points), (now, total))
+
+
+def _thinned(points: Sequence[Point]) -> Sequence[Point]:
+    """The first and the last of every so many points; what lies between moves no dot."""
+    most = POINTS_MAX - 1
+    if len(points) <= most:
+        return points
+    return [points[place * (len(points) - 1) // (most - 1)] for place in range(most)]
 
 
 async def results(asked: Asked) -> AgentResultsBody:

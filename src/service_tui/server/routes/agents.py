@@ -3,9 +3,9 @@
 from typing import Final
 
 from service_tui.engine.events import AgentRegistered
-from service_tui.server.access import hash_of
-from service_tui.server.present import agent_body, claim_url, context_body
-from service_tui.server.service import Asked, Routes
+from service_tui.server.http.access import hash_of
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.projections.present import agent_body, claim_url, context_body
 from service_tui.terms import NEW_AGENT_CASH_SIM, AgentStatus
 from service_tui.units import ONE, Micros
 from service_tui.version import VERSION
@@ -18,7 +18,14 @@ from service_tui.wire.agents import (
     RegisterRequest,
 )
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints import AGENT, CONTEXT, HEALTH, PATCH_AGENT, REGISTER, HealthBody
+from service_tui.wire.endpoints.public import (
+    AGENT,
+    CONTEXT,
+    HEALTH,
+    PATCH_AGENT,
+    REGISTER,
+    HealthBody,
+)
 
 CODE_WORDS: Final = ("reef", "fern", "dune", "mist", "vale", "cove", "moor", "glen")
 PREFIX_LENGTH: Final = 12

@@ -3,22 +3,22 @@
 import asyncio
 from typing import Final
 
-from service_tui.engine import orders
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.amm.market import Quote
 from service_tui.engine.batch import LegRefused, check_slippage, place_all
+from service_tui.engine.books import orders
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import Event, Fill, Note, OrderPlaced
-from service_tui.engine.exchange import Order
 from service_tui.engine.exits import on_venue
-from service_tui.engine.market import Quote
 from service_tui.server.go_live import go_live_of
-from service_tui.server.refusals import denied, invalid_items
+from service_tui.server.http.refusals import denied, invalid_items
+from service_tui.server.http.service import Asked, Routes
 from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.trades import CENT, failure_of
-from service_tui.server.service import Asked, Routes
 from service_tui.terms import Action, Plan, Venue
 from service_tui.units import Micros, NotMicrosError, decimal, micros
 from service_tui.wire.batch import BatchBody, BatchRequest, LegBody
-from service_tui.wire.endpoints import BATCH
+from service_tui.wire.endpoints.public import BATCH
 
 Done = tuple[list[LegBody], list[Event]]
 """What became of each buy, and what is to be written down: all of it in one transaction."""

@@ -2,26 +2,29 @@
 
 import asyncio
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
-from service_tui.engine.agents import Agent
-from service_tui.engine.catalogue import url_of
-from service_tui.engine.halt import is_stopped, no_entry
-from service_tui.engine.market import Market
-from service_tui.engine.venues import REAL
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.agents.halt import is_stopped, no_entry
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books.book import Times
+from service_tui.engine.books.catalogue import url_of
+from service_tui.engine.books.venues import REAL
+from service_tui.engine.risk.monitors import Held
+from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
-from service_tui.server.by_source import SourceSums, by_source
 from service_tui.server.client_versions import LEAST, lacks_of
-from service_tui.server.present import agent_pnl, opportunity_of, time_left, unrealized
-from service_tui.server.present_venues import CURRENCY, venue_positions
-from service_tui.server.risk_news import risk_news
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.projections.present import agent_pnl, opportunity_of, time_left, unrealized
+from service_tui.server.projections.risk import alert_body
+from service_tui.server.projections.venues import CURRENCY, venue_positions
+from service_tui.server.results.by_source import SourceSums, by_source
 from service_tui.server.routes.positions import UNSETTLED, pnl_of, venue_pnl
-from service_tui.server.service import Asked, Routes
-from service_tui.server.skill_news import recommended, updates
-from service_tui.skills.package import installed
-from service_tui.terms import MarketStatus, Side, Venue, win_rate
+from service_tui.skills.package import SkillPackage, installed
+from service_tui.terms import AlertStatus, MarketStatus, Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment, timestamp
 from service_tui.wire.briefing import (
@@ -31,13 +34,133 @@ from service_tui.wire.briefing import (
     NewMarketBody,
     OpportunitiesBody,
     PerformanceBody,
+    RecommendedSkill,
     RedeemBlock,
     SdkUpdateBody,
     SkillBlock,
+    SkillUpdateBody,
     VenueBlock,
 )
-from service_tui.wire.endpoints import BRIEFING
+from service_tui.wire.endpoints.public import BRIEFING
+from service_tui.wire.monitors import RiskAlertBody
 from service_tui.wire.positions import PositionBody
+
+WARNINGS_MAX: Final = 20
+"""Warnings of one briefing. # ours: the list is for reading."""
+
+
+class RiskNews(NamedTuple):
+    """`alerts` wait for their exit; of these `triggered` are for the client to execute."""
+
+    alerts: tuple[RiskAlertBody, ...]
+    triggered: tuple[RiskAlertBody, ...]
+    warnings: tuple[str, ...]
+    actions: tuple[str, ...]
+
+
+def risk_news(world: World, agent: Agent, times: Times, since: Timestamp) -> RiskNews:
+    """Everything about risk that an agent should know now, and what was missed since a moment."""
+    risk, now = world.risk, times[0]
+    alerts = tuple(
+        alert_body(world, alert, times)
+        for alert in risk.alerts_of(agent.agent_id)
+        if now < alert.expires_at
+    )
+    triggered = tuple(one for one in alerts if one.executed_by == "client")
+    stuck = [f"the exit waits: {one.error} ({one.message})" for one in alerts if one.error]
+    missed = [
+        f"an alert expired without its exit: {alert_body(world, alert, times).message}"
+        for alert in risk.history_of(agent.agent_id)
+        if alert.status is AlertStatus.EXPIRED and (alert.ended_at or 0.0) >= since
+    ]
+    return RiskNews(
+        alerts=alerts,
+        triggered=triggered,
+        warnings=(*stuck, *missed, *_unguarded(world, agent))[:WARNINGS_MAX],
+        actions=tuple(_action(one, now) for one in triggered),
+    )
+
+
+def _action(alert: RiskAlertBody, now: Timestamp) -> str:
+    """What a client is to do for an alert, and until when."""
+    left_s = alert.expires_at.timestamp() - now if alert.expires_at else 0.0
+    return (
+        f"sell {alert.shares:g} {alert.side.value.upper()} of {alert.market_id} within "
+        f"{max(1, int(left_s // 60))} min ({alert.exit_reason})"
+    )
+
+
+def _unguarded(world: World, agent: Agent) -> list[str]:
+    """How many sides the agent holds that nothing watches and for which no alert waits."""
+    risk = world.risk
+    guarded = {monitor.held for monitor in risk.monitors_of(agent.agent_id)}
+    guarded |= {alert.held for alert in risk.alerts_of(agent.agent_id)}
+    bare = [held for held in _held_by(world, agent) if held not in guarded]
+    if not bare:
+        return []
+    what = "1 position has" if len(bare) == 1 else f"{len(bare)} positions have"
+    return [f"{what} no monitor"]
+
+
+def _held_by(world: World, agent: Agent) -> list[Held]:
+    """Sides with shares that can still be sold."""
+    found = [
+        Held(agent.agent_id, Venue.SIM, market_id, side)
+        for market_id, position in agent.positions.items()
+        for side in Side
+        if position.shares(side)
+    ]
+    for venue in REAL:
+        holdings = world.venues.account(agent.agent_id, venue).holdings
+        found += [
+            Held(agent.agent_id, venue, market_id, side)
+            for market_id, holding in holdings.items()
+            if holding.state is PositionState.ACTIVE
+            for side in Side
+            if holding.position.shares(side)
+        ]
+    return found
+
+
+RECOMMENDED_MAX: Final = 3
+"""Source: wire reference, 3.7."""
+
+_NUMBER: Final = re.compile(r"\d{1,9}")
+
+
+def recommended(
+    packages: Sequence[SkillPackage], known: Mapping[str, str]
+) -> tuple[RecommendedSkill, ...]:
+    """Installed skills that the asker does not run."""
+    # ours: those that say when they are best come first; nothing is known of what suits whom.
+    fresh = [one for one in packages if one.slug not in known]
+    fresh.sort(key=lambda one: ("best_when" not in one.metadata, one.slug))
+    return tuple(
+        RecommendedSkill(
+            id=one.slug,
+            name=one.name,
+            install="installed",
+            best_when=one.metadata.get("best_when"),
+        )
+        for one in fresh[:RECOMMENDED_MAX]
+    )
+
+
+def updates(
+    packages: Sequence[SkillPackage], known: Mapping[str, str]
+) -> tuple[SkillUpdateBody, ...]:
+    """Skills of the asker that are installed in a newer version."""
+    return tuple(
+        SkillUpdateBody(slug=one.slug, current=known[one.slug], latest=one.version)
+        for one in packages
+        if one.slug in known and one.version and _order(one.version) > _order(known[one.slug])
+    )
+
+
+def _order(version: str) -> tuple[int, ...]:
+    """The numbers of a version, in which newer ones are greater."""
+    return tuple(int(found) for found in _NUMBER.findall(version)[:4])
+
 
 MOVE_PCT: Final = 0.15
 SOON_S: Final = 48 * 3_600.0

@@ -4,15 +4,15 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from service_tui.engine.chain import GWEI, WEI, pace_changes
+from service_tui.engine.chain.chain import GWEI, WEI, pace_changes
 from service_tui.engine.chain_events import ChainSet, Fate, WalletFilled
 from service_tui.engine.tick import redeem_due
 from service_tui.loading import imported
-from service_tui.server.node import RpcFault, answer
-from service_tui.server.present_wallet import chain_body, wallet_body
-from service_tui.server.refusals import denied, invalid_items
-from service_tui.server.relay import Refused, relay
-from service_tui.server.service import ETHEREUM, Asked, Routes
+from service_tui.server.chain_node.node import RpcFault, answer
+from service_tui.server.chain_node.relay import Refused, relay
+from service_tui.server.http.refusals import denied, invalid_items
+from service_tui.server.http.service import ETHEREUM, Asked, Routes
+from service_tui.server.projections.wallet import chain_body, wallet_body
 from service_tui.units import NotMicrosError, micros
 from service_tui.wire.chain import (
     BroadcastBody,
@@ -23,7 +23,7 @@ from service_tui.wire.chain import (
     RpcErrorBody,
     RpcRequest,
 )
-from service_tui.wire.endpoints_wallet import (
+from service_tui.wire.endpoints.wallet import (
     BROADCAST,
     CHAIN_RPC,
     DESK_CHAIN,

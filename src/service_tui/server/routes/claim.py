@@ -6,17 +6,17 @@ The page is the only thing here that a browser may use. Source: decisions, "Clai
 from dataclasses import dataclass
 from typing import Final
 
-from service_tui.engine.agents import Agent, check_claimed, status_of
+from service_tui.engine.agents.agents import Agent, check_claimed, status_of
 from service_tui.engine.errors import AgentNotFound, NotClaimed
 from service_tui.engine.world import World
-from service_tui.server.claim_page import page
-from service_tui.server.present import claim_url
-from service_tui.server.refusals import not_claimed
-from service_tui.server.service import Asked, Routes, Service
+from service_tui.server.claim.page import page
+from service_tui.server.http.refusals import not_claimed
+from service_tui.server.http.service import Asked, Routes, Service
+from service_tui.server.projections.present import claim_url
 from service_tui.terms import Venue
 from service_tui.wire.agents import ClaimBody
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints import CLAIM
+from service_tui.wire.endpoints.public import CLAIM
 
 UNCLAIMED: Final = "Agent to claim"
 WAITS: Final = (

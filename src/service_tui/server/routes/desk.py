@@ -4,22 +4,22 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from service_tui.engine.agents import Agent, status_of
+from service_tui.engine.agents.agents import Agent, status_of
+from service_tui.engine.books.resting import cancel_all
+from service_tui.engine.books.venues import REAL
 from service_tui.engine.events import Event, KeyRotated, PlanSet
 from service_tui.engine.limits import PLANS
-from service_tui.engine.resting import cancel_all
-from service_tui.engine.venues import REAL
-from service_tui.server.access import hash_of
-from service_tui.server.claim_codes import TRIES
-from service_tui.server.events import Subscription
-from service_tui.server.present import agent_pnl, claim_url
-from service_tui.server.present_rails import rails_body
-from service_tui.server.refusals import denied
+from service_tui.server.claim.codes import TRIES
+from service_tui.server.events.listeners import Subscription
+from service_tui.server.http.access import hash_of
+from service_tui.server.http.refusals import denied
+from service_tui.server.http.service import Asked, Routes, StreamHandler
+from service_tui.server.projections.present import agent_pnl, claim_url
+from service_tui.server.projections.rails import rails_body
 from service_tui.server.routes.agents import PREFIX_LENGTH
 from service_tui.server.routes.claim import claim
 from service_tui.server.routes.positions import UNSETTLED
 from service_tui.server.routes.wallet import unlinked
-from service_tui.server.service import Asked, Routes, StreamHandler
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Venue, WalletKind
 from service_tui.units import Micros, decimal
@@ -35,7 +35,7 @@ from service_tui.wire.desk import (
     NewKeyBody,
 )
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints_desk import (
+from service_tui.wire.endpoints.desk import (
     DESK_ACCOUNT,
     DESK_AGENTS,
     DESK_CLAIM,

@@ -5,19 +5,19 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from service_tui.engine.agents import Agent
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.agents.holding import check_leash, spent_of
+from service_tui.engine.agents.leash import Leash
+from service_tui.engine.amm.exchange import Order
 from service_tui.engine.errors import LeashBudget, LeashObserves, Refusal
 from service_tui.engine.events import Event, Fill, HeldEnded, LeashSet, OrderPlaced, TradeHeld
-from service_tui.engine.exchange import Order
-from service_tui.engine.holding import check_leash, spent_of
-from service_tui.engine.leash import Leash
-from service_tui.server.refusals import Denied, denied, invalid_items
+from service_tui.server.http.refusals import Denied, denied, invalid_items
+from service_tui.server.http.service import Asked, Routes
 from service_tui.server.routes import outcomes, positions, trades
-from service_tui.server.service import Asked, Routes
 from service_tui.terms import Action, HeldStatus, Venue
 from service_tui.units import Micros, NotMicrosError, decimal, micros
 from service_tui.wire.base import WireModel, moment
-from service_tui.wire.endpoints_fleet import (
+from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_OUTCOMES,
     DESK_AGENT_POSITIONS,
     DESK_AGENT_TRADES,

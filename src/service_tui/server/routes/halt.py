@@ -5,13 +5,10 @@ from typing import Final
 
 from service_tui.engine import halting
 from service_tui.engine.events import Event, OrderEnded
-from service_tui.server.service import Asked, Routes
+from service_tui.server.http.service import Asked, Routes
 from service_tui.units import decimal
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints_desk import (
-    DESK_HALT,
-    DESK_RESUME,
-)
+from service_tui.wire.endpoints.desk import DESK_HALT, DESK_RESUME
 from service_tui.wire.halt import CancelledBody, HaltBody
 
 

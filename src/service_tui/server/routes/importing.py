@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from service_tui.engine.catalogue import (
+from service_tui.engine.agents.rails import imports_left
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books.catalogue import (
     HOSTS,
     PUBLIC_HOSTS,
     Named,
@@ -25,14 +27,12 @@ from service_tui.engine.errors import DayImports, NotClaimed
 from service_tui.engine.importing import import_listings
 from service_tui.engine.limits import DAY_S, PLANS
 from service_tui.engine.listing import Listing
-from service_tui.engine.market import Market
-from service_tui.engine.rails import imports_left
-from service_tui.server.present import claim_url
-from service_tui.server.refusals import X402_PRICE, Denied, denied, invalid_items, not_claimed
-from service_tui.server.service import Asked, Routes
+from service_tui.server.http.refusals import X402_PRICE, Denied, denied, invalid_items, not_claimed
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.projections.present import claim_url
 from service_tui.terms import Venue
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints import CHECK_MARKET, IMPORT_MARKET, IMPORT_TICKER, IMPORTABLE
+from service_tui.wire.endpoints.public import CHECK_MARKET, IMPORT_MARKET, IMPORT_TICKER, IMPORTABLE
 from service_tui.wire.errors import ErrorBody
 from service_tui.wire.importing import (
     CheckBody,

@@ -3,12 +3,12 @@
 import hashlib
 from typing import Final
 
-from service_tui.engine.agents import Agent, status_of
-from service_tui.server.present import FIRST_CASH, agent_pnl
-from service_tui.server.service import Asked, Routes
+from service_tui.engine.agents.agents import Agent, status_of
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.projections.present import FIRST_CASH, agent_pnl
 from service_tui.terms import win_rate
 from service_tui.units import Micros, decimal
-from service_tui.wire.endpoints import LEADERS, SDK_LEADERS
+from service_tui.wire.endpoints.public import LEADERS, SDK_LEADERS
 from service_tui.wire.leaderboard import (
     LeaderboardBody,
     LeaderboardQuery,

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Final
 
-from service_tui.engine.chart import prices
-from service_tui.engine.market import Market
-from service_tui.server.present import market_body
-from service_tui.server.present_venues import with_book
-from service_tui.server.service import Asked, Routes
+from service_tui.engine.amm.market import Market
+from service_tui.engine.tape.chart import prices
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.projections.present import market_body
+from service_tui.server.projections.venues import with_book
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints import MARKET, MARKET_HISTORY, MARKETS
+from service_tui.wire.endpoints.public import MARKET, MARKET_HISTORY, MARKETS
 from service_tui.wire.markets import (
     HistoryBody,
     HistoryPoint,

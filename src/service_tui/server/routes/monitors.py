@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from service_tui.engine.book import Times
+from service_tui.engine.books.book import Times
 from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
-from service_tui.server.present_risk import alert_body, monitor_body
-from service_tui.server.refusals import invalid_items
-from service_tui.server.service import Asked, Routes
+from service_tui.server.http.refusals import invalid_items
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.projections.risk import alert_body, monitor_body
 from service_tui.terms import AlertStatus, Side
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     DELETE_MONITOR,
     END_RISK_ALERT,
     MONITORS,

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Final
 
-from service_tui.engine.agents import Agent
-from service_tui.engine.reactor import When
-from service_tui.engine.venues import REAL
-from service_tui.server.present_wallet import redemptions_body
-from service_tui.server.service import Asked, Routes
-from service_tui.server.venue_history import question_of
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.books.venues import REAL
+from service_tui.engine.reactor.reactor import When
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.projections.wallet import redemptions_body
+from service_tui.server.results.venues import question_of
 from service_tui.units import decimal
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints_fleet import DESK_NEEDS
+from service_tui.wire.endpoints.fleet import DESK_NEEDS
 from service_tui.wire.needs import AgentNeedBody, NeedKind, NeedsBody
 
 

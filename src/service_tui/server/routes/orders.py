@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from typing import Final
 
-from service_tui.engine import orders
+from service_tui.engine.books import orders
+from service_tui.engine.books.orders import VenueOrder
+from service_tui.engine.books.resting import cancel, cancel_all
 from service_tui.engine.chain_events import OrderSigned
 from service_tui.engine.errors import NoLiquidity, Refusal
 from service_tui.engine.events import OrderEnded, OrderPlaced
-from service_tui.engine.orders import VenueOrder
-from service_tui.engine.resting import cancel, cancel_all
-from service_tui.server.present import with_remainder_told
-from service_tui.server.present_venues import order_body, placed_body, venue_quote_body
-from service_tui.server.service import Asked, Routes
-from service_tui.server.signed_orders import Signed
+from service_tui.server.chain_node.signed_orders import Signed
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.projections.present import with_remainder_told
+from service_tui.server.projections.venues import order_body, placed_body, venue_quote_body
 from service_tui.units import ONE, Micros, Timestamp, decimal
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     CANCEL_ALL_ORDERS,
     CANCEL_MARKET_ORDERS,
     CANCEL_ORDER,

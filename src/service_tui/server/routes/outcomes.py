@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from service_tui.server.agent_past import ALL, AgentFill, in_one_form
-from service_tui.server.history import Past
-from service_tui.server.outcomes import Closing, closings_of
-from service_tui.server.service import Asked, Routes
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.past.agent_past import ALL, AgentFill, in_one_form
+from service_tui.server.past.history import Past
+from service_tui.server.past.outcomes import Closing, closings_of
 from service_tui.storage.journal import History
 from service_tui.terms import Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import timestamp
-from service_tui.wire.endpoints import OUTCOMES
+from service_tui.wire.endpoints.public import OUTCOMES
 from service_tui.wire.outcomes import (
     ConfidenceBody,
     OutcomesBody,

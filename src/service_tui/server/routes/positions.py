@@ -7,25 +7,25 @@ from heapq import merge
 from itertools import chain, islice
 from typing import Final
 
-from service_tui.engine.agents import Agent, ClosedPosition
+from service_tui.engine.agents.agents import Agent, ClosedPosition
+from service_tui.engine.books.venues import REAL
 from service_tui.engine.transitions import PositionState
-from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
-from service_tui.server.by_source import SourceSums, by_source
-from service_tui.server.past_positions import ended_on
-from service_tui.server.present import (
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.projections.present import (
     agent_pnl,
     position_body,
     sold_bodies,
     time_left,
     unrealized,
 )
-from service_tui.server.present_venues import ended_body, sold_on_venue, venue_positions
-from service_tui.server.service import Asked, Routes
+from service_tui.server.projections.venues import ended_body, sold_on_venue, venue_positions
+from service_tui.server.results.by_source import SourceSums, by_source
+from service_tui.server.results.positions import ended_on
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints import EXPIRING, PORTFOLIO, POSITIONS
+from service_tui.wire.endpoints.public import EXPIRING, PORTFOLIO, POSITIONS
 from service_tui.wire.positions import (
     Concentration,
     ExpiringBody,

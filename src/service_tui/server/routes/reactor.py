@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from service_tui.engine.agents import Agent
-from service_tui.engine.catalogue import condition_of, has_event, slug_of, token_of
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.books.catalogue import condition_of, has_event, slug_of, token_of
 from service_tui.engine.events import (
     BreakerReset,
     Reacted,
@@ -11,24 +11,21 @@ from service_tui.engine.events import (
     ReactorEvent,
     SignalDismissed,
 )
-from service_tui.engine.reactor import FAILURES_MAX, Signal, When
-from service_tui.engine.wallets import ROSTER, Wallet, address_of
-from service_tui.server.refusals import invalid_items
-from service_tui.server.service import Asked, Routes
+from service_tui.engine.reactor.reactor import FAILURES_MAX, Signal, When
+from service_tui.engine.reactor.wallets import ROSTER, Wallet, address_of
+from service_tui.server.http.refusals import invalid_items
+from service_tui.server.http.service import Asked, Routes
 from service_tui.terms import Side, Venue
 from service_tui.units import NotMicrosError, Timestamp, decimal, micros
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.desk import DESK_RESET_REACTOR, DESK_WALLETS
+from service_tui.wire.endpoints.public import (
     DELETE_SIGNAL,
     PATCH_REACTOR,
     PENDING_SIGNALS,
     POST_REACTION,
     REACTIONS,
     REACTOR,
-)
-from service_tui.wire.endpoints_desk import (
-    DESK_RESET_REACTOR,
-    DESK_WALLETS,
 )
 from service_tui.wire.reactor import (
     BreakerBody,

@@ -3,9 +3,19 @@
 from typing import Final
 
 from service_tui.addresses import keccak256
-from service_tui.engine.agents import Agent
-from service_tui.engine.catalogue import condition_of
-from service_tui.engine.chain import Tx, Wallet
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.books.catalogue import condition_of
+from service_tui.engine.books.venues import Holding
+from service_tui.engine.chain.chain import Tx, Wallet
+from service_tui.engine.chain.redemption import (
+    Found,
+    check_chain,
+    claim_found,
+    claimed,
+    found_in,
+    redeem,
+    winning,
+)
 from service_tui.engine.chain_events import TxStatus
 from service_tui.engine.errors import (
     AlreadyRedeemed,
@@ -15,23 +25,13 @@ from service_tui.engine.errors import (
     Refusal,
 )
 from service_tui.engine.events import Event
-from service_tui.engine.redemption import (
-    Found,
-    check_chain,
-    claim_found,
-    claimed,
-    found_in,
-    redeem,
-    winning,
-)
 from service_tui.engine.transitions import PositionState
-from service_tui.engine.venues import Holding
 from service_tui.loading import imported
-from service_tui.server.by_source import redeemed_of
-from service_tui.server.present_wallet import STATES, redemptions_body, with_redeemed
-from service_tui.server.relay import ADAPTER_KEY, GAS_MAX, gas_needed
+from service_tui.server.chain_node.relay import ADAPTER_KEY, GAS_MAX, gas_needed
+from service_tui.server.http.service import ETHEREUM, Asked, Routes
+from service_tui.server.projections.wallet import STATES, redemptions_body, with_redeemed
+from service_tui.server.results.by_source import redeemed_of
 from service_tui.server.routes.chain import settle
-from service_tui.server.service import ETHEREUM, Asked, Routes
 from service_tui.signing.book import POLYGON
 from service_tui.signing.calls import (
     ZERO_32,
@@ -42,12 +42,7 @@ from service_tui.signing.calls import (
 from service_tui.terms import Side, Venue, WalletKind
 from service_tui.units import Micros, decimal
 from service_tui.wire.chain import CHAIN_ID, UnsignedTxBody
-from service_tui.wire.endpoints_wallet import (
-    DESK_REDEEM,
-    REDEEM,
-    REDEMPTIONS,
-    REPORT_REDEMPTION,
-)
+from service_tui.wire.endpoints.wallet import DESK_REDEEM, REDEEM, REDEMPTIONS, REPORT_REDEMPTION
 from service_tui.wire.redemption import (
     RedeemBody,
     RedeemRequest,

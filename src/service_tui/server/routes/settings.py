@@ -3,12 +3,12 @@
 from typing import Final
 
 from service_tui.engine.limits import PLANS
-from service_tui.server.present import settings_body, user_settings_body
-from service_tui.server.present_risk import removed_body
-from service_tui.server.refusals import invalid_items
-from service_tui.server.service import Asked, Routes
+from service_tui.server.http.refusals import invalid_items
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.projections.present import settings_body, user_settings_body
+from service_tui.server.projections.risk import removed_body
 from service_tui.units import Micros, NotMicrosError, micros
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints.public import (
     PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
     POST_SETTINGS,

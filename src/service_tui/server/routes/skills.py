@@ -3,9 +3,9 @@
 import asyncio
 from typing import Final
 
-from service_tui.server.service import Asked, Routes
+from service_tui.server.http.service import Asked, Routes
 from service_tui.skills.package import SkillPackage, installed
-from service_tui.wire.endpoints import SKILLS
+from service_tui.wire.endpoints.public import SKILLS
 from service_tui.wire.skills import SkillBody, SkillsBody, SkillsQuery
 
 CATEGORY: Final = "general"

@@ -6,6 +6,7 @@ Used by app, and by the test that compares it with the table of endpoints.
 
 from typing import Final
 
+from service_tui.server.http.service import Handler, StreamHandler
 from service_tui.server.routes import (
     agent_results,
     agents,
@@ -35,7 +36,6 @@ from service_tui.server.routes import (
     wallet,
     world,
 )
-from service_tui.server.service import Handler, StreamHandler
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 

@@ -3,7 +3,11 @@
 import hashlib
 from typing import Final
 
-from service_tui.engine.catalogue import has_event
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.books.catalogue import has_event
+from service_tui.engine.books.orders import VenueOrder
+from service_tui.engine.books.orders import check as check_order
+from service_tui.engine.books.venues import REAL
 from service_tui.engine.errors import (
     CannotWait,
     MarketNotFound,
@@ -13,26 +17,22 @@ from service_tui.engine.errors import (
     Refusal,
 )
 from service_tui.engine.events import Event, Note, TradeFailed, TradeHeld
-from service_tui.engine.exchange import Order
-from service_tui.engine.orders import VenueOrder
-from service_tui.engine.orders import check as check_order
-from service_tui.engine.venues import REAL
 from service_tui.loading import imported
+from service_tui.server.chain_node.signed_orders import check_ready, verified
 from service_tui.server.go_live import go_live_of
-from service_tui.server.history import KINDS, SIM_KINDS, VENUE_KINDS
-from service_tui.server.present import quote_body, trade_body, with_remainder_told
-from service_tui.server.present_venues import chain_ids
-from service_tui.server.refusals import denied, from_refusal, invalid_items
+from service_tui.server.http.refusals import denied, from_refusal, invalid_items
+from service_tui.server.http.service import ETHEREUM, Asked, Routes
+from service_tui.server.past.history import KINDS, SIM_KINDS, VENUE_KINDS
+from service_tui.server.projections.present import quote_body, trade_body, with_remainder_told
+from service_tui.server.projections.venues import chain_ids
+from service_tui.server.results.venues import rows_of, venue_past
 from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.orders import place_on_venue, venue_order
-from service_tui.server.service import ETHEREUM, Asked, Routes
-from service_tui.server.signed_orders import check_ready, verified
-from service_tui.server.venue_history import rows_of, venue_past
 from service_tui.storage.journal import History
 from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, NotMicrosError, decimal, micros
 from service_tui.wire.base import moment, timestamp
-from service_tui.wire.endpoints import PLACE_TRADE, TRADES
+from service_tui.wire.endpoints.public import PLACE_TRADE, TRADES
 from service_tui.wire.trades import (
     OrderParamsBody,
     TradeBody,

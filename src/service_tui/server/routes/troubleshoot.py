@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from service_tui.engine.agents import Agent, status_of
+from service_tui.engine.agents.agents import Agent, status_of
+from service_tui.engine.agents.halt import is_stopped, no_entry
 from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed, Refusal
-from service_tui.engine.halt import is_stopped, no_entry
 from service_tui.server.advice import UNKNOWN, advice_on
 from service_tui.server.client_versions import lacks_of
-from service_tui.server.refusals import unauthenticated
-from service_tui.server.service import Asked, Routes
+from service_tui.server.http.refusals import unauthenticated
+from service_tui.server.http.service import Asked, Routes
 from service_tui.terms import AgentStatus
 from service_tui.wire.advice import (
     TroubleshootBody,
@@ -16,7 +16,7 @@ from service_tui.wire.advice import (
     VersionBody,
     VersionQuery,
 )
-from service_tui.wire.endpoints import TROUBLESHOOT, VERSION_CHECK
+from service_tui.wire.endpoints.public import TROUBLESHOOT, VERSION_CHECK
 
 STANDING: Final[dict[AgentStatus, type[Refusal]]] = {
     AgentStatus.SUSPENDED: AgentSuspended,

@@ -3,24 +3,18 @@
 from typing import Final
 
 from service_tui.addresses import checksummed, is_address
-from service_tui.engine.agents import Agent
-from service_tui.engine.chain import GAS_GRANT, PAY_GRANT
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.chain.chain import GAS_GRANT, PAY_GRANT
 from service_tui.engine.chain_events import CredentialsKept, WalletLinked
 from service_tui.engine.events import Event
 from service_tui.loading import imported
-from service_tui.server.access import EMBEDDED_HOST
-from service_tui.server.contract_calls import approvals_of
-from service_tui.server.link_challenges import (
-    AN_HOUR,
-    DAY_S,
-    HOUR_S,
-    LINKS_A_DAY,
-    Challenge,
-)
-from service_tui.server.present import OWNERSHIP, wallet_address
-from service_tui.server.present_wallet import has_credentials, versions_of, wallet_body
-from service_tui.server.refusals import denied, invalid_items
-from service_tui.server.service import ETHEREUM, Asked, Routes
+from service_tui.server.chain_node.contract_calls import approvals_of
+from service_tui.server.claim.link_challenges import AN_HOUR, DAY_S, HOUR_S, LINKS_A_DAY, Challenge
+from service_tui.server.http.access import EMBEDDED_HOST
+from service_tui.server.http.refusals import denied, invalid_items
+from service_tui.server.http.service import ETHEREUM, Asked, Routes
+from service_tui.server.projections.present import OWNERSHIP, wallet_address
+from service_tui.server.projections.wallet import has_credentials, versions_of, wallet_body
 from service_tui.signing.approvals import APPROVAL_GAS, Approval, approvals
 from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.calls import encode_call
@@ -30,7 +24,7 @@ from service_tui.signing.link import message_signer
 from service_tui.terms import WalletKind
 from service_tui.wire.base import moment
 from service_tui.wire.chain import CHAIN_ID, UnsignedTxBody
-from service_tui.wire.endpoints_wallet import (
+from service_tui.wire.endpoints.wallet import (
     ALLOWANCES,
     CHECK_CREDENTIALS,
     DERIVE_CREDENTIALS,

@@ -2,20 +2,16 @@
 
 from typing import Final
 
-from service_tui.engine.chart import prices
-from service_tui.engine.market import Market
+from service_tui.engine.amm.market import Market
+from service_tui.engine.tape.chart import prices
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
-from service_tui.server.present import news_body, payout_to
-from service_tui.server.service import Asked, Routes
+from service_tui.server.http.service import Asked, Routes
+from service_tui.server.projections.present import news_body, payout_to
 from service_tui.terms import MarketStatus
 from service_tui.units import Timestamp, decimal
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints_desk import (
-    SET_SPEED,
-    TAPE,
-    WORLD,
-)
+from service_tui.wire.endpoints.desk import SET_SPEED, TAPE, WORLD
 from service_tui.wire.world import (
     MeanwhileBody,
     ResolvedBody,

@@ -1,0 +1,1 @@
+"""The command line: its words, and what carries them out."""

@@ -1,1 +1,0 @@
-"""One question a file; each returns a command or None."""

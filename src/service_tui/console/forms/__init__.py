@@ -1,0 +1,1 @@
+"""Forms and dialogs that several screens open."""

@@ -1,0 +1,36 @@
+"""One page about something, told anew as long as it is open.
+
+Knows the desk's state and that somebody tells of it. Must not know what is told.
+Used by the settings, the action log, and the agents screen where there is no room for a pane.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from rich.text import Text
+
+from service_tui.console.forms.page import Page
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+Tell: TypeAlias = Callable[[DeskState, Timestamp], Text]
+"""What there is to say at a wall time."""
+
+
+class About(Page):
+    """A title and a text that is never older than the screen behind it."""
+
+    def __init__(self, title: str, tell: Tell, state: DeskState, now: Timestamp) -> None:
+        super().__init__(title, "esc closes")
+        self._tell = tell
+        self._state = state
+        self._now = now
+
+    def text(self) -> Text:
+        """What there is to say now."""
+        return self._tell(self._state, self._now)
+
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        """Tell it anew."""
+        self._state, self._now = state, now
+        self._words.tell(self.text())

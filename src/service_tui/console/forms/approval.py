@@ -1,0 +1,340 @@
+"""A trade that waits for the person: let it go out, at another size, or refuse it with a reason.
+
+Knows the desk's state. Must not know who asked for it, nor how it is decided.
+Used by the app, from anywhere, and by the screen of what needs the person.
+"""
+
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.widget import Widget
+
+from service_tui.console import formats
+from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.form import SECOND_THOUGHT_S, Form
+from service_tui.console.forms.live_order import live_question
+from service_tui.console.forms.order_draft import MONEY_DECIMALS, MONEY_OF, DraftError, read_amount
+from service_tui.console.key_queue import rest_keys
+from service_tui.console.keys import bindings_of
+from service_tui.console.signs import signs_text
+from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.plain_input import PlainInput
+from service_tui.console.widgets.words import Words
+from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.slices.agents import AgentView
+from service_tui.desk.slices.fleet import HeldView, asked_in_words, order_in_words
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Venue
+from service_tui.units import ONE, Micros, Timestamp, decimal
+
+Decision = ApproveHeld | RefuseHeld
+
+NEXT: Final = "the next trade: look at it first, then decide"
+
+GONE: Final = "the trade that was asked for is decided: the keys typed for it did nothing"
+
+HURRY_S: Final = 60.0
+"""With less time left the figure turns."""
+
+REASONING_MAX: Final = 4_000
+SIGNALS_MAX: Final = 1_000
+"""Letters of what an agent says for itself; it scrolls."""
+
+
+class ApprovalForm(Form[Decision]):
+    """Enter approves what stands there; the key of refusing asks for a reason, enter sends it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("approval")]
+    # A sale has no line to type into: its focus is on a door, until a reason is asked for.
+    AUTO_FOCUS = "#approval-amount, #form-set"
+
+    heading: ClassVar[str] = "May it trade?"
+    hint: ClassVar[str] = "F4 refuses  PgDn reads on"
+    set_word: ClassVar[str] = "approve"
+    cancel_word: ClassVar[str] = "later"
+
+    def __init__(
+        self, state: DeskState, now: Timestamp, held: HeldView, *, is_next: bool = False
+    ) -> None:
+        """Ask about a trade.
+
+        Args:
+            state: the newest.
+            now: wall time.
+            held: the trade that waits.
+            is_next: it comes by itself after another one: what decides works a moment later.
+        """
+        super().__init__(state, now)
+        self._held = held
+        self._is_new = is_next
+        self._is_refusing = False
+
+    def parts(self) -> Iterator[Widget]:
+        """What is asked, and why: as long as the agent likes, so that it scrolls."""
+        yield Words(id="form-question")
+        yield Words(id="approval-why")
+
+    def docked(self) -> Iterator[Widget]:
+        """The size or the reason of a no, and what follows: never out of sight."""
+        if self._held.action is Action.BUY:
+            amount = exact_text(self._held.amount)
+            yield Horizontal(
+                Words(f"for {MONEY_OF[self._held.venue]}", classes="label"),
+                PlainInput(
+                    amount, compact=True, max_length=17, id="approval-amount", classes="number"
+                ),
+                id="approval-size",
+                classes="line",
+            )
+        yield Horizontal(
+            Words("reason", classes="label"),
+            PlainInput(
+                placeholder="may be empty; the agent is told it",
+                compact=True,
+                max_length=200,
+                id="approval-reason",
+            ),
+            id="approval-no",
+            classes="line",
+        )
+        yield Words(id="form-preview")
+
+    def more_doors(self) -> Iterator[Door]:
+        """The way to say no with the mouse."""
+        yield Door("refuse  F4", id="approval-refuse")
+
+    def other_door(self, name: str) -> None:
+        """Refuse."""
+        if name == "approval-refuse":
+            self.action_refuse()
+
+    def renew(self) -> None:
+        """The trade as it is now; gone, when somebody or the deadline has decided it."""
+        waiting = {held.held_id: held for held in self.state.supervision.held}
+        held = waiting.get(self._held.held_id)
+        if held is None:
+            if not self.is_done:
+                rest_keys(self, GONE)
+            self.leave(None)
+        else:
+            self._held = held
+
+    def judged(self) -> Decision | str:
+        """The decision that stands there, or what is against it."""
+        held = self._held
+        if self._is_new:
+            return NEXT
+        if held.left_s(self.now) <= 0:
+            return "its deadline has passed: it is refused"
+        words = asked_in_words(held)
+        if self._is_refusing:
+            return RefuseHeld(held.held_id, words, self.typed("approval-reason").strip())
+        is_sale = held.action is Action.SELL
+        return ApproveHeld(held.held_id, words) if is_sale else self._sized(words)
+
+    def on_mount(self) -> None:
+        """Show what is known; after another trade the keys that decide rest for a moment."""
+        super().on_mount()
+        if self._is_new:
+            for line in self.query(PlainInput):
+                line.disabled = True
+            self.set_timer(SECOND_THOUGHT_S, self._look_over)
+
+    def _look_over(self) -> None:
+        """From now on what is typed was typed at this trade."""
+        self._is_new = False
+        for line in self.query(PlainInput):
+            line.disabled = False
+        to = "#approval-amount" if self._held.action is Action.BUY else "#form-set"
+        self.query_one(to).focus()
+        self.refresh_form()
+
+    def _sized(self, words: str) -> ApproveHeld | str:
+        """The approval of a buy at the size that is typed, or what is against it."""
+        held = self._held
+        typed = self.typed("approval-amount")
+        if not typed.strip():
+            return "type an amount, or F4 to refuse"
+        try:
+            # What nobody touched is what was asked for, to the last decimal.
+            untouched = typed.strip() == exact_text(held.amount)
+            amount = held.amount if untouched else read_amount(typed, decimals=MONEY_DECIMALS)
+        except DraftError as refused:
+            return str(refused)
+        against = (
+            _switched_off(held, self.state),
+            over_means(held, amount, self.state),
+            over_budget(held, amount, self.state),
+        )
+        changed = amount != held.amount
+        approved = ApproveHeld(held.held_id, words, amount if changed else None)
+        return next(filter(None, against), approved)
+
+    def preview(self, result: Decision | None) -> None:
+        """Who asks for what, and what happens next."""
+        held = self._held
+        asked = f"{held.agent_name}{f' with {held.skill_slug}' if held.skill_slug else ''}"
+        head = Text.assemble(
+            formats.plain(asked, 60), " asks to ", formats.plain(order_in_words(held), 400)
+        )
+        self.query_one("#form-question", Words).tell(head)
+        self.query_one("#approval-why", Words).tell(why_text(held, self.state))
+        left = held.left_s(self.now)
+        tone = "breach" if left < HURRY_S else "muted"
+        told = Text.assemble((f"{formats.duration(left)} left, then it is refused. ", tone))
+        others = len(self.state.supervision.held) - 1
+        if others > 0:
+            told.append(f"{others} more wait{'s' if others == 1 else ''}. ", "warn")
+        if isinstance(result, ApproveHeld):
+            size = held.amount if result.amount is None else result.amount
+            at = "" if held.average is None else f" at about {formats.price(held.average)} a share"
+            money = f"{exact_text(size, ',')} {MONEY_OF[held.venue]}"
+            spends = f"Approving buys for {money} on {held.venue.value}{at}, within every limit."
+            told.append(spends if held.action is Action.BUY else "Approving sells.", "muted")
+        elif isinstance(result, RefuseHeld):
+            told.append(f"{held.agent_name} trades nothing, and is told why.", "muted")
+        self.query_one("#form-preview", Words).tell(told)
+
+    def action_refuse(self) -> None:
+        """Ask for the reason of a no; once more, decline it with what is typed."""
+        if self._is_new:
+            return
+        if not self._is_refusing:
+            self._turn(refusing=True)
+            return
+        judged = self.judged()
+        if isinstance(judged, RefuseHeld):
+            self.finish(judged)
+
+    def action_cancel(self) -> None:
+        """Back to the question from its no; leave it waiting otherwise."""
+        if self._is_refusing:
+            self._turn(refusing=False)
+        else:
+            super().action_cancel()
+
+    def action_read(self, pages: int) -> None:
+        """Read on in what the agent says, or back."""
+        body = self.query_one("#form-body")
+        body.scroll_relative(y=pages * max(1, body.size.height - 1), animate=False)
+
+    def _turn(self, *, refusing: bool) -> None:
+        """Show the lines of one answer: the size of a yes, or the reason of a no."""
+        self._is_refusing = refusing
+        self.set_class(refusing, "-refusing")
+        verb, leave = _ANSWERS[refusing]
+        self.query_one("#form-set", Door).tell(f"{verb}  enter")
+        self.query_one("#form-cancel", Door).tell(f"{leave}  esc")
+        self.refresh_form()
+        buys = self._held.action is Action.BUY
+        to = "#approval-reason" if refusing else "#approval-amount" if buys else "#form-set"
+        self.call_after_refresh(self.query_one(to).focus)
+
+
+_ANSWERS: Final = {
+    False: (ApprovalForm.set_word, ApprovalForm.cancel_word),
+    True: ("refuse", "back"),
+}
+"""What the two doors say, by whether it is refused."""
+
+
+def exact_text(amount: Micros, mark: str = "") -> str:
+    """An amount of money with all of its decimals, two at least; `mark` parts thousands."""
+    whole, rest = divmod(amount, ONE)
+    return f"{whole:{mark}}.{f'{rest:06d}'.rstrip('0').ljust(MONEY_DECIMALS, '0')}"
+
+
+def _switched_off(held: HeldView, state: DeskState) -> str:
+    """What keeps a trade of real money back; empty where it may go out."""
+    is_off = is_real(held, state) and not state.wallet.live
+    return "real money is switched off: press 5, W, L, and type LIVE" if is_off else ""
+
+
+def over_means(held: HeldView, amount: Micros, state: DeskState) -> str:
+    """Which means of its agent a buy goes beyond, by what is known of it; empty where none."""
+    agents = () if state.fleet is None else state.fleet.agents
+    agent = next((one for one in agents if one.agent_id == held.agent_id), None)
+    if agent is None:
+        return ""
+    over = [one for one in _means(agent, held.venue) if not amount <= one[0]]
+    if not over:
+        return ""
+    bound, words = min(over)
+    return f"{words}: at most {max(0.0, decimal(bound)):,.2f} {MONEY_OF[held.venue]}"
+
+
+def _means(agent: AgentView, venue: Venue) -> Iterator[tuple[Micros, str]]:
+    """What an agent's buy on a venue may spend at most, and what to say beyond."""
+    limits = agent.limits
+    if venue is Venue.SIM:
+        yield agent.cash, f"more than the cash of {agent.name}"
+    else:
+        own = (one.cash for one in agent.venues if one.venue is venue)
+        yield from ((cash, f"more than {agent.name} has on {venue.value}") for cash in own)
+    if limits is not None:
+        most = limits.sim_trade_max if venue is Venue.SIM else limits.trade_max
+        yield most, "more than one trade may spend"
+
+
+def over_budget(held: HeldView, amount: Micros, state: DeskState) -> str:
+    """Which day's budget a buy would break, of the agent or of its skill; empty where none."""
+    found = (state.supervision.leash_of(held.agent_id, slug) for slug in {"", held.skill_slug})
+    full = [
+        leash
+        for leash in found
+        if leash is not None and leash.budget is not None and leash.spent + amount > leash.budget
+    ]
+    if not full:
+        return ""
+    leash = min(full, key=lambda one: (one.budget or 0) - one.spent)
+    spent, budget = decimal(leash.spent), decimal(leash.budget or Micros(0))
+    whose = f"the skill {formats.plain(leash.skill_slug, 40)}" if leash.skill_slug else "the agent"
+    return (
+        f"over the budget of {whose}: {spent:,.2f} of {budget:,.2f} are spent today. "
+        "Raise it first (7, then l), or take a smaller amount"
+    )
+
+
+def is_real(held: HeldView, state: DeskState) -> bool:
+    """Whether it would spend real money; what is embedded has none."""
+    is_play = held.venue is Venue.SIM or state.service.embedded
+    return held.action is Action.BUY and not is_play
+
+
+def real_question(held: HeldView, order: ApproveHeld, state: DeskState) -> Confirm:
+    """The dialog of an order for real money, for one that an agent asks for."""
+    wanted = PlaceTrade(
+        held.market_id,
+        held.side,
+        held.action,
+        held.venue,
+        held.amount if order.amount is None else order.amount,
+        question=held.question,
+        price=held.price_limit,
+    )
+    return live_question(wanted, state, None, agent=held.agent_name)
+
+
+def why_text(held: HeldView, state: DeskState) -> Text:
+    """What the agent says for itself: reasoning, signal data, the price, what is held already."""
+    said = held.reasoning and formats.plain(held.reasoning, REASONING_MAX).plain
+    lines = [Text(said or "no reason given")]
+    signals = signs_text(held.signal_data)
+    if signals:
+        lines.append(Text(formats.plain(signals, SIGNALS_MAX).plain, "muted"))
+    if held.price is not None:
+        limit = "" if held.price_limit is None else f", at most {formats.price(held.price_limit)}"
+        side = held.side.value.upper()
+        lines.append(Text(f"{side} is at {formats.price(held.price)} now{limit}", "muted"))
+    for slug in dict.fromkeys(("", held.skill_slug)):
+        leash = state.supervision.leash_of(held.agent_id, slug)
+        if leash is not None and leash.budget is not None:
+            spent, budget = decimal(leash.spent), decimal(leash.budget)
+            whose = f" by {formats.plain(slug, 40)}" if slug else ""
+            said = f"{spent:,.2f} of {budget:,.2f} are spent today{whose}"
+            lines.append(Text(said, "muted"))
+    return Text("\n").join(lines)

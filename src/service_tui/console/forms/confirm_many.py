@@ -1,0 +1,34 @@
+"""A question about several things, each on a line of its own: all of them can be read.
+
+Knows words. Must not know what is confirmed.
+Used before many monitors are set or removed at once.
+"""
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Button, Static
+
+from service_tui.console.forms.confirm import Confirm, Question
+from service_tui.console.theme import content
+
+
+class ConfirmMany(Confirm):
+    """A confirmation whose lines scroll; cancel has the focus, as ever."""
+
+    def __init__(self, question: Question, lines: tuple[Text, ...]) -> None:
+        super().__init__(question)
+        self._asked = question
+        self._lines = lines
+
+    def compose(self) -> ComposeResult:
+        """The question, the lines, and two doors."""
+        with Vertical(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(f" {self._asked.title} "))
+            yield Static(content(self._asked.body), markup=False, id="confirm-body")
+            with VerticalScroll(id="confirm-lines"):
+                yield Static(content(Text("\n").join(self._lines)), markup=False)
+            with Horizontal(id="confirm-doors"):
+                yield Button(content(Text("stay  esc")), compact=True, id="confirm-cancel")
+                door = Text(f"{self._asked.confirm}  {self._asked.key}")
+                yield Button(content(door), compact=True, id="confirm-yes")

@@ -1,0 +1,72 @@
+"""Where a number comes from: its formula, what went into it, who said so and when.
+
+Knows texts made by others. Must not know the numbers' meaning.
+Used by every screen on `i`.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console.figures import figures
+from service_tui.console.forms.page import Page
+from service_tui.units import Timestamp
+
+WIDTH: Final = 60
+"""Cells of text; the frame around it takes six more."""
+
+_INDENT: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One number explained.
+
+    Args:
+        name: what it is called on the screen.
+        value: as the screen shows it.
+        formula: how it is made from the inputs, in words; empty when it is given as it is.
+        inputs: label and value of each number that went into it.
+        source: who said it.
+        age: how long ago; empty when that does not matter.
+    """
+
+    name: str
+    value: Text
+    formula: str
+    inputs: tuple[tuple[str, Text], ...]
+    source: str
+    age: Text
+
+
+class Explain(Page):
+    """Numbers explained, one below the other; scrolls."""
+
+    def __init__(
+        self, title: str, parts: tuple[Explanation, ...], now: Timestamp, clock: str = ""
+    ) -> None:
+        super().__init__(title, "esc closes", now, clock)
+        self._parts = parts
+
+    def text(self) -> Text:
+        """A paragraph a number."""
+        return Text("\n\n").join(_paragraph(part) for part in self._parts)
+
+
+def _paragraph(part: Explanation) -> Text:
+    heading = figures([(part.name, part.value)], across=1, width=WIDTH)
+    heading.stylize("bold")
+    lines = [heading]
+    if part.formula:
+        lines.append(Text(f"= {part.formula}"))
+    if part.inputs:
+        inputs = figures(part.inputs, across=1, width=WIDTH - _INDENT)
+        lines.extend(Text(" " * _INDENT) + line for line in inputs.split("\n"))
+    said = Text(part.source, "muted")
+    if part.age.plain:
+        said.append(", ")
+        said.append_text(part.age)
+        said.append(" ago", "muted")
+    lines.append(said)
+    return Text("\n").join(lines)

@@ -1,0 +1,94 @@
+"""How a desk goes on that cannot be opened as it is: its ways, and a door to each.
+
+Knows the ways in words. Must not know what they do.
+Used by the app.
+"""
+
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Button, Static
+
+from service_tui.console.doors import Choice
+from service_tui.console.forms.confirm import ARMED_AFTER_S
+from service_tui.console.keys import bindings_of
+from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
+from service_tui.console.widgets.room import make_room
+
+WAYS_MAX: Final = 9
+
+
+class GoOn(Dialog[Choice | None]):
+    """A digit, or a click, chooses; to leave it keeps the desk closed.
+
+    Args:
+        why: what happened.
+        ways: what there is to choose, best first.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("dialog"),
+        Binding("left", "app.focus_previous", show=False),
+        Binding("right", "app.focus_next", show=False),
+        *(
+            Binding(f"{place}", f"take({place - 1})", show=False)
+            for place in range(1, WAYS_MAX + 1)
+        ),
+    ]
+    AUTO_FOCUS = ""
+
+    def __init__(self, why: str, ways: tuple[Choice, ...]) -> None:
+        super().__init__()
+        self._why = why
+        self._ways = ways[:WAYS_MAX]
+        self.is_armed = False
+
+    def compose(self) -> ComposeResult:
+        """What happened, each way in words, and its door."""
+        with Vertical(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(" The desk cannot be opened as it is "))
+            frame.border_subtitle = content(Text(" esc keeps it closed "))
+            told = Text(self._why)
+            for place, way in enumerate(self._ways, start=1):
+                told.append(f"\n\n{place} {way.label}", "accent")
+                told.append(f"\n{way.told}", "muted")
+            with VerticalScroll(id="confirm-reading", can_focus=False):
+                yield Static(content(told), markup=False, id="confirm-body")
+            with Horizontal(id="confirm-doors"):
+                for place, way in enumerate(self._ways, start=1):
+                    door = Text(f"{place} {way.label}")
+                    yield Button(content(door), compact=True, id=f"way-{place}")
+
+    def on_mount(self) -> None:
+        """Listen for the digits in a moment: those typed ahead lead to screens."""
+        self.set_timer(ARMED_AFTER_S, self._arm)
+
+    def on_resize(self) -> None:
+        """Keep the doors on the screen, however much is told."""
+        self.call_after_refresh(self._make_room)
+
+    def action_take(self, place: int) -> None:
+        """Choose a way by its place, once the dialog has been seen."""
+        if self.is_armed and place < len(self._ways):
+            self.dismiss(self._ways[place])
+
+    def action_close(self) -> None:
+        """Leave the desk closed."""
+        self.dismiss(None)
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.action_take(int((event.button.id or "way-0").removeprefix("way-")) - 1)
+
+    def _make_room(self) -> None:
+        for reading in self.query("#confirm-reading"):
+            make_room(self.query_one("#frame"), reading)
+
+    def _arm(self) -> None:
+        self.is_armed = True

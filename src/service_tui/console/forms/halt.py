@@ -1,0 +1,157 @@
+"""The halt in front of the person: acknowledgements, the sale of everything, and the way back.
+
+Knows the desk's state and commands. Must not know how a halt is carried out.
+Used by the app on F9; it asks nothing, for it opens when entries are blocked already.
+"""
+
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+
+from service_tui.console.forms.halt_text import exits_question, halt_text, sold_and_kept
+from service_tui.console.forms.typed_word import TypedWord
+from service_tui.console.freshness import is_heard
+from service_tui.console.key_queue import rest_keys
+from service_tui.console.keys import bindings_of
+from service_tui.console.messages import CommandGiven, Said
+from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
+from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.words import Words
+from service_tui.desk.commands.commands import RESUME_WORD, ExitAll, Resume
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import counted
+from service_tui.units import Timestamp
+
+EXIT_WORD: Final = "EXIT"
+
+_ENDED: Final = "the halt is over, and its page closed: the keys typed for it did nothing"
+
+_RESUME: Final = (
+    "Entries pass again at once: yours, mirrors, skills that this desk runs, and those of every "
+    "agent of this service that is not paused by itself. What the halt cancelled stays cancelled."
+)
+
+
+class HaltPanel(Dialog[None]):
+    """Stays until it is left or the halt is over; `take` brings it each newer state."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("dialog"),
+        *bindings_of("halt"),
+        Binding("j", "lines(1)", show=False),
+        Binding("k", "lines(-1)", show=False),
+    ]
+    # None of the doors: an enter that was meant for something else must not close this.
+    AUTO_FOCUS = "#halt-body"
+
+    def __init__(self, state: DeskState, now: Timestamp) -> None:
+        super().__init__()
+        self._state = state
+        self._now = now
+        self._is_over = False
+
+    def compose(self) -> ComposeResult:
+        """What is told, and three doors."""
+        with Vertical(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(" Halt "))
+            frame.border_subtitle = content(Text(" esc leaves it halted; F9 comes back here "))
+            with VerticalScroll(id="halt-body"):
+                yield Words(id="halt-text")
+            with Horizontal(id="halt-doors"):
+                yield Door("exit all  x", id="halt-exit")
+                yield Door("resume  R", id="halt-resume")
+                yield Door("stay halted  esc", id="halt-close")
+
+    def on_mount(self) -> None:
+        """Show what is known."""
+        self._show()
+
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        """Receive a newer state; the end of the halt is the end of this."""
+        self._state, self._now = state, now
+        if state.halted_since is not None:
+            self._show()
+        elif not self._is_over and self.is_current:
+            self._is_over = True
+            rest_keys(self, _ENDED)
+            self.dismiss(None)
+
+    def action_exit_all(self) -> None:
+        """Sell everything, once the word is typed."""
+        why = self._why_no_exits()
+        if why:
+            self.post_message(Said(why, "warn"))
+            return
+        held, _ = sold_and_kept(self._state)
+        keys = tuple(one.key for one in held)
+
+        def answered(word: str | None) -> None:
+            if word == EXIT_WORD:
+                self.post_message(CommandGiven(ExitAll(keys)))
+
+        body = exits_question(self._state, held)
+        self._app().push_screen(TypedWord("Exit all positions?", body, EXIT_WORD), answered)
+
+    def action_resume(self) -> None:
+        """End the halt, once the word is typed."""
+
+        def answered(word: str | None) -> None:
+            if word is not None:
+                self.post_message(CommandGiven(Resume(word)))
+
+        body = Text(_RESUME)
+        missing = 0 if self._state.halt is None else self._state.halt.missing
+        if missing:
+            body.append(f"\n\n{counted(missing, 'acknowledgement')} of the halt missing.", "warn")
+        self._app().push_screen(TypedWord("Resume trading?", body, RESUME_WORD), answered)
+
+    def action_lines(self, by: int) -> None:
+        """Scroll by lines."""
+        self.query_one("#halt-body").scroll_relative(y=by, animate=False)
+
+    def action_close(self) -> None:
+        """Leave; it stays halted."""
+        if not self._is_over:
+            self._is_over = True
+            self.dismiss(None)
+
+    @on(Door.Opened)
+    def _opened(self, event: Door.Opened) -> None:
+        event.stop()
+        {
+            "halt-exit": self.action_exit_all,
+            "halt-resume": self.action_resume,
+        }.get(event.door.id or "", self.action_close)()
+
+    def _why_no_exits(self) -> str:
+        halt = self._state.halt
+        if halt is None:
+            return "press F9 once more: everything is sold only while this desk itself is halted"
+        if halt.exits is not None and not halt.exits.is_over:
+            return "it is under way already"
+        if self._state.service.read_only:
+            return "this desk is read-only: it sells nothing"
+        sold, kept = sold_and_kept(self._state)
+        if not sold and kept:
+            return "what is held for real money cannot be sold now: LIVE is off, or it has closed"
+        none = "nothing is held"
+        if not is_heard(self._state, Topic.POSITIONS):
+            none = "what is held is not known yet: the service has not told of its positions"
+        return "" if sold else none
+
+    def _app(self) -> App[object]:
+        app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        return app
+
+    def _show(self) -> None:
+        # No part is there yet, or any more, where the program ends right after the key.
+        for words in self.query("#halt-text").results(Words):
+            words.tell(halt_text(self._state, self._now))
+        for door in self.query("#halt-exit").results(Door):
+            door.disabled = bool(self._why_no_exits())

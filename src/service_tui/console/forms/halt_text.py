@@ -1,0 +1,211 @@
+"""What the halt says: who has acknowledged it, what it does not reach, and how far the exits are.
+
+Knows the desk's state and the formats. Must not know a widget.
+Used by the halt's panel and by the question before everything is sold.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.amounts import told
+from service_tui.console.freshness import is_private
+from service_tui.desk.slices.halt import AckState, AckView, ExitAllView, HaltView
+from service_tui.desk.slices.records import PositionView, TicketState, TicketView
+from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF, MarketStatus, Venue, counted
+from service_tui.units import Micros, Timestamp
+
+DETAIL_MAX: Final = 160
+LISTED_MAX: Final = 60
+QUESTION_MAX: Final = 44
+"""Letters of what was answered; positions and letters of their questions that are listed."""
+
+_SIGNS: Final = {
+    AckState.WAITING: ("◌", "warn"),
+    AckState.DONE: ("✓", "profit"),
+    AckState.FAILED: ("✗", "loss"),
+}
+_ENDS: Final = {
+    TicketState.QUEUED: ("…", "muted"),
+    TicketState.SENT: ("→", "accent"),
+    TicketState.DONE: ("✓", "profit"),
+    TicketState.REFUSED: ("✗", "warn"),
+    TicketState.FAILED: ("✗", "loss"),
+    TicketState.UNKNOWN: ("?", "breach"),
+}
+
+PASSES: Final = "Sales, exits and redemptions pass."
+REACH: Final = (
+    f"{PASSES} Agents that this desk does not run are stopped by the service's pause alone: until "
+    "it has acknowledged that, they may still buy."
+)
+REACHED: Final = (
+    f"{PASSES} Agents that this desk does not run are stopped by the service's pause alone, which "
+    "it has acknowledged."
+)
+ELSEWHERE: Final = (
+    "The service was halted from elsewhere: it refuses the entries of every agent, and this desk "
+    "sends none. F9 halts this desk as well; the word ends both."
+)
+
+
+def halt_text(state: DeskState, now: Timestamp) -> Text:
+    """Everything that the panel tells."""
+    halt, since = state.halt, state.halted_since
+    head = Text.assemble(
+        (" HALTED ", "bold reverse loss"),
+        " for ",
+        formats.age(since, now),
+        (", since ", "muted"),
+        formats.moment_of(since, now),
+    )
+    if halt is None:
+        return Text("\n\n").join([head, Text(ELSEWHERE), Text(REACHED, "muted")])
+    parts = [head, Text("\n").join(_ack(ack) for ack in halt.acks), Text(_reach(halt), "muted")]
+    if halt.exits is not None:
+        parts.append(_exits(state, halt.exits))
+    parts.append(Text(_next(state, halt), "bold" if halt.is_resuming else ""))
+    return Text("\n\n").join(parts)
+
+
+def _reach(halt: HaltView) -> str:
+    """What a halt does to agents of others; a service that is not ours pauses this desk's alone."""
+    is_known = any(ack.name == "service" and ack.state is AckState.DONE for ack in halt.acks)
+    return REACHED if is_known else REACH
+
+
+def _ack(ack: AckView) -> Text:
+    sign, tone = _SIGNS[ack.state]
+    line = Text.assemble((f" {sign} ", tone), ack.what)
+    detail = formats.plain(ack.detail, DETAIL_MAX).plain
+    if ack.state is AckState.FAILED:
+        line.append(f"  failed {ack.tries}x, tried again", tone)
+    elif ack.state is AckState.WAITING:
+        line.append("  waiting", tone)
+    if detail:
+        # Trouble is a sentence of its own; what went well stands beside it.
+        gap = "  " if ack.state is AckState.DONE else "\n     "
+        line.append(f"{gap}{detail}", "muted")
+    return line
+
+
+def _next(state: DeskState, halt: HaltView) -> str:
+    if halt.is_resuming:
+        return "Resuming: the gate opens once everybody has let go."
+    if halt.exits is not None and not halt.exits.is_over:
+        return "Entries stay blocked while positions are sold."
+    held = len(sold_and_kept(state)[0])
+    open_ones = "the open position" if held == 1 else f"the {held} open positions"
+    sells = f"x sells {open_ones}, R" if held else "R"
+    return f"{sells} ends the halt with a typed word; esc leaves it halted."
+
+
+def _exits(state: DeskState, exits: ExitAllView) -> Text:
+    """How many of the exits have which end, and each of them."""
+    tickets = exits_of(state, exits)
+    counts = Counter(ticket.state for ticket in tickets)
+    planned = len(exits.holdings) - exits.skipped
+    said = f"Exits: {counts[TicketState.DONE]} of {planned} sold"
+    for kind, word in ((TicketState.UNKNOWN, "unknown"), (TicketState.SENT, "under way")):
+        said += f", {counts[kind]} {word}" if counts[kind] else ""
+    not_sold = counts[TicketState.REFUSED] + counts[TicketState.FAILED]
+    said += f", {not_sold} not sold" if not_sold else ""
+    waiting = planned - len(tickets)
+    said += f", {waiting} to come" if waiting > 0 else ""
+    masked = is_private(state)
+    lines = [_exit(state, ticket, masked=masked) for ticket in tickets]
+    return Text("\n").join([Text(said, "bold"), *lines])
+
+
+def exits_of(state: DeskState, exits: ExitAllView) -> list[TicketView]:
+    """The orders of the exits as they stand, in their order."""
+    known = {ticket.ticket_id: ticket for ticket in state.tickets}
+    return [known[one] for one in exits.tickets if one in known]
+
+
+def _exit(state: DeskState, ticket: TicketView, *, masked: bool) -> Text:
+    sign, tone = _ENDS[ticket.state]
+    question = formats.plain(state.question_of(ticket), QUESTION_MAX)
+    outcome = formats.plain(told(ticket.outcome or ticket.state.value, masked=masked), DETAIL_MAX)
+    return Text.assemble((f" {sign} ", tone), question, "  ", (outcome.plain, "muted"))
+
+
+def sold_and_kept(
+    state: DeskState,
+) -> tuple[tuple[PositionView, ...], tuple[PositionView, ...]]:
+    """What the word EXIT sells, and what is held for real money and stays.
+
+    Returns:
+        The positions of both; real ones are sold while LIVE is on and their market is open.
+    """
+    real = [one for one in state.on_venues if not one.is_closed and one.shares > 0]
+    able = [one for one in real if state.wallet.live and one.status is MarketStatus.ACTIVE]
+    return (*state.positions, *able), tuple(one for one in real if one not in able)
+
+
+def _by_venue(held: Sequence[PositionView]) -> str:
+    counts = Counter(one.venue.value for one in held)
+    return ", ".join(f"{count} on {venue}" for venue, count in counts.items())
+
+
+def _sums(held: Sequence[PositionView], *, masked: bool) -> Text:
+    """What is brought of each money; two kinds are never added."""
+    sums = dict.fromkeys((MONEY_OF[one.venue] for one in held), 0)
+    for one in held:
+        sums[MONEY_OF[one.venue]] += one.exit_value or 0
+    told = (
+        Text.assemble(formats.money(Micros(total), masked=masked), f" {unit}")
+        for unit, total in sums.items()
+    )
+    return Text(" and ").join(told)
+
+
+def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
+    """What will be sold, and what it brings by its exit value of now."""
+    masked = is_private(state)
+    unknown = sum(one.exit_value is None for one in held)
+    lines = [_holding(one, masked=masked) for one in held[:LISTED_MAX]]
+    if len(held) > LISTED_MAX:
+        lines.append(Text(f"   and {len(held) - LISTED_MAX} more", "muted"))
+    played = [one for one in held if one.venue is Venue.SIM]
+    real = [one for one in held if one.venue is not Venue.SIM]
+    mode = state.service.mode.value
+    rests = any(one.holding in {each.key for each in held} for one in state.orders)
+    body = Text.assemble(
+        f"{counted(len(held), 'position')} sold whole, each with an order of its own: ",
+        (f"{_by_venue(played)} ({mode})" if played else "", mode.lower()),
+        ", " if played and real else "",
+        (f"with real money {_by_venue(real)}" if real else "", "bold live"),
+        ". Together they bring about ",
+        _sums(held, masked=masked),
+        " by their exit values of now",
+        ", less fees" if real else "",
+        f", and {unknown} more whose exit value is not known" if unknown else "",
+        "; each sale moves its price. ",
+        "What of them stands in open sales is cancelled first. " if rests else "",
+        "Entries stay blocked. This cannot be undone.\n\n",
+    )
+    body.append_text(Text("\n").join(lines))
+    if kept := sold_and_kept(state)[1]:
+        why = "its market has closed" if state.wallet.live else "LIVE is off: 5, W, L"
+        body.append(f"\n\nNOT sold, real money, {_by_venue(kept)} ({why}):\n", "bold warn")
+        body.append_text(Text("\n").join(_holding(one, masked=masked) for one in kept))
+    return body
+
+
+def _holding(held: PositionView, *, masked: bool) -> Text:
+    side = held.side.value
+    brings = formats.money(held.exit_value, masked=masked)
+    return Text.assemble(
+        (f"   {side.upper():<4}", side),
+        "" if held.venue is Venue.SIM else f"{held.venue.value}  ",
+        formats.shares(held.shares, masked=masked),
+        (" shares bring ", "muted"),
+        brings,
+        "  ",
+        formats.plain(held.question, QUESTION_MAX),
+    )

@@ -1,0 +1,74 @@
+"""Every key that works here, made from the live key table; what is disabled says why.
+
+Knows the key table. Must not know what an action does.
+Used by the app on `?`, with the reasons of the screen in front.
+"""
+
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+
+from service_tui.console.forms.page import Page
+from service_tui.console.keys import Key, keys_of, readable, shown_key
+from service_tui.console.widgets.record_table import RecordTable
+
+_KEY: Final = 8
+_LABEL: Final = 15
+
+WhyNot = Callable[[Key], str]
+"""Why a key is disabled here; empty when it works."""
+
+
+class Help(Page):
+    """The keys in groups, those of the screen in front first; scrolls."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "close", show=False, id="app.help")
+    ]
+
+    def __init__(self, group: str, title: str, why_not: WhyNot) -> None:
+        super().__init__(f"Keys on {title}", "esc closes, j and k scroll")
+        self._group = group
+        self._heading = title
+        self._why_not = why_not
+
+    def text(self) -> Text:
+        """Group by group."""
+        groups = (
+            (self._heading, self._lines(self._group)),
+            ("lists", [*self._lines("rows"), *moves()]),
+            ("everywhere", self._lines("app")),
+            ("order ticket", self._lines("ticket")),
+            ("forms", [*self._lines("form"), *self._lines("price_alert")]),
+            ("halt", self._lines("halt")),
+        )
+        return Text("\n\n").join(
+            Text("\n").join([Text(title, "bold heading"), *lines])
+            for title, lines in groups
+            if lines
+        )
+
+    def _lines(self, group: str) -> list[Text]:
+        return [key_line(key, self._why_not(key)) for key in keys_of(group)]
+
+
+def key_line(key: Key, why: str) -> Text:
+    """One key, what it is called and what it does; greyed with the reason when disabled."""
+    others = [readable(name) for name in key.keys[1:]]
+    cap = " ".join([shown_key(key), *others])
+    said = f"{key.label:<{_LABEL}} {key.tooltip}".rstrip()
+    if why:
+        return Text(f"{cap:>{_KEY}}  {said}  ({why})", "muted")
+    return Text.assemble((f"{cap:>{_KEY}}", "accent"), f"  {said}")
+
+
+def moves() -> list[Text]:
+    """How to move in a list: from the bindings of the table itself."""
+    lines: list[Text] = []
+    for binding in RecordTable.BINDINGS:
+        if isinstance(binding, Binding) and (binding.id or "").startswith("table."):
+            cap = " ".join(readable(name) for name in binding.key.split(","))
+            lines.append(Text.assemble((f"{cap:>{_KEY}}", "accent"), f"  {binding.description}"))
+    return lines

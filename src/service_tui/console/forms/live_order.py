@@ -1,0 +1,109 @@
+"""Before an order for real money leaves: everything about it in words, and a key of its own.
+
+Knows the desk's state. Must not know how an order is placed or signed.
+Used by the ticket. Enter never confirms it; cancel has the focus. Source: ux, "Danger".
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.amounts import told
+from service_tui.console.forms.confirm import Confirm, Question
+from service_tui.console.forms.order_draft import MONEY_OF, is_simulated
+from service_tui.console.forms.quoting import bounded
+from service_tui.console.forms.resting_text import RESTS_ON, resting_lines
+from service_tui.console.forms.ticket_words import order_words
+from service_tui.console.freshness import is_private
+from service_tui.console.redemption_text import labelled
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.slices.orders import price_in_words
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.wallet import Ownership
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Venue
+from service_tui.units import Micros
+
+TOKEN_ENDS: Final = 10
+"""Digits of a token at either end."""
+
+
+def live_order(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
+    """The order with the worst price that is taken, and the person's yes.
+
+    One that rests has its price already.
+
+    Returns:
+        The order as it is asked for, and sent.
+    """
+    return replace(bounded(order, quote), confirmed=True)
+
+
+def live_question(
+    order: PlaceTrade, state: DeskState, quote: QuoteView | None, *, agent: str = ""
+) -> Confirm:
+    """The dialog: object, side, size, price bound, cost, wallet, venue, mode, what comes next.
+
+    `agent` names another one than the desk's own, which trades from a wallet of its own.
+
+    Returns:
+        What is pushed.
+    """
+    masked, wallet = is_private(state), state.wallet
+    money = MONEY_OF[order.venue]
+    buys = order.action is Action.BUY
+    lines = [
+        ("mode", Text(" LIVE ", "bold reverse live")),
+        ("order", Text(told(order_words(order), masked=masked), "bold")),
+        ("market", formats.plain(order.question, 160)),
+        ("limit" if order.rests else "price", _bound(order, buys=buys)),
+        ("venue", Text(order.venue.value + (", simulated" if is_simulated(state) else ""))),
+        ("agent", formats.plain(agent, 60)) if agent else ("wallet", _wallet(state, masked=masked)),
+    ]
+    if order.token:
+        lines.append(("token", Text(shortened(order.token))))
+    if order.fee_rate_bps is not None:
+        lines.append(("fee rate", Text(f"at most {order.fee_rate_bps} bps")))
+    if order.rests:
+        lines += resting_lines(order, quote, masked=masked)
+    elif quote is not None and quote.ok:
+        got, unit = formats.shares(quote.shares, masked=masked), f" {money}"
+        brings = formats.money(quote.net, masked=masked)
+        expected = (got, " shares") if buys else (brings, unit, ", the fee taken off")
+        lines.append(("brings", Text.assemble("about ", *expected)))
+        fee = formats.money(quote.fee, masked=masked)
+        lines.append(("fee", Text.assemble("about ", fee, unit, ", on top" if buys else "")))
+        if buys:
+            total = formats.money(Micros(quote.money + quote.fee), masked=masked)
+            lines.append(("total", Text.assemble("about ", total, unit, style="bold")))
+    signs = not agent and order.venue is Venue.EVM and wallet.ownership is Ownership.EXTERNAL
+    places = (
+        "Your key signs this order for the venue's exchange, and it is sent once."
+        if signs
+        else "The service places it with the account's credentials, once."
+    )
+    stays = RESTS_ON if order.rests else "What does not fill at once lapses"
+    follows = f"{places} {stays}; a fill cannot be undone."
+    body = Text.assemble(labelled(lines), f"\n\n{follows}")
+    return Confirm(Question("Real money: place this order?", body, "place", key="p"))
+
+
+def shortened(token: str) -> str:
+    """A token by its first and last digits, as block explorers list it."""
+    return token if len(token) <= 2 * TOKEN_ENDS else f"{token[:TOKEN_ENDS]}…{token[-TOKEN_ENDS:]}"
+
+
+def _wallet(state: DeskState, *, masked: bool) -> Text:
+    """Whose money it is: an address, or the service's own where that keeps the key."""
+    address = state.wallet.address
+    return formats.address(address, masked=masked) if address else Text("kept by the service")
+
+
+def _bound(order: PlaceTrade, *, buys: bool) -> Text:
+    if order.price is None:
+        return Text("the book's")
+    words = "at most" if buys else "at least"
+    price = Text(price_in_words(order.price)) if order.rests else formats.price(order.price)
+    return Text.assemble(f"{words} ", price, " a share")

@@ -1,0 +1,133 @@
+"""Everything of ours that rests on a book, and the way to take it off again.
+
+Knows the desk's state and its commands. Must not know how an order is cancelled.
+Used by the portfolio and the blotter.
+"""
+
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual.app import App
+from textual.binding import BindingType
+
+from service_tui.console import formats
+from service_tui.console.forms.confirm import Confirm, Question
+from service_tui.console.forms.cursor_list import CursorList
+from service_tui.console.freshness import is_private
+from service_tui.console.keys import bindings_of
+from service_tui.console.messages import CommandGiven, GoTo, Said
+from service_tui.console.widgets.top_bar import STALE_PERIODS
+from service_tui.desk.commands.orders import CancelOrders
+from service_tui.desk.freshness import age_s
+from service_tui.desk.slices.orders import OpenOrderView, price_in_words
+from service_tui.desk.slices.records import Topic
+from service_tui.terms import MONEY_OF, Action
+
+_NONE: Final = (
+    "Nothing rests on a book.\n\nOn a market of a real venue b opens the ticket, F7 takes the "
+    "venue, and F8 rests at a limit."
+)
+_QUESTION_MAX: Final = 34
+"""Letters of its market's question, so that they fit into 80 cells beside the rest."""
+
+_UNKNOWN: Final = "What rests is not known before the service's first answer."
+_READ_ONLY: Final = "this desk is read-only: it cancels nothing"
+
+
+class OpenOrders(CursorList[None, OpenOrderView]):
+    """Cancelling takes risk away."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("open_orders")]
+
+    name_in_keys: ClassVar[str] = "open_orders"
+    title_words: ClassVar[str] = "Open orders"
+    lines_of_a_row: ClassVar[int] = 2
+
+    def rows(self) -> tuple[OpenOrderView, ...]:
+        """What rests."""
+        return self.state.orders
+
+    def key_of(self, row: OpenOrderView) -> str:
+        """Its own key."""
+        return row.key
+
+    def action_cancel(self) -> None:
+        """Cancel the order under the cursor; that takes risk away, and asks nothing."""
+        order = self.chosen_or_said()
+        if order is not None and not self._is_refused():
+            self.post_message(CommandGiven(CancelOrders((order.order_id,), order.in_words())))
+
+    def action_cancel_all(self) -> None:
+        """Cancel all that are listed, once that is confirmed."""
+        orders = self.state.orders
+        if not orders or self._is_refused():
+            return
+        given = CancelOrders(tuple(order.order_id for order in orders))
+        body = Text(f"All {len(orders)} are taken off their books; what was filled stays yours.")
+
+        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed:
+                self.post_message(CommandGiven(given))
+
+        app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        app.push_screen(Confirm(Question("Cancel every open order?", body, "cancel all")), answered)
+
+    def action_open_market(self) -> None:
+        """Leave, and show the market of the order under the cursor."""
+        order = self.chosen_or_said()
+        if order is None:
+            return
+        if order.market_id in self.state.markets:
+            self.post_message(GoTo("markets", order.market_id))
+            self.dismiss(None)
+        else:
+            self.post_message(Said("that market is not among those known here", "warn"))
+
+    def _is_refused(self) -> bool:
+        if self.state.service.read_only:
+            self.post_message(Said(_READ_ONLY, "warn"))
+        return self.state.service.read_only
+
+    def told(self) -> Text:
+        """The orders, or that there is none, or that it is not known."""
+        lines = [self._lines(order) for order in self.rows()]
+        foot = self._foot()
+        if not lines and not self.state.service.dropped.get(Topic.ORDERS):
+            empty = _NONE if Topic.ORDERS in self.state.seen else _UNKNOWN
+            lines = [Text(empty, "muted")]
+        return Text("\n").join([*lines, *foot])
+
+    def _foot(self) -> list[Text]:
+        """That rows of the list could not be read, and that it is an old one."""
+        service, foot = self.state.service, list[Text]()
+        if dropped := service.dropped.get(Topic.ORDERS, 0):
+            words = f"{dropped} of them cannot be read: what was listed before stays"
+            foot.append(Text(words, "warn"))
+        age, period = age_s(self.state, Topic.ORDERS, self.now), self.state.polls.get(Topic.ORDERS)
+        if age is not None and period is not None and age > STALE_PERIODS * period:
+            why = service.problem if service.problem_of is Topic.ORDERS else ""
+            words = f"as it was {formats.duration(age)} ago{': ' if why else ''}"
+            foot.append(Text.assemble((words, "warn"), formats.plain(why)))
+        return foot
+
+    def _lines(self, order: OpenOrderView) -> Text:
+        """Two lines: the order and what is left of it, then its market and money."""
+        masked, here = is_private(self.state), order.key == self.at
+        mark = ("▌ " if here else "  ", "accent")
+        filled = formats.shares(order.filled, masked=masked)
+        unit = MONEY_OF[order.venue]
+        money = formats.money(order.money, masked=masked)
+        what = "keeps" if order.action is Action.BUY else "asks for"
+        until = "until cancelled" if order.expires_at is None else "until it expires"
+        return Text.assemble(
+            mark,
+            (f"{order.action.value} {order.side.value.upper()} ", "bold" if here else ""),
+            Text.assemble(formats.shares(order.shares, masked=masked), " left at "),
+            (price_in_words(order.price), "bold"),
+            Text.assemble(", ", filled, " filled, ", what, " ", money, f" {unit}"),
+            ("\n", ""),
+            mark,
+            (f"{order.venue.value} ", "live"),
+            (f"{until}, {formats.age(order.created_at, self.now)} old  ", "muted"),
+            formats.plain(order.question or order.market_id, _QUESTION_MAX),
+        )

@@ -1,0 +1,98 @@
+"""What an order would bring, in labelled figures.
+
+Knows the desk's records and the formats. Must not know a widget.
+Used by the trade form, at every new quote.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import Figure
+from service_tui.console.forms.order_draft import MONEY_OF, Holding
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.terms import Action, Venue
+from service_tui.units import Micros
+
+_FLAT: Final = 5e-5
+"""Below this a price has not moved as far as four decimals show."""
+
+
+def quote_figures(
+    quote: QuoteView | None,
+    wanted: tuple[Action, Venue],
+    held: Holding | None,
+    *,
+    masked: bool,
+) -> Sequence[Figure]:
+    """The figures of a quote, the same ones in the same places whatever the answer.
+
+    Args:
+        quote: the answer; None or a refusal shows every figure as not known.
+        wanted: what is ordered and where: they say which figures matter, and in which money.
+        held: the position that a sale takes from, for its realized P&L.
+        masked: hide amounts.
+
+    Returns:
+        Labels with their values; a real venue has two more, that part the fee from the rest.
+    """
+    found = quote if quote is not None and quote.ok else None
+    action, venue = wanted
+    money = _Money(MONEY_OF[venue], masked=masked)
+    head = (
+        ("shares", formats.shares(found and found.shares, masked=masked)),
+        ("price", _moved(found)),
+        ("average", formats.price(found and found.average)),
+        ("slippage", _points(found and found.slippage)),
+    )
+    cash = ("cash after", money.plain(found and found.cash_after))
+    fee = ("fee", money.plain(found and found.fee))
+    parts = (("for the shares", money.plain(found and found.money)), fee)
+    if action is Action.SELL:
+        net = ("you get", money.plain(found and found.net))
+        tail = (net, ("realized P&L", money.signed(_realized(found, held), 1)), cash)
+    else:
+        lose = ("most you lose", money.signed(found and found.max_loss, -1))
+        tail = (lose, ("most you win", money.signed(found and found.max_win, 1)), cash)
+    return (*head, *(parts if venue is not Venue.SIM else ()), *tail)
+
+
+class _Money:
+    """Writes amounts with their unit."""
+
+    def __init__(self, unit: str, *, masked: bool) -> None:
+        self._unit, self._masked = unit, masked
+
+    def plain(self, amount: Micros | None) -> Text:
+        """An amount."""
+        return self._with_unit(formats.money(amount, masked=self._masked), amount)
+
+    def signed(self, amount: Micros | None, sign: int) -> Text:
+        """A gain or a loss: `sign` of an amount that has none, -1 for a loss."""
+        signed = None if amount is None else Micros(sign * amount)
+        return self._with_unit(formats.pnl(signed, masked=self._masked), amount)
+
+    def _with_unit(self, value: Text, amount: Micros | None) -> Text:
+        return value if amount is None else Text.assemble(value, (f" {self._unit}", "muted"))
+
+
+def _moved(quote: QuoteView | None) -> Text:
+    if quote is None or quote.price_before is None or quote.price_after is None:
+        return formats.price(None)
+    change = quote.price_after - quote.price_before
+    arrow = "=" if abs(change) < _FLAT else "▲" if change > 0 else "▼"
+    before, after = formats.price(quote.price_before), formats.price(quote.price_after)
+    return Text.assemble(before, " → ", after, " ", arrow)
+
+
+def _points(change: float | None) -> Text:
+    text = formats.points(None if change is None else abs(change))
+    return Text(f"{text.plain.lstrip('+')} points") if change is not None else text
+
+
+def _realized(quote: QuoteView | None, held: Holding | None) -> Micros | None:
+    if quote is None or held is None or held.shares <= 0:
+        return None
+    return Micros(quote.net - held.cost * quote.shares // held.shares)

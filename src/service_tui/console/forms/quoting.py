@@ -1,0 +1,139 @@
+"""When an open ticket asks for a quote, and whether the quote on screen still holds.
+
+Knows commands, records and times handed in. Must not know a widget.
+Used by the trade form.
+"""
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import Final
+
+from service_tui.desk.commands.commands import AskQuote, PlaceTrade
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.terms import Action
+from service_tui.units import Timestamp
+
+ASK_AGAIN_S: Final = 2.0
+"""An open ticket renews its quote so often."""
+
+LATE_S: Final = 1.0
+"""A question unanswered for so long makes the quote on screen old."""
+
+OLD_S: Final = 5.0
+"""A quote of this age says so, whatever the price did."""
+
+SLACK: Final = 0.02
+"""How far the price may be from the quote. Source: spec, `price_buffer`, whose default it is."""
+
+_PRICES: Final = (0.001, 0.999)
+
+_REQUEST_IDS: Final = itertools.count(1)
+"""Of the process, not of one ticket: a late answer to the last ticket is none to this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    request_id: int
+    order: PlaceTrade
+    price: float
+    at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    asked: _Asked
+    quote: QuoteView
+    at: Timestamp
+
+
+class Quoting:
+    """The questions and answers of one ticket; only the newest question counts."""
+
+    def __init__(self) -> None:
+        self._asked: _Asked | None = None
+        self._answered: _Answered | None = None
+
+    @property
+    def newest(self) -> QuoteView | None:
+        """The last answer, to whichever order."""
+        return self._answered.quote if self._answered else None
+
+    def quote_of(self, order: PlaceTrade | None) -> QuoteView | None:
+        """The last answer where it is to exactly this order; no figure of another one is shown."""
+        answered = self._answered
+        if answered is None or order is None or answered.asked.order != _bare(order):
+            return None
+        return answered.quote
+
+    def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
+        """The question to send; `price` is the market's, of YES, as shown now."""
+        self._asked = _Asked(next(_REQUEST_IDS), _bare(order), price, now)
+        return AskQuote(self._asked.request_id, self._asked.order)
+
+    def hear(self, quote: QuoteView | None, now: Timestamp) -> None:
+        """Keep an answer if it is one to the newest question."""
+        asked = self._asked
+        if quote is None or asked is None or quote.request_id != asked.request_id:
+            return
+        if self._answered is None or self._answered.quote != quote:
+            self._answered = _Answered(asked, quote, now)
+
+    def is_due(self, order: PlaceTrade, price: float, now: Timestamp) -> bool:
+        """True if the order wants a new question: another order, a moved price, or time."""
+        asked = self._asked
+        if asked is None or asked.order != _bare(order) or now - asked.at >= ASK_AGAIN_S:
+            return True
+        return self._is_heard(asked) and price != asked.price
+
+    def refusal(self, order: PlaceTrade) -> str:
+        """Why the service would refuse exactly this order, and what to do; empty if it said no."""
+        answered = self._answered
+        if answered is None or answered.quote.ok or answered.asked.order != _bare(order):
+            return ""
+        problem = answered.quote.problem or "the service would refuse this order"
+        return f"{problem}: {answered.quote.fix}" if answered.quote.fix else problem
+
+    def price_move(self) -> float:
+        """How far the order of the newest answer moves its price, 0 to 1; 0 when it is not said."""
+        quote = self.newest
+        if quote is None or quote.price_before is None or quote.price_after is None:
+            return 0.0
+        return abs(quote.price_after - quote.price_before)
+
+    def age_in_words(self, order: PlaceTrade | None, now: Timestamp) -> tuple[str, bool]:
+        """How the quote on screen stands to the order, and whether it holds."""
+        asked, answered = self._asked, self._answered
+        if answered is None or not answered.quote.ok:
+            is_asking = asked is not None and not self._is_heard(asked)
+            return ("asking for a quote" if is_asking else "no quote yet", False)
+        if order is None:
+            return ("no quote: there is no order to ask for", False)
+        if answered.asked.order != _bare(order):
+            return ("asking for a quote of this order", False)
+        age = max(0.0, now - answered.at)
+        is_late = asked is not None and not self._is_heard(asked) and now - asked.at >= LATE_S
+        if is_late or age >= OLD_S:
+            return (f"old quote, {age:.0f} s: asking again", False)
+        return ("quote of now, no commitment", True)
+
+    def _is_heard(self, asked: _Asked) -> bool:
+        return self._answered is not None and self._answered.asked is asked
+
+
+def _bare(order: PlaceTrade) -> PlaceTrade:
+    """The order without its reasoning, which changes no quote and is not sent for one."""
+    return replace(order, reasoning="")
+
+
+def bounded(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
+    """The order with the worst price that is taken: that of its quote, and a little.
+
+    Returns:
+        The order; as it is where it rests, since that has its price, or where none was quoted.
+    """
+    average = None if quote is None or not quote.ok else quote.average
+    if order.rests or average is None:
+        return order
+    way = 1 + SLACK if order.action is Action.BUY else 1 - SLACK
+    low, high = _PRICES
+    return replace(order, price=round(min(high, max(low, average * way)), 4))

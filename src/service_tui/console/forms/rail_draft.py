@@ -1,0 +1,188 @@
+"""What was typed as a limit, a risk default or quiet hours, judged: a change, or why not.
+
+Knows rails and their figures. Must not know a widget or a clock.
+Used by the forms of the settings screen, at every key.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from service_tui.console.deliveries import Quiet, quiet_of
+from service_tui.console.forms.monitor_draft import is_off, read_number
+from service_tui.console.forms.order_draft import MONEY_DECIMALS, DraftError, read_amount, typed
+from service_tui.desk.commands.rails import SetRail
+from service_tui.desk.slices.rails import RULES, Rail, RailView, RiskDefaults
+from service_tui.units import Micros
+
+BUYS_MAX: Final = 1_000_000
+"""Source: wire.settings, TradesPerDay."""
+
+TARGET_MAX: Final = 1_000.0
+"""Fraction up. Source: wire.settings, TakeProfit."""
+
+PERCENT: Final = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class RailChange:
+    """The figures that a rail is to have; `before` is as it stands."""
+
+    before: RailView
+    service: int | None
+    own: int | None
+
+    @property
+    def after(self) -> RailView:
+        """The rail as it is then."""
+        return replace(self.before, service=self.service, own=self.own, is_broken=False)
+
+    @property
+    def commands(self) -> tuple[SetRail, ...]:
+        """What is to be ordered, the desk's own figure first: it takes hold at once."""
+        rail = self.before.rail
+        own = SetRail(rail, self.own, own=True)
+        service = SetRail(rail, self.service)
+        return (
+            *((own,) if self.own != self.before.own or self.before.is_broken else ()),
+            *((service,) if self.service != self.before.service else ()),
+        )
+
+    @property
+    def undone(self) -> tuple[SetRail, ...]:
+        """What brings the figures back."""
+        before = self.before
+        return RailChange(self.after, before.service, before.own).commands
+
+    @property
+    def is_loosened(self) -> bool:
+        """Whether more may be spent or bought than before."""
+        old, new = self.before.limit, self.after.limit
+        return not self.before.is_broken and old is not None and (new is None or new > old)
+
+
+def figure_text(rail: Rail, figure: int | None) -> str:
+    """A figure as a person would type it; empty for none."""
+    if figure is None:
+        return ""
+    return str(figure) if RULES[rail].is_count else typed(Micros(figure), decimals=MONEY_DECIMALS)
+
+
+def read_figure(rail: Rail, text: str, *, most: int | None = None) -> int:
+    """A limit as it was typed.
+
+    Returns:
+        Micros, or a number of buys, > 0.
+
+    Raises:
+        DraftError: it is none, or more than `most`.
+    """
+    if not RULES[rail].is_count:
+        return read_amount(text, decimals=MONEY_DECIMALS)
+    given = text.strip()
+    if not (given.isascii() and given.isdecimal() and len(given) <= len(str(BUYS_MAX))):
+        raise DraftError("a number of buys: type whole digits, such as 50")
+    figure, top = int(given), most or BUYS_MAX
+    if not 0 < figure <= top:
+        said = f"the plan allows at most {top:,}" if figure else "a limit is above zero"
+        raise DraftError(said)
+    return figure
+
+
+def read_rail(before: RailView, service: str, own: str, *, most: int | None = None) -> RailChange:
+    """The figures of a rail as they were typed; a line left empty, or `off`, is no figure.
+
+    Args:
+        before: the rail as it stands.
+        service: what stands in the line of the service's figure.
+        own: what stands in the line of the desk's own figure.
+        most: the most that the service takes.
+
+    Returns:
+        The change; a text that was not touched changes nothing.
+
+    Raises:
+        DraftError: a line is no figure, or nothing changes.
+    """
+    rule = RULES[before.rail]
+    change = RailChange(
+        before,
+        _figure(before, service, before.service, most=most, may_be_off=rule.may_be_off)
+        if rule.on_service
+        else before.service,
+        _figure(before, own, before.own, most=None, may_be_off=True) if rule.on_desk else None,
+    )
+    if not change.commands:
+        raise DraftError("nothing is changed yet: type another figure")
+    return change
+
+
+def _figure(
+    before: RailView, text: str, kept: int | None, *, most: int | None, may_be_off: bool
+) -> int | None:
+    if text.strip() == figure_text(before.rail, kept):
+        return kept
+    if is_off(text):
+        if not may_be_off:
+            raise DraftError("this limit cannot be taken away: type a figure")
+        return None
+    return read_figure(before.rail, text, most=most)
+
+
+# -- risk defaults --------------------------------------------------------------------------------
+
+
+def percent_line(fraction: float | None) -> str:
+    """A threshold as a person would type it, in percent; empty for none."""
+    return "" if fraction is None else f"{fraction * PERCENT:.4f}".rstrip("0").rstrip(".")
+
+
+def read_defaults(
+    before: RiskDefaults, stop: str, target: str, *, auto_monitor: bool
+) -> RiskDefaults:
+    """Thresholds of buys to come, typed in percent.
+
+    Returns:
+        The defaults; an empty line, `off` or 0 is no threshold.
+
+    Raises:
+        DraftError: a line is no threshold, or nothing changes.
+    """
+    wanted = RiskDefaults(
+        _threshold(before.stop_loss_pct, stop, "stop", 1.0),
+        _threshold(before.take_profit_pct, target, "target", TARGET_MAX),
+        auto_monitor=auto_monitor,
+    )
+    if wanted == before:
+        raise DraftError("nothing is changed yet")
+    return wanted
+
+
+def _threshold(kept: float | None, text: str, what: str, most: float) -> float | None:
+    if text.strip() == percent_line(kept):
+        return kept
+    if is_off(text):
+        return None
+    fraction = read_number(text, what) / PERCENT
+    if not 0 <= fraction <= most:
+        raise DraftError(f"{what}: at most {most * PERCENT:,.0f} percent")
+    return fraction or None
+
+
+# -- quiet hours ----------------------------------------------------------------------------------
+
+
+def read_quiet(text: str) -> Quiet | None:
+    """Quiet hours as they were typed.
+
+    Returns:
+        The hours; None for an empty line or `off`.
+
+    Raises:
+        DraftError: it is no span of hours.
+    """
+    if is_off(text):
+        return None
+    found = quiet_of(text)
+    if found is None:
+        raise DraftError("two times of day that differ, such as 22:00-07:00, or off")
+    return found

@@ -1,0 +1,171 @@
+"""The day of every agent on one page: what it traded, what came of it, what held it back.
+
+Knows the desk's reports and the formats. Must not know a screen.
+Used by the app on a key of its own.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import section
+from service_tui.console.forms.page import Page
+from service_tui.console.freshness import NOT_YET, is_private
+from service_tui.desk.audit.report import DayReport, MoneyDay, day_reports, known_pasts, totals
+from service_tui.desk.audit.report_rows import ALL, REASONS_MAX
+from service_tui.desk.slices.fleet import ReasonedTradeView, SkillResultView
+from service_tui.desk.state import DeskState
+from service_tui.terms import counted
+from service_tui.units import Timestamp
+
+_NAME: Final = 14
+_WIDTHS: Final = (7, 11, 5, 11, 6, 11)
+"""Cells of the columns: money, the day's P&L, buys, bought, sales, sold."""
+
+_LABEL: Final = 10
+_QUESTION: Final = 38
+"""Letters of a question that stay on its line."""
+
+
+class Report(Page):
+    """A table of all agents, then each of them; `first` is the agent that is told first."""
+
+    def __init__(self, state: DeskState, now: Timestamp, *, first: str = "") -> None:
+        super().__init__("The day of each agent", "esc closes, j and k scroll, 7 W writes it")
+        self._state = state
+        self._now = now
+        self._first = first
+
+    def text(self) -> Text:
+        """The day as it is known now."""
+        return report_text(self._state, self._now, first=self._first)
+
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        """Tell it anew when what it is made of has changed."""
+        before, self._state, self._now = self._state, state, now
+        parts = (state.fleet, state.supervision, state.trades, is_private(state))
+        if parts != (before.fleet, before.supervision, before.trades, is_private(before)):
+            self._words.tell(self.text())
+
+
+def report_text(state: DeskState, now: Timestamp, *, first: str = "") -> Text:
+    """The whole page."""
+    if state.fleet is None:
+        return Text("The agents of another service are told of on its own dashboard.", "muted")
+    masked, reports = is_private(state), day_reports(state, now, known_pasts(state))
+    ordered = sorted(reports, key=lambda one: one.agent.agent_id != first)
+    read = state.supervision.pasts_at
+    age = "reading the trades" if read is None else f"read {formats.age(read, now)} ago"
+    head = Text.assemble(("since midnight UTC", "muted"), ("; ", "muted"), (age, "muted"))
+    parts = [head, _table(ordered, masked=masked)]
+    parts += [section(_title(one), _about(one, masked=masked)) for one in ordered]
+    return Text("\n\n").join(parts)
+
+
+def _title(one: DayReport) -> str:
+    return formats.plain(one.agent.name, 60).plain
+
+
+def _table(reports: Sequence[DayReport], *, masked: bool) -> Text:
+    """A line for each agent and money; then the sums of all, each money for itself."""
+    names = ("money", "today", "buys", "bought", "sales", "sold")
+    heads = "".join(name.rjust(width) for name, width in zip(names, _WIDTHS, strict=True))
+    lines = [Text("agent".ljust(_NAME) + heads, "muted")]
+    for one in reports:
+        name = formats.plain(one.agent.name, _NAME - 1)
+        for day in one.monies:
+            is_first = day is one.monies[0]
+            cells = _cells(day, is_read=not one.problem, masked=masked)
+            lines.append(_line(name if is_first else Text(), cells))
+    is_read = not any(one.problem for one in reports)
+    lines += [
+        _line(Text(ALL, "heading"), _cells(day, is_read=is_read, masked=masked))
+        for day in totals(reports)
+    ]
+    return Text("\n").join(lines)
+
+
+def _cells(day: MoneyDay, *, is_read: bool, masked: bool) -> tuple[Text, ...]:
+    traded = (
+        formats.count(day.buys),
+        formats.money(day.bought, masked=masked),
+        formats.count(day.sales),
+        formats.money(day.sold, masked=masked),
+    )
+    # What was not read is no nought.
+    shown = traded if is_read else (Text("?", "muted"),) * len(traded)
+    return (Text(day.money, "muted"), formats.pnl(day.day_pnl, masked=masked), *shown)
+
+
+def _line(name: Text, cells: Sequence[Text]) -> Text:
+    line = name.copy()
+    line.append(" " * (_NAME - line.cell_len))
+    for cell, width in zip(cells, _WIDTHS, strict=True):
+        line.append(" " * max(1, width - cell.cell_len))
+        line.append_text(cell)
+    return line
+
+
+def _about(one: DayReport, *, masked: bool) -> Text:
+    rows: list[tuple[str, Text]] = []
+    if one.problem:
+        rows.append(("not known", formats.plain(one.problem, 200)))
+    else:
+        rows += [row for day in one.monies for row in _of_money(day, masked=masked)]
+    if one.decisions or one.waiting:
+        said = [f"{count} {word}" for word, count in sorted(one.decisions.items())]
+        rows.append(("asked", Text(", ".join([*said, f"{one.waiting} waiting"]))))
+    if one.leash is not None:
+        rows.append(("leash", _leash(one, masked=masked)))
+    rows += [
+        ("runs", formats.plain(f"{run.skill_slug}: {run.state.value} {run.why}", 200))
+        for run in one.runs
+    ]
+    reasons = [trade.trade.reasoning for trade in one.trades if trade.trade.reasoning]
+    rows += [("it said", formats.plain(reason, 200)) for reason in reasons[:REASONS_MAX]]
+    lines = [
+        Text.assemble((formats.plain(label, _LABEL - 1).plain.ljust(_LABEL), "muted"), value)
+        for label, value in rows
+    ]
+    return Text("\n").join(lines)
+
+
+def _of_money(day: MoneyDay, *, masked: bool) -> list[tuple[str, Text]]:
+    """What was made in one money, with its best and worst, and by skill."""
+    rows = [("realized", formats.pnl(day.realized, masked=masked))]
+    if day.payouts:
+        paid = formats.money(day.paid, masked=masked)
+        rows.append(("payouts", Text.assemble(f"{day.payouts:,} of ", paid)))
+    rows += [
+        (label, _trade(trade, masked=masked))
+        for label, trade in (("best", day.best), ("worst", day.worst))
+        if trade is not None
+    ]
+    rows += [(skill.skill_slug or "no skill", _skill(skill, masked=masked)) for skill in day.skills]
+    return [(label, Text.assemble(value, (f"  {day.money}", "muted"))) for label, value in rows]
+
+
+def _trade(one: ReasonedTradeView, *, masked: bool) -> Text:
+    trade = one.trade
+    side = trade.side.value.upper()
+    question = formats.plain(trade.question, _QUESTION).plain
+    return Text.assemble(formats.pnl(trade.pnl, masked=masked), f"  {trade.did} {side} {question}")
+
+
+def _skill(skill: SkillResultView, *, masked: bool) -> Text:
+    pnl = formats.pnl(skill.pnl, masked=masked)
+    line = Text.assemble(f"{counted(skill.trades_count, 'trade')}, ", pnl)
+    if skill.win_rate is not None:
+        line.append(f", {skill.win_rate:.0%} won")
+    return line
+
+
+def _leash(one: DayReport, *, masked: bool) -> Text:
+    leash, (spent, budget) = one.leash, one.spent
+    if leash is None or budget is None:
+        free = "free" if one.leash_known else NOT_YET
+        return Text(free if leash is None else leash.mode.value)
+    used = formats.money(spent, masked=masked).plain
+    return Text(f"{leash.mode.value}, {used} of {formats.money(budget, masked=masked).plain} a day")

@@ -1,0 +1,134 @@
+"""What the order ticket says of its market, its venue and its choices.
+
+Knows the desk's state and the formats. Must not know a widget.
+Used by the trade form, at every change.
+"""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import figures
+from service_tui.console.forms.order_draft import (
+    MONEY_OF,
+    Draft,
+    holding,
+    is_simulated,
+    venues_in_words,
+    venues_of,
+)
+from service_tui.console.forms.quote_text import quote_figures
+from service_tui.console.forms.resting_text import resting_figures
+from service_tui.console.freshness import if_none, is_private, world_now
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.figures import is_counting
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.records import MarketView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Mode, Side, Venue
+from service_tui.units import Timestamp
+
+_MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
+_SIMULATED: Final = "simulated, no real money,"
+SIM_NAMED: Final = 68
+"""Cells from which a ticket for a real venue shows the prices of sim, by that name."""
+
+TWO_ACROSS: Final = 58
+"""Cells from which two columns of figures stand side by side."""
+
+_WIDE_ONLY: Final = frozenset({"slippage", "for the shares"})
+"""What a narrow ticket leaves out for the fee: it follows from the rest."""
+
+_SWITCHED_OFF: Final = "real money is switched off: leave this, press 5, W, L, and type LIVE"
+
+
+def market_line(state: DeskState, draft: Draft, now: Timestamp) -> Text:
+    """In which money the order is, where, and until when the market is open."""
+    is_real = draft.venue is not Venue.SIM
+    mode = Mode.LIVE if is_real else state.service.mode
+    money = _SIMULATED if is_real and is_simulated(state) else _MODES[mode]
+    left = formats.until(draft.market.resolves_at, world_now(state, now))
+    return Text.assemble(
+        (mode.value, mode.value.lower()),
+        (f" {money} on {draft.venue.value}", "muted" if mode is Mode.SIM else "bold live"),
+        ("   " if is_real else f"   {draft.market.status.value}, ", "muted"),
+        ("resolves ", "muted"),
+        left,
+    )
+
+
+def side_labels(market: MarketView, venue: Venue, width: int) -> tuple[str, ...]:
+    """The sides with their prices, which are those of sim.
+
+    Returns:
+        A label for each side. A real venue has prices of its own, and the quote tells them: there
+        sim's is called so, and left out of a ticket that has no room for its name.
+    """
+    if venue is not Venue.SIM and 0 < width < SIM_NAMED:
+        return tuple(side.value.upper() for side in Side)
+    where = "" if venue is Venue.SIM else f"{Venue.SIM.value} "
+    return tuple(
+        f"{side.value.upper()} {where}{formats.price(market.price_of(side))}" for side in Side
+    )
+
+
+def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
+    """Buy, and sell with what is held of this side on this venue."""
+    held = holding(state, draft.market.market_id, draft.side, draft.venue)
+    none = if_none(state, "none held", Topic.POSITIONS)
+    if is_counting(state, draft.market.market_id):
+        none = "reading"
+    owned = formats.shares(held.shares, masked=is_private(state)) if held else none
+    return ("buy", f"sell ({owned})")
+
+
+def hint(state: DeskState, market: MarketView) -> str:
+    """The keys of the ticket; those of venue and limit where there is another venue."""
+    venue = "  F7 venue  F8 limit" if state.wallet.live and len(venues_of(market)) > 1 else ""
+    return f"F5 side  F6 buy or sell{venue}  esc cancel"
+
+
+def unit_words(draft: Draft) -> str:
+    """What the amount counts."""
+    return f"spend {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
+
+
+def kind_labels(draft: Draft) -> tuple[str, ...]:
+    """When it trades: now, or once somebody meets its limit."""
+    return ("now", "rest at" if draft.rests else "rest at a limit")
+
+
+def order_words(order: PlaceTrade) -> str:
+    """The order as a person would say it, with its money."""
+    unit = f" {MONEY_OF[order.venue]}" if order.action is Action.BUY else ""
+    return f"{order.bare_words()}{unit}"
+
+
+def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: int) -> Text:
+    """What the order would bring, `width` cells wide; 0 while that is not known."""
+    wanted, masked = (draft.action, draft.venue), is_private(state)
+    if draft.rests:
+        shown = resting_figures(quote, wanted, masked=masked)
+    else:
+        held = holding(state, draft.market.market_id, draft.side, draft.venue)
+        shown = quote_figures(quote, wanted, held, masked=masked)
+    across = 2 if (width or TWO_ACROSS) >= TWO_ACROSS else 1
+    if across == 1 and draft.venue is not Venue.SIM:
+        shown = [figure for figure in shown if figure[0] not in _WIDE_ONLY]
+    return figures(shown, across=across, width=width or TWO_ACROSS)
+
+
+def next_venue(state: DeskState, draft: Draft) -> Venue | str:
+    """The venue to turn to; the real ones come only while real money is switched on.
+
+    Returns:
+        The next one on which the market trades; a sentence where there is none.
+    """
+    offered = venues_of(draft.market)
+    if set(offered) == {draft.venue}:
+        return f"this market trades on {venues_in_words(draft.market)} only"
+    if not state.wallet.live:
+        return _SWITCHED_OFF
+    at = offered.index(draft.venue) + 1 if draft.venue in offered else 0
+    return offered[at % len(offered)]

@@ -1,0 +1,509 @@
+"""The order ticket: side, amount, what it would bring, and the order it returns.
+
+Knows the desk's state and how to ask for a quote. Must not know how an order is carried out.
+Used by the markets and portfolio screens, which hand what it returns to the app.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from textual import events, on
+from textual.app import App, ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.timer import Timer
+from textual.widgets import Input
+
+from service_tui.console import formats
+from service_tui.console.forms import ticket_words
+from service_tui.console.forms.limit_draft import in_words
+from service_tui.console.forms.order_draft import (
+    Draft,
+    DraftError,
+    presets,
+    read_order,
+    why_no_rest,
+)
+from service_tui.console.forms.quoting import Quoting, bounded
+from service_tui.console.keys import bindings_of
+from service_tui.console.messages import CommandGiven, Said
+from service_tui.console.widgets.choice import Choice
+from service_tui.console.widgets.dialog import Dialog
+from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.plain_input import PlainInput
+from service_tui.console.widgets.room import make_room
+from service_tui.console.widgets.words import Words
+from service_tui.desk.commands.commands import PlaceTrade, SetPreference
+from service_tui.desk.slices.records import MarketView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import Micros, Timestamp
+
+QUIET_S: Final = 0.15
+"""A quote is asked for after so long without a key. Source: decisions, "Limits in benches"."""
+
+FAR: Final = 0.1
+"""An order that moves the price so far is asked for twice."""
+
+SECOND_THOUGHT_S: Final = 0.4
+KEPT: Final = "sends when quoted; enter, esc or another amount takes it back"
+TAKEN_BACK: Final = "taken back: nothing was sent"
+CHANGED: Final = "taken back: the order was changed, nothing was sent"
+NOT_SENT: Final = "not sent: "
+LEAVES: Final = "esc again throws this ticket away, any other key keeps it"
+WAIT_S: Final = 5.0
+"""An enter waits so long for its quote: an order that goes out later is a surprise."""
+
+_ACTIONS: Final = (Action.BUY, Action.SELL)
+_SIDES: Final = (Side.YES, Side.NO)
+
+
+class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
+    """The ticket for one market. Returns the order, or None when it was left.
+
+    It is its own confirmation on play money: enter places what stands there, once. It refuses,
+    in words, whatever could not be placed. `take` brings it newer states.
+    """
+
+    BINDINGS = bindings_of("ticket")
+    AUTO_FOCUS = "#ticket-amount"
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (26, "-tall")]  # noqa: RUF012 - as Textual declares it
+
+    def __init__(
+        self,
+        state: DeskState,
+        now: Timestamp,
+        market: MarketView,
+        *,
+        side: Side | None = None,
+        action: Action = Action.BUY,
+        venue: Venue = Venue.SIM,
+    ) -> None:
+        super().__init__()
+        self._state = state
+        self._now = now
+        self._market = market
+        self._action = action
+        self._side = side or self._usual_side()
+        self._quoting = Quoting()
+        self._quiet: Timer | None = None
+        self._before = ""
+        self._no_venue = ""
+        self._far_seen: tuple[Side, Action, Micros] | None = None
+        self._kept: tuple[PlaceTrade, Timestamp] | None = None
+        self._is_overtaken = False
+        self._is_ready = False
+        self._is_done = False
+        self._venue = venue
+        self._rests = False
+
+    def compose(self) -> ComposeResult:
+        """The question, what can be chosen, what it would bring, and the way out."""
+        kept = self._state.preferences.get(self._draft_name, "")
+        with Vertical(id="ticket"):
+            with VerticalScroll(id="ticket-body", can_focus=False):
+                yield Words(id="ticket-question")
+                yield Words(id="ticket-market")
+                with Horizontal(id="ticket-choices"):
+                    yield Choice(id="ticket-side")
+                    yield Choice(id="ticket-action")
+                with Horizontal(id="ticket-when"):
+                    yield Words("when  F8", classes="label")
+                    yield Choice(id="ticket-kind")
+                    yield PlainInput(compact=True, max_length=12, id="ticket-limit")
+                    yield Words(id="ticket-step")
+                with Horizontal(id="ticket-line"):
+                    yield Words(id="ticket-unit")
+                    yield PlainInput(compact=True, max_length=40, id="ticket-amount")
+                    yield Choice(id="ticket-presets")
+                with Horizontal(id="ticket-why"):
+                    yield Words("reasoning", classes="label")
+                    yield PlainInput(
+                        kept,
+                        placeholder="optional; everybody can read it",
+                        compact=True,
+                        max_length=500,
+                        id="ticket-reasoning",
+                    )
+                yield Words(id="ticket-quote")
+            yield Words(id="ticket-age")
+            yield Words(id="ticket-problem")
+            with Horizontal(id="ticket-doors"):
+                yield Door(id="ticket-place")
+                yield Door("cancel  esc", id="ticket-cancel")
+
+    def on_mount(self) -> None:
+        """Show what is known; nothing is asked before an amount stands there."""
+        frame = self.query_one("#ticket")
+        frame.border_title = "Order ticket"
+        frame.border_subtitle = ticket_words.hint(self._state, self._market)
+        for line in self.query(PlainInput):
+            line.cursor_blink = False
+        self.query_one("#ticket-presets").can_focus = False
+        self.query_one("#ticket-limit").display = False
+        self._is_ready = True
+        self._show()
+
+    def on_resize(self) -> None:
+        """Lay the figures out for the new width, once there is one."""
+        self.call_after_refresh(self._show)
+
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        """Receive a newer state, at wall time `now`: prices, limits, and the quote asked for."""
+        self._state, self._now = state, now
+        self._market = state.markets.get(self._market.market_id, self._market)
+        self._quoting.hear(state.quote, now)
+        if self._is_done or not self._is_ready:
+            return
+        if self._quiet is None:
+            self._ask_if_due()
+        self._carry_out()
+        self._show()
+
+    def action_place(self) -> None:
+        """Return the order that stands there, or say what is against it.
+
+        Only an order whose quote stands there leaves; one that moves the price far is asked twice.
+        An enter that comes before its quote is kept until that is here; another takes it back.
+        """
+        if self._is_done:
+            return
+        order, was_kept = self._order(), self._kept is not None
+        self._take_back()
+        if not isinstance(order, str) and not was_kept:
+            if self._quoting.age_in_words(order, self._now)[1]:
+                self._place(order)
+            else:
+                self._keep(order)
+        self.query_one("#ticket-problem").add_class("-asked")
+        self._show()
+
+    def _place(self, order: PlaceTrade) -> None:
+        """Let an order leave whose quote stands here, once it was seen as far as it must be."""
+        self._before = self._objection(order)
+        if not self._before:
+            (self._leave if order.venue is Venue.SIM else self._ask_for_real)(order)
+
+    def _keep(self, order: PlaceTrade) -> None:
+        """Keep an enter until its quote is here, which is asked for at once."""
+        self._kept, self._before = (order, self._now), KEPT
+        if self._quiet is not None:
+            self._quiet.stop()
+            self._quiet = None
+        self._ask_if_due()
+
+    def _take_back(self) -> None:
+        """Forget an enter that was kept, and say so."""
+        self._before = TAKEN_BACK if self._kept is not None else ""
+        self._kept = None
+
+    def _carry_out(self) -> None:
+        """Do what an enter that was kept wants, once its quote is here, or say why not."""
+        if self._kept is None:
+            return
+        (kept, since), order, why = self._kept, self._order(), ""
+        if isinstance(order, str):
+            why = order
+        elif replace(order, reasoning="") != replace(kept, reasoning=""):
+            why = "it is another order now, enter places it"
+        elif self._quoting.age_in_words(order, self._now)[1]:
+            self._take_back()
+            # The person has not seen this quote: its price is the worst that is taken.
+            self._place(bounded(order, self._quoting.newest))
+            return
+        elif self._now - since >= WAIT_S:
+            why = f"no quote came in {WAIT_S:.0f} s, enter tries again"
+        if why:
+            self._take_back()
+            self._before = f"{NOT_SENT}{why}"
+
+    def action_venue(self) -> None:
+        """Take the next venue on which the market trades, or say why there is none."""
+        venue = ticket_words.next_venue(self._state, self._draft())
+        if isinstance(venue, Venue):
+            self._venue = venue
+            if why_no_rest(self._state, venue):
+                self._take_kind(rests=False)
+            self._changed()
+        else:
+            self._say_not(venue)
+
+    def action_kind(self) -> None:
+        """Trade now, or rest at a limit price, where the venue has a book; else say why not."""
+        why = "" if self._rests else why_no_rest(self._state, self._venue)
+        if why:
+            self._say_not(why)
+            return
+        self._take_kind(rests=not self._rests)
+        self._changed()
+
+    def _take_kind(self, *, rests: bool) -> None:
+        """The other kind of order; the keys go where the next thing is typed."""
+        self._rests = rests
+        limit = self.query_one("#ticket-limit", PlainInput)
+        limit.display = rests
+        if rests:
+            limit.focus()
+        elif limit.has_focus:
+            self.query_one("#ticket-amount").focus()
+
+    def _say_not(self, why: str) -> None:
+        """Say it in the ticket as well: what stands in a corner of the screen is easily missed."""
+        self._no_venue = why
+        self._show()
+        self.post_message(Said(why, "warn"))
+
+    def _ask_for_real(self, order: PlaceTrade) -> None:
+        """Real money is never placed by enter: a dialog of its own shows what leaves."""
+        from service_tui.console.forms.live_order import (  # noqa: PLC0415 - not at first
+            live_order,
+            live_question,
+        )
+
+        bound = live_order(order, self._quoting.newest)
+        if bound.price is None:
+            self._say_not("no quote bounds the price: wait for one, or set a limit price")
+            return
+
+        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed and not self._is_done:
+                self._leave(bound)
+
+        app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        app.push_screen(live_question(bound, self._state, self._quoting.newest), answered)
+
+    def _objection(self, order: PlaceTrade) -> str:
+        """What to see before this order is placed; empty when it was seen."""
+        moved, size = self._quoting.price_move(), (order.side, order.action, order.amount)
+        if not moved >= FAR or self._far_seen == size:
+            return ""
+        # A key held down is no second thought.
+        self.set_timer(SECOND_THOUGHT_S, lambda: self._see_far(size))
+        return f"this moves the price by {100 * moved:.1f} points: enter again places it"
+
+    def _see_far(self, size: tuple[Side, Action, Micros]) -> None:
+        self._far_seen = size
+
+    def action_cancel(self) -> None:
+        """Take back an enter that waits, else leave; a typed amount is asked for once more.
+
+        The reasoning is kept for the next time.
+        """
+        if self._is_done:
+            return
+        if self._kept is not None:
+            self._take_back()
+        elif self._draft().amount and self._before != LEAVES:
+            self._before = LEAVES
+        else:
+            self._leave(None)
+            return
+        self._show()
+
+    def action_preset(self, index: int) -> None:
+        """Put a preset into the amount."""
+        offered = presets(self._state, self._draft())
+        line = self.query_one("#ticket-amount", PlainInput)
+        line.value = offered[index][1]
+        line.cursor_position = len(line.value)
+        line.focus()
+
+    def action_side(self, side: str) -> None:
+        """Take a side: yes, no, or the other one."""
+        self._side = self._side.other if side == "other" else Side(side)
+        self._changed()
+
+    def action_turn(self, action: str) -> None:
+        """Buy, sell, or the other of both; what was typed was in the other unit, so it goes."""
+        other = Action.BUY if self._action is Action.SELL else Action.SELL
+        wanted = other if action == "other" else Action(action)
+        if wanted is not self._action:
+            self._action = wanted
+            self.query_one("#ticket-amount", PlainInput).value = ""
+            self._changed()
+
+    @on(Choice.Asked)
+    def _choice_asked(self, event: Choice.Asked) -> None:
+        event.stop()
+        match event.choice.id:
+            case "ticket-side":
+                self.action_side(_SIDES[event.index].value)
+            case "ticket-action":
+                self.action_turn(_ACTIONS[event.index].value)
+            case "ticket-kind":
+                if bool(event.index) is not self._rests:
+                    self.action_kind()
+            case _:
+                self.action_preset(event.index)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.input.id in {"ticket-amount", "ticket-limit"}:
+            self._changed()
+        else:
+            self._stay()
+
+    def on_key(self, event: events.Key) -> None:
+        """Any key but esc keeps the ticket."""
+        if event.key != "escape":
+            self._stay()
+
+    def _stay(self) -> None:
+        """Forget that esc asked whether to leave."""
+        if self._before == LEAVES:
+            self._before = ""
+        self._show()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if event.value == event.input.value:
+            self.action_place()
+        else:
+            # A key behind the enter was faster than the ticket: that is another order.
+            self._is_overtaken = True
+
+    @on(Door.Opened)
+    def _door_opened(self, event: Door.Opened) -> None:
+        event.stop()
+        if event.door.id == "ticket-place":
+            self.action_place()
+        elif not self._is_done:
+            # Its words say what it does, and a click is no key too many.
+            self._leave(None)
+
+    @on(PlainInput.SecretCleared)
+    def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
+        event.stop()
+        self.post_message(Said("that looked like a secret key: it was cleared, not sent", "warn"))
+
+    @property
+    def _draft_name(self) -> str:
+        return f"draft.{self._market.market_id}"
+
+    def _usual_side(self) -> Side:
+        """YES to buy; to sell, the side that is held."""
+        held = self._state.held(self._market.market_id)
+        return held[0].side if held and self._action is Action.SELL else Side.YES
+
+    def _draft(self) -> Draft:
+        return Draft(
+            market=self._market,
+            side=self._side,
+            action=self._action,
+            amount=self.query_one("#ticket-amount", PlainInput).value,
+            reasoning=self.query_one("#ticket-reasoning", PlainInput).value,
+            venue=self._venue,
+            rests=self._rests,
+            limit=self.query_one("#ticket-limit", PlainInput).value,
+        )
+
+    def _order(self) -> PlaceTrade | str:
+        """The order that would be placed now, or why none can be."""
+        try:
+            order = read_order(self._state, self._draft(), self._now)
+        except DraftError as refused:
+            return str(refused)
+        return self._quoting.refusal(order) or order
+
+    def _changed(self) -> None:
+        """Something of the order changed: show that at once, ask when the keys rest."""
+        self.query_one("#ticket-problem").remove_class("-asked")
+        is_taken_back = self._kept is not None or self._is_overtaken
+        self._before = CHANGED if is_taken_back else ""
+        self._kept, self._no_venue, self._far_seen = None, "", None
+        self._is_overtaken = False
+        if self._quiet is not None:
+            self._quiet.stop()
+        self._quiet = self.set_timer(QUIET_S, self._rested)
+        self._show()
+
+    def _rested(self) -> None:
+        self._quiet = None
+        if not self._is_done:
+            self._ask_if_due()
+        self._show()
+
+    def _ask_if_due(self) -> None:
+        """Ask for a quote of what stands there, if it is an order and wants one."""
+        try:
+            order = read_order(self._state, self._draft(), self._now)
+        except DraftError:
+            return
+        if self._quoting.is_due(order, self._market.price, self._now):
+            question = self._quoting.ask(order, self._market.price, self._now)
+            self.post_message(CommandGiven(question))
+
+    def _leave(self, order: PlaceTrade | None) -> None:
+        """Close at once, so that a second enter meets no ticket."""
+        self._is_done = True
+        kept = self._state.preferences.get(self._draft_name, "")
+        wanted = "" if order is not None else self._draft().reasoning
+        if kept != wanted:
+            self.post_message(CommandGiven(SetPreference(self._draft_name, wanted)))
+        self.dismiss(order)
+
+    def _show(self) -> None:
+        """Make every part equal to what is known now, while there is a ticket to see."""
+        if self._is_done:
+            return
+        draft, order = self._draft(), self._order()
+        self._show_market(draft)
+        self._show_choices(draft)
+        self._show_quote(draft, None if isinstance(order, str) else order)
+        self._show_doors(draft, order)
+        self.call_after_refresh(self._make_room)
+
+    def _make_room(self) -> None:
+        if self.is_attached and not self._is_done:
+            make_room(self.query_one("#ticket"), self.query_one("#ticket-body"))
+
+    def _show_doors(self, draft: Draft, order: PlaceTrade | str) -> None:
+        is_refused = isinstance(order, str)
+        problem = self.query_one("#ticket-problem", Words)
+        is_told = self._before.startswith((NOT_SENT, LEAVES, CHANGED))
+        against = order if is_refused and not is_told else self._before
+        problem.tell(self._no_venue or against)
+        # An empty line is no mistake: it is told what to do, not what is wrong.
+        problem.set_class(bool(self._no_venue or (draft.amount and is_refused)), "-wrong")
+        place = self.query_one("#ticket-place", Door)
+        words = draft.action.value if is_refused else ticket_words.order_words(order)
+        words = "take it back" if self._kept is not None else words
+        place.tell(f"{words}  enter")
+        place.disabled = is_refused
+
+    def _show_market(self, draft: Draft) -> None:
+        self.query_one("#ticket-question", Words).tell(formats.plain(draft.market.question))
+        line = ticket_words.market_line(self._state, draft, self._now)
+        self.query_one("#ticket-market", Words).tell(line)
+
+    def _show_choices(self, draft: Draft) -> None:
+        at = _SIDES.index(draft.side)
+        width = self.query_one("#ticket-choices").size.width
+        sides = ticket_words.side_labels(draft.market, draft.venue, width)
+        self.query_one("#ticket-side", Choice).show(sides, at)
+        labels = ticket_words.action_labels(self._state, draft)
+        self.query_one("#ticket-action", Choice).show(labels, _ACTIONS.index(draft.action))
+        self.query_one("#ticket-unit", Words).tell(ticket_words.unit_words(draft))
+        self._show_kind(draft)
+        offered = presets(self._state, draft)
+        labels = tuple(f"F{place} {label}" for place, (label, _) in enumerate(offered, start=1))
+        self.query_one("#ticket-presets", Choice).show(labels, None)
+
+    def _show_kind(self, draft: Draft) -> None:
+        """When it trades; play money has no book, and a narrow ticket no room but for a limit."""
+        width = self.query_one("#ticket-choices").size.width
+        has_line = draft.rests or not 0 < width < ticket_words.TWO_ACROSS
+        self.query_one("#ticket-when").display = draft.venue is not Venue.SIM and has_line
+        labels = ticket_words.kind_labels(draft)
+        self.query_one("#ticket-kind", Choice).show(labels, int(draft.rests))
+        step = f"step {in_words(draft.market.tick)}" if draft.rests else ""
+        self.query_one("#ticket-step", Words).tell(step)
+
+    def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:
+        block = self.query_one("#ticket-quote", Words)
+        quote = self._quoting.quote_of(order)
+        block.tell(ticket_words.quote_block(self._state, draft, quote, block.size.width))
+        words, holds = self._quoting.age_in_words(order, self._now)
+        block.set_class(not holds, "-old")
+        self.query_one("#ticket-age", Words).tell(words)

@@ -1,0 +1,95 @@
+"""A question that only a typed word answers.
+
+Knows words. Must not know what is confirmed.
+Used before a halt is ended, and before everything is sold.
+"""
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Input
+
+from service_tui.console.forms.confirm import ARMED_AFTER_S, say_confirmed
+from service_tui.console.keys import bindings_of
+from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
+from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.plain_input import PlainInput
+from service_tui.console.widgets.words import Words
+
+
+class TypedWord(Dialog[str | None]):
+    """Returns the word once it was typed whole and entered; None when it was left."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("dialog")]
+    AUTO_FOCUS = "#word-line"
+
+    def __init__(self, title: str, body: Text, word: str, does: str = "") -> None:
+        """Ask.
+
+        Args:
+            title: the question in a few words.
+            body: what it is about.
+            word: what is to be typed, letter by letter.
+            does: what the door says; the word itself where that is empty.
+        """
+        super().__init__()
+        self._does = does or word.lower()
+        self._title = title
+        self._body = body
+        self._word = word
+        self._is_armed = False
+
+    def compose(self) -> ComposeResult:
+        """What it is about, the line for the word, and two doors."""
+        with Vertical(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(f" {self._title} "))
+            frame.border_subtitle = content(Text(" esc changes nothing "))
+            with VerticalScroll(id="word-body", can_focus=False):
+                body = Words()
+                body.tell(self._body)
+                yield body
+            yield Words(f"Type {self._word} and press enter:", id="word-asks")
+            yield PlainInput(compact=True, max_length=40, id="word-line")
+            with Horizontal(id="word-doors"):
+                yield Door(f"{self._does}  enter", id="word-yes")
+                yield Door("stay  esc", id="word-no")
+
+    def on_mount(self) -> None:
+        """Take the word in a moment: what was typed ahead confirms nothing."""
+        for line in self.query(PlainInput):
+            line.cursor_blink = False
+        self.set_timer(ARMED_AFTER_S, self._arm)
+
+    def action_close(self) -> None:
+        """Change nothing."""
+        self.dismiss(None)
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._answer()
+
+    @on(Door.Opened)
+    def _opened(self, event: Door.Opened) -> None:
+        event.stop()
+        if event.door.id == "word-yes":
+            self._answer()
+        else:
+            self.action_close()
+
+    def _answer(self) -> None:
+        typed = self.query_one("#word-line", PlainInput).value
+        if typed != self._word:
+            asks = self.query_one("#word-asks", Words)
+            asks.tell(Text(f"That is not the word: type {self._word}", "bold warn"))
+        elif self._is_armed:
+            say_confirmed(self, f"{self._title}: {self._word}")
+            self.dismiss(typed)
+
+    def _arm(self) -> None:
+        self._is_armed = True

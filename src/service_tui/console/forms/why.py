@@ -1,0 +1,113 @@
+"""Why it traded: the links from the signal to the exit, each with its time and its figures.
+
+Knows the chain and the formats. Must not know where the chain comes from.
+Used by the portfolio and the blotter.
+"""
+
+import textwrap
+from typing import Final, Protocol
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.amounts import told
+from service_tui.console.forms.page import Page
+from service_tui.desk.audit.why import Chain, Link, Said, Unit
+from service_tui.units import Micros, Timestamp
+
+_NAME: Final = 12
+_GAP: Final = "   "
+_WORDS_MAX: Final = 600
+WIDTH: Final = 66
+"""Cells of a line of figures; the dialog is as wide on the narrowest terminal."""
+
+
+class _Written(Protocol):
+    """How an amount is written."""
+
+    def __call__(self, amount: Micros | None, *, masked: bool) -> Text:
+        """The amount, hidden if `masked`."""
+        ...
+
+
+_AMOUNTS: Final[dict[Unit, _Written]] = {
+    Unit.MONEY: formats.money,
+    Unit.SHARES: formats.shares,
+    Unit.PNL: formats.pnl,
+}
+
+
+class Why(Page):
+    """One chain; scrolls."""
+
+    def __init__(self, chain: Chain, now: Timestamp, *, masked: bool, clock: str = "") -> None:
+        super().__init__("Why did it trade", "esc closes, j and k scroll", now, clock)
+        self._chain = chain
+        self._now = now
+        self._masked = masked
+
+    def text(self) -> Text:
+        """The chain."""
+        return chain_text(self._chain, self._now, masked=self._masked)
+
+
+def chain_text(chain: Chain, now: Timestamp, *, masked: bool) -> Text:
+    """Its title, then the links under one another, a line of the same colour beside them."""
+    title = told(formats.plain(chain.title, _WORDS_MAX).plain, masked=masked)
+    lines = [Text(title, "bold"), Text()]
+    last = len(chain.links) - 1
+    for place, link in enumerate(chain.links):
+        rail = "│ " if place < last else "  "
+        lines.append(_head(link, now))
+        lines += [Text.assemble((rail, "faint"), row) for row in _rows(link, masked=masked)]
+    return Text("\n").join(lines)
+
+
+def _head(link: Link, now: Timestamp) -> Text:
+    """The name of a link with its time, or that it is not known."""
+    sign, tone = ("○ ", "muted") if link.missing else ("● ", "accent")
+    name = Text.assemble(
+        (sign, tone), (link.name.ljust(_NAME), "bold" if not link.missing else "muted")
+    )
+    if link.at is not None:
+        name.append_text(formats.date_time(link.at))
+        name.append_text(Text.assemble("  ", formats.age(link.at, now), (" ago", "muted")))
+    elif not link.missing:
+        name.append(link.when, "muted")
+    return name
+
+
+def _rows(link: Link, *, masked: bool) -> list[Text]:
+    """The figures in lines of at most `WIDTH` cells."""
+    if link.missing:
+        return [Text(link.missing, "muted")]
+    rows: list[Text] = [Text()]
+    pieces = [_piece(said, masked=masked) for said in link.said]
+    for piece in (line for whole in pieces for line in _wrapped(whole)):
+        if rows[-1].plain and rows[-1].cell_len + len(_GAP) + piece.cell_len > WIDTH:
+            rows.append(Text())
+        if rows[-1].plain:
+            rows[-1].append(_GAP)
+        rows[-1].append_text(piece)
+    return rows
+
+
+def _wrapped(piece: Text) -> list[Text]:
+    """A piece in lines of its own where it is longer than one."""
+    if piece.cell_len <= WIDTH:
+        return [piece]
+    return [Text(line) for line in textwrap.wrap(piece.plain, WIDTH)]
+
+
+def _piece(said: Said, *, masked: bool) -> Text:
+    label = (f"{said.label} ", "muted") if said.label else ""
+    return Text.assemble(label, _value(said, masked=masked))
+
+
+def _value(said: Said, *, masked: bool) -> Text:
+    value = said.value
+    if isinstance(value, str):
+        return Text(told(formats.plain(value, _WORDS_MAX).plain, masked=masked))
+    if said.unit in _AMOUNTS:
+        return _AMOUNTS[said.unit](Micros(round(value)), masked=masked)
+    return formats.points(value) if said.unit is Unit.POINTS else formats.price(value)

@@ -1,0 +1,175 @@
+"""What the numbers of a row are made of: formula, inputs, source, age.
+
+Knows the desk's state and the formats. Must not know a widget.
+Used by the screens for the key `i`.
+"""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.forms.explain import Explanation
+from service_tui.console.freshness import is_private
+from service_tui.desk.freshness import age_s
+from service_tui.desk.slices.records import MarketView, PositionView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF
+from service_tui.units import Micros, Timestamp
+
+_SERVICE: Final = "as the service says ({topic})"
+_DESK: Final = "worked out here from what the service says ({topic})"
+
+
+def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
+    """Price, change and volume of a market."""
+    age = _age(state, Topic.MARKETS, now)
+    said, worked = _SERVICE.format(topic="markets"), _DESK.format(topic="markets")
+    return (
+        Explanation(
+            "price of YES",
+            formats.price(market.price),
+            "1 / (1 + e^((no - yes) / b)): what the next small share of YES costs; "
+            "a share pays 1 if the market ends YES",
+            (("liquidity b, $SIM", formats.money(market.liquidity)),),
+            said,
+            age,
+        ),
+        Explanation(
+            "change in 24 h",
+            formats.points(market.change),
+            "price now - price 24 hours ago (or at listing), in hundredths",
+            (
+                ("price now", formats.price(market.price)),
+                ("price then", formats.price(market.price_24h_ago)),
+            ),
+            worked,
+            age,
+        ),
+        Explanation(
+            "volume, $SIM",
+            formats.money(market.volume),
+            "money that changed hands here in the last 24 hours, everybody's",
+            (),
+            said,
+            age,
+        ),
+    )
+
+
+def position_numbers(
+    held: PositionView, state: DeskState, now: Timestamp
+) -> tuple[Explanation, ...]:
+    """Mark value, exit value and P&L of a position."""
+    age, masked = _age(state, Topic.POSITIONS, now), is_private(state)
+    said, worked = _SERVICE.format(topic="positions"), _DESK.format(topic="positions")
+    unit = MONEY_OF[held.venue]
+    shares = ("shares", formats.shares(held.shares, masked=masked))
+    cost = (f"cost of the open shares, {unit}", formats.money(held.cost, masked=masked))
+    mark = (f"mark value, {unit}", formats.money(held.mark_value, masked=masked))
+    return (
+        Explanation(
+            "average",
+            formats.price(held.average),
+            "cost of the open shares / open shares",
+            (cost, shares),
+            said,
+            age,
+        ),
+        Explanation(
+            mark[0],
+            mark[1],
+            "shares x price of the side now",
+            (shares, ("price of the side", formats.price(held.mark_price))),
+            worked,
+            age,
+        ),
+        Explanation(
+            f"exit value, {unit}",
+            formats.money(held.exit_value, masked=masked),
+            "what selling all of it now would bring: every share sold lowers the price "
+            "of the next one, so it is less than the mark value",
+            (shares, mark),
+            said,
+            age,
+        ),
+        Explanation(
+            f"unrealized P&L, {unit}",
+            formats.pnl(held.unrealized, masked=masked),
+            "mark value - cost of the open shares",
+            (mark, cost),
+            worked,
+            age,
+        ),
+        Explanation(
+            f"realized P&L, {unit}",
+            formats.pnl(held.realized, masked=masked),
+            "what sales and payouts brought - what those shares had cost",
+            (),
+            said,
+            age,
+        ),
+    )
+
+
+def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
+    """Worth and results of the account; none before it is known."""
+    account, masked = state.account, is_private(state)
+    if account is None or account.equity is None:
+        # Without the positions there is no sum that could be explained.
+        return ()
+    age, said = _age(state, Topic.ACCOUNT, now), _SERVICE.format(topic="account")
+    cash = ("cash, $SIM", formats.money(account.cash, masked=masked))
+    realized = ("realized, $SIM", formats.pnl(account.realized, masked=masked))
+    unrealized = ("unrealized, $SIM", formats.pnl(account.unrealized, masked=masked))
+    marked = Micros(account.equity - account.cash)
+    return (
+        Explanation(
+            "equity, $SIM",
+            formats.money(account.equity, masked=masked),
+            "cash + mark value of every open position",
+            (cash, ("mark value, $SIM", formats.money(marked, masked=masked))),
+            said,
+            age,
+        ),
+        Explanation(
+            "exit equity, $SIM",
+            formats.money(account.exit_equity, masked=masked),
+            "cash + what selling every position now would bring",
+            (cash,),
+            said,
+            age,
+        ),
+        Explanation(
+            "total P&L, $SIM",
+            formats.pnl(account.total_pnl, masked=masked),
+            "realized + unrealized",
+            (realized, unrealized),
+            said,
+            age,
+        ),
+        Explanation(
+            "day P&L, $SIM",
+            formats.pnl(account.day_pnl, masked=masked),
+            "equity now - equity at the start of the day, UTC",
+            (),
+            said,
+            age,
+        ),
+        Explanation(
+            "win rate",
+            formats.percent(account.win_rate),
+            "sales and payouts with a gain / sales and payouts with a gain or a loss",
+            (
+                ("with a gain", formats.count(account.wins)),
+                ("with a loss", formats.count(account.losses)),
+            ),
+            said,
+            age,
+        ),
+    )
+
+
+def _age(state: DeskState, topic: Topic, now: Timestamp) -> Text:
+    age = age_s(state, topic, now)
+    return formats.age(None if age is None else Timestamp(now - age), now)

@@ -1,0 +1,166 @@
+"""What is told about one market: its figures, news, trades, rules and the own position.
+
+Knows the desk's records and the formats. Must not know a widget.
+Used by the markets screen for its detail pane.
+"""
+
+from datetime import UTC
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import Figure, figures, large, section
+from service_tui.console.freshness import if_none, is_private
+from service_tui.console.parts.market_filter import seconds_left
+from service_tui.desk.slices.records import (
+    DetailView,
+    MarketView,
+    NewsView,
+    PositionView,
+    TapeTradeView,
+    Topic,
+)
+from service_tui.desk.state import DeskState
+from service_tui.terms import MarketStatus, Side
+from service_tui.units import Timestamp
+
+QUESTION_MAX: Final = 300
+NEWS_MAX: Final = 8
+TRADES_MAX: Final = 12
+"""Lines of each that a pane shows; the newest come first."""
+
+TWO_ACROSS: Final = 52
+"""Cells from which figures of a position stand two a line."""
+
+ON_ITS_WAY: Final = "on its way …"
+_NOT_TOLD: Final = Text("not told", "muted")
+
+
+def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
+    """The question whole, the price large, and beside it what it did and what is left.
+
+    Returns:
+        Lines of at most `width` cells but for the question; 0 where there is room for all.
+    """
+    price = formats.price(market.price).plain
+    change = Text.assemble(
+        ("YES", "bold yes"), "  ", formats.points(market.change), (" pt in 24 h", "muted")
+    )
+    other = Text.assemble(("NO", "no"), "   ", formats.price(1.0 - market.price))
+    left = ends_in(market, now, worded=True)
+    return Text.assemble(
+        (formats.plain(market.question, QUESTION_MAX).plain, "bold"),
+        "\n",
+        large(price, "yes", (change, other, left), width),
+    )
+
+
+def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text:
+    """What is left of a market's time, or what became of it. `now` is the world's time."""
+    if market.status is MarketStatus.RESOLVED:
+        known = {True: ("YES", "yes"), False: ("NO", "no"), None: ("over", "muted")}
+        word, ink = known[market.outcome]
+        return Text.assemble(("resolved " if worded else "", "muted"), (word, ink))
+    left = seconds_left(market, now)
+    if market.status is MarketStatus.CLOSED or (left is not None and left <= 0):
+        return Text("closed, outcome awaited" if worded else "awaited", "muted")
+    if left is None:
+        return Text(formats.NOT_KNOWN, "muted")
+    return Text(f"ends in {formats.duration(left)}" if worded else formats.duration(left))
+
+
+def holdings(state: DeskState, market_id: str, width: int) -> Text:
+    """The own position in a market: what it cost, is marked at, and would bring now."""
+    held, masked = state.held(market_id), is_private(state)
+    if not held:
+        said = if_none(state, "none here; b buys", Topic.POSITIONS)
+        return section("position", Text(said, "muted"))
+    across = 2 if width >= TWO_ACROSS else 1
+    blocks = [
+        figures(_position_figures(each, masked=masked), across=across, width=width) for each in held
+    ]
+    return section("position", Text("\n").join(blocks))
+
+
+def news(detail: DetailView | None, now: Timestamp, clock: str = "") -> Text:
+    """What happened and what it did to the price of YES, newest first; `clock` names its time."""
+    title = f"news{clock}"
+    if detail is None:
+        return section(title, Text(ON_ITS_WAY, "muted"))
+    if detail.problem:
+        return section(title, Text(f"not available: {detail.problem}", "warn"))
+    lines = [_news_line(each, now) for each in detail.news[:NEWS_MAX]]
+    return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
+
+
+def trades(detail: DetailView | None, now: Timestamp, width: int, clock: str = "") -> Text:
+    """The last trades of anybody, newest first; `clock` names their time."""
+    title = f"trades{clock}"
+    if detail is None:
+        return section(title, Text(ON_ITS_WAY, "muted"))
+    if detail.problem:
+        return section(title, Text("not available", "muted"))
+    lines = [_trade_line(each, now, width) for each in detail.trades[:TRADES_MAX]]
+    return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
+
+
+def rules(market: MarketView, detail: DetailView | None, width: int, clock: str = "") -> Text:
+    """When and how the market resolves, and what it is made of."""
+    told = market.criteria or (detail.criteria if detail is not None else "")
+    unknown = "not available" if detail is not None and detail.problem else "no criteria given"
+    shown = Text(told) if told else Text(ON_ITS_WAY if detail is None else unknown, "muted")
+    facts: tuple[Figure, ...] = (
+        ("resolves, UTC", formats.date_time(market.resolves_at, UTC)),
+        ("resolves, local", formats.date_time(market.resolves_at)),
+        ("volume 24 h, $SIM", formats.money(market.volume)),
+        ("liquidity b, $SIM", formats.money(market.liquidity)),
+        ("category", formats.plain(market.category)),
+        ("trades on", Text(", ".join(market.venues)) if market.venues else _NOT_TOLD),
+        ("status", Text(market.status.value)),
+    )
+    return Text("\n\n").join((
+        section("resolution", shown),
+        section(f"market{clock}", figures(facts, across=1, width=width)),
+        Text(market.market_id, "muted"),
+    ))
+
+
+def _position_figures(held: PositionView, *, masked: bool) -> tuple[Figure, ...]:
+    side = Text(held.side.value.upper(), "yes" if held.side is Side.YES else "no")
+    percent = Text() if masked else Text.assemble(" ", formats.percent_change(held.pnl_pct))
+    return (
+        ("side", side),
+        ("shares", formats.shares(held.shares, masked=masked)),
+        ("average", formats.price(held.average)),
+        ("mark", formats.price(held.mark_price)),
+        ("mark value", formats.money(held.mark_value, masked=masked)),
+        ("exit value", formats.money(held.exit_value, masked=masked)),
+        ("unrealized", Text.assemble(formats.pnl(held.unrealized, masked=masked), percent)),
+        ("realized", formats.pnl(held.realized, masked=masked)),
+    )
+
+
+def _news_line(told: NewsView, now: Timestamp) -> Text:
+    rises = told.price_after >= told.price_before
+    return Text.assemble(
+        (f"{formats.age(told.at, now).plain:>4}  ", "muted"),
+        formats.price(told.price_before),
+        " → ",
+        formats.price(told.price_after),
+        (" ▲ " if rises else " ▼ ", "profit" if rises else "loss"),
+        formats.plain(told.headline),
+    )
+
+
+def _trade_line(trade: TapeTradeView, now: Timestamp, width: int) -> Text:
+    line = Text.assemble(
+        (f"{formats.age(trade.at, now).plain:>4}  ", "muted"),
+        f"{trade.action.value:<4} ",
+        (f"{trade.side.value.upper():<3}", "yes" if trade.side is Side.YES else "no"),
+        f"{formats.shares(trade.shares).plain:>9}  ",
+        formats.price(trade.price, aligned=True),
+        ("  " + formats.plain(trade.trader, 24).plain, "muted"),
+    )
+    line.truncate(width, overflow="ellipsis")
+    return line

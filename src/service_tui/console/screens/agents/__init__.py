@@ -1,0 +1,1 @@
+"""Screen 7: agents, their leashes, skills and results."""

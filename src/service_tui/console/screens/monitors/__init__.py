@@ -1,0 +1,1 @@
+"""Screen 3: monitors, alerts and exits."""

@@ -1,0 +1,145 @@
+"""Stop and target of many positions at once; what changes is said line by line, then asked.
+
+Knows the desk's state. Must not know how a monitor is set.
+Used by the monitors screen.
+"""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rich.text import Text
+from textual.containers import Horizontal
+from textual.widget import Widget
+
+from service_tui.console import formats
+from service_tui.console.forms.confirm import Question
+from service_tui.console.forms.confirm_many import ConfirmMany
+from service_tui.console.forms.form import Form
+from service_tui.console.forms.monitor_draft import Change, read_changes, why_not_set
+from service_tui.console.forms.order_draft import DraftError
+from service_tui.console.widgets.plain_input import PlainInput
+from service_tui.console.widgets.words import Words
+from service_tui.desk.slices.risk import MonitorView
+from service_tui.desk.state import DeskState
+from service_tui.terms import counted
+from service_tui.units import Timestamp
+
+_LINES = (("stop", "% down"), ("target", "% up"))
+
+
+class MonitorMany(Form[tuple[Change, ...]]):
+    """Returns the changes that were confirmed."""
+
+    heading: ClassVar[str] = "Monitors"
+    hint: ClassVar[str] = "enter shows what changes, esc leaves"
+
+    def __init__(self, state: DeskState, now: Timestamp, monitors: tuple[MonitorView, ...]) -> None:
+        super().__init__(state, now)
+        self._monitors = monitors
+        self._gone = 0
+
+    def parts(self) -> Iterator[Widget]:
+        """How many, two thresholds, and what changes."""
+        yield Words(id="form-question")
+        for name, unit in _LINES:
+            yield Horizontal(
+                Words(name, classes="label"),
+                PlainInput(
+                    placeholder="as it is",
+                    compact=True,
+                    max_length=12,
+                    id=f"{name}-percent",
+                    classes="number",
+                ),
+                Words(unit, classes="unit"),
+                classes="line",
+            )
+        yield Words(id="form-preview")
+        yield Words(id="form-hint")
+
+    def renew(self) -> None:
+        """The same monitors as they are now, without those that are gone."""
+        found = tuple(
+            monitor
+            for each in self._monitors
+            if (monitor := self.state.risk.monitor(each.key)) is not None
+        )
+        self._gone += len(self._monitors) - len(found)
+        self._monitors = found
+
+    def judged(self) -> tuple[Change, ...] | str:
+        """What would change, or why nothing does."""
+        if not self._monitors:
+            return "none of them is guarded any more: esc leaves"
+        try:
+            return read_changes(
+                self._monitors, self.typed("stop-percent"), self.typed("target-percent")
+            )
+        except DraftError as refused:
+            return str(refused)
+
+    def preview(self, result: tuple[Change, ...] | None) -> None:
+        """How many change and how many stay."""
+        total = len(self._monitors)
+        gone = f", {self._gone} gone meanwhile" if self._gone else ""
+        self.query_one("#form-question", Words).tell(f"{counted(total, 'monitor')}{gone}")
+        self.query_one("#form-preview", Words).tell(self._outcome(result))
+        hint = "An empty line leaves a threshold as it is; off ends it."
+        self.query_one("#form-hint", Words).tell(Text(hint, "muted"))
+
+    def finish(self, result: tuple[Change, ...]) -> None:
+        """Ask, with every line that changes."""
+        past = sum(bool(change.exits_at_once) for change in result)
+        of_all = counted(len(self._monitors), "monitor")
+        verb = "changes" if len(result) == 1 else "change"
+        body = Text(f"{len(result)} of {of_all} {verb}, by hand from then on.")
+        if past:
+            body.append(f"\n{past} are past their new threshold and are sold at once.", "bold loss")
+        question = Question("Set these monitors?", body.append("\n"), "set")
+        lines = tuple(change_line(change) for change in result)
+
+        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed:
+                self.leave(result)
+
+        self._app().push_screen(ConfirmMany(question, lines), answered)
+
+    def _outcome(self, result: tuple[Change, ...] | None) -> Text:
+        closed = sum(bool(why_not_set(monitor)) for monitor in self._monitors)
+        left = f", {closed} of closed markets or exiting are left out" if closed else ""
+        if result is None:
+            return Text(f"nothing changes yet{left}", "muted")
+        stay = len(self._monitors) - len(result) - closed
+        past = sum(bool(change.exits_at_once) for change in result)
+        said = Text.assemble((f"{len(result)} change", "bold"), f", {stay} stay as they are{left}")
+        if past:
+            said.append(f"\n{past} would be sold at once", "bold loss")
+        return said
+
+
+def change_line(change: Change) -> Text:
+    """One monitor: what it is about, and each threshold before and after."""
+    about = change.monitor
+    line = Text.assemble(
+        (f"{about.side.value.upper():<4}", about.side.value),
+        (formats.plain(about.question, 60).plain, "bold"),
+        "\n    ",
+        _turn("stop", about.stop_pct, change.stop_pct),
+        (", ", "muted"),
+        _turn("target", about.target_pct, change.target_pct),
+    )
+    if change.exits_at_once:
+        line.append(f", past its {change.exits_at_once}: sold at once", "loss")
+    return line
+
+
+def _turn(name: str, before: float | None, after: float | None) -> Text:
+    if before == after:
+        return Text(f"{name} {_written(before)}", "muted")
+    return Text.assemble(
+        (f"{name} ", "muted"), _written(before), (" → ", "muted"), (_written(after), "bold accent")
+    )
+
+
+def _written(fraction: float | None) -> str:
+    return "off" if fraction is None else f"{fraction * 100:.4f}".rstrip("0").rstrip(".") + " %"

@@ -1,0 +1,1 @@
+"""Screen 0: what needs the person now."""

@@ -1,0 +1,1 @@
+"""Screen 1: positions, equity and open orders."""

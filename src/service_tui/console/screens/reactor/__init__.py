@@ -1,0 +1,1 @@
+"""Screen 4: followed wallets and their signals."""

@@ -1,0 +1,1 @@
+"""Screen 5: winning positions on their way to cash."""

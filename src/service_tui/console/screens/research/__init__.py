@@ -1,0 +1,1 @@
+"""Screen 6: experiments and sessions."""

@@ -1,0 +1,216 @@
+"""What is told of the wallet: address, balances, approvals, what real trades still need.
+
+Knows the desk's records and the formats. Must not know a widget.
+Used by the wallet panel.
+"""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import section
+from service_tui.console.freshness import is_private
+from service_tui.console.redemption_text import (
+    fee_text,
+    gas_text,
+    hanging,
+    key_text,
+    labelled,
+)
+from service_tui.desk.slices.wallet import ChallengeView, CheckView, Ownership, WalletView
+from service_tui.desk.state import DeskState
+from service_tui.units import Micros, decimal
+
+_LABEL: Final = 12
+_NAME: Final = 24
+"""Wider than the longest name of a check, "money the venue takes"."""
+
+_FIX: Final = 3
+"""How far what is to be done stands below what is missing."""
+
+_NATIVE: Final = (
+    "Native USDC is not accepted by the venue: swap it to USDC.e (bridged) before it is of use."
+)
+_RESTRICTED: Final = (
+    "The venue refuses this wallet. Keep another key here (K) and link it (l): agent, API key and "
+    "history carry over."
+)
+
+
+_LINK: Final = (
+    "This text is signed with the key of this wallet; it moves nothing. From then on orders and "
+    "redemptions of your agent are signed here, and the managed wallet is no longer used. Agent, "
+    "API key and history stay."
+)
+
+NOT_LINKED: Final = "not linked yet: do not send here"
+"""Said of a key's address that the service does not know as the wallet."""
+
+
+def is_unlinked(wallet: WalletView) -> bool:
+    """Whether the address that is shown is a key's alone: the balances are another wallet's."""
+    return bool(wallet.key_address) and not wallet.address
+
+
+def wallet_text(state: DeskState) -> Text:
+    """Whose the wallet is, and what lies in it."""
+    wallet, masked = state.wallet, is_private(state)
+    address = wallet.address or wallet.key_address or wallet.managed_address
+    owner = "not known yet" if wallet.ownership is None else wallet.ownership.value
+    if wallet.ownership is Ownership.MANAGED:
+        owner += ": the service holds the key and signs"
+    elif wallet.ownership is Ownership.EXTERNAL:
+        owner += ": its key signs here, and never leaves"
+    figures = [
+        ("address", Text(formats.MASK if masked else address or formats.NOT_KNOWN)),
+        ("ownership", Text(owner)),
+        ("key", Text.assemble(key_text(wallet)[4:], _source(wallet))),
+    ]
+    figures += _balances(wallet, masked=masked)
+    parts = [labelled(figures, _LABEL)]
+    if wallet.usdc_native:
+        parts.append(Text(_NATIVE, "warn"))
+    if wallet.restricted:
+        parts.append(Text(_RESTRICTED, "warn"))
+    if wallet.job is not None:
+        parts.append(Text(f"◌ {wallet.job.value}: {wallet.job_words}", "accent"))
+    if wallet.problem:
+        parts.append(Text(f"{wallet.problem}" + (f": {wallet.fix}" if wallet.fix else ""), "loss"))
+    return Text("\n\n").join(parts)
+
+
+def _balances(wallet: WalletView, *, masked: bool) -> list[tuple[str, Text]]:
+    """What lies in the wallet; of a key that is not linked nothing is known."""
+    if is_unlinked(wallet):
+        return [("balances", Text(NOT_LINKED, "warn"))]
+    native = [("native USDC", formats.money(wallet.usdc_native, masked=masked))]
+    return [
+        ("USDC.e", formats.money(wallet.usdc, masked=masked)),
+        *(native if wallet.usdc_native else ()),
+        ("gas", gas_text(wallet)),
+    ]
+
+
+def _source(wallet: WalletView) -> Text:
+    other = wallet.key_address and wallet.address and not wallet.can_sign
+    same = wallet.key_address.lower() == wallet.address.lower()
+    tail = f", from the {wallet.key_source}" if wallet.key_source else ""
+    if other and not same:
+        tail += f", but of another wallet ({formats.address(wallet.key_address).plain})"
+    return Text(tail, "muted")
+
+
+def checklist_text(wallet: WalletView, width: int) -> Text:
+    """What real trades need, done or not, and what to do about what is missing."""
+    lines = [_check(one, width) for one in wallet.checks]
+    missing = len(wallet.lacks)
+    head = "everything is there" if not missing else f"{missing} missing"
+    if not wallet.is_read:
+        # A part of the list would count up while the rest of it comes.
+        return section("before the first real trade", Text("not known yet", "muted"))
+    return section(f"before the first real trade: {head}", Text("\n").join(lines))
+
+
+def _check(check: CheckView, width: int) -> Text:
+    glyph, tone = ("✓ ", "profit") if check.is_done else ("✗ ", "warn")
+    if check.is_done is None:
+        glyph, tone = "? ", "muted"
+    says = hanging(check.says, width, _NAME + len(glyph))
+    says.stylize("muted")
+    line = Text.assemble((glyph, tone), f"{check.name.ljust(_NAME - 1)} ", says)
+    if check.fix:
+        fix = hanging(check.fix, width, _FIX)
+        fix.stylize("warn")
+        line.append_text(Text.assemble("\n" + " " * _FIX, fix))
+    return line
+
+
+def approvals_text(wallet: WalletView) -> Text:
+    """Every approval, given or not."""
+    if not wallet.approvals:
+        return section("approvals", Text("not read yet: A reads them", "muted"))
+    lines = [
+        Text.assemble(
+            ("✓ ", "profit") if one.is_set else ("✗ ", "warn"),
+            one.token.ljust(20),
+            ("for ", "muted"),
+            one.spender,
+        )
+        for one in wallet.approvals
+    ]
+    unset = len(wallet.unset)
+    head = "approvals: all given" if not unset else f"approvals: {unset} missing"
+    return section(head, Text("\n").join(lines))
+
+
+def approvals_question(wallet: WalletView) -> Text:
+    """What is signed to give what is missing."""
+    unset = wallet.unset
+    lines = [
+        Text.assemble(
+            ("✗ ", "warn"), one.token.ljust(20), ("may be moved by ", "muted"), one.spender,
+            ("\n   ", ""), (one.spender_address, "muted"),
+        )
+        for one in unset
+    ]  # fmt: skip
+    cost = Micros(sum(one.call.fee_max for one in unset if one.call is not None))
+    body = Text.assemble(
+        f"{len(unset)} transactions are signed, one after the other; what is set is skipped. Each "
+        "lets a contract of the venue move a token of this wallet, without limit, until it is "
+        "taken back.\n\n",
+        Text("\n").join(lines),
+    )
+    first = next((one.call for one in unset if one.call is not None), None)
+    if first is not None:
+        body.append_text(Text.assemble(("\n\neach costs at most  ", "muted"), fee_text(first)))
+        body.append_text(Text.assemble(("\ntogether  ", "muted"), f"{decimal(cost):,.4f} POL"))
+    return body
+
+
+def challenge_question(read: ChallengeView) -> Text:
+    """The text that is signed to link a wallet, word for word, and what it means."""
+    return Text.assemble(
+        (f"{read.address}\n\n", "bold"),
+        _LINK,
+        ("\n\nthe text, word for word\n", "muted"),
+        read.message,
+    )
+
+
+def pay_text(state: DeskState) -> Text:
+    """What may be paid for calls, what was, and what is on offer."""
+    pay, masked = state.wallet.pay, is_private(state)
+    if not pay.is_on:
+        told = Text("off: a 429 is waited out, and nothing is ever paid", "muted")
+        return section("pay per call", told)
+    figures = [
+        ("cap a day", formats.money(pay.day_max, masked=masked)),
+        ("paid today", Text(f"{decimal(pay.spent):,.3f}")),
+    ]
+    offer = pay.offer
+    if offer is not None:
+        figures += [
+            ("offer", Text.assemble(f"{decimal(offer.price):,.3f} for ", offer.path)),
+            ("from", Text(offer.host)),
+            ("paid to", Text(offer.recipient or "nobody named")),
+            ("on", Text(offer.network or "no chain named")),
+        ]
+        if offer.why_not:
+            figures.append(("not payable", Text(offer.why_not, "warn")))
+    return section("pay per call", labelled(figures, _LABEL))
+
+
+def live_question(wallet: WalletView) -> Text:
+    """What switching real money on means."""
+    body = Text.assemble(
+        "Orders for evm_venue and sol_venue may then leave this desk, each after a dialog of its "
+        "own. It lasts for this session; L switches it off at once.",
+    )
+    lacks = [one for one in wallet.lacks if one.name != "real money"]
+    if lacks:
+        names = ", ".join(one.name for one in lacks)
+        body.append(f"\n\nStill missing before an order can leave: {names}.", "warn")
+    if wallet.simulated:
+        body.append("\n\nThis service simulates its venues: the money is play money.", "muted")
+    return body

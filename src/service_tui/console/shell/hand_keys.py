@@ -1,0 +1,91 @@
+"""The key by which the person decides for agents, from anywhere: the trades that wait.
+
+Knows the views and the dialog of an approval. Must not know a screen's layout.
+Used by the app, which stands on it.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from textual import on
+
+from service_tui.console.freshness import is_heard
+from service_tui.console.messages import ApprovalWanted, Said
+from service_tui.console.shell.halt_keys import HaltKeys
+from service_tui.desk.commands.agents import ApproveHeld, ReadDay, RefuseHeld
+from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.slices.records import Topic
+
+TYPED_AHEAD: Final = (
+    "that was the last trade that waited: the keys typed right behind it did nothing"
+)
+TOO_EARLY: Final = "the keys typed ahead did nothing: look at the next trade first"
+
+
+class HandKeys(HaltKeys):
+    """Views that ask whether an agent may trade."""
+
+    def action_approvals(self) -> None:
+        """The waiting trade with the nearest deadline; decided, the next one takes its place."""
+        held = self.desk_state.supervision.held
+        if not held:
+            none = "no trade waits for your approval"
+            if self.desk_state.service.embedded and not is_heard(self.desk_state, Topic.FLEET):
+                none = "which trades wait for you is not known yet: the service has not told"
+            # A warning stays until it was seen: a key that did nothing says why.
+            self.post_message(Said(none, "warn"))
+            return
+        self._decide(held[0])
+
+    def _next_trade(self) -> None:
+        """Bring the next trade that waits; keys typed ahead were meant for none of it."""
+        left = self.desk_state.supervision.held
+        self.rest_keys(TOO_EARLY if left else TYPED_AHEAD)
+        if left:
+            self._decide(left[0], is_next=True)
+
+    def action_report(self) -> None:
+        """The day of every agent, as a page; the one in focus on its screen comes first."""
+        from service_tui.console.forms.report import Report  # noqa: PLC0415 - not at first
+
+        if any(isinstance(screen, Report) for screen in self.screen_stack):
+            return
+        first = self.front.current_row() if self.front.name_in_keys == "agents" else None
+        self.give(ReadDay())
+        self.push_screen(Report(self.desk_state, self.now, first=first or ""))
+
+    @on(ApprovalWanted)
+    def _wanted(self, message: ApprovalWanted) -> None:
+        """This one and no other: it may have been decided a moment ago."""
+        for held in self.desk_state.supervision.held:
+            if held.held_id == message.held_id:
+                self._decide(held)
+                return
+        self.post_message(Said("that trade waits no longer", "info"))
+
+    def _decide(self, held: HeldView, *, is_next: bool = False) -> None:
+        from service_tui.console.forms.approval import (  # noqa: PLC0415 - not at first
+            ApprovalForm,
+            is_real,
+            real_question,
+        )
+
+        if any(isinstance(screen, ApprovalForm) for screen in self.screen_stack):
+            return
+
+        def decided(decision: ApproveHeld | RefuseHeld | None) -> None:
+            if isinstance(decision, ApproveHeld) and is_real(held, self.desk_state):
+                ask_for_real(decision)
+            elif decision is not None:
+                self.give(decision)
+                self._next_trade()
+
+        def ask_for_real(order: ApproveHeld) -> None:
+            def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+                if confirmed:
+                    self.give(replace(order, confirmed=True))
+                    self._next_trade()
+
+            self.push_screen(real_question(held, order, self.desk_state), answered)
+
+        self.push_screen(ApprovalForm(self.desk_state, self.now, held, is_next=is_next), decided)

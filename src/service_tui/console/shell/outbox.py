@@ -1,0 +1,153 @@
+"""What the operator ordered, on its way to the desk - or the reason why it does not go.
+
+Knows commands, the state and the desk's doors. Must not know a widget.
+Used by the app's one handler of commands.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from service_tui.console.doors import DeskDoors
+from service_tui.desk.command import Command
+from service_tui.desk.commands.agents import (
+    ApproveHeld,
+    NoteConfirmed,
+    ReadDay,
+    ReadLog,
+    RefuseHeld,
+)
+from service_tui.desk.commands.commands import (
+    AskQuote,
+    Halt,
+    PlaceTrade,
+    SetPreference,
+    SetSpeed,
+    WatchMarket,
+)
+from service_tui.desk.freshness import TRADED_ON, why_not_traded
+from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+OPENING: Final = "the desk is still opening: press it again in a moment"
+PACE_S: Final = 3.0
+"""A pace that was asked for and has not come by then is not coming."""
+
+DECIDED_S: Final = 10.0
+"""A decided trade is listed no more, unless it still waits after so long: nothing came of it."""
+
+
+class Outbox:
+    """Hands commands to the desk once it is open, and refuses what must not go."""
+
+    def __init__(self) -> None:
+        self._submit: Callable[[Command], object] | None = None
+        self._closed = ""
+        self._kept: dict[str, Command] = {}
+        self._preferences: dict[str, str] = {}
+        self._halted_at: Timestamp | None = None
+        self._paces: list[int] = []
+        self._pace_at = Timestamp(0.0)
+        self._speed: int | None = None
+        self._decided_at: dict[str, Timestamp] = {}
+
+    def open(self, desk: DeskDoors) -> None:
+        """The desk is open: what was kept for it goes first, and of that a halt."""
+        self._submit, self._closed = desk.submit, ""
+        for command in sorted(self._kept.values(), key=lambda one: not isinstance(one, Halt)):
+            desk.submit(command)
+        self._kept.clear()
+
+    def close(self, why: str) -> None:
+        """The desk takes nothing any more; `why` is the sentence for whoever tries."""
+        self._submit, self._closed = None, why
+
+    def give(self, command: Command, state: DeskState, now: Timestamp) -> str:
+        """Hand a command over.
+
+        Returns:
+            Why it was not taken, in one sentence; empty when it was, when it is kept until the
+            desk is open, or when nobody would miss it.
+        """
+        if isinstance(command, Halt):
+            return self._halt(command, now)
+        if isinstance(command, SetPreference):
+            self._preferences[command.name] = command.value
+        if self._submit is None:
+            return self._keep(command)
+        if isinstance(command, PlaceTrade):
+            why = why_not_traded(state, TRADED_ON[command.action], now)
+            if why:
+                return f"{command.in_words()}: not sent. {why}"
+        if isinstance(command, SetSpeed):
+            self._paces, self._pace_at = [*self._asked_paces(now), command.speed], now
+        if isinstance(command, ApproveHeld | RefuseHeld):
+            self._decided_at[command.held_id] = now
+        self._submit(command)
+        return ""
+
+    def pace(self, speed: int, now: Timestamp) -> int:
+        """The pace that was asked for last, while it is on its way; else `speed`, the world's."""
+        return next(reversed(self._asked_paces(now)), speed)
+
+    def laid_over(self, state: DeskState, now: Timestamp) -> DeskState:
+        """The state with what the operator preferred, halted and decided, until the desk has it."""
+        if state.halt is not None:
+            self._halted_at = None
+        elif self._halted_at is not None:
+            state = replace(state, halt=HaltView(self._halted_at))
+        self._hear_speed(None if state.world is None else state.world.speed)
+        state = self._without_decided(state, now)
+        said = state.preferences
+        self._preferences = {k: v for k, v in self._preferences.items() if said.get(k) != v}
+        if not self._preferences:
+            return state
+        return replace(state, preferences={**said, **self._preferences})
+
+    def _without_decided(self, state: DeskState, now: Timestamp) -> DeskState:
+        """The state in which no trade waits that was decided here a moment ago."""
+        held = state.supervision.held
+        listed = {one.held_id for one in held}
+        self._decided_at = {
+            held_id: at
+            for held_id, at in self._decided_at.items()
+            if held_id in listed and 0 <= now - at < DECIDED_S
+        }
+        if not self._decided_at:
+            return state
+        left = tuple(one for one in held if one.held_id not in self._decided_at)
+        return replace(state, supervision=replace(state.supervision, held=left))
+
+    def _asked_paces(self, now: Timestamp) -> list[int]:
+        return self._paces if now - self._pace_at < PACE_S else []
+
+    def _hear_speed(self, speed: int | None) -> None:
+        """A pace that came answers all asked before it; one that nobody here asked for, all."""
+        if speed != self._speed:
+            answered = self._paces.index(speed) + 1 if speed in self._paces else len(self._paces)
+            self._speed, self._paces = speed, self._paces[answered:]
+
+    def _halt(self, command: Halt, now: Timestamp) -> str:
+        """A halt is never late: a desk that is still opening is halted before it does anything."""
+        if self._submit is not None:
+            self._submit(command)
+        elif self._closed:
+            return f"{command.in_words()}: nothing leaves from here. {self._closed}"
+        else:
+            self._kept[command.kind] = command
+        self._halted_at = now
+        return ""
+
+    def _keep(self, command: Command) -> str:
+        match command:
+            case SetPreference():
+                self._kept[f"{command.kind} {command.name}"] = command
+            case WatchMarket() | ReadLog():
+                self._kept[command.kind] = command
+            case AskQuote() | NoteConfirmed() | ReadDay():
+                # A ticket that is open says itself that nothing can be traded yet.
+                pass
+            case _:
+                return f"{command.in_words()}: {self._closed or OPENING}"
+        return ""

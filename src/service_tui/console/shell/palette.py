@@ -1,0 +1,271 @@
+"""What `:` finds by words: actions, markets, positions, agents, settings, sessions, themes.
+
+Knows the key table, and the state through the screen in front. Must not know what a choice does.
+Used by the app, which handles the messages that a choice posts.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from heapq import nlargest
+from typing import Final
+
+from rich.text import Text
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.message import Message
+from textual.style import Style
+
+from service_tui.console import formats
+from service_tui.console.keys import Key, action_name, key_named, keys_of, shown_key
+from service_tui.console.messages import NEW_SESSION, CommandGiven, GoTo, KeyChosen
+from service_tui.console.parts.base import NumberedView
+from service_tui.console.screens.settings.rows import THEME, rows
+from service_tui.console.theme import content
+from service_tui.console.widgets.deck import Deck
+from service_tui.desk.commands.agents import ExportData
+from service_tui.desk.commands.commands import SetPreference
+from service_tui.desk.commands.research import EndSession, ResetSession
+
+HITS_MAX: Final = 15
+"""Rows of one kind that a person still looks through."""
+
+CHUNK: Final = 250
+"""Candidates between two turns of the loop: a few milliseconds."""
+
+NAME_MAX: Final = 64
+"""Letters of a name that fit beside the rest."""
+
+SLASH: Final = "/autoresearch"
+
+_KIND: Final = 10
+"""Cells of what stands before the name: its kind and a figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something to find.
+
+    Args:
+        name: what is matched and shown.
+        kind: stands before it.
+        message: what a choice posts.
+        tail: stands behind it.
+        also: more words by which it is found, not shown as its name.
+    """
+
+    name: str
+    kind: Text
+    message: Message
+    tail: Text = field(default_factory=Text)
+    also: str = ""
+
+
+class DeskProvider(Provider):
+    """A provider that ranks candidates, shows the best, and posts a message for the one chosen."""
+
+    @property
+    def front(self) -> NumberedView:
+        """The screen that the palette was opened over."""
+        return self.screen.query_one(Deck).front
+
+    def candidates(self) -> Iterable[Candidate]:
+        """Everything there is to find."""
+        return ()
+
+    async def search(self, query: str) -> Hits:
+        """The best matches; whatever the number of candidates, the console stays awake.
+
+        Yields:
+            At most `HITS_MAX` hits.
+        """
+        words = query.casefold().split()
+        ranked: list[tuple[float, int, Candidate]] = []
+        for place, candidate in enumerate(self.candidates()):
+            if place % CHUNK == CHUNK - 1:
+                await asyncio.sleep(0)
+            score = _score(candidate, words)
+            if score > 0:
+                ranked.append((score, -place, candidate))
+        for score, _, found in nlargest(HITS_MAX, ranked, key=lambda each: each[:2]):
+            line = _line(found, _offsets(found.name, words), self.match_style or "bold")
+            yield Hit(score, line, self._post(found.message), text=found.name)
+
+    def _post(self, message: Message) -> partial[bool]:
+        return partial(self.screen.post_message, message)
+
+
+class ActionsProvider(DeskProvider):
+    """Every action that a key does here, and those that are disabled, with the reason."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """The actions of the screen in front, of lists, and of the app."""
+        keys = self._keys()
+        found = [_action(key, self._why_not(key)) for key in keys]
+        export = key_named("agents.export")
+        if export not in keys:
+            # It needs no row: it is of use from everywhere.
+            given = CommandGiven(ExportData())
+            shown = Text(f"{shown_key(key_named('app.agents'))} {shown_key(export)}", "accent")
+            found.append(Candidate(export.label, shown, given, Text(export.tooltip, "muted")))
+        return found
+
+    async def discover(self) -> Hits:
+        """What works here, before anything is typed.
+
+        Yields:
+            The actions in the order of the key table, the screen's own first.
+        """
+        for key in self._keys():
+            if not self._why_not(key):
+                found = _action(key, "")
+                yield DiscoveryHit(_line(found), self._post(found.message), text=found.name)
+
+    def _keys(self) -> tuple[Key, ...]:
+        groups = (self.front.name_in_keys, "rows", "app")
+        return tuple(key for group in groups for key in keys_of(group))
+
+    def _why_not(self, key: Key) -> str:
+        return "" if key.group == "app" else self.front.why_not(action_name(key.action))
+
+
+class MarketsProvider(DeskProvider):
+    """Any market by its question; a choice shows it among the markets."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """All markets."""
+        for market in self.front.state.markets.values():
+            where = GoTo("markets", market.market_id)
+            tail = formats.price(market.price)
+            yield Candidate(market.question, Text("market", "muted"), where, tail)
+
+
+class PositionsProvider(DeskProvider):
+    """Any open position by its question; a choice shows it in the portfolio."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """What is held."""
+        state = self.front.state
+        for held in (*state.positions, *(one for one in state.on_venues if not one.is_closed)):
+            side = Text(held.side.value.upper(), held.side.value)
+            where = GoTo("portfolio", held.key)
+            yield Candidate(held.question, Text("position", "muted"), where, side)
+
+
+class AgentsProvider(DeskProvider):
+    """Any agent by its name; a choice shows it among the agents."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """All agents of the service."""
+        fleet = self.front.state.fleet
+        for agent in () if fleet is None else fleet.agents:
+            where = GoTo("agents", agent.agent_id)
+            yield Candidate(agent.name, Text("agent", "muted"), where)
+
+
+class SettingsProvider(DeskProvider):
+    """Everything that can be set, by its name; a choice shows it among the settings."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """The rows of the settings."""
+        front = self.front
+        theme = front.state.preferences.get(THEME, "")
+        for row in rows(front.state, front.now, theme):
+            where = GoTo("settings", row.key)
+            tail = Text(row.value.plain, "muted")
+            yield Candidate(row.name, Text("setting", "muted"), where, tail, row.says)
+
+
+class SessionsProvider(DeskProvider):
+    """The old slash commands of autoresearch, for each session whose repository is here.
+
+    Source: spec, "Autoresearch MCP server".
+    """
+
+    def candidates(self) -> Iterable[Candidate]:
+        """Where sessions stand, a new one, and for each its end and its fresh baseline."""
+        kind = Text("research", "muted")
+        status = Text("where the sessions stand", "muted")
+        yield Candidate(f"{SLASH} status", kind, GoTo("research"), status)
+        for session in self.front.state.research.sessions:
+            skill = session.skill
+            begin = GoTo("research", f"{NEW_SESSION}{session.key}")
+            yield Candidate(f"{SLASH} {skill}", kind, begin, Text("a new session", "muted"))
+            if session.repository:
+                off = CommandGiven(EndSession(skill))
+                reset = CommandGiven(ResetSession(skill))
+                until = Text("until a new session", "muted")
+                yield Candidate(f"{SLASH} off {skill}", kind, off, until)
+                fresh = Text("a fresh baseline, which clears a pause", "muted")
+                yield Candidate(f"{SLASH} reset {skill}", kind, reset, fresh)
+        if not self.front.state.research.sessions:
+            begin = GoTo("research", NEW_SESSION)
+            yield Candidate(f"{SLASH} SKILL", kind, begin, Text("a new session", "muted"))
+
+
+class ThemesProvider(DeskProvider):
+    """The themes; a choice keeps one."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """The one in use first, so that opening changes nothing."""
+        names = self.front.surroundings.theme_names
+        used = self.front.state.preferences.get("theme", "")
+        for name in sorted(names, key=lambda name: name != used):
+            yield Candidate(name, Text(), CommandGiven(SetPreference("theme", name)))
+
+    async def discover(self) -> Hits:
+        """All of them.
+
+        Yields:
+            The themes.
+        """
+        for found in self.candidates():
+            yield DiscoveryHit(_line(found), self._post(found.message), text=found.name)
+
+
+def _action(key: Key, why: str) -> Candidate:
+    tail = Text(key.tooltip, "muted")
+    if why:
+        tail.append(f" ({why})")
+    shown = Text(shown_key(key), "accent")
+    return Candidate(key.label, shown, KeyChosen(key), tail, key.tooltip)
+
+
+def _line(found: Candidate, offsets: Sequence[int] = (), style: str | Style = "") -> Content:
+    """One hit on one line: its kind, its name with the letters found, what else is known."""
+    name = formats.plain(found.name, NAME_MAX).plain
+    shown = Content(name)
+    for offset in offsets:
+        if offset < len(name):
+            shown = shown.stylize(style, offset, offset + 1)
+    if not found.kind.plain:
+        return shown
+    kind = content(found.kind)
+    gap = " " * max(1, _KIND - kind.cell_length)
+    return Content.assemble(kind, gap, shown, "  ", content(found.tail))
+
+
+def _score(found: Candidate, words: Sequence[str]) -> float:
+    """How well a candidate fits: every word stands in it, best where one of its own begins.
+
+    Returns:
+        0 where a word is missing; more for words of the name than for those beside it.
+    """
+    name, also, score = found.name.casefold(), found.also.casefold(), 0.0
+    for word in words:
+        begins = f" {word}"
+        if word in name:
+            score += 4.0 if begins in f" {name}" else 2.0
+        elif word in also:
+            score += 1.0 if begins in f" {also}" else 0.5
+        else:
+            return 0.0
+    return score + len("".join(words)) / (1 + len(name))
+
+
+def _offsets(name: str, words: Sequence[str]) -> list[int]:
+    """Places of the letters that were found, at the first of each word."""
+    lower = name.casefold()
+    starts = ((lower.find(word), len(word)) for word in words)
+    return [place for start, size in starts if start >= 0 for place in range(start, start + size)]

@@ -1,0 +1,276 @@
+"""Which screen is in front, which were before, and what can be done there.
+
+Knows screens by name and by what they all are. Must not know where the state comes from.
+Used by the console's app, which stands on it.
+"""
+
+import asyncio
+import importlib
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.command import CommandList, CommandPalette, Provider
+from textual.errors import NoWidget
+from textual.geometry import Region
+from textual.timer import Timer, TimerCallback
+from textual.widget import Widget
+
+from service_tui.console.keys import Key, action_name
+from service_tui.console.messages import GoTo, KeyChosen
+from service_tui.console.parts.base import NumberedView, Surroundings
+from service_tui.console.shell.frame import Frame, TooSmall
+from service_tui.console.theme import Themes
+from service_tui.console.widgets.banner import Banner
+from service_tui.console.widgets.deck import Deck
+from service_tui.console.widgets.dialog import AnswersOnce
+from service_tui.console.widgets.key_bar import KeyBar
+from service_tui.console.widgets.top_bar import TopBar
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+VIEWS_MAX: Final = 50
+"""As far back as a person still remembers."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A screen and the row its cursor was on."""
+
+    screen: str
+    row: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """The views so far, at least one. `place` is the one in front, `last` what was before it."""
+
+    views: tuple[View, ...]
+    place: int = 0
+    last: View | None = None
+
+    @property
+    def front(self) -> View:
+        """What is looked at now."""
+        return self.views[self.place]
+
+    def left_at(self, row: str | None) -> "Trail":
+        """The same trail, with the row that the cursor is on now."""
+        views = list(self.views)
+        views[self.place] = replace(self.front, row=row)
+        return replace(self, views=tuple(views))
+
+    def go(self, view: View) -> "Trail":
+        """Look at something; what lay ahead is forgotten."""
+        views = (*self.views[: self.place + 1], view)[-VIEWS_MAX:]
+        return Trail(views, len(views) - 1, self.front)
+
+    def step(self, by: int) -> "Trail":
+        """Back (-1) or forward (1); at an end it stays."""
+        place = max(0, min(self.place + by, len(self.views) - 1))
+        return self if place == self.place else replace(self, place=place, last=self.front)
+
+
+SCREENS: Final = {
+    "attention": ("service_tui.console.screens.overview.screen", "AttentionScreen"),
+    "portfolio": ("service_tui.console.screens.portfolio.screen", "PortfolioScreen"),
+    "markets": ("service_tui.console.screens.markets.screen", "MarketsScreen"),
+    "monitors": ("service_tui.console.screens.monitors.screen", "MonitorsScreen"),
+    "reactor": ("service_tui.console.screens.reactor.screen", "ReactorScreen"),
+    "redemption": ("service_tui.console.screens.redemption.screen", "RedemptionScreen"),
+    "research": ("service_tui.console.screens.research.screen", "ResearchScreen"),
+    "agents": ("service_tui.console.screens.agents.screen", "AgentsScreen"),
+    "settings": ("service_tui.console.screens.settings.screen", "SettingsScreen"),
+    "blotter": ("service_tui.console.screens.orders.screen", "BlotterScreen"),
+    "log": ("service_tui.console.screens.log.screen", "LogScreen"),
+}
+"""Where each screen lives; it is imported at its first visit."""
+
+
+def _provider(name: str) -> type[Provider]:
+    """A provider of the palette, imported when it is first opened."""
+    found: object = getattr(importlib.import_module("service_tui.console.shell.palette"), name)
+    if not (isinstance(found, type) and issubclass(found, Provider)):
+        raise TypeError(f"{name} is no provider")
+    return found
+
+
+class Palette(CommandPalette, AnswersOnce[None]):  # pyright: ignore[reportIncompatibleMethodOverride] - of Textual's own
+    """Textual's palette, which no late click and no late timer of its own brings down."""
+
+    def get_widget_at(self, x: int, y: int) -> tuple[Widget, Region]:
+        """What stands at a place; its own ground where the terminal has shrunk since the click."""
+        try:
+            return super().get_widget_at(x, y)
+        except NoWidget:
+            return self, self.region
+
+    def _action_command_list(self, action: str) -> None:
+        """Move in the list, where the window has room for one of its rows."""
+        found = self.query(CommandList)
+        if found and found.first().scrollable_content_region:
+            super()._action_command_list(action)
+
+    def set_timer(
+        self,
+        delay: float,
+        callback: TimerCallback | None = None,
+        *,
+        name: str | None = None,
+        pause: bool = False,
+    ) -> Timer:
+        """As ever; but a callback whose time comes while the palette is taken down does nothing."""
+
+        def unless_gone() -> object:
+            return callback() if callback is not None and self.query(CommandList) else None
+
+        return super().set_timer(delay, unless_gone, name=name, pause=pause)
+
+
+class Views(Frame):
+    """The bars, the deck of screens between them, and the way from one to another."""
+
+    COMMANDS: ClassVar = {
+        partial(_provider, name)
+        for name in (
+            "ActionsProvider",
+            "MarketsProvider",
+            "PositionsProvider",
+            "AgentsProvider",
+            "SettingsProvider",
+            "SessionsProvider",
+        )
+    }
+
+    def __init__(
+        self, state: DeskState, now: Timestamp, *, themes: Themes, around: Surroundings, first: str
+    ) -> None:
+        super().__init__(themes, around.log_path)
+        self.desk_state = state
+        self.now = now
+        self._around = around
+        self._trail = Trail((View(first),))
+        self._switching = asyncio.Lock()
+
+    def compose(self) -> ComposeResult:
+        """Top bar, what lasts, the screens, the keys."""
+        yield TopBar()
+        yield Banner()
+        yield Deck(self._made(self._trail.front.screen))
+        yield KeyBar()
+        yield TooSmall()
+
+    @property
+    def deck(self) -> Deck:
+        """The screens, also while a dialog is open over them."""
+        return self.screen_stack[0].query_one(Deck)
+
+    @property
+    def front(self) -> NumberedView:
+        """The screen in front."""
+        return self.deck.front
+
+    def show_state(self) -> None:
+        """Show the newest state; the app says where."""
+
+    def why_not(self, key: Key) -> str:
+        """Why a key is disabled here; empty when it works."""
+        if key.group in {"ticket", "form", "price_alert", "halt", "wallet"}:
+            return ""
+        if key.group != "app":
+            return self.front.why_not(action_name(key.action))
+        if action_name(key.action) in {"history", "last_screen"} and self._trail.last is None:
+            return "nothing was looked at before"
+        return ""
+
+    async def action_go(self, name: str, row: str | None = None) -> None:
+        """Show a screen as it was left, and there the row with this key if one is given."""
+        front = self.front
+        if name == front.name_in_keys:
+            front.focus_row(row)
+        else:
+            await self._look_at(self._trail.left_at(front.current_row()).go(View(name, row)))
+
+    async def action_history(self, by: int) -> None:
+        """Look at what was looked at before (-1), or after that (1)."""
+        trail = self._trail.left_at(self.front.current_row())
+        if trail.step(by) == trail:
+            self.say("no view before this one" if by < 0 else "no view after this one")
+        else:
+            await self._look_at(trail.step(by))
+
+    async def action_last_screen(self) -> None:
+        """Look at what was in front before, and the next time back."""
+        if self._trail.last is not None:
+            await self.action_go(self._trail.last.screen, self._trail.last.row)
+
+    def action_command_palette(self) -> None:
+        """Find an action, a market or a position by name."""
+        self.push_screen(Palette(placeholder="action, market or position"))
+
+    def action_themes(self) -> None:
+        """Choose a theme by name; what is highlighted is shown."""
+        self.push_screen(
+            Palette([partial(_provider, "ThemesProvider")], placeholder="theme", id="themes")
+        )
+
+    def action_help(self) -> None:
+        """Show every key."""
+        from service_tui.console.forms.help import Help  # noqa: PLC0415 - not in the first frame
+
+        self.push_screen(Help(self.front.name_in_keys, self.front.title, self.why_not))
+
+    @on(GoTo)
+    async def _sent_to(self, message: GoTo) -> None:
+        await self.action_go(message.screen_name, message.row)
+        if message.act is not None:
+            await self._do(message.act)
+
+    @on(KeyChosen)
+    async def _key_chosen(self, message: KeyChosen) -> None:
+        await self._do(message.key)
+
+    async def _do(self, key: Key) -> None:
+        """Do what a key does, for the mouse and the palette; or say why it cannot be done."""
+        front = self.front
+        why = self.why_not(key)
+        if why:
+            self.say(f"{key.label}: {why}", "warn")
+        elif key.group == "app":
+            await self.run_action(key.action)
+        else:
+            own = hasattr(front, f"action_{action_name(key.action)}")
+            target = front if own else front.query("RecordTable").first()
+            await self.run_action(key.action, target)
+
+    @on(CommandPalette.OptionHighlighted)
+    def _highlighted(self, message: CommandPalette.OptionHighlighted) -> None:
+        if self.screen.id == "themes":
+            self.wear(str(message.highlighted_event.option.prompt).strip())
+
+    @on(CommandPalette.Closed)
+    def _palette_closed(self, message: CommandPalette.Closed) -> None:
+        if not message.option_selected:
+            self.dress(self.desk_state.preferences.get("theme", ""))
+
+    async def _look_at(self, trail: Trail) -> None:
+        async with self._switching:
+            self._trail = trail
+            view, deck = trail.front, self.deck
+            screen = deck.visited(view.screen) or self._made(view.screen)
+            if await deck.bring(screen):
+                self.arrange()
+            self.show_state()
+            screen.focus_row(view.row)
+
+    def _made(self, name: str) -> NumberedView:
+        module, kind = SCREENS[name]
+        self.read_style(name)
+        found: object = getattr(importlib.import_module(module), kind)
+        if not (isinstance(found, type) and issubclass(found, NumberedView)):
+            raise TypeError(f"{module}.{kind} is no screen")
+        screen = found(self.desk_state, self.now)
+        screen.surroundings = self._around
+        return screen

@@ -1,0 +1,1 @@
+"""Agents on this desk: governed, put on a leash, given skills to run."""

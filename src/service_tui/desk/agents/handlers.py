@@ -1,0 +1,149 @@
+"""Govern: what an operator does with an agent of the embedded service.
+
+Knows ports. Must not know widgets. A key and a code pass through here into the state, and nowhere
+else: no notice, no log, no blotter.
+Used by desk.desk.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.desk.commands.commands import AgentAct, Govern
+from service_tui.desk.facts import Noticed, Revealed
+from service_tui.desk.ports import Ports
+from service_tui.desk.slices.agents import RevealedView
+from service_tui.desk.slices.records import Topic
+from service_tui.wire.base import timestamp
+from service_tui.wire.desk import AccountPatch, DeskAgentPatch
+from service_tui.wire.endpoints.desk import (
+    DESK_CLAIM,
+    DESK_CLAIM_CODE,
+    DESK_NEW_KEY,
+    DESK_PATCH_ACCOUNT,
+    DESK_PATCH_AGENT,
+)
+
+OWN_KEY: Final = (
+    "the desk's own key is another one; every console of this data directory finds it by itself"
+)
+
+
+async def govern(order: Govern, ports: Ports) -> None:
+    """Do it, and say how it went."""
+    why = _objection(ports)
+    if why:
+        ports.say(Noticed("warn", why))
+        return
+    try:
+        await _ACTS[order.act](order, ports)
+    except ServiceError as error:
+        fix = f"; {error.fix}" if isinstance(error, RefusedError) and error.fix else ""
+        ports.say(Noticed("bad", f"{order.in_words()}: {error}{fix}"))
+    ports.poke(Topic.AGENTS)
+    if order.agent_id == _own_id(ports):
+        ports.poke(Topic.ACCOUNT)
+
+
+def _objection(ports: Ports) -> str:
+    """Why the desk itself says no; empty when it does not."""
+    if not ports.state().service.embedded:
+        return "only agents of the embedded service are governed from here"
+    if ports.state().service.read_only:
+        return "this desk is read-only: it changes nothing"
+    return ""
+
+
+def _own_id(ports: Ports) -> str:
+    account = ports.state().account
+    return "" if account is None else account.agent_id
+
+
+async def _claim(order: Govern, ports: Ports) -> None:
+    await ports.client.call(DESK_CLAIM, path={"agent_id": order.agent_id})
+    ports.say(Noticed("good", f"{order.name} is claimed"))
+
+
+async def _code(order: Govern, ports: Ports) -> None:
+    reply = await ports.client.call(DESK_CLAIM_CODE, path={"agent_id": order.agent_id})
+    made = reply.answer
+    ports.say(
+        Revealed(
+            RevealedView(
+                order.agent_id,
+                order.name,
+                is_key=False,
+                secret=made.code,
+                claim_url=made.claim_url,
+                expires_at=timestamp(made.expires_at),
+            )
+        )
+    )
+
+
+async def _new_key(order: Govern, ports: Ports) -> None:
+    reply = await ports.client.call(DESK_NEW_KEY, path={"agent_id": order.agent_id})
+    if order.agent_id == _own_id(ports):
+        # Nobody has to see it: it lies where every desk of this directory looks for it.
+        ports.renew()
+        ports.say(Noticed("good", OWN_KEY))
+        return
+    ports.say(
+        Revealed(RevealedView(order.agent_id, order.name, is_key=True, secret=reply.answer.api_key))
+    )
+    ports.say(Noticed("good", f"{order.name} has a new key; the old one is dead"))
+
+
+async def _plan(order: Govern, ports: Ports) -> None:
+    if order.agent_id:
+        await _patch(order, ports, DeskAgentPatch(plan=order.plan))
+        return
+    reply = await ports.client.call(DESK_PATCH_ACCOUNT, body=AccountPatch(plan=order.plan))
+    ports.say(Noticed("good", f"new agents get the {reply.answer.plan.value} plan"))
+
+
+async def _patch(order: Govern, ports: Ports, changes: DeskAgentPatch) -> None:
+    await ports.client.call(DESK_PATCH_AGENT, path={"agent_id": order.agent_id}, body=changes)
+    ports.say(Noticed("good", _SAID[order.act].format(name=order.name)))
+
+
+async def _pause(order: Govern, ports: Ports) -> None:
+    await _patch(order, ports, DeskAgentPatch(trading_paused=True))
+
+
+async def _resume(order: Govern, ports: Ports) -> None:
+    await _patch(order, ports, DeskAgentPatch(trading_paused=False))
+
+
+async def _suspend(order: Govern, ports: Ports) -> None:
+    await _patch(order, ports, DeskAgentPatch(suspended=True))
+
+
+async def _readmit(order: Govern, ports: Ports) -> None:
+    await _patch(order, ports, DeskAgentPatch(suspended=False))
+
+
+async def _retire(order: Govern, ports: Ports) -> None:
+    await _patch(order, ports, DeskAgentPatch(retired=True))
+
+
+_SAID: Final = {
+    AgentAct.PAUSE: "{name} is paused: it may sell, and buys nothing",
+    AgentAct.RESUME: "{name} may buy again",
+    AgentAct.SUSPEND: "{name} is suspended: every order of it is refused",
+    AgentAct.READMIT: "{name} may trade again",
+    AgentAct.RETIRE: "{name} is retired: its slot is free, its history stays",
+    AgentAct.PLAN: "{name} has another plan",
+}
+
+_ACTS: Final[dict[AgentAct, Callable[[Govern, Ports], Awaitable[None]]]] = {
+    AgentAct.CLAIM: _claim,
+    AgentAct.CODE: _code,
+    AgentAct.NEW_KEY: _new_key,
+    AgentAct.PAUSE: _pause,
+    AgentAct.RESUME: _resume,
+    AgentAct.SUSPEND: _suspend,
+    AgentAct.READMIT: _readmit,
+    AgentAct.RETIRE: _retire,
+    AgentAct.PLAN: _plan,
+}

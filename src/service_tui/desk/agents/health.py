@@ -1,0 +1,341 @@
+"""How an agent is, in a word with its reason, and what it did last. Pure.
+
+Knows views of agents, leashes and runs. Must not know wire, network or Textual; `now` is wall time.
+Used by the agents screen and whatever else tells of agents.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from service_tui.desk.slices.agents import AgentView, FillView
+from service_tui.desk.slices.fleet import (
+    HeldView,
+    LeashView,
+    Pace,
+    SkillRunState,
+    SkillRunView,
+    SupervisionView,
+)
+from service_tui.terms import Action, AgentStatus, LeashMode
+from service_tui.units import Micros, Timestamp, decimal
+
+SILENT_S: Final = 600.0
+"""A looping skill that wrote and traded nothing for so long is called silent."""
+
+QUIET_S: Final = 3_600.0
+"""An agent that this desk does not run, and that has not traded for so long, is called quiet."""
+
+_FREEDOM: Final = {LeashMode.OBSERVE: 0, LeashMode.ASK: 1, LeashMode.AUTO: 2}
+
+SPENT: Final = 0.999
+"""Part of a budget from which on nothing is left of it."""
+
+
+class Health(StrEnum):
+    """How an agent is; the words are those of a row."""
+
+    SUSPENDED = "suspended"
+    CRASHED = "crashed"
+    BROKE = "broke"
+    BACKING_OFF = "backing off"
+    HALTED = "halted"
+    PAUSED = "paused"
+    BUDGET = "at budget"
+    LIMIT = "at limit"
+    ASKS = "asks"
+    SILENT = "silent"
+    OBSERVES = "observes"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    ACTIVE = "active"
+    QUIET = "quiet"
+    NEW = "new"
+
+
+RANKS: Final = {health: rank for rank, health in enumerate(Health)}
+"""Order by which a person looks at agents: the worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How an agent is, why that is so, in a sentence, and how many trades of it wait for a yes."""
+
+    health: Health
+    why: str
+    waiting: int = 0
+
+
+def health_of(
+    agent: AgentView, view: SupervisionView, now: Timestamp, *, halted: bool = False
+) -> Told:
+    """The first of all reasons that hold, the worst first."""
+    case = _Case(agent, view, view.runs_of(agent.agent_id), now, halted)
+    reasons = ((health, reason(case)) for health, reason in _REASONS)
+    never = (Health.NEW, "it has not traded yet")
+    health, why = next((found for found in reasons if found[1]), never)
+    # Who asks has said so already.
+    left = "" if health is Health.ASKS else still_waiting(view, agent.agent_id)
+    return Told(health, f"{why}{left}", case.waiting)
+
+
+def still_waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") -> str:
+    """What is left to decide of an agent, or of one of its skills; empty when nothing is."""
+    count = _waiting(view, agent_id, skill_slug)
+    if not count:
+        return ""
+    return f"; {count} trade{' still waits' if count == 1 else 's still wait'} for you (&)"
+
+
+def _waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") -> int:
+    return sum(one.agent_id == agent_id and skill_slug in {"", one.skill_slug} for one in view.held)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What a reason looks at."""
+
+    agent: AgentView
+    view: SupervisionView
+    runs: tuple[SkillRunView, ...]
+    now: Timestamp
+    halted: bool
+
+    def newest(self, *states: SkillRunState) -> SkillRunView | None:
+        """The run that was begun last, if it is in one of these states."""
+        first = self.runs[0] if self.runs else None
+        return first if first is not None and first.state in states else None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether what ran for it runs no more, by whatever end."""
+        return bool(self.runs) and not any(run.state.is_alive for run in self.runs)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether somebody stopped what ran: then no budget and no limit holds it up any more."""
+        return self.newest(SkillRunState.STOPPED) is not None and self.has_ended
+
+    @property
+    def waiting(self) -> int:
+        """Trades of it that wait for the person."""
+        return _waiting(self.view, self.agent.agent_id)
+
+    def leashes(self) -> Iterator[LeashView]:
+        """Every leash that binds it."""
+        return (one for one in self.view.leashes if one.agent_id == self.agent.agent_id)
+
+
+def _suspended(case: _Case) -> str:
+    if case.agent.retired:
+        return "you retired it: it takes no slot, and its history stays"
+    return "you barred it: it does nothing at all" if case.agent.suspended else ""
+
+
+def _crashed(case: _Case) -> str:
+    run = case.newest(SkillRunState.CRASHED)
+    return "" if run is None else f"crashed {run.restarts + 1} times, {run.why}"
+
+
+def _broke(case: _Case) -> str:
+    broke = case.agent.status is AgentStatus.BROKE
+    return "no cash, and nothing is held that could bring any" if broke else ""
+
+
+def _backing_off(case: _Case) -> str:
+    run = case.newest(SkillRunState.BACKING_OFF)
+    return "" if run is None else f"crashed {run.restarts} times, {run.why}"
+
+
+def _halted(case: _Case) -> str:
+    held = case.newest(SkillRunState.SUSPENDED)
+    return "trading is halted: it stands still" if case.halted or held is not None else ""
+
+
+def _paused(case: _Case) -> str:
+    return "you paused it: it may sell, and buys nothing" if case.agent.paused else ""
+
+
+def _budget(case: _Case) -> str:
+    if case.is_stopped:
+        return ""
+    for one in case.leashes():
+        if one.budget is not None and (one.used or 0.0) >= SPENT:
+            whose = one.skill_slug or "all it does"
+            return f"{decimal(one.spent):,.2f} of {decimal(one.budget):,.2f} spent today, {whose}"
+    run = case.runs[0] if case.runs else None
+    return run.report if run is not None and "budget" in run.report else ""
+
+
+def _limit(case: _Case) -> str:
+    limits = case.agent.limits
+    if case.is_stopped or limits is None or limits.buys_max is None:
+        return ""
+    if limits.buys_today + limits.buys_resting < limits.buys_max:
+        return ""
+    resting = f", with {limits.buys_resting} that rest," if limits.buys_resting else ""
+    used = limits.buys_today + limits.buys_resting
+    return f"{used} of {limits.buys_max} buys of the day{resting} are used"
+
+
+def _asks(case: _Case) -> str:
+    # What runs no more does not ask: what it left to be decided is told beside its state.
+    if case.has_ended or not case.waiting:
+        return ""
+    if case.waiting == 1:
+        return "a trade of it waits for you (&)"
+    return f"{case.waiting} trades of it wait for you (&)"
+
+
+def _silent(case: _Case) -> str:
+    run = case.newest(SkillRunState.RUNNING, SkillRunState.DETACHED)
+    if run is None or run.pace is not Pace.LOOP or run.started_at is None:
+        return ""
+    heard = max(run.started_at, run.output_at or 0.0, case.agent.last_trade_at or 0.0)
+    silent_s = case.now - heard
+    if silent_s <= SILENT_S:
+        return ""
+    return f"it runs, and has said and done nothing for {silent_s // 60:.0f} minutes"
+
+
+def _observes(case: _Case) -> str:
+    run = case.newest(
+        SkillRunState.RUNNING, SkillRunState.RESTING, SkillRunState.DETACHED, SkillRunState.STARTING
+    )
+    on_paper = run is not None and not run.live
+    return f"{run.skill_slug} rehearses on paper" if on_paper and run is not None else ""
+
+
+def _running(case: _Case) -> str:
+    run = case.newest(
+        SkillRunState.RUNNING,
+        SkillRunState.RESTING,
+        SkillRunState.DETACHED,
+        SkillRunState.STARTING,
+        SkillRunState.STOPPING,
+    )
+    return "" if run is None else f"{run.skill_slug}: {run.state.value}"
+
+
+def _stopped(case: _Case) -> str:
+    run = case.newest(SkillRunState.STOPPED, SkillRunState.DONE)
+    return "" if run is None else f"{run.skill_slug}: {run.why or run.report or run.state.value}"
+
+
+def _active(case: _Case) -> str:
+    at = case.agent.last_trade_at
+    return "it trades by itself" if at is not None and case.now - at <= QUIET_S else ""
+
+
+def _quiet(case: _Case) -> str:
+    at = case.agent.last_trade_at
+    hours = 0.0 if at is None else (case.now - at) / 3_600
+    return "" if at is None else f"no trade for {hours:.0f} hours"
+
+
+_REASONS: Final[tuple[tuple[Health, Callable[[_Case], str]], ...]] = (
+    (Health.SUSPENDED, _suspended),
+    (Health.CRASHED, _crashed),
+    (Health.BROKE, _broke),
+    (Health.BACKING_OFF, _backing_off),
+    (Health.HALTED, _halted),
+    (Health.PAUSED, _paused),
+    (Health.BUDGET, _budget),
+    (Health.LIMIT, _limit),
+    (Health.ASKS, _asks),
+    (Health.SILENT, _silent),
+    (Health.OBSERVES, _observes),
+    (Health.RUNNING, _running),
+    (Health.STOPPED, _stopped),
+    (Health.ACTIVE, _active),
+    (Health.QUIET, _quiet),
+)
+
+
+# -- what it spent, and what it did last -----------------------------------------------------
+
+
+def spend_of(agent: AgentView, view: SupervisionView) -> tuple[Micros, Micros | None]:
+    """Money of today's buys, and the budget that binds them first; None where there is none."""
+    left = [
+        (one.budget - one.spent, one.spent, one.budget)
+        for one in _binding(agent, view)
+        if one.budget is not None
+    ]
+    if left:
+        _, spent, budget = min(left)
+        return spent, budget
+    return agent.spent_today, next(
+        (run.budget for run in view.runs_of(agent.agent_id) if run.state.is_alive), None
+    )
+
+
+def leash_mode(agent: AgentView, view: SupervisionView) -> LeashView | None:
+    """The leash that says how free an agent is: the strictest that binds, of it or its skills."""
+    found = _binding(agent, view)
+    return min(found, key=_freedom, default=None)
+
+
+def _freedom(leash: LeashView) -> tuple[int, Micros, float]:
+    """What a leash leaves, to compare it: its mode, its threshold, what is left of its budget."""
+    left = float("inf") if leash.budget is None else leash.budget - leash.spent
+    # A threshold says something of `ask` alone.
+    above = leash.threshold if leash.mode is LeashMode.ASK else Micros(0)
+    return _FREEDOM[leash.mode], above, left
+
+
+def _binding(agent: AgentView, view: SupervisionView) -> list[LeashView]:
+    """Its own leash and those of the skills that run, or ran last; else every one of it."""
+    runs = view.runs_of(agent.agent_id)
+    alive = [run.skill_slug for run in runs if run.state.is_alive]
+    slugs = {"", *(alive or [run.skill_slug for run in runs[:1]])}
+    every = [one for one in view.leashes if one.agent_id == agent.agent_id]
+    bound = [one for one in every if one.skill_slug in slugs]
+    return bound if runs and bound else every
+
+
+def last_action(
+    agent: AgentView, view: SupervisionView, fills: tuple[FillView, ...]
+) -> tuple[str, Timestamp] | None:
+    """What an agent did last, in a few words, and when; None where nothing is known."""
+    return max(_actions(agent, view, fills), key=lambda one: one[1], default=None)
+
+
+def _actions(
+    agent: AgentView, view: SupervisionView, fills: tuple[FillView, ...]
+) -> Iterator[tuple[str, Timestamp]]:
+    yield from _traded(agent, fills)
+    yield from _asked(agent, view)
+    for run in view.runs_of(agent.agent_id)[:1]:
+        if run.ended_at is not None:
+            yield f"{run.state.value}: {run.skill_slug}", run.ended_at
+        elif run.started_at is not None:
+            yield f"began {run.skill_slug}", run.started_at
+
+
+def _traded(agent: AgentView, fills: tuple[FillView, ...]) -> Iterator[tuple[str, Timestamp]]:
+    """Its newest trade, in words where it was heard."""
+    heard = next((fill for fill in fills if fill.agent_id == agent.agent_id), None)
+    if heard is not None:
+        words = f"{heard.action.value} {heard.side.value.upper()} {decimal(heard.money):,.2f}"
+        yield words, Timestamp(max(heard.at, agent.last_trade_at or 0.0))
+    elif agent.last_trade_at is not None:
+        yield "traded", agent.last_trade_at
+
+
+def _asked(agent: AgentView, view: SupervisionView) -> Iterator[tuple[str, Timestamp]]:
+    """The trades of it that wait, and the last one that was decided."""
+    for held in view.held:
+        if held.agent_id == agent.agent_id:
+            yield f"asks: {_order(held)}", held.created_at
+    own = (held for held in view.decided if held.agent_id == agent.agent_id)
+    last = next(own, None)
+    if last is not None and last.decided_at is not None:
+        yield f"{last.status.value}: {_order(last)}", last.decided_at
+
+
+def _order(held: HeldView) -> str:
+    buys = held.action is Action.BUY
+    size = decimal(held.amount if buys else held.shares)
+    return f"{held.action.value} {held.side.value.upper()} {size:,.2f}"

@@ -1,0 +1,142 @@
+"""What a skill on the desk's own leash is answered, in the words of a service that keeps leashes.
+
+Beside them: which answers of the service say that nothing was carried out.
+Knows leashes and the wire. Must not know sockets, the network, nor widgets. Pure.
+Used by leash_line.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
+from typing import Final
+
+from service_tui.desk.agents.leash_keeping import KeptLeash, No
+from service_tui.desk.commands.agents import ApproveHeld
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.slices.fleet import HeldSeen, HeldView
+from service_tui.terms import TradeStatus
+from service_tui.units import Micros, decimal
+from service_tui.wire.base import WireModel, moment
+from service_tui.wire.endpoints.fleet import HELD_TRADES
+from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
+from service_tui.wire.trades import TradeBody, TradeRequest
+
+_NOTHING_DONE: Final = frozenset({400, 401, 402, 403, 404, 405, 413, 415, 422, 424, 426, 429})
+"""Refusals after which nothing is under way. Whoever stands between may say any other, 408, 409,
+499 or 5xx, about an order that went through."""
+
+_MOVED: Final = ("trade_id", "shares_bought", "shares_sold", "cost")
+_UNDER_WAY: Final = frozenset({
+    TradeStatus.FILLED,
+    TradeStatus.PARTIALLY_FILLED,
+    TradeStatus.CONFIRMED,
+    TradeStatus.SUBMITTED,
+})
+
+
+AgainstReal = Callable[[PlaceTrade, Micros], tuple[str, str] | None]
+"""What the desk has against a buy for real money and what to do, told what skills spent today."""
+
+
+def never_real(_: PlaceTrade, __: Micros) -> tuple[str, str]:
+    """The word of a desk that trades no real money."""
+    return "this desk trades play money only", "use the venue sim"
+
+
+def wished(held: HeldView, order: ApproveHeld) -> PlaceTrade:
+    """What the person would let out."""
+    size = held.amount if order.amount is None else order.amount
+    return PlaceTrade(
+        held.market_id, held.side, held.action, held.venue, size, confirmed=order.confirmed
+    )
+
+
+def is_sure_no(status: int, said: Mapping[str, object]) -> bool:
+    """Whether an answer leaves no doubt that the order was not carried out.
+
+    An answer that cannot be read, or that says no and names a trade, proves nothing. Source:
+    failures, rule 1.
+
+    Returns:
+        True if its money may be spent again, and it may be sent once more.
+    """
+    if status != HTTPStatus.OK:
+        return status in _NOTHING_DONE
+    states = {said.get("status"), said.get("fill_status")} & _UNDER_WAY
+    return said.get("success") is False and not states and not any(map(said.get, _MOVED))
+
+
+def raw_of(body: WireModel) -> bytes:
+    """A body as it leaves."""
+    return body.model_dump_json().encode()
+
+
+def refused(order: TradeRequest, no: No) -> bytes:
+    """The answer to an order that the desk refuses."""
+    return raw_of(
+        TradeBody(
+            success=False,
+            market_id=order.market_id,
+            side=order.side,
+            error=no.words,
+            error_code=no.code,
+            fix=no.fix,
+        )
+    )
+
+
+def submitted(order: TradeRequest, held: HeldView) -> bytes:
+    """The answer to an order that waits."""
+    until = moment(held.expires_at).isoformat(timespec="seconds")
+    said = f"it waits for the operator until {until}: GET {HELD_TRADES.path} says how it ends"
+    return raw_of(
+        TradeBody(
+            success=True,
+            trade_id=held.held_id,
+            market_id=order.market_id,
+            side=order.side,
+            status=TradeStatus.SUBMITTED,
+            order_status=TradeStatus.SUBMITTED.value,
+            fill_status=TradeStatus.SUBMITTED,
+            warnings=(said,),
+        )
+    )
+
+
+def held_body(leash: KeptLeash, *, everything: bool) -> bytes:
+    """The trades of a leash that wait, or those that were decided too."""
+    waiting = [one.view for one in leash.waiting.values()]
+    rows = [*waiting, *(leash.decided if everything else ())]
+    return raw_of(HeldTradesBody(held=tuple(_row(one) for one in rows), waiting_count=len(waiting)))
+
+
+def held_seen(leashes: Sequence[KeptLeash]) -> HeldSeen:
+    """The same of all leashes, for the desk: what ends first, and what was decided last, leads."""
+    held = [one.view for leash in leashes for one in leash.waiting.values()]
+    decided = [one for leash in leashes for one in leash.decided]
+    return HeldSeen(
+        tuple(sorted(held, key=lambda one: one.expires_at)),
+        tuple(sorted(decided, key=lambda one: -(one.decided_at or 0.0))),
+    )
+
+
+def _row(held: HeldView) -> HeldTradeBody:
+    return HeldTradeBody(
+        held_id=held.held_id,
+        agent_id=held.agent_id,
+        agent_name=held.agent_name,
+        status=held.status,
+        market_id=held.market_id,
+        venue=held.venue,
+        side=held.side,
+        action=held.action,
+        amount=decimal(held.amount),
+        reasoning=held.reasoning,
+        source=held.source,
+        skill_slug=held.skill_slug,
+        signal_data=dict(held.signal_data),
+        created_at=moment(held.created_at),
+        expires_at=moment(held.expires_at),
+        decided_at=None if held.decided_at is None else moment(held.decided_at),
+        reason=held.reason,
+        trade_id=held.trade_id,
+    )

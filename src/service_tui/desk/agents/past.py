@@ -1,0 +1,60 @@
+"""What every agent traded and why, and what it holds and held, for an export or a report.
+
+Knows ports and the endpoints of the fleet. Must not know widgets or files.
+Used by the handler of exports, and by the report of the command line.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from service_tui.client.errors import ServiceError
+from service_tui.client.reply import Reply
+from service_tui.desk.agents.translate import reasoned_trade_view
+from service_tui.desk.ports import Ports
+from service_tui.desk.position_pages import EndedRows, all_positions
+from service_tui.desk.slices.fleet import AgentDetailView
+from service_tui.desk.translate import position_views
+from service_tui.wire.endpoints.fleet import DESK_AGENT_POSITIONS, DESK_AGENT_TRADES
+from service_tui.wire.positions import PositionsBody, PositionsQuery
+from service_tui.wire.trades import TradeRow, TradesQuery
+
+PAGE: Final = 200
+PAGES_MAX: Final = 10_000
+"""ours: two million trades of an agent, so that an answer without an end comes to one."""
+
+
+async def pasts_of(ports: Ports) -> Mapping[str, AgentDetailView]:
+    """What every agent of the embedded service traded, by its id.
+
+    Returns:
+        All agents; one whose trades cannot be read now has none, and a problem that says so.
+    """
+    fleet = ports.state().fleet
+    found: dict[str, AgentDetailView] = {}
+    for agent in () if fleet is None else fleet.agents:
+        try:
+            found[agent.agent_id] = await _past_of(ports, agent.agent_id)
+        except ServiceError as error:
+            found[agent.agent_id] = AgentDetailView(agent.agent_id, (), (), str(error))
+    return found
+
+
+async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
+    """Page by page; a trade that comes meanwhile moves the pages, so that rows are told once."""
+    rows: dict[str, TradeRow] = {}
+    for offset in range(0, PAGES_MAX * PAGE, PAGE):
+        query = TradesQuery(venue="all", limit=PAGE, offset=offset)
+        reply = await ports.client.call(DESK_AGENT_TRADES, path={"agent_id": agent_id}, query=query)
+        rows |= {row.id: row for row in reply.answer.trades}
+        # A row that could not be read stood on the page all the same.
+        if len(reply.answer.trades) + reply.dropped < PAGE:
+            break
+    trades = tuple(reasoned_trade_view(row) for row in rows.values())
+
+    async def ask(query: PositionsQuery) -> Reply[PositionsBody]:
+        path = {"agent_id": agent_id}
+        return await ports.client.call(DESK_AGENT_POSITIONS, path=path, query=query)
+
+    held = await all_positions(ask, EndedRows(), whole=True)
+    positions = tuple(view for row in held.rows for view in position_views(row, None))
+    return AgentDetailView(agent_id, trades, (), positions=positions)

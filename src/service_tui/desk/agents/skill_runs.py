@@ -1,0 +1,462 @@
+"""The skills that this desk runs: started, watched, tried again, held by the halt, ended.
+
+Knows processes of skills and records. Must not know the network, nor widgets.
+Used by desk.desk, which runs `run`, and by the handler of skills. Nothing here waits for a process:
+a look every fifth of a second decides what is next.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from service_tui.clock import Clock
+from service_tui.desk.facts import Fact
+from service_tui.desk.gate import Gate
+from service_tui.desk.slices.fleet import (
+    LogTailSeen,
+    LogTailView,
+    Pace,
+    SkillRunChanged,
+    SkillRunState,
+    SkillRunView,
+)
+from service_tui.skills.process import (
+    LOG,
+    Launch,
+    SkillProcess,
+    bound_log,
+    end_tagged,
+    is_run,
+    report_of,
+    tail,
+)
+from service_tui.units import Micros, Timestamp
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 0.2
+GRACE_S: Final = 3.0
+"""How long a skill may take to end when it is asked to; then it is killed."""
+
+CLOSING_S: Final = 1.5
+"""The same when the console ends, which has little time itself."""
+
+RESTARTS_MAX: Final = 5
+BACKOFF_S: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""How often a crash is forgiven in a row, and how long each is waited after."""
+
+STEADY_S: Final = 60.0
+"""A run that lasted so long is no crash in a row."""
+
+RUN_MAX_S: Final = 300.0
+"""Of a run that is to end by itself. Source: wire reference, section 10."""
+
+RUNS_MAX: Final = 40
+"""ours: at one time; twenty agents with two skills each."""
+
+HEARD_S: Final = 30.0
+"""So often it is told at most that a run writes."""
+
+FOLDER: Final = "runs"
+STATE: Final = "run.json"
+HELD_LOOK_S: Final = 3.0
+"""How old what is shown of another program's runs may be."""
+
+ENDED_WITH_CONSOLE: Final = "the console ended"
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run with what only this room knows of it. Durations are by the monotonic clock."""
+
+    view: SkillRunView
+    launch: Launch
+    process: SkillProcess | None = None
+    began: float = 0.0
+    due: float = 0.0
+    kill_at: float | None = None
+    is_held: bool = False
+    log_size: int = 0
+    then: tuple[SkillRunView, Launch] | None = None
+
+    @property
+    def name(self) -> str:
+        """What a person calls it; the halt speaks of it so."""
+        return f"{self.view.skill_slug} as {self.view.agent_name} ({self.view.run_id[:6]})"
+
+    def suspend(self) -> None:
+        """Stand still; an OSError says that it does not."""
+        self.is_held = True
+        if self.process is not None:
+            self.process.signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Run on."""
+        self.is_held = False
+        if self.process is not None:
+            self.process.signal(signal.SIGCONT)
+
+
+class SkillRuns:
+    """Every run of this desk, living or ended; and those of the program that holds the directory.
+
+    A desk beside a holder shows the holder's runs as they are written down, and looks after them
+    itself once it holds the directory.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        clock: Clock,
+        gate: Gate,
+        say: Callable[[Fact], None],
+        *,
+        held_in: Path | None = None,
+    ) -> None:
+        """Make an empty list.
+
+        Args:
+            data_dir: where this desk keeps its own.
+            clock: time.
+            gate: what suspends runs while trading is halted.
+            say: told how each run stands.
+            held_in: the directory that another program holds; None: it is this desk's own.
+        """
+        self._folder = data_dir / FOLDER
+        self._held_in = held_in
+        self._shown: dict[str, SkillRunView] = {}
+        self._look_again_at = 0.0
+        self._clock = clock
+        self._gate = gate
+        self._say = say
+        self._runs: dict[str, _Run] = {}
+        self._tail_of = ""
+        self._tail_at = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no other run fits."""
+        return sum(run.view.state.is_alive for run in self._runs.values()) >= RUNS_MAX
+
+    def folder_of(self, run_id: str) -> Path:
+        """Where a run keeps its output."""
+        run = self._runs.get(run_id)
+        if run is not None:
+            return run.launch.folder
+        if self._held_in is not None and run_id in self._shown:
+            return self._held_in / FOLDER / run_id
+        return self._folder / run_id
+
+    # -- what is ordered -------------------------------------------------------------------
+
+    def begin(self, view: SkillRunView, launch: Launch) -> None:
+        """Take a run in; it starts at the next look."""
+        known = replace(view, state=SkillRunState.STARTING, log_path=str(launch.folder / LOG))
+        run = _Run(known, launch, due=self._clock.monotonic())
+        self._runs[view.run_id] = run
+        self._gate.watch(run)
+        self._tell(run)
+
+    def stop(self, run_id: str, why: str = "by hand") -> bool:
+        """Ask a run to end; False where there is none that lives."""
+        run = self._runs.get(run_id)
+        if run is None or not run.view.state.is_alive:
+            return False
+        if run.process is None:
+            self._over(run, SkillRunState.STOPPED, why)
+            return True
+        run.kill_at = self._clock.monotonic() + GRACE_S
+        self._signal(run, signal.SIGTERM)
+        # Who stands still hears nothing until he goes on.
+        self._signal(run, signal.SIGCONT)
+        self._tell(run, state=SkillRunState.STOPPING, why=why)
+        return True
+
+    def restart(self, view: SkillRunView, launch: Launch) -> None:
+        """End a run where it lives, and begin it anew."""
+        run = self._runs.get(view.run_id)
+        if run is not None and self.stop(view.run_id) and run.process is not None:
+            run.then = view, launch
+        else:
+            self.begin(view, launch)
+
+    def detach(self, run_id: str, *, detached: bool) -> bool:
+        """Let a run outlive the console, or not; False where it does not run or cannot be told."""
+        run = self._runs.get(run_id)
+        if run is None or run.process is None:
+            return False
+        try:
+            run.process.detach(detached=detached)
+        except OSError as error:
+            log.warning("%s: %s", run.name, error)
+            return False
+        self._tell(run, state=SkillRunState.DETACHED if detached else SkillRunState.RUNNING)
+        return True
+
+    def look_at(self, run_id: str) -> None:
+        """Show the end of a run's output from now on; empty: of none."""
+        self._tail_of, self._tail_at = run_id, -1
+        if not run_id:
+            self._say(LogTailSeen(None))
+
+    # -- what passes -----------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Look after all runs, for ever."""
+        while True:
+            self.look()
+            await self._show_held()
+            await self._clock.sleep(LOOK_S)
+
+    async def _show_held(self) -> None:
+        """Tell the runs of the program that holds the directory, as they are written down."""
+        if self._held_in is None or self._clock.monotonic() < self._look_again_at:
+            return
+        self._look_again_at = self._clock.monotonic() + HELD_LOOK_S
+        for view in await asyncio.to_thread(known_runs, self._held_in):
+            # What was taken in meanwhile is told by ourselves.
+            if view.run_id not in self._runs and self._shown.get(view.run_id) != view:
+                self._shown[view.run_id] = view
+                self._say(SkillRunChanged(view))
+
+    def look(self) -> None:
+        """One look at every run that lives, and at the output that is shown."""
+        now = self._clock.monotonic()
+        for run in list(self._runs.values()):
+            if run.view.state.is_alive:
+                self._look_after(run, now)
+        if self._tail_of in self._runs or self._tail_of in self._shown:
+            self._show_tail(self._tail_of)
+
+    def _look_after(self, run: _Run, now: float) -> None:
+        if run.process is None:
+            if now >= run.due and not run.is_held:
+                self._start(run, now)
+            return
+        bound_log(run.launch.folder)
+        self._hear(run)
+        code = run.process.exit_code()
+        if code is not None:
+            self._ended(run, code, now)
+        elif run.kill_at is not None and now >= run.kill_at:
+            run.process.kill()
+        elif (
+            run.kill_at is None
+            and run.view.pace is not Pace.LOOP
+            and not run.is_held
+            and now - run.began > RUN_MAX_S
+        ):
+            self.stop(run.view.run_id, f"it ran longer than {RUN_MAX_S:.0f} s")
+        else:
+            self._tell_held(run)
+
+    def _hear(self, run: _Run) -> None:
+        """Whether it wrote anything: who does not for long is called silent."""
+        with suppress(OSError):
+            size = (run.launch.folder / LOG).stat().st_size
+            now, told = self._clock.now(), run.view.output_at
+            if size != run.log_size and (told is None or not 0 <= now - told < HEARD_S):
+                run.log_size = size
+                self._tell(run, output_at=now)
+
+    def _tell_held(self, run: _Run) -> None:
+        """The halt came or went: nobody else says so."""
+        if run.is_held and run.view.state is SkillRunState.RUNNING:
+            self._tell(run, state=SkillRunState.SUSPENDED, why="trading is halted")
+        elif not run.is_held and run.view.state is SkillRunState.SUSPENDED:
+            self._tell(run, state=SkillRunState.RUNNING, why="")
+
+    def _start(self, run: _Run, now: float) -> None:
+        try:
+            run.process = SkillProcess.start(run.launch, os.environ)
+        except OSError as error:
+            self._over(run, SkillRunState.CRASHED, f"it cannot be started: {error.strerror}")
+            return
+        run.began, run.kill_at = now, None
+        self._tell(
+            run,
+            state=SkillRunState.RUNNING,
+            pid=run.process.pid,
+            started_at=self._clock.now(),
+            next_at=None,
+            runs_count=run.view.runs_count + 1,
+        )
+
+    def _ended(self, run: _Run, code: int, now: float) -> None:
+        """A process is gone: what it left goes too, and what is next depends on how it ended."""
+        process, run.process = run.process, None
+        if process is not None:
+            process.kill()
+        said = report_of(tail(run.launch.folder)) or run.view.report
+        self._tell(run, pid=None, exit_code=code, report=said)
+        if run.view.state is SkillRunState.STOPPING:
+            self._over(run, SkillRunState.STOPPED, run.view.why)
+        elif code == 0:
+            self._rest(run, now)
+        else:
+            self._try_again(run, code, now)
+
+    def _rest(self, run: _Run, now: float) -> None:
+        """It ended in order: once is enough, else again after a while."""
+        if run.view.pace is not Pace.EVERY:
+            self._over(run, SkillRunState.DONE, "")
+            return
+        run.due = max(now, run.began + run.view.every_s)
+        next_at = Timestamp(self._clock.now() + run.due - now)
+        self._tell(run, state=SkillRunState.RESTING, next_at=next_at, restarts=0, why="")
+
+    def _try_again(self, run: _Run, code: int, now: float) -> None:
+        how = f"it ended with {code}" if code > 0 else f"it was ended by signal {-code}"
+        restarts = 0 if now - run.began > STEADY_S else run.view.restarts
+        if restarts >= RESTARTS_MAX:
+            self._over(run, SkillRunState.CRASHED, f"{how}, {restarts + 1} times in a row")
+            return
+        wait_s = BACKOFF_S[min(restarts, len(BACKOFF_S) - 1)]
+        run.due = now + wait_s
+        self._tell(
+            run,
+            state=SkillRunState.BACKING_OFF,
+            restarts=restarts + 1,
+            next_at=Timestamp(self._clock.now() + wait_s),
+            why=f"{how}; it is tried again in {wait_s:.0f} s",
+        )
+
+    def _over(self, run: _Run, state: SkillRunState, why: str, at: Timestamp | None = None) -> None:
+        self._gate.release(run.name)
+        ended_at = self._clock.now() if at is None else at
+        self._tell(run, state=state, why=why, ended_at=ended_at, pid=None, next_at=None)
+        if run.then is not None:
+            self.begin(*run.then)
+
+    def _signal(self, run: _Run, number: signal.Signals) -> None:
+        if run.process is not None:
+            try:
+                run.process.signal(number)
+            except OSError as error:
+                log.warning("%s: %s", run.name, error)
+
+    def _show_tail(self, run_id: str) -> None:
+        folder = self.folder_of(run_id)
+        with suppress(OSError):
+            size = (folder / LOG).stat().st_size
+            if size != self._tail_at:
+                self._tail_at = size
+                self._say(LogTailSeen(LogTailView(run_id, tail(folder))))
+
+    def _tell(self, run: _Run, **changes: object) -> None:
+        """Say how a run stands, and write it down; a disk that fails loses only the memory."""
+        run.view = replace(run.view, **changes)  # pyright: ignore[reportArgumentType]
+        self._say(SkillRunChanged(run.view))
+        path = run.launch.folder / STATE
+        try:
+            run.launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            draft = path.with_suffix(".new")
+            draft.write_text(json.dumps(asdict(run.view)), encoding="utf-8")
+            draft.replace(path)
+        except OSError as error:
+            log.warning("the state of %s is not kept: %s", run.name, error)
+
+    # -- over a restart --------------------------------------------------------------------
+
+    def take_in(self, data_dir: Path) -> None:
+        """Look after the runs of a directory: those that were detached and live, and no others."""
+        if data_dir == self._held_in:
+            self._held_in = None
+        for run in _written(data_dir / FOLDER):
+            self._runs[run.view.run_id] = run
+            self._find_again(run)
+
+    def _find_again(self, run: _Run) -> None:
+        view = run.view
+        if not view.state.is_alive:
+            self._say(SkillRunChanged(view))
+            return
+        if view.state is SkillRunState.DETACHED and view.pid and is_run(view.pid, view.run_id):
+            run.process = SkillProcess(view.pid, view.run_id, run.launch.folder)
+            run.began = self._clock.monotonic()
+            self._gate.watch(run)
+            self._tell(run, why="it ran on without the console")
+            return
+        end_tagged(view.run_id)
+        self._over(run, SkillRunState.STOPPED, ENDED_WITH_CONSOLE, _last_sign(view))
+
+    async def close(self) -> None:
+        """End everything but what was detached: asked first, then killed."""
+        going = [run for run in self._runs.values() if self._ends_with_us(run)]
+        for run in going:
+            self._signal(run, signal.SIGTERM)
+            self._signal(run, signal.SIGCONT)
+        for _ in range(round(CLOSING_S / 0.05)):  # a closing desk waits in real time
+            if all(run.process is None or run.process.exit_code() is not None for run in going):
+                break
+            await asyncio.sleep(0.05)
+        for run in self._runs.values():
+            if run in going:
+                if run.process is not None:
+                    run.process.kill()
+                    run.process = None
+                self._over(run, SkillRunState.STOPPED, ENDED_WITH_CONSOLE)
+            elif run.process is not None:
+                run.process.leave()
+
+    @staticmethod
+    def _ends_with_us(run: _Run) -> bool:
+        return run.view.state.is_alive and run.view.state is not SkillRunState.DETACHED
+
+
+def known_runs(data_dir: Path) -> tuple[SkillRunView, ...]:
+    """The runs as they are written down, for whoever only looks: nothing is ended or taken over."""
+    return tuple(_as_it_is(run.view) for run in _written(data_dir / FOLDER))
+
+
+def _as_it_is(view: SkillRunView) -> SkillRunView:
+    """A run that was alive when it was written down may have ended with its console."""
+    if not view.state.is_alive or (view.pid and is_run(view.pid, view.run_id)):
+        return view
+    ended_at = _last_sign(view)
+    return replace(
+        view,
+        state=SkillRunState.STOPPED,
+        why=ENDED_WITH_CONSOLE,
+        ended_at=ended_at,
+        pid=None,
+        next_at=None,
+    )
+
+
+def _last_sign(view: SkillRunView) -> Timestamp | None:
+    """When a run that died with its console was last known to live; nobody saw its end."""
+    signs = [at for at in (view.started_at, view.output_at) if at is not None]
+    return max(signs, default=None)
+
+
+def _written(runs: Path) -> list[_Run]:
+    """Every run of a folder that can be read, in the order in which they were begun."""
+    found: list[_Run] = []
+    for folder in sorted(runs.iterdir()) if runs.is_dir() else ():
+        try:
+            found.append(_remembered(folder))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            log.warning("%s is no run: %s", folder, error)
+    # The newest is told last: the list begins with it, and it says how its agent is.
+    return sorted(found, key=lambda run: run.view.started_at or 0.0)
+
+
+def _remembered(folder: Path) -> _Run:
+    """A run as it was written down; how it is started is made anew when it is."""
+    fields: dict[str, object] = json.loads((folder / STATE).read_text(encoding="utf-8"))
+    budget = fields["budget"]
+    known = fields | {
+        "pace": Pace(str(fields["pace"])),
+        "state": SkillRunState(str(fields["state"])),
+        "budget": Micros(budget) if isinstance(budget, int) else None,
+    }
+    view = SkillRunView(**known)  # pyright: ignore[reportArgumentType]
+    return _Run(view, Launch(view.run_id, folder, Path(), (), {}))

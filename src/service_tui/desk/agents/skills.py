@@ -1,0 +1,274 @@
+"""StartSkill, StopSkill, RestartSkill, DetachSkill, InstallSkill: skills that this desk runs.
+
+Knows ports, the home of skills and their runs. Must not know widgets. Keys pass through here into
+the process of their skill, and nowhere else.
+Used by desk.desk.
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.config import KEY_VARIABLE, URL_VARIABLE, WALLET_VARIABLE
+from service_tui.desk.agents.health import still_waiting
+from service_tui.desk.agents.leash_keeping import KeptLeash
+from service_tui.desk.agents.leash_line import LeashLines
+from service_tui.desk.agents.leashing import set_leash
+from service_tui.desk.agents.skill_home import SkillHome
+from service_tui.desk.agents.skill_runs import SkillRuns
+from service_tui.desk.commands.agents import (
+    DetachSkill,
+    InstallSkill,
+    RestartSkill,
+    SetLeash,
+    StartSkill,
+    StopSkill,
+)
+from service_tui.desk.facts import Noticed
+from service_tui.desk.ports import Ports
+from service_tui.desk.slices.fleet import Pace, SkillRunState, SkillRunView, SkillsSeen
+from service_tui.desk.slices.records import Topic
+from service_tui.skills.checking import problems_of
+from service_tui.skills.install import SkillRefusedError, install
+from service_tui.skills.package import (
+    BUNDLED,
+    DAILY_BUDGET_USD,
+    NotASkillError,
+    SkillPackage,
+    budget_variable,
+    entry_script,
+    installed,
+)
+from service_tui.skills.process import Launch
+from service_tui.terms import LeashMode
+from service_tui.units import decimal
+from service_tui.wire.agents import RegisterRequest
+from service_tui.wire.endpoints.public import REGISTER
+
+SkillOrder = StartSkill | StopSkill | RestartSkill | DetachSkill | InstallSkill
+
+EVERY_MIN_S: Final = 1
+EVERY_MAX_S: Final = 86_400
+SKILLS_S: Final = 2.0
+"""Seconds after which the folder of skills is looked at again."""
+
+
+class CannotStartError(Exception):
+    """A skill does not start; one plain sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillPorts:
+    """What the handler of skills has beside the ports of all."""
+
+    home: SkillHome
+    runs: SkillRuns
+    lines: LeashLines
+
+
+async def carry_out(order: SkillOrder, own: SkillPorts, ports: Ports) -> None:
+    """Do it, and say how it went."""
+    if ports.state().service.read_only and not isinstance(order, StopSkill):
+        said = "this desk is read-only: it changes nothing"
+        ports.say(Noticed("warn", f"{order.in_words()}: {said}"))
+        return
+    try:
+        tone, words = await _done(order, own, ports)
+    except (CannotStartError, SkillRefusedError) as error:
+        tone, words = "bad", f"{order.in_words()}: {error}"
+    except (ServiceError, OSError, ValueError) as error:
+        fix = f"; {error.fix}" if isinstance(error, RefusedError) and error.fix else ""
+        tone, words = "bad", f"{order.in_words()}: {error}{fix}"
+    ports.say(Noticed(tone, words))
+    ports.poke(Topic.AGENTS)
+
+
+async def _done(order: SkillOrder, own: SkillPorts, ports: Ports) -> tuple[str, str]:
+    match order:
+        case StartSkill():
+            return "good", await _start(order, own, ports)
+        case StopSkill():
+            did = own.runs.stop(order.run_id)
+            view = ports.state().supervision
+            whose = next((run.agent_id for run in view.runs if run.run_id == order.run_id), "")
+            left = still_waiting(view, whose)
+            return ("good", f"{order.in_words()}{left}") if did else ("warn", "it does not run")
+        case RestartSkill():
+            return "good", await _restart(order, own, ports)
+        case DetachSkill():
+            did = own.runs.detach(order.run_id, detached=order.detached)
+            return ("good", order.in_words()) if did else ("warn", "it does not run")
+        case InstallSkill():
+            return "good", await _install(order, own, ports)
+
+
+async def see_skills(home: SkillHome, ports: Ports) -> None:
+    """Tell which skills are installed."""
+    ports.say(SkillsSeen(await asyncio.to_thread(home.views)))
+
+
+async def watch_skills(home: SkillHome, ports: Ports) -> None:
+    """Tell which skills are installed, and again once others are, for ever."""
+    known = None
+    while True:
+        # Before the skills themselves: what comes between is seen the next time.
+        stamps = await asyncio.to_thread(home.stamps)
+        if stamps != known:
+            known = stamps
+            await see_skills(home, ports)
+        await ports.clock.sleep(SKILLS_S)
+
+
+async def _install(order: InstallSkill, own: SkillPorts, ports: Ports) -> str:
+    taken = [one.slug for one in await asyncio.to_thread(installed, (BUNDLED,))]
+    made = await asyncio.to_thread(_installed, order.path, own.home.own, taken)
+    await see_skills(own.home, ports)
+    return f"{made.slug} {made.version} is installed"
+
+
+def _installed(path: str, into: Path, taken: list[str]) -> SkillPackage:
+    return install(Path(path).expanduser(), into, taken)
+
+
+async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
+    """Give the skill an agent and a leash, then a process."""
+    if own.runs.is_full:
+        raise CannotStartError("too many skills run already: stop one first")
+    if order.pace is Pace.EVERY and not EVERY_MIN_S <= order.every_s <= EVERY_MAX_S:
+        raise CannotStartError("it runs every 1 to 86,400 seconds")
+    if order.granted:
+        # The key is in the hands of whoever signs for this desk, and is not lent.
+        raise CannotStartError("this desk lends no wallet's key: let the skill trade by its agent")
+    embedded = ports.state().service.embedded
+    script = await asyncio.to_thread(_script_of, own.home, order.skill_slug)
+    agent_id, name = await _agent(order, own.home, ports)
+    if order.mode is not None and embedded:
+        wanted = SetLeash(
+            agent_id,
+            name,
+            order.mode,
+            threshold=order.threshold,
+            budget=order.budget,
+            skill_slug=order.skill_slug,
+        )
+        await set_leash(wanted, ports)
+    view = SkillRunView(
+        run_id=ports.new_id()[:32],
+        skill_slug=order.skill_slug,
+        agent_id=agent_id,
+        agent_name=name,
+        pace=order.pace,
+        every_s=order.every_s,
+        live=order.live and order.mode is not LeashMode.OBSERVE,
+        state=SkillRunState.STARTING,
+        budget=order.budget,
+    )
+    leash = None if embedded else _kept_leash(order, view)
+    own.runs.begin(view, await _launch(view, script, own, ports, leash=leash))
+    return order.in_words()
+
+
+async def _restart(order: RestartSkill, own: SkillPorts, ports: Ports) -> str:
+    runs = ports.state().supervision.runs
+    known = next((run for run in runs if run.run_id == order.run_id), None)
+    if known is None:
+        raise CannotStartError("there is no such run")
+    script = await asyncio.to_thread(_script_of, own.home, known.skill_slug)
+    fresh = replace(known, restarts=0, why="", exit_code=None, ended_at=None)
+    leash = None if ports.state().service.embedded else own.lines.leash_of(fresh.run_id)
+    own.runs.restart(fresh, await _launch(fresh, script, own, ports, leash=leash))
+    return order.in_words()
+
+
+def _script_of(home: SkillHome, slug: str) -> Path:
+    """The script of a skill that nothing is wrong with.
+
+    Returns:
+        The script.
+
+    Raises:
+        CannotStartError: there is no such skill, or something is wrong with it.
+    """
+    folder = home.folder_of(slug)
+    if folder is None:
+        raise CannotStartError("no skill of this name is installed")
+    problems = problems_of(folder)
+    if problems:
+        raise CannotStartError(problems[0])
+    try:
+        return entry_script(folder)
+    except NotASkillError as error:
+        raise CannotStartError(str(error)) from error
+
+
+async def _agent(order: StartSkill, home: SkillHome, ports: Ports) -> tuple[str, str]:
+    """The agent as which the skill trades: one that this desk has the key of, or a new one.
+
+    Returns:
+        Its id and name.
+
+    Raises:
+        CannotStartError: the key of the one that was named is not known here.
+        OSError, ValueError: the keys cannot be read.
+        ServiceError: no other agent is to be had.
+    """
+    # Asked first in any case: where the keys cannot be read no other one can be kept.
+    known = await asyncio.to_thread(home.key_of, order.agent_id, _keys_of(ports))
+    if order.agent_id:
+        if known is None:
+            raise CannotStartError(
+                "no key of this agent is known here for this service: run the skill as a new agent"
+            )
+        return order.agent_id, order.name or order.agent_id
+    name = order.name or order.skill_slug
+    body = RegisterRequest(name=name, description=f"runs {order.skill_slug}")
+    made = (await ports.client.call(REGISTER, body=body)).answer
+    await asyncio.to_thread(home.keep_key, made.agent_id, _keys_of(ports), made.api_key)
+    return made.agent_id, name
+
+
+def _keys_of(ports: Ports) -> str:
+    """Whose keys count: those of the service that this desk looks at, and of no other one."""
+    return "embedded" if ports.state().service.embedded else ports.client.base_url
+
+
+def _kept_leash(order: StartSkill, view: SkillRunView) -> KeptLeash:
+    """The leash that this desk keeps for a run; without a wish each buy is asked for."""
+    return KeptLeash(
+        view.agent_id,
+        view.agent_name,
+        view.skill_slug,
+        order.mode or LeashMode.ASK,
+        order.threshold,
+        order.budget,
+    )
+
+
+async def _launch(
+    view: SkillRunView, script: Path, own: SkillPorts, ports: Ports, *, leash: KeptLeash | None
+) -> Launch:
+    """How the process is started: with its own agent's key and its own budget."""
+    key = own.home.key_of(view.agent_id, _keys_of(ports))
+    if key is None:
+        raise CannotStartError("no key of its agent is known here for this service")
+    service = ports.state().service
+    address = service.address if service.embedded else ports.client.base_url
+    if not address:
+        raise CannotStartError("the service is not reachable for programs of this machine yet")
+    if not service.embedded:
+        # A run of before, whose leash is not known any more, asks for everything.
+        kept = leash or KeptLeash(
+            view.agent_id, view.agent_name, view.skill_slug, LeashMode.ASK, budget=view.budget
+        )
+        address, key = await own.lines.open(view.run_id, kept, key)
+    variables = {KEY_VARIABLE: key, URL_VARIABLE: address, "TRADING_VENUE": service.venue.value}
+    budget = DAILY_BUDGET_USD if view.budget is None else decimal(view.budget)
+    variables[budget_variable(view.skill_slug)] = f"{budget:.2f}"
+    variables.pop(WALLET_VARIABLE, None)
+    words = [
+        *(["--live"] if view.live else []),
+        *(["--once"] if view.pace is not Pace.LOOP else []),
+    ]
+    return Launch(view.run_id, own.runs.folder_of(view.run_id), script, tuple(words), variables)

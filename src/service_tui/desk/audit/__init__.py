@@ -1,0 +1,1 @@
+"""What was done and why, as a log, as reports and as files."""

@@ -1,0 +1,277 @@
+"""What goes into the action log: each order of the person, and what each agent did.
+
+Knows commands, facts and the log. Must not know widgets. Secrets never come here: an order says
+itself in words that hold none.
+Used by desk.desk, which tells it of every command and every fact.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from service_tui.clock import Clock
+from service_tui.desk.command import Command
+from service_tui.desk.commands.agents import NoteConfirmed, ReadDay, ReadLog, WatchAgent
+from service_tui.desk.commands.commands import (
+    AskQuote,
+    Forget,
+    Refresh,
+    SetPreference,
+    SetStar,
+    WatchMarket,
+)
+from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
+from service_tui.desk.slices.fleet import HeldSeen, SkillRunChanged
+from service_tui.desk.slices.log import ActionView, Deed, LogView
+from service_tui.desk.slices.records import TicketState
+from service_tui.desk.state import DeskState
+from service_tui.storage.action_log import FILE, ActionLog, Entry, Line, Verdict, newest, verify
+from service_tui.terms import MONEY_OF, venue_marked
+from service_tui.units import Timestamp, decimal
+
+log = logging.getLogger(__name__)
+
+WRITE_S: Final = 0.5
+WAITING_MAX: Final = 5_000
+"""Entries that wait for a disk that refuses; more are counted, and the count is written."""
+
+_READINGS: Final = (
+    AskQuote, Forget, ReadDay, ReadLog, Refresh, SetPreference, SetStar, WatchAgent, WatchMarket,
+)  # fmt: skip
+"""What changes nothing but the screen."""
+
+SHOWN_MAX: Final = 1_000
+"""Entries that the screen has, the newest; the file has all."""
+
+_LOOKED_BACK: Final = 20
+"""Tickets among which the one is looked for of which a notice tells."""
+
+_BAD: Final = frozenset({"bad", "warn"})
+"""Tones of a notice that says no."""
+
+
+class Actions:
+    """Collects what is done, and writes it down in the background.
+
+    Args:
+        data_dir: where the log lies.
+        clock: when.
+        say: tells the desk what the log says, once somebody has asked to see it.
+        beside: another process holds the directory, and writes down what agents do.
+    """
+
+    def __init__(
+        self, data_dir: Path, clock: Clock, say: Callable[[Fact], None], *, beside: bool = False
+    ) -> None:
+        self._beside = beside
+        self._path = data_dir / FILE
+        self._log = ActionLog(self._path)
+        self._clock = clock
+        self._say = say
+        self._waiting: list[Entry] = []
+        self._lost = 0
+        self._view: LogView | None = None
+        self._writing = asyncio.Lock()
+
+    def ordered(self, command: Command) -> None:
+        """The person, or somebody in the person's name, ordered something."""
+        if isinstance(command, NoteConfirmed):
+            self._take("person", Deed.CONFIRMED, command.kind, command.what)
+        elif not isinstance(command, _READINGS):
+            market_id = getattr(command, "market_id", "")
+            question = getattr(command, "question", "")
+            named = (market_id, question) if market_id and question else None
+            self._take("person", Deed.INTENT, command.kind, command.in_words(), market=named)
+
+    def heard(self, before: DeskState, fact: Fact) -> None:
+        """Something became known; `before` is the state that does not know it yet."""
+        if self._beside and isinstance(fact, FillsHeard | HeldSeen):
+            return
+        for who, what, kind, words in _told(before, fact):
+            self._take(who, what, kind, words, market=_market_in(words, before))
+
+    def _take(
+        self,
+        who: str,
+        what: Deed,
+        kind: str,
+        words: str,
+        *,
+        market: tuple[str, str] | None = None,
+    ) -> None:
+        if len(self._waiting) >= WAITING_MAX:
+            self._lost += 1
+            return
+        at = round(self._clock.now(), 3)
+        text = words[:4_000].encode("utf-8", "replace").decode()
+        entry = {"at": at, "who": who, "what": what.value, "kind": kind, "words": text}
+        if market is not None:
+            entry |= {"market": market[0], "question": market[1]}
+        self._waiting.append(entry)
+
+    async def run(self) -> None:
+        """Write what waits, again and again."""
+        while True:
+            await self._clock.sleep(WRITE_S)
+            await self.write()
+
+    async def write(self) -> None:
+        """Write what waits; on a disk that refuses it waits on."""
+        async with self._writing:
+            entries, self._waiting = self._waiting, []
+            if self._lost:
+                entries.append({"what": Deed.LOST.value, "count": self._lost})
+            if not entries:
+                return
+            try:
+                lines = await asyncio.to_thread(self._log.append, entries)
+            except OSError as error:
+                log.warning("the action log is not written: %s", error)
+                kept = [one for one in entries if one["what"] != Deed.LOST.value]
+                self._waiting = kept + self._waiting
+            else:
+                self._lost = 0
+                self._show(lines)
+
+    async def read(self) -> None:
+        """Read the newest entries and follow the whole chain, then tell the desk of both."""
+        await self.write()
+        async with self._writing:
+            verdict, lines = await asyncio.to_thread(_looked, self._path)
+        self._view = LogView(
+            entries=tuple(_view(line) for line in lines),
+            count=max(verdict.count, lines[0].number if lines else 0),
+            verified=verdict.count,
+            last_hash=verdict.last_hash,
+            problem=verdict.problem,
+            checked_at=self._clock.now(),
+        )
+        self._say(LogSeen(self._view))
+
+    def _show(self, lines: tuple[Line, ...]) -> None:
+        """Put new lines before those that are shown, if anybody has asked to see them."""
+        if self._view is None:
+            return
+        new = tuple(_view(line) for line in reversed(lines))
+        entries = (*new, *self._view.entries)[:SHOWN_MAX]
+        self._view = replace(self._view, entries=entries, count=lines[-1].number)
+        self._say(LogSeen(self._view))
+
+
+def _looked(path: Path) -> tuple[Verdict, tuple[Line, ...]]:
+    """What a look at the file finds; a log that cannot be read says so."""
+    try:
+        return verify(path), newest(path, SHOWN_MAX)
+    except FileNotFoundError:
+        return Verdict(0, ""), ()
+    except OSError as error:
+        return Verdict(0, "", f"it cannot be read: {error.strerror}"), ()
+
+
+def _view(line: Line) -> ActionView:
+    """An entry as it is shown; what an older or a foreign line lacks is empty."""
+    entry = line.entry
+    at = entry.get("at")
+    names = ("who", "what", "kind", "words", "market", "question")
+    words = {name: str(entry.get(name, "")) for name in names}
+    if not words["words"] and "count" in entry:
+        words["words"] = f"{entry['count']} entries were not written: the disk refused"
+    when = Timestamp(float(at)) if isinstance(at, int | float) else Timestamp(0.0)
+    return ActionView(number=line.number, hash=line.hash, at=when, **words)
+
+
+Told = tuple[str, Deed, str, str]
+"""Who, what, of which kind, and the words."""
+
+_ENDS: Final = {
+    TicketState.REFUSED: Deed.REFUSAL,
+    TicketState.FAILED: Deed.REFUSAL,
+    TicketState.UNKNOWN: Deed.UNKNOWN,
+}
+
+
+def _market_in(words: str, state: DeskState) -> tuple[str, str] | None:
+    """The market that words name by its id, with its question, where it is known."""
+    tokens = (token.strip(".,:;()") for token in words.split())
+    found = (state.markets[token] for token in tokens if token in state.markets)
+    market = next(found, None)
+    return None if market is None else (market.market_id, market.question)
+
+
+def _is_told(state: DeskState, notice: Noticed) -> bool:
+    """Whether a notice repeats the end of a ticket."""
+    return any(
+        one.outcome and notice.text.startswith(f"{one.what}: {one.outcome}")
+        for one in state.tickets[:_LOOKED_BACK]
+    )
+
+
+def _told(before: DeskState, fact: Fact) -> Iterator[Told]:
+    match fact:
+        case TicketChanged():
+            yield from _ending(before, fact)
+        case Noticed() if _is_told(before, fact):
+            # The end of its ticket says the same, a moment before.
+            return
+        case Noticed():
+            # An answer without a ticket: what a person ordered and no money moved for.
+            deed = Deed.REFUSAL if fact.tone in _BAD else Deed.RESULT
+            yield "desk", deed, fact.kind.value, fact.text
+        case FillsHeard():
+            yield from _trades(before, fact)
+        case HeldSeen():
+            yield from _decisions(before, fact)
+        case SkillRunChanged():
+            yield from _runs(before, fact)
+        case Acted():
+            yield fact.who, fact.deed, fact.kind, fact.words
+        case _:
+            return
+
+
+def _ending(before: DeskState, fact: TicketChanged) -> Iterator[Told]:
+    """How an order ended, or that its end is not known; each once."""
+    ticket = fact.ticket
+    known = next((one for one in before.tickets if one.ticket_id == ticket.ticket_id), None)
+    if ticket.state in {TicketState.QUEUED, TicketState.SENT}:
+        return
+    if known is None or (known.state, known.outcome) != (ticket.state, ticket.outcome):
+        said = f"{ticket.what}: {ticket.state.value}: {ticket.outcome}"
+        yield "person", _ENDS.get(ticket.state, Deed.RESULT), ticket.kind, said
+
+
+def _trades(before: DeskState, fact: FillsHeard) -> Iterator[Told]:
+    known = {fill.seq for fill in before.fills}
+    for fill in fact.fills:
+        if fill.seq not in known:
+            what = f"{fill.action.value} {fill.side.value} {fill.market_id}"
+            words = f"{what} for {decimal(fill.money):.2f}"
+            words = venue_marked(words, fill.venue, f" {MONEY_OF[fill.venue]}")
+            yield fill.agent_name, Deed.TRADE, fill.source, f"{words} at {fill.price:.4f}"
+
+
+def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[Told]:
+    waited = {held.held_id for held in before.supervision.held}
+    for held in fact.held:
+        if held.held_id not in waited:
+            words = f"{held.agent_name} {held.held_id}: {held.reasoning}"
+            yield held.agent_name, Deed.ASKS, held.skill_slug, words
+    for held in fact.decided:
+        if held.held_id in waited:
+            status, reason = held.status.value, held.reason
+            said = reason if reason.startswith(status) else f"{status}: {reason}"
+            words = f"{held.agent_name} {held.held_id}: {said}"
+            yield held.agent_name, Deed.DECISION, held.skill_slug, words
+
+
+def _runs(before: DeskState, fact: SkillRunChanged) -> Iterator[Told]:
+    """How a skill's run stands, and what it says it did, refusals among it; each once."""
+    run = fact.run
+    known = next((one for one in before.supervision.runs if one.run_id == run.run_id), None)
+    if known is None or known.state is not run.state:
+        yield run.agent_name, Deed.RUN, run.skill_slug, f"{run.state.value} {run.why}".strip()
+    if run.report and (known is None or known.report != run.report):
+        yield run.agent_name, Deed.RESULT, run.skill_slug, run.report

@@ -1,0 +1,289 @@
+"""What the desk knows as tables for spreadsheets and programs: CSV, JSON, and a day as Markdown.
+
+Knows the state. Must not know files, the network or time. Pure.
+Used by the handler of exports.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from service_tui.desk.audit.report import DayReport, Pasts, day_reports
+from service_tui.desk.audit.report_rows import Cell, report_markdown, report_rows, report_table
+from service_tui.desk.freshness import is_heard
+from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.records import PositionView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF
+from service_tui.units import Micros, Timestamp, decimal
+
+Row = Mapping[str, Cell]
+Rows = Sequence[Row]
+
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""Beginnings of a text that a spreadsheet would calculate. Source: failures, T-19."""
+
+
+def safe_cell(value: Cell) -> Cell:
+    """A cell that no spreadsheet takes for a formula; numbers stay numbers."""
+    if not isinstance(value, str):
+        return "" if value is None else value
+    # Blanks before the sign do not stop every spreadsheet.
+    is_formula = value.startswith(_FORMULA) or value.lstrip().startswith(_FORMULA)
+    return f"'{value}" if is_formula else value
+
+
+def as_csv(rows: Rows) -> str:
+    """Rows under a line of names; nothing at all where there are none."""
+    if not rows:
+        return ""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(rows[0].keys())
+    writer.writerows([safe_cell(cell) for cell in row.values()] for row in rows)
+    return text.getvalue()
+
+
+def as_json(rows: Rows) -> str:
+    """Rows as a list of objects, as they are."""
+    return json.dumps([dict(row) for row in rows], indent=1, allow_nan=False) + "\n"
+
+
+def _at(at: Timestamp | None) -> str | None:
+    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+def _money(amount: Micros | None) -> float | None:
+    return None if amount is None else decimal(amount)
+
+
+def trade_rows(state: DeskState, pasts: Pasts) -> Rows:
+    """What every agent traded, as far as it was read, with its reasons; the own trades first."""
+    own = _own_id(state)
+    first = sorted(pasts.values(), key=lambda past: past.agent_id != own)
+    return [_trade_row(past.agent_id, one) for past in first for one in past.trades]
+
+
+def _own_id(state: DeskState) -> str:
+    """The person's own agent, where it is known."""
+    if state.account is not None:
+        return state.account.agent_id
+    agents = () if state.fleet is None else state.fleet.agents
+    return next((one.agent_id for one in agents if one.is_own), "")
+
+
+def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
+    trade = one.trade
+    return {
+        "agent": agent_id,
+        "trade": trade.trade_id,
+        "at": _at(trade.at),
+        "market": trade.market_id,
+        "question": trade.question,
+        "venue": trade.venue.value,
+        "money": MONEY_OF[trade.venue],
+        "side": trade.side.value,
+        "action": trade.action,
+        "deal": trade.deal.value,
+        "shares": _money(trade.shares),
+        "cost": _money(trade.cost),
+        "fee": _money(trade.fee),
+        "average": trade.average,
+        "pnl": _money(trade.pnl),
+        "status": trade.status.value,
+        "skill": one.skill_slug,
+        "source": trade.source,
+        "reasoning": trade.reasoning,
+        "signal_data": _signal_data(one),
+    }
+
+
+def _signal_data(one: ReasonedTradeView) -> str:
+    data = dict(one.signal_data) or dict(one.trade.signal_data)
+    return json.dumps(data, sort_keys=True) if data else ""
+
+
+def position_rows(state: DeskState, pasts: Pasts) -> Rows:
+    """What every agent holds, and what it held; the own positions first."""
+    own = _own_id(state)
+    held = {own: (*state.positions, *state.closed, *state.on_venues)}
+    # The state keeps the newest of the own ones that ended; what was read for an export is whole.
+    read = [one for one in pasts.values() if one.agent_id != own or one.positions]
+    held |= {one.agent_id: _at_one_moment(state, one, own) for one in read}
+    return [_position_row(agent_id, one) for agent_id, found in held.items() for one in found]
+
+
+def _at_one_moment(state: DeskState, past: AgentDetailView, own: str) -> tuple[PositionView, ...]:
+    """What was read of an agent; of the own one what is open stands as on the screens."""
+    if past.agent_id != own:
+        return past.positions
+    shown = {one.key: one for one in (*state.positions, *state.on_venues) if not one.is_closed}
+    return tuple(one if one.is_closed else shown.get(one.key, one) for one in past.positions)
+
+
+def _position_row(agent_id: str, held: PositionView) -> Row:
+    return {
+        "agent": agent_id,
+        "market": held.market_id,
+        "question": held.question,
+        "venue": held.venue.value,
+        "money": MONEY_OF[held.venue],
+        "side": held.side.value,
+        "status": "sold" if held.is_closed and held.outcome is None else held.status.value,
+        "shares": _money(held.shares),
+        "cost": _money(held.cost),
+        "average": held.average,
+        "mark_price": held.mark_price,
+        "mark_value": _money(held.mark_value),
+        "exit_value": _money(held.exit_value),
+        "unrealized": _money(held.unrealized),
+        "realized": _money(held.realized),
+        "outcome": None if held.outcome is None else str(held.outcome),
+    }
+
+
+def alert_rows(state: DeskState) -> Rows:
+    """Alerts of monitors, waiting and ended."""
+    return [
+        {
+            "alert": alert.alert_id,
+            "at": _at(alert.breached_at),
+            "market": alert.market_id,
+            "question": alert.question,
+            "venue": alert.venue.value,
+            "side": alert.side.value,
+            "reason": alert.reason,
+            "trigger_price": alert.trigger_price,
+            "shares": _money(alert.shares),
+            "state": alert.state.value,
+        }
+        for alert in state.risk.alerts
+    ]
+
+
+def held_rows(state: DeskState) -> Rows:
+    """Trades that waited for the person, and how they were decided."""
+    view = state.supervision
+    return [
+        {
+            "held": held.held_id,
+            "agent": held.agent_id,
+            "name": held.agent_name,
+            "at": _at(held.created_at),
+            "market": held.market_id,
+            "question": held.question,
+            "side": held.side.value,
+            "venue": held.venue.value,
+            "money": MONEY_OF[held.venue],
+            "amount": _money(held.amount),
+            "skill": held.skill_slug,
+            "reasoning": held.reasoning,
+            "status": held.status.value,
+            "decided_at": _at(held.decided_at),
+            "decided_amount": _money(held.decided_amount),
+            "reason": held.reason,
+            "trade": held.trade_id,
+        }
+        for held in (*view.held, *view.decided)
+    ]
+
+
+def experiment_rows(state: DeskState) -> Rows:
+    """Every experiment that is known, of every agent."""
+    return [
+        {
+            "agent": one.agent,
+            "skill": one.skill,
+            "session": one.session,
+            "segment": one.segment,
+            "number": one.number,
+            "at": _at(one.at),
+            "status": one.status.value,
+            "metric": one.metric,
+            "metric_name": one.metric_name,
+            "unit": one.metric_unit,
+            "direction": one.direction.value,
+            "change": one.change,
+            "is_best": str(one.is_best).lower(),
+            "commit": one.commit,
+            "description": one.description,
+            "metrics": json.dumps(dict(one.metrics), sort_keys=True) if one.metrics else "",
+        }
+        for one in state.research.experiments
+    ]
+
+
+def agent_rows(state: DeskState, pasts: Pasts, now: Timestamp) -> Rows:
+    """A day's summary, a row for each agent and money."""
+    return report_rows(day_reports(state, now, pasts))
+
+
+TABLES: Final[Mapping[str, Callable[[DeskState], Rows]]] = {
+    "alerts": alert_rows,
+    "approvals": held_rows,
+    "experiments": experiment_rows,
+}
+"""What can be exported of the state alone, by the name of its file."""
+
+
+_SOURCES: Final[Mapping[str, tuple[Topic, ...]]] = {
+    "positions": (Topic.POSITIONS,),
+    "alerts": (Topic.MONITORS, Topic.BRIEFING),
+    "approvals": (Topic.FLEET,),
+    "experiments": (Topic.RESEARCH,),
+}
+"""Any of which tells what stands in a table; trades are read by agent, and say it themselves."""
+
+
+def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
+    """Every file of an export, by its name."""
+    day = agent_rows(state, pasts, now)
+    tables = {
+        "agents": day,
+        "trades": trade_rows(state, pasts),
+        "positions": position_rows(state, pasts),
+        **{name: table(state) for name, table in TABLES.items()},
+    }
+    unread = unread_tables(state)
+    left_out = f"\nNot known: {', '.join(unread)}.\n" if unread else ""
+    files = {"day.md": day_in_markdown(state, now, pasts) + left_out, "day.csv": as_csv(day)}
+    for name, rows in tables.items():
+        # An empty file says that there is none.
+        if rows or name not in unread:
+            files |= {f"{name}.csv": as_csv(rows), f"{name}.json": as_json(rows)}
+    return files
+
+
+def unread_tables(state: DeskState) -> tuple[str, ...]:
+    """Tables of which the service has not told: nothing in them means nothing."""
+    return tuple(
+        name
+        for name, sources in _SOURCES.items()
+        if not any(is_heard(state, topic) for topic in sources)
+    )
+
+
+def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str = "") -> str:
+    """The day of all agents, or of one, for a person to read or to send."""
+    reports = [one for one in day_reports(state, now, pasts) if _is_wanted(one, agent)]
+    waiting = len(state.supervision.held)
+    is_known = is_heard(state, Topic.FLEET)
+    told = [
+        f"# Agents on {datetime.fromtimestamp(now, UTC):%Y-%m-%d}",
+        "",
+        report_table(reports),
+        "",
+        f"{waiting} {'trade waits' if waiting == 1 else 'trades wait'} for approval."
+        if is_known
+        else "Which trades wait for approval is not known.",
+        "",
+        report_markdown(reports),
+    ]
+    return "\n".join(told)
+
+
+def _is_wanted(report: DayReport, agent: str) -> bool:
+    return not agent or agent in {report.agent.agent_id, report.agent.name}

@@ -1,0 +1,42 @@
+"""ExportData: what the desk knows, as files that spreadsheets open.
+
+Knows ports and the tables. Must not know widgets.
+Used by desk.desk.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from service_tui.desk.agents.past import pasts_of
+from service_tui.desk.audit.exports import files_of
+from service_tui.desk.audit.report import known_pasts
+from service_tui.desk.audit.written import write_files
+from service_tui.desk.commands.agents import ExportData
+from service_tui.desk.facts import Noticed
+from service_tui.desk.ports import Ports
+
+FOLDER: Final = "exports"
+
+
+async def export_data(order: ExportData, data_dir: Path, ports: Ports) -> None:
+    """Write the files, and say where they are."""
+    state = ports.state()
+    pasts = {**known_pasts(state), **(await pasts_of(ports) if state.service.embedded else {})}
+    now = ports.now()
+    files = files_of(ports.state(), now, pasts)
+    stamp = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%dT%H%M%S}"
+    try:
+        folder = await asyncio.to_thread(_write, order.folder, data_dir / FOLDER / stamp, files)
+    except (OSError, RuntimeError, UnicodeError) as error:
+        ports.say(Noticed("bad", f"{order.in_words()}: {error}"))
+    else:
+        ports.say(Noticed("good", f"{len(files)} files are in {folder}"))
+
+
+def _write(wanted: str, usual: Path, files: Mapping[str, str]) -> Path:
+    folder = Path(wanted).expanduser() if wanted else usual
+    write_files(folder, files)
+    return folder

@@ -1,0 +1,276 @@
+"""A day's summary of each agent: what it traded, why, what came of it, and what held it back. Pure.
+
+Knows the state. Must not know files, the network or time. A day begins at midnight UTC.
+Used by the exports, by the page of the console and by the command line.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from service_tui.desk.agents.health import leash_mode, spend_of
+from service_tui.desk.freshness import is_heard, leashes_known
+from service_tui.desk.slices.agents import AgentView, VenueMoneyView
+from service_tui.desk.slices.fleet import (
+    AgentDetailView,
+    HeldView,
+    LeashView,
+    ReasonedTradeView,
+    SkillResultView,
+    SkillRunView,
+)
+from service_tui.desk.slices.records import Deal, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF, Side, Venue
+from service_tui.units import Micros, Timestamp
+
+DAY_S: Final = 86_400.0
+UNREAD: Final = "its trades were not read"
+
+Pasts = Mapping[str, AgentDetailView]
+"""What agents traded, by their ids, as far as it was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoneyDay:
+    """A day in the money of one venue, micros of it; of one agent, or of several in sum.
+
+    `bought` is what the buys cost, `sold` what the sales brought, `paid` what payouts did;
+    `realized` is the P&L of both, as far as it is known. An order without a fill counts nowhere.
+    `equity` and `total_pnl` are as of now; `day_pnl` is None where the service
+    does not tell it.
+    """
+
+    venue: Venue
+    equity: Micros
+    day_pnl: Micros | None
+    total_pnl: Micros
+    positions: int
+    buys: int
+    sales: int
+    bought: Micros
+    sold: Micros
+    realized: Micros
+    best: ReasonedTradeView | None = None
+    worst: ReasonedTradeView | None = None
+    skills: tuple[SkillResultView, ...] = ()
+    payouts: int = 0
+    paid: Micros = Micros(0)
+
+    @property
+    def money(self) -> str:
+        """What its amounts are."""
+        return MONEY_OF[self.venue]
+
+
+@dataclass(frozen=True, slots=True)
+class DayReport:
+    """One agent's day; `problem` says why its trades are not known.
+
+    `monies` are its figures apart by what they are paid in, $SIM first; real money stands there
+    where the agent ever traded with it. `spent` is what counts against the budget that binds, and
+    that budget, None where there is none: a budget counts all money alike. `leash` is the strictest
+    that binds, known only where `leash_known`. `decisions` counts, by word, what became of trades
+    that waited.
+    """
+
+    agent: AgentView
+    since: Timestamp
+    trades: tuple[ReasonedTradeView, ...]
+    monies: tuple[MoneyDay, ...]
+    decisions: Mapping[str, int]
+    waiting: int
+    leash: LeashView | None
+    runs: tuple[SkillRunView, ...]
+    problem: str = ""
+    spent: tuple[Micros, Micros | None] = (Micros(0), None)
+    leash_known: bool = True
+
+
+def midnight(now: Timestamp) -> Timestamp:
+    """When the day began."""
+    return Timestamp(now // DAY_S * DAY_S)
+
+
+def day_reports(state: DeskState, now: Timestamp, pasts: Pasts) -> tuple[DayReport, ...]:
+    """The day of every agent, those with the largest day's P&L, either way, first."""
+    fleet = state.fleet
+    agents = () if fleet is None else fleet.agents
+    found = [_report(agent, state, now, pasts) for agent in agents]
+    return tuple(sorted(found, key=lambda one: -abs(one.agent.day_pnl)))
+
+
+def known_pasts(state: DeskState) -> dict[str, AgentDetailView]:
+    """What the state itself knows: of the agent in focus its trades; of the own agent the own."""
+    found: dict[str, AgentDetailView] = {}
+    if state.account is not None:
+        own = tuple(ReasonedTradeView(trade, trade.skill_slug) for trade in state.trades)
+        unread = "" if is_heard(state, Topic.TRADES) else UNREAD
+        found[state.account.agent_id] = AgentDetailView(
+            state.account.agent_id, own, (), problem=unread
+        )
+    found |= {past.agent_id: past for past in state.supervision.pasts}
+    if state.supervision.detail is not None and state.supervision.detail.agent_id not in found:
+        found[state.supervision.detail.agent_id] = state.supervision.detail
+    return found
+
+
+def totals(reports: Sequence[DayReport]) -> tuple[MoneyDay, ...]:
+    """The day of all agents together, each money for itself."""
+    every = [day for one in reports for day in one.monies]
+    return tuple(_sum_of(venue, own) for venue in Venue if (own := _of(every, venue)))
+
+
+def _of(days: Sequence[MoneyDay], venue: Venue) -> list[MoneyDay]:
+    return [day for day in days if day.venue is venue]
+
+
+def _sum_of(venue: Venue, days: Sequence[MoneyDay]) -> MoneyDay:
+    today = [day.day_pnl for day in days if day.day_pnl is not None]
+    return MoneyDay(
+        venue=venue,
+        equity=Micros(sum(day.equity for day in days)),
+        day_pnl=Micros(sum(today)) if today else None,
+        total_pnl=Micros(sum(day.total_pnl for day in days)),
+        positions=sum(day.positions for day in days),
+        buys=sum(day.buys for day in days),
+        sales=sum(day.sales for day in days),
+        bought=Micros(sum(day.bought for day in days)),
+        sold=Micros(sum(day.sold for day in days)),
+        realized=Micros(sum(day.realized for day in days)),
+        payouts=sum(day.payouts for day in days),
+        paid=Micros(sum(day.paid for day in days)),
+    )
+
+
+def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) -> DayReport:
+    since, view, past = midnight(now), state.supervision, pasts.get(agent.agent_id)
+    known = () if past is None else past.trades
+    trades = tuple(one for one in known if one.trade.at >= since)
+    return DayReport(
+        agent=agent,
+        since=since,
+        trades=trades,
+        monies=_monies(agent, trades, known),
+        decisions=_decisions(view.decided, agent.agent_id, since),
+        waiting=sum(held.agent_id == agent.agent_id for held in view.held),
+        leash=leash_mode(agent, view),
+        spent=spend_of(agent, view),
+        leash_known=leashes_known(state),
+        runs=view.runs_of(agent.agent_id),
+        problem=past.problem if past is not None else UNREAD,
+    )
+
+
+_Trades = Sequence[ReasonedTradeView]
+_Place = tuple[str, Side, Venue]
+_Buys = Mapping[_Place, _Trades]
+"""Buys by the side of a market on a venue."""
+
+
+def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay, ...]:
+    """The day's figures, apart by money; play money stands there always."""
+    shown = {
+        # A trade of today whose venue the service says nothing of has figures of its own.
+        **{one.trade.venue: _nothing(one.trade.venue) for one in trades},
+        **{row.venue: row for row in agent.venues},
+        Venue.SIM: replace(
+            _nothing(Venue.SIM),
+            equity=agent.equity,
+            total_pnl=agent.total_pnl,
+            positions_count=agent.positions_count,
+        ),
+    }
+    buys = _buys_of(known)
+    return tuple(
+        _money_day(
+            shown[venue],
+            agent.day_pnl if venue is Venue.SIM else None,
+            [
+                one
+                for one in trades
+                if one.trade.venue is venue and one.trade.deal is not Deal.ORDER
+            ],
+            buys,
+        )
+        for venue in Venue
+        if venue in shown
+    )
+
+
+def _nothing(venue: Venue) -> VenueMoneyView:
+    none = Micros(0)
+    return VenueMoneyView(venue, none, none, none, none, 0, 0)
+
+
+def _money_day(
+    has: VenueMoneyView, day_pnl: Micros | None, trades: _Trades, known: _Buys
+) -> MoneyDay:
+    buys, sales, payouts = (
+        [one for one in trades if one.trade.deal is deal]
+        for deal in (Deal.BUY, Deal.SALE, Deal.PAYOUT)
+    )
+    decided = [one for one in trades if one.trade.pnl is not None]
+    ranked = sorted(decided, key=lambda one: one.trade.pnl or 0)
+    return MoneyDay(
+        venue=has.venue,
+        equity=has.equity,
+        day_pnl=day_pnl,
+        total_pnl=has.total_pnl,
+        positions=has.positions_count,
+        buys=len(buys),
+        sales=len(sales),
+        bought=Micros(sum(one.trade.cost for one in buys)),
+        sold=Micros(sum(one.trade.cost for one in sales)),
+        realized=Micros(sum(one.trade.pnl or 0 for one in (*sales, *payouts))),
+        best=ranked[-1] if ranked and (ranked[-1].trade.pnl or 0) > 0 else None,
+        worst=ranked[0] if ranked and (ranked[0].trade.pnl or 0) < 0 else None,
+        skills=_skills(trades, known),
+        payouts=len(payouts),
+        paid=Micros(sum(one.trade.cost for one in payouts)),
+    )
+
+
+def _skills(trades: _Trades, known: _Buys) -> tuple[SkillResultView, ...]:
+    """The day's trades by their skills, the busiest first; its whole past is elsewhere."""
+    by_slug: dict[str, list[ReasonedTradeView]] = {}
+    for one in trades:
+        by_slug.setdefault(_slug_of(one, known), []).append(one)
+    found: list[SkillResultView] = []
+    for slug, own in by_slug.items():
+        pnls = [one.trade.pnl for one in own if one.trade.pnl is not None]
+        wins, losses = sum(pnl > 0 for pnl in pnls), sum(pnl < 0 for pnl in pnls)
+        count = sum(one.trade.deal is not Deal.PAYOUT for one in own)
+        found.append(SkillResultView(slug, count, Micros(sum(pnls)), wins, losses))
+    return tuple(sorted(found, key=lambda one: (-one.trades_count, one.skill_slug)))
+
+
+def _buys_of(known: _Trades) -> _Buys:
+    """The buys of each side of a market, in the order in which they were told."""
+    found: dict[_Place, list[ReasonedTradeView]] = {}
+    for one in known:
+        if one.trade.deal is Deal.BUY:
+            found.setdefault(_place_of(one), []).append(one)
+    return found
+
+
+def _place_of(one: ReasonedTradeView) -> _Place:
+    return one.trade.market_id, one.trade.side, one.trade.venue
+
+
+def _slug_of(one: ReasonedTradeView, known: _Buys) -> str:
+    """The skill whose trade it is: of a sale or payout without one, the last buyer of its side."""
+    if one.skill_slug or one.trade.deal is Deal.BUY:
+        return one.skill_slug
+    buys = [other for other in known.get(_place_of(one), ()) if other.trade.at <= one.trade.at]
+    return max(buys, key=lambda other: other.trade.at).skill_slug if buys else ""
+
+
+def _decisions(decided: Sequence[HeldView], agent_id: str, since: Timestamp) -> dict[str, int]:
+    words = (
+        held.status.value
+        for held in decided
+        if held.agent_id == agent_id and (held.decided_at or since) >= since
+    )
+    return dict(Counter(words))

@@ -1,0 +1,195 @@
+"""The day of the agents as rows of a spreadsheet, and as sentences in Markdown. Pure.
+
+Knows the reports. Must not know files, the network or time.
+Used by the exports and by the command line.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from service_tui.desk.audit.report import DayReport, MoneyDay, totals
+from service_tui.desk.slices.fleet import ReasonedTradeView, SkillResultView
+from service_tui.terms import counted
+from service_tui.units import Micros, decimal
+
+Cell = str | float | int | None
+
+REASONS_MAX: Final = 3
+
+ALL: Final = "all"
+"""How the line is called that sums the agents, each money for itself."""
+
+
+def report_rows(reports: Sequence[DayReport]) -> list[Mapping[str, Cell]]:
+    """A row for each agent and money, for a spreadsheet; what has no money stands on the first."""
+    return [_row(one, day) for one in reports for day in one.monies]
+
+
+def _row(one: DayReport, day: MoneyDay) -> Mapping[str, Cell]:
+    is_first = day is one.monies[0]
+    spent, budget = one.spent
+    return {
+        "day": f"{datetime.fromtimestamp(one.since, UTC):%Y-%m-%d}",
+        "agent": one.agent.agent_id,
+        "name": one.agent.name,
+        "status": "paused" if one.agent.paused else one.agent.status.value,
+        "plan": one.agent.plan.value,
+        "leash": _leash(one),
+        "money": day.money,
+        **_figures(day, is_read=not one.problem),
+        "best": _pnl_of(day.best),
+        "worst": _pnl_of(day.worst),
+        # A budget counts the money of every venue alike.
+        "spent_of_budget": decimal(spent) if is_first and one.leash is not None else None,
+        "budget": decimal(budget) if is_first and budget is not None else None,
+        "waiting": one.waiting if is_first else None,
+        **{
+            word: one.decisions.get(word, 0) if is_first else None
+            for word in ("approved", "refused", "expired")
+        },
+        "skills": ", ".join(f"{run.skill_slug} {run.state.value}" for run in one.runs),
+        "problem": one.problem,
+    }
+
+
+def _leash(one: DayReport) -> str | None:
+    if one.leash is None:
+        return "free" if one.leash_known else None
+    return one.leash.mode.value
+
+
+def _figures(day: MoneyDay, *, is_read: bool) -> Mapping[str, Cell]:
+    """What can be summed over agents; of trades that were not read nothing is known."""
+    traded: Mapping[str, Cell] = {
+        "buys": day.buys,
+        "bought": decimal(day.bought),
+        "sales": day.sales,
+        "sold": decimal(day.sold),
+        "payouts": day.payouts,
+        "paid": decimal(day.paid),
+        "realized": decimal(day.realized),
+    }
+    return {
+        "equity": decimal(day.equity),
+        "day_pnl": None if day.day_pnl is None else decimal(day.day_pnl),
+        "total_pnl": decimal(day.total_pnl),
+        "positions": day.positions,
+        **(traded if is_read else dict.fromkeys(traded)),
+    }
+
+
+def _pnl_of(one: ReasonedTradeView | None) -> float | None:
+    return None if one is None or one.trade.pnl is None else decimal(one.trade.pnl)
+
+
+# -- as Markdown --------------------------------------------------------------------------------
+
+_COLUMNS: Final = (
+    "name",
+    "status",
+    "leash",
+    "money",
+    "equity",
+    "day_pnl",
+    "total_pnl",
+    "positions",
+    "buys",
+    "bought",
+    "sales",
+    "sold",
+    "payouts",
+    "paid",
+    "realized",
+)
+
+
+def report_table(reports: Sequence[DayReport]) -> str:
+    """A table of the agents; its last lines are the sums, one for each money."""
+    is_read = not any(one.problem for one in reports)
+    sums = [
+        {"name": ALL, "money": day.money, **_figures(day, is_read=is_read)}
+        for day in totals(reports)
+    ]
+    lines = [
+        f"| {' | '.join(_COLUMNS)} |",
+        f"|{'---|' * len(_COLUMNS)}",
+        *(
+            f"| {' | '.join(plain(row.get(name)) for name in _COLUMNS)} |"
+            for row in (*report_rows(reports), *sums)
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def report_markdown(reports: Sequence[DayReport]) -> str:
+    """The day of each agent, in sentences that a person reads or sends on."""
+    return "\n".join(line for one in reports for line in _section(one))
+
+
+def _section(one: DayReport) -> list[str]:
+    lines = [f"## {plain(one.agent.name)}", ""]
+    if one.problem:
+        lines.append(f"- Not known: {plain(one.problem)}")
+    else:
+        lines += [line for day in one.monies for line in _of_money(day)]
+    if one.decisions or one.waiting:
+        words = [f"{count} {word}" for word, count in sorted(one.decisions.items())]
+        lines.append(f"- Asked: {', '.join([*words, f'{one.waiting} waiting'])}")
+    spent, budget = one.spent
+    if one.leash is not None and budget is not None:
+        lines.append(f"- Spent {_sum(spent)} of {_sum(budget)} a day, all money counted alike")
+    lines += [
+        f"- Run {plain(run.skill_slug)}: {run.state.value} {plain(run.why)}".rstrip()
+        for run in one.runs
+    ]
+    for trade in one.trades[:REASONS_MAX]:
+        if trade.trade.reasoning:
+            lines.append(f"- It said: {plain(trade.trade.reasoning)}")
+    return [*lines, ""]
+
+
+def _of_money(day: MoneyDay) -> list[str]:
+    """What was traded in one money, with the best and the worst of it, and by skill."""
+    traded = (
+        f"{counted(day.buys, 'buy')} for {_sum(day.bought)}, "
+        f"{counted(day.sales, 'sale')} for {_sum(day.sold)}"
+    )
+    if day.payouts:
+        traded += f", {counted(day.payouts, 'payout')} of {_sum(day.paid)}"
+    lines = [f"- Traded in {day.money}: {traded}; realized {_sum(day.realized, signed=True)}"]
+    lines += [
+        f"- {label} in {day.money}: {_trade(trade)}"
+        for label, trade in (("Best", day.best), ("Worst", day.worst))
+        if trade is not None
+    ]
+    lines += [
+        f"- Skill {plain(skill.skill_slug or 'none named')} in {day.money}: {_skill(skill)}"
+        for skill in day.skills
+    ]
+    return lines
+
+
+def _trade(one: ReasonedTradeView) -> str:
+    trade = one.trade
+    pnl = _sum(trade.pnl or Micros(0), signed=True)
+    return f"{pnl}, {trade.did} {trade.side.value.upper()} {plain(trade.question)}"
+
+
+def _skill(skill: SkillResultView) -> str:
+    said = [counted(skill.trades_count, "trade"), f"P&L {_sum(skill.pnl, signed=True)}"]
+    if skill.win_rate is not None:
+        said.append(f"{skill.win_rate:.0%} won")
+    return ", ".join(said)
+
+
+def _sum(amount: Micros, *, signed: bool = False) -> str:
+    return f"{decimal(amount):+,.2f}" if signed else f"{decimal(amount):,.2f}"
+
+
+def plain(cell: Cell) -> str:
+    """Text in Markdown: what would end a cell, begin a line or mark it up stands as it is."""
+    if isinstance(cell, float):
+        return f"{cell:,.2f}"
+    text = "" if cell is None else " ".join(str(cell).split())
+    return "".join(f"\\{letter}" if letter in "\\|`*_[]<>#" else letter for letter in text)

@@ -1,0 +1,414 @@
+"""Why it traded: what is known of a trade, from its signal to its exit, link by link. Pure.
+
+Knows the state. Must not know wire, network, time or Textual. A link of which nothing is known
+says so, and why: nothing here is made up.
+Used by the console, on any position and any order.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from service_tui.desk.chain.run_tickets import KIND as REDEMPTION
+from service_tui.desk.fill_tickets import KIND as FILL
+from service_tui.desk.fill_tickets import fill_id
+from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.reactor import SignalView
+from service_tui.desk.slices.records import Deal, PositionView, TicketView, TradeView
+from service_tui.desk.slices.redemption import RunView
+from service_tui.desk.slices.risk import AlertView, ExitView
+from service_tui.desk.state import DeskState
+from service_tui.terms import HeldStatus, Side, Venue
+from service_tui.units import Micros, Timestamp
+
+_MANY: Final = {
+    Deal.BUY: "buys",
+    Deal.SALE: "sales",
+    Deal.PAYOUT: "payouts",
+    Deal.ORDER: "orders",
+}
+
+WITH_IT: Final = "given with the order"
+OTHERS_MAX: Final = 5
+"""Fills beside the one that is explained that are told one by one."""
+
+
+class Unit(StrEnum):
+    """What a figure is, so that it can be written, and masked."""
+
+    TEXT = "text"
+    MONEY = "money"
+    SHARES = "shares"
+    PRICE = "price"
+    PNL = "pnl"
+    POINTS = "points"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A label and its value: money and shares in micros, prices and points as fractions."""
+
+    label: str
+    value: str | float | int
+    unit: Unit = Unit.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link. `missing` says why nothing is known; then there are no figures.
+
+    `when` stands where there is no time of its own.
+    """
+
+    name: str
+    at: Timestamp | None = None
+    said: tuple[Said, ...] = ()
+    missing: str = ""
+    when: str = "its time is not kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """All links of one trade, in the order of time, and what they are about."""
+
+    title: str
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Everything that belongs to one side of one market; the trade explained is `entry`."""
+
+    state: DeskState
+    market_id: str
+    side: Side | None
+    entry: TradeView | None
+    ticket: TicketView | None = None
+    venue: Venue = Venue.SIM
+
+    @property
+    def holding(self) -> str:
+        if self.side is None:
+            return ""
+        return holding_key(self.market_id, self.side, self.venue)
+
+    @property
+    def trades(self) -> tuple[TradeView, ...]:
+        """Own trades on this side, newest first."""
+        return tuple(one for one in self.state.trades if self.is_here(one))
+
+    def is_here(self, one: TradeView | ExitView) -> bool:
+        own = (self.market_id, self.side, self.venue)
+        return (one.market_id, one.side, one.venue) == own
+
+
+def why_position(state: DeskState, held: PositionView) -> Chain:
+    """The chain of a position: of its last buy, with the others named."""
+    known = _Known(state, held.market_id, held.side, None, venue=held.venue)
+    entry = next((one for one in known.trades if one.deal is Deal.BUY), None)
+    title = f"{held.side.value.upper()} {held.question}"
+    return _chain(title, _Known(state, held.market_id, held.side, entry, venue=held.venue))
+
+
+def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
+    """The chain of an order: of the trade that bears its reference, where there is one."""
+    run = _run_of(state, ticket)
+    if run is not None:
+        return _why_redeemed(state, run, ticket)
+    ref = ticket.client_ref
+    own = (one for one in state.trades if (ref and one.client_ref == ref) or _is_row(ticket, one))
+    trade = next(own, None)
+    named = (
+        (side, venue)
+        for side in Side
+        for venue in Venue
+        if holding_key(ticket.market_id, side, venue) == ticket.holding
+    )
+    known_side, venue = next(named, (None, Venue.SIM))
+    if trade is not None:
+        known_side, venue = trade.side, trade.venue
+    about = state.question_of(ticket)
+    title = f"{ticket.what}: {about}" if about else ticket.what
+    return _chain(title, _Known(state, ticket.market_id, known_side, trade, ticket, venue))
+
+
+def _run_of(state: DeskState, ticket: TicketView) -> RunView | None:
+    """The redemption that a row of the blotter stands for; None for any other command."""
+    if ticket.kind != REDEMPTION:
+        return None
+    name = ticket.ticket_id.removeprefix(f"{REDEMPTION}:")
+    found = (run for run in state.redemption.runs if run.key == name)
+    return next((run for run in found if run.tx_hash == ticket.client_ref), None)
+
+
+def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> Chain:
+    """The chain of a redemption: what was held, how it ended, who ordered it, each step."""
+    title = f"redeem {run.side.value.upper()} {run.question}"
+    place = holding_key(run.market_id, run.side, run.venue)
+    held = next((one for one in (*state.on_venues, *state.closed) if one.key == place), None)
+    known = _Known(state, run.market_id, run.side, None, venue=run.venue)
+    bought = [one for one in known.trades if one.deal is Deal.BUY]
+    cost = Micros(sum(one.cost for one in bought))
+    position = Link("position", missing="not known: its buys are not among the newest trades read")
+    if bought:
+        shares = Micros(sum(one.shares for one in bought))
+        told = (Said("bought", shares, Unit.SHARES), Said("for", cost, Unit.MONEY))
+        position = Link("position", bought[-1].at, told)
+    outcome = Link("outcome", missing="not known: the position is not among those read")
+    if held is not None and held.outcome is not None:
+        word = "YES" if held.outcome else "NO"
+        ended: tuple[Said, ...] = (Said("the market ended", word),)
+        if state.service.embedded:
+            ended = (*ended, Said("clock", "world time"))
+        outcome = Link("outcome", held.resolves_at, ended)
+    by = "this desk, by itself" if run.by_itself else "you"
+    ordered = Link("ordered", run.opened_at, (Said("by", by), Said("venue", run.venue.value)))
+    steps = tuple(Link(one.step.value, one.at, ()) for one in run.steps)
+    ends = [Said("state", f"{ticket.state.value}: {run.words}".rstrip(": "))]
+    if run.amount:
+        ends.append(Said("pays", run.amount, Unit.MONEY))
+    if run.tx_hash:
+        ends.append(Said("transaction", run.tx_hash))
+    end = Link("payout", run.settled_at, tuple(ends), when="it has no end yet")
+    return Chain(title, (position, outcome, ordered, *steps, end))
+
+
+def _is_row(ticket: TicketView, trade: TradeView) -> bool:
+    """Whether a row of the blotter is a fill that no command of this console made."""
+    return ticket.kind == FILL and ticket.ticket_id == fill_id(trade)
+
+
+def _chain(title: str, known: _Known) -> Chain:
+    links = (_signal(known), _reasoning(known), _quote(known), _fill(known), _monitor(known))
+    return Chain(title, (*links, *_exits(known)))
+
+
+# -- before it traded ---------------------------------------------------------------------------
+
+
+def _mirrored(known: _Known) -> SignalView | None:
+    """The signal of a watched wallet that the trade mirrors."""
+    ticket = known.ticket or _ticket_of(known)
+    names = {known.entry.client_ref} if known.entry is not None else set[str]()
+    if ticket is not None:
+        names |= {ticket.ticket_id, ticket.client_ref}
+    names.discard("")
+    found = known.state.reactor.signals
+    return next((one for one in found if one.ticket_id and one.ticket_id in names), None)
+
+
+def _ticket_of(known: _Known) -> TicketView | None:
+    """The order of the entry, while the blotter has it."""
+    ref = "" if known.entry is None else known.entry.client_ref
+    return next((one for one in known.state.tickets if ref and one.client_ref == ref), None)
+
+
+def _held(known: _Known) -> HeldView | None:
+    """The request that a person decided, if the trade came from one."""
+    entry = known.entry
+    return next(
+        (
+            one
+            for one in known.state.supervision.decided
+            if entry is not None and one.trade_id and one.trade_id == entry.trade_id
+        ),
+        None,
+    )
+
+
+def _signal(known: _Known) -> Link:
+    mirrored, entry = _mirrored(known), known.entry
+    if mirrored is not None:
+        wallet = mirrored.label or mirrored.wallet
+        said = (
+            Said("from", f"wallet {wallet}"),
+            Said("its price", mirrored.price, Unit.PRICE),
+            Said("its size", mirrored.size, Unit.SHARES),
+            Said("state", mirrored.state.value),
+        )
+        return Link("signal", mirrored.at, said)
+    data = () if entry is None else entry.signal_data
+    held = _held(known)
+    if not data and held is not None:
+        data = tuple((name, str(value)) for name, value in held.signal_data.items())
+    if data:
+        skill = () if entry is None or not entry.skill_slug else (Said("skill", entry.skill_slug),)
+        when = None if held is None else held.created_at
+        said = (*skill, *(Said(name, value) for name, value in data))
+        return Link("signal", when, said, when=WITH_IT)
+    return Link("signal", missing=_unfilled(known) or "none: nobody gave one with the order")
+
+
+def _unfilled(known: _Known) -> str:
+    """Why a link that comes with the fill is not known; empty when the fill is."""
+    return "" if known.entry is not None else "not known: it comes with the fill"
+
+
+def _no_entry(known: _Known) -> str:
+    """Why there is no trade to explain."""
+    if known.ticket is not None:
+        return "not known: no trade that was read has this order's reference"
+    return "not known: the buy is not among the newest trades read"
+
+
+def _reasoning(known: _Known) -> Link:
+    entry, held = known.entry, _held(known)
+    words = "" if entry is None else entry.reasoning
+    words = words or ("" if held is None else held.reasoning)
+    if not words:
+        return Link("reasoning", missing=_unfilled(known) or "none was given")
+    who = () if entry is None or not entry.source else (Said("by", entry.source),)
+    decided = (
+        (Said("allowed", "by you, at another size" if held.decided_amount else "by you"),)
+        if held is not None and held.status is not HeldStatus.WAITING
+        else ()
+    )
+    said = (Said("", words), *who, *decided)
+    return Link("reasoning", None if held is None else held.decided_at, said, when=WITH_IT)
+
+
+def _quote(known: _Known) -> Link:
+    """What it expected to pay: the price before, the bound, what the person was shown."""
+    entry, held, mirrored = known.entry, _held(known), _mirrored(known)
+    ticket = known.ticket or _ticket_of(known)
+    said: list[Said] = []
+    if entry is not None and entry.price_before is not None:
+        said.append(Said("price before", entry.price_before, Unit.PRICE))
+    if held is not None and held.average is not None:
+        said.append(Said("quoted average", held.average, Unit.PRICE))
+    if mirrored is not None:
+        said.append(Said("at most", mirrored.price_max, Unit.PRICE))
+    if ticket is not None and ticket.amount:
+        said.append(Said("amount asked", ticket.amount, Unit.MONEY))
+    if ticket is not None and ticket.shares:
+        said.append(Said("shares asked", ticket.shares, Unit.SHARES))
+    if not said:
+        return Link("quote", missing=_unfilled(known) or "not known: quotes are not kept")
+    asked = None if ticket is None else ticket.sent_at or ticket.opened_at
+    return Link("quote", asked, tuple(said), when="right before the fill")
+
+
+# -- when it traded -----------------------------------------------------------------------------
+
+
+def _fill(known: _Known) -> Link:
+    entry, ticket = known.entry, known.ticket
+    if entry is None:
+        if ticket is None:
+            return Link("fill", missing=_no_entry(known))
+        ending = Said("order", f"{ticket.state.value}: {ticket.outcome}".rstrip(": "))
+        return Link("fill", ticket.settled_at, (ending,))
+    said = [
+        Said(entry.did, entry.shares, Unit.SHARES),
+        Said("for", entry.cost, Unit.MONEY),
+        Said("venue", entry.venue.value),
+        Said("status", entry.status.value),
+    ]
+    if entry.average is not None:
+        said.insert(2, Said("average", entry.average, Unit.PRICE))
+    if entry.fee:
+        said.append(Said("fee", entry.fee, Unit.MONEY))
+    if entry.average is not None and entry.price_before is not None:
+        said.append(Said("slippage", entry.average - entry.price_before, Unit.POINTS))
+    if entry.price_after is not None:
+        said.append(Said("price after", entry.price_after, Unit.PRICE))
+    others = [one for one in known.trades if one.deal is entry.deal and one is not entry]
+    if others:
+        more = Micros(sum(one.shares for one in others))
+        said.append(Said(f"{len(others)} other {_MANY[entry.deal]}", more, Unit.SHARES))
+    return Link("fill", entry.at, tuple(said))
+
+
+# -- after it traded ----------------------------------------------------------------------------
+
+
+def _monitor(known: _Known) -> Link:
+    risk = known.state.risk
+    monitor = risk.monitor(known.holding)
+    alerts = [one for one in risk.alerts if one.holding == known.holding]
+    said: list[Said] = []
+    if monitor is not None:
+        said.append(Said("set", "by the buy" if monitor.automatic else "by hand"))
+        if monitor.stop_price is not None:
+            said.append(Said("stop at", monitor.stop_price, Unit.PRICE))
+        if monitor.target_price is not None:
+            said.append(Said("target at", monitor.target_price, Unit.PRICE))
+        if monitor.mark is not None:
+            said.append(Said("price now", monitor.mark, Unit.PRICE))
+        said.append(Said("state", monitor.state.value))
+    said += [_alert(one) for one in alerts]
+    if not said:
+        return Link("monitor", missing="none: nothing guards this side")
+    return Link("monitor", alerts[0].breached_at if alerts else None, tuple(said))
+
+
+def _alert(alert: AlertView) -> Said:
+    return Said("alert", f"{alert.reason}: {alert.state.value}")
+
+
+def _exits(known: _Known) -> Iterator[Link]:
+    """How it ended, as far as it has: sales, exits of alerts, the outcome."""
+    since = None if known.entry is None else known.entry.at
+    sales = [
+        one
+        for one in known.trades
+        if one.deal in {Deal.SALE, Deal.PAYOUT} and (since is None or one.at >= since)
+    ]
+    exits = [one for one in known.state.risk.exits if known.is_here(one)]
+    for sale in reversed(sales[:OTHERS_MAX]):
+        yield _sale(sale, exits)
+    if not sales:
+        yield from (_exit(one) for one in reversed(exits[:OTHERS_MAX]))
+    real = (one for one in known.state.on_venues if one.is_closed)
+    ended = (*known.state.closed, *real)
+    closed = next((one for one in ended if one.key == known.holding), None)
+    if closed is not None and closed.outcome is not None:
+        word = "YES" if closed.outcome else "NO"
+        said = (Said("outcome", word), Said("realized", closed.made, Unit.PNL))
+        if known.state.service.embedded:
+            # All other links have wall time.
+            said = (*said, Said("clock", "world time"))
+        yield Link("exit", closed.resolves_at, said)
+    elif not sales and not exits:
+        held = known.state.position(known.holding)
+        if held is None:
+            yield Link("exit", missing="not known: it is neither held nor among what was sold")
+        else:
+            yield Link("exit", said=_open(held), when="not yet")
+
+
+def _open(held: PositionView) -> tuple[Said, ...]:
+    """Not sold yet: what it is worth."""
+    said = [Said("held", held.shares, Unit.SHARES), Said("mark", held.mark_value, Unit.MONEY)]
+    if held.exit_value is not None:
+        said.append(Said("exit now", held.exit_value, Unit.MONEY))
+    return (*said, Said("unrealized", held.unrealized, Unit.PNL))
+
+
+def _sale(sale: TradeView, exits: list[ExitView]) -> Link:
+    said = [Said("sold" if sale.deal is Deal.SALE else "redeemed", sale.shares, Unit.SHARES)]
+    said.append(Said("for", sale.cost, Unit.MONEY))
+    if sale.average is not None:
+        said.append(Said("average", sale.average, Unit.PRICE))
+    if sale.fee:
+        said.append(Said("fee", sale.fee, Unit.MONEY))
+    if sale.pnl is not None:
+        said.append(Said("P&L", sale.pnl, Unit.PNL))
+    cause = next((one.cause for one in exits if abs(one.at - sale.at) <= 1.0), "")
+    if cause or sale.reasoning:
+        said.append(Said("because", cause or sale.reasoning))
+    return Link("exit", sale.at, tuple(said))
+
+
+def _exit(one: ExitView) -> Link:
+    said = [
+        Said("sold", one.shares, Unit.SHARES),
+        Said("for", one.proceeds, Unit.MONEY),
+        Said("because", one.cause),
+        Said("by", "the service" if one.by_service else "this desk, or another client"),
+    ]
+    if one.pnl is not None:
+        said.append(Said("P&L", one.pnl, Unit.PNL))
+    return Link("exit", one.at, tuple(said))

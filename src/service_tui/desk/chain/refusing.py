@@ -1,0 +1,109 @@
+"""Why a run on the chain ends before anything is signed, in the desk's words.
+
+Knows the answers of the service and the errors of signing. Must not know who asked.
+Used by desk.redeeming and by the handlers of redemptions and of the wallet. The four topics of the
+spec are told apart here.
+"""
+
+from typing import Final
+
+from service_tui.desk.chain.translate import BY_HAND
+from service_tui.desk.slices.redemption import NoReason, RedemptionRow, Stage
+from service_tui.signing.errors import (
+    ChainError,
+    LockedError,
+    NotEnoughGasError,
+    NotRedeemableError,
+    Obstacle,
+    PolicyRefusedError,
+    Rule,
+    SigningError,
+)
+from service_tui.terms import Venue
+from service_tui.wire.redemption import RedeemBody
+
+_CODES: Final = {
+    "ALREADY_REDEEMED": NoReason.ALREADY,
+    "NOT_HELD": NoReason.ALREADY,
+    "NOT_FINALIZED": NoReason.NOT_FINAL,
+    "POSITION_LOST": NoReason.LOST,
+    "INSUFFICIENT_GAS": NoReason.NO_GAS,
+}
+_OBSTACLES: Final = {
+    Obstacle.ALREADY_REDEEMED: NoReason.ALREADY,
+    Obstacle.NOT_FINALIZED: NoReason.NOT_FINAL,
+    Obstacle.POSITION_LOST: NoReason.LOST,
+}
+_TOPICS: Final = (
+    ("balance is 0", NoReason.ALREADY),
+    ("already", NoReason.ALREADY),
+    ("not finalized", NoReason.NOT_FINAL),
+    ("lost", NoReason.LOST),
+)
+"""Words of a message without a code. Source: spec, "Redemption error messages"."""
+
+FIXES: Final = {
+    NoReason.ALREADY: "nothing is to be done: the service marks it as claimed by itself",
+    NoReason.NOT_FINAL: "try again in 10 to 30 minutes",
+    NoReason.LOST: "leave it: the losing side pays nothing",
+    NoReason.NO_GAS: "send a little POL to the wallet; it goes on then",
+    NoReason.OUTSIDE_POLICY: "do not sign it anywhere else before this is cleared up",
+    NoReason.LOCKED: "unlock the wallet with its passphrase",
+    NoReason.CHAIN: "try again when the chain answers",
+    NoReason.REVERTED: "look at the transaction before it is tried again",
+}
+
+
+class Refusal(Exception):
+    """Why a run ends here; nothing was signed."""
+
+    def __init__(self, reason: NoReason, words: str, fix: str = "") -> None:
+        super().__init__(words)
+        self.reason = reason
+        self.words = words
+        self.fix = fix or FIXES.get(reason, "")
+
+
+def refusal_of(answer: RedeemBody) -> Refusal:
+    """What the service's no means."""
+    words = answer.error or "the service says no without a reason"
+    said = words.lower()
+    told = next((reason for word, reason in _TOPICS if word in said), NoReason.SERVICE)
+    reason = _CODES.get((answer.error_code or "").upper(), told)
+    return Refusal(reason, words, answer.fix or answer.error_hint or "")
+
+
+def refusal_for(error: SigningError) -> Refusal:
+    """What an error of the signing room means; a call that was refused is told decoded."""
+    match error:
+        case NotRedeemableError():
+            return Refusal(_OBSTACLES[error.obstacle], str(error))
+        case PolicyRefusedError(rule=Rule.TIME):
+            return Refusal(NoReason.CHAIN, str(error), "see which clock is right, then try again")
+        case PolicyRefusedError():
+            decoded = f" ({'; '.join(error.decoded)})" if error.decoded else ""
+            return Refusal(NoReason.OUTSIDE_POLICY, f"{error}{decoded}")
+        case _:
+            reason = next((why for kind, why in _KINDS if isinstance(error, kind)), None)
+            return Refusal(reason or NoReason.OUTSIDE_POLICY, str(error))
+
+
+def against(row: RedemptionRow | None) -> Refusal | None:
+    """Why a position cannot be redeemed from here, by what the queue says of it."""
+    if row is None or row.is_ready:
+        gone = Refusal(NoReason.SERVICE, "the queue does not have this position any more")
+        return gone if row is None else None
+    if row.manual or row.venue is Venue.SOL:
+        return Refusal(NoReason.MANUAL, BY_HAND, "open the venue's dashboard in your browser")
+    if row.stage is Stage.REDEEMED:
+        return Refusal(NoReason.ALREADY, "it is redeemed already")
+    if row.lost:
+        return Refusal(NoReason.LOST, "the position lost: it pays nothing, and nothing is burned")
+    return Refusal(NoReason.NOT_FINAL, row.next_words, "try again when it is ready")
+
+
+_KINDS: Final[tuple[tuple[type[SigningError], NoReason], ...]] = (
+    (NotEnoughGasError, NoReason.NO_GAS),
+    (LockedError, NoReason.LOCKED),
+    (ChainError, NoReason.CHAIN),
+)

@@ -1,0 +1,276 @@
+"""Redemptions and the wallet of the wire as views.
+
+Knows wire and the views. Must not know the client, the state or time.
+Used by the pollers and by the handlers of redemptions and of the wallet.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from service_tui.desk.slices.redemption import RedemptionRow, Stage
+from service_tui.desk.slices.wallet import CheckView, Ownership, WalletView
+from service_tui.desk.translate import UNTRANSLATABLE, amount
+from service_tui.terms import MONEY_OF, Side, Venue
+from service_tui.units import Timestamp, decimal
+from service_tui.wire.base import Moment, timestamp
+from service_tui.wire.positions import PositionBody
+from service_tui.wire.redemption import RedemptionBody
+from service_tui.wire.settings import SettingsBody
+from service_tui.wire.wallet import WalletBody
+
+NATIVE: Final = "native"
+"""How the wire says that the service holds the key. Source: spec, "Settings"."""
+
+BY_HAND: Final = "by hand only: on the dashboard of the venue, where you are signed in"
+LOST: Final = "lost: the other side won, and nothing is to be redeemed"
+_WAITS: Final = {
+    "market": "the market is open",
+    "oracle": "waits for the oracle: minutes to hours; nothing to do",
+    "venue": "the venue closes its books: 10 to 30 minutes",
+    "service": "the service redeems it by itself",
+    "gas": "too little gas in the wallet: send it a little POL",
+    "chain": "sent: the chain confirms it",
+    "person": BY_HAND,
+}
+"""What happens next, by whom it waits for."""
+
+_LIFECYCLE: Final = {
+    "active": Stage.ACTIVE,
+    "awaiting_settlement": Stage.AWAITING,
+    "ready_to_redeem": Stage.READY,
+    "redeemed": Stage.REDEEMED,
+}
+
+
+def redemption_row(body: RedemptionBody) -> RedemptionRow:
+    """One row of the queue.
+
+    Returns:
+        The row.
+
+    Raises:
+        ValueError: a state that the lifecycle does not have.
+    """
+    stage = Stage(body.state)
+    venue = body.venue or Venue.EVM
+    manual = body.manual or venue is Venue.SOL
+    lost = body.won is False
+    since = {
+        Stage.ACTIVE: None,
+        Stage.AWAITING: body.resolves_at,
+        Stage.READY: body.resolved_at,
+        Stage.REDEEMED: body.redeemed_at,
+    }[stage]
+    pays = body.payout or (0.0 if lost or stage is Stage.REDEEMED else body.shares)
+    return RedemptionRow(
+        market_id=body.market_id,
+        question=body.question,
+        side=body.side,
+        venue=venue,
+        stage=stage,
+        shares=amount(body.shares),
+        cost=amount(body.cost),
+        amount=amount(pays),
+        since=_at(since),
+        lost=lost,
+        manual=manual,
+        condition_id=body.condition_id or "",
+        token_id=body.token_id or "",
+        neg_risk=body.neg_risk,
+        next_words=_next(stage, venue, body.waits_for or "", lost=lost, manual=manual, pays=pays),
+        simulated=body.simulated,
+        tx_hash=body.tx_hash or "",
+        reported=body.reported,
+    )
+
+
+def rows_of_position(body: PositionBody) -> Iterator[RedemptionRow]:
+    """The rows of a position, for a service that keeps no queue."""
+    if body.venue is Venue.SIM:
+        return
+    stage = _stage_of(body)
+    for side, shares in ((Side.YES, body.shares_yes), (Side.NO, body.shares_no)):
+        if shares <= 0:
+            continue
+        is_final = stage in {Stage.READY, Stage.REDEEMED}
+        lost = is_final and body.outcome is not None and body.outcome is not (side is Side.YES)
+        manual = body.venue is Venue.SOL
+        pays = 0.0 if lost else shares
+        yield RedemptionRow(
+            market_id=body.market_id,
+            question=body.question,
+            side=side,
+            venue=body.venue,
+            stage=stage,
+            shares=amount(shares),
+            cost=amount(_cost_of(body, side)),
+            amount=amount(pays),
+            since=_at(body.resolved_at or body.resolves_at) if stage is not Stage.ACTIVE else None,
+            lost=lost,
+            manual=manual,
+            condition_id=body.condition_id or "",
+            token_id=(body.token_id_yes if side is Side.YES else body.token_id_no) or "",
+            next_words=_next(stage, body.venue, "", lost=lost, manual=manual, pays=pays),
+            simulated=body.simulated,
+        )
+
+
+def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
+    """The wallet as the service tells it; what this desk knows better stays."""
+    owner = _ownership(body.wallet_ownership)
+    external, address = owner is Ownership.EXTERNAL, body.wallet_address or ""
+    return replace(
+        _of(known, address if external else ""),
+        is_read=True,
+        ownership=owner,
+        managed_address="" if external else address,
+        usdc=amount(body.usdc),
+        usdc_native=amount(body.native_usdc),
+        gas=amount(body.gas),
+        gas_needed=amount(body.gas_needed),
+        pol_price=body.pol_usd or None,
+        has_credentials=body.has_credentials,
+        real_trading=any(one.name == "enabled" and one.done for one in body.checks),
+        restricted="the venue refuses this wallet" if body.restricted else "",
+        simulated=body.simulated,
+        served=tuple(
+            CheckView(
+                _NAMES[one.name],
+                is_done=one.done,
+                says=one.about if one.done else _NOT[one.name],
+                fix="" if one.done else _FIXES.get(one.name, one.fix),
+            )
+            for one in body.checks
+        ),
+    )
+
+
+def wallet_of_settings(body: SettingsBody, known: WalletView) -> WalletView:
+    """The same from a service that tells of its wallets in the settings alone."""
+    address = body.linked_wallet_address or body.wallet_address or ""
+    owner = _ownership(body.wallet_ownership)
+    external = owner is Ownership.EXTERNAL
+    managed = "" if external else address
+    usdc = body.polymarket_usdc_balance
+    return replace(
+        _of(known, address if external else ""),
+        is_read=True,
+        ownership=owner,
+        managed_address=managed,
+        usdc=None if usdc is None else amount(usdc),
+        usdc_native=None,
+        gas_needed=None,
+        pol_price=None,
+        real_trading=body.sdk_real_trading_enabled,
+        restricted="",
+        simulated=False,
+        served=(
+            CheckView(
+                _NAMES["linked"],
+                is_done=external,
+                says=f"{owner.value}, {address}" if address else "no wallet",
+                fix="" if external else "press K to keep a key here, then l to link its wallet",
+            ),
+            CheckView(
+                _NAMES["approvals"],
+                is_done=body.polymarket_allowances_set,
+                says="given" if body.polymarket_allowances_set else "not given",
+                fix="" if body.polymarket_allowances_set else "press A to see and give them",
+            ),
+            CheckView(
+                _NAMES["enabled"],
+                is_done=body.sdk_real_trading_enabled,
+                says="allowed" if body.sdk_real_trading_enabled else "not allowed for this agent",
+                fix="" if body.sdk_real_trading_enabled else _FIXES["enabled"],
+            ),
+        ),
+    )
+
+
+_NAMES: Final = {
+    "claimed": "agent claimed",
+    "linked": "wallet linked",
+    "credentials": "venue credentials",
+    "gas": "gas",
+    "collateral": "money the venue takes",
+    "approvals": "approvals",
+    "enabled": "real trades allowed",
+    "unrestricted": "wallet not restricted",
+}
+
+_NOT: Final = {
+    "claimed": "nobody has claimed the agent",
+    "linked": "no wallet is linked",
+    "credentials": "the service has none",
+    "gas": "too little POL for gas",
+    "collateral": "there is no USDC.e to trade with",
+    "approvals": "the venue may not move the wallet's tokens",
+    "enabled": "not allowed for this agent",
+    "unrestricted": "the venue takes no orders of this wallet",
+}
+"""What a line says that is not done: never the words of one that is."""
+
+_FIXES: Final = {
+    "claimed": "leave this, press 7, then C on this desk's agent; or open its claim page",
+    "enabled": "press R: it is asked once more, then allowed",
+    "linked": "press K to keep a key here, then l to link its wallet",
+    "credentials": "press C: a proof is signed that moves nothing",
+    "approvals": "press A to see and give them",
+}
+"""What the wallet's page does itself, by its key."""
+
+
+def _of(known: WalletView, address: str) -> WalletView:
+    """What is known of a wallet, without what was another one's."""
+    if known.address.lower() == address.lower():
+        return known
+    return replace(known, address=address, approvals=(), approvals_at=None)
+
+
+def _ownership(word: str) -> Ownership:
+    return Ownership.EXTERNAL if word == Ownership.EXTERNAL.value else Ownership.MANAGED
+
+
+def _next(
+    stage: Stage, venue: Venue, waits_for: str, *, lost: bool, manual: bool, pays: float
+) -> str:
+    """What happens next, in words that stay true as time passes."""
+    if stage is Stage.REDEEMED:
+        return "paid" if pays else "done: nothing was left to redeem"
+    if lost or (manual and stage is Stage.READY):
+        return LOST if lost else BY_HAND
+    waits = {Stage.ACTIVE: "market", Stage.AWAITING: "oracle"}.get(stage, "")
+    ready = f"redeem it: {decimal(amount(pays)):,.2f} {MONEY_OF[venue]} come to the wallet"
+    return _WAITS.get(waits_for) or _WAITS.get(waits) or ready
+
+
+def _stage_of(body: PositionBody) -> Stage:
+    """Where a position stands, by its own word, else by what is known of its market."""
+    word = (body.lifecycle or "").lower().replace(" ", "_")
+    if word in _LIFECYCLE:
+        return _LIFECYCLE[word]
+    if body.redeemable or body.status in {"won", "lost", "resolved"}:
+        return Stage.READY
+    return Stage.AWAITING if body.status == "closed" else Stage.ACTIVE
+
+
+def _cost_of(body: PositionBody, side: Side) -> float:
+    """What the open shares of a side have cost; of a row without sides it is all of it."""
+    own = [one.cost_basis for one in body.sides if one.side == side.value]
+    return own[0] if own else body.cost_basis
+
+
+def _at(moment: Moment | None) -> Timestamp | None:
+    return None if moment is None else timestamp(moment)
+
+
+def rows_of(bodies: tuple[RedemptionBody, ...]) -> tuple[tuple[RedemptionRow, ...], int]:
+    """The queue, and how many rows of it could not be used."""
+    rows: list[RedemptionRow] = []
+    for body in bodies:
+        try:
+            rows.append(redemption_row(body))
+        except UNTRANSLATABLE:
+            continue
+    return tuple(rows), len(bodies) - len(rows)

@@ -1,0 +1,1 @@
+"""What an operator may order, one file a noun. Frozen values."""

@@ -1,0 +1,229 @@
+"""What an operator may order of leashes, waiting trades and skills. Frozen values.
+
+Knows records of the fleet, terms and units. Must not know how an order is carried out.
+Used by the console and the CLI (which make them) and by the desk's handlers.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from service_tui.desk.command import Command
+from service_tui.desk.slices.fleet import Pace
+from service_tui.terms import LeashMode
+from service_tui.units import Micros, decimal
+
+
+@dataclass(frozen=True, slots=True)
+class SetLeash(Command):
+    """Put an agent, or one of its skills, on a leash; without a `mode` it is taken off."""
+
+    kind: ClassVar[str] = "leash"
+
+    agent_id: str
+    name: str
+    mode: LeashMode | None
+    threshold: Micros = Micros(0)
+    budget: Micros | None = None
+    wait_s: int = 300
+    skill_slug: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        who = f"{self.name} with {self.skill_slug}" if self.skill_slug else self.name
+        if self.mode is None:
+            return f"take the leash off {who}"
+        budget = "" if self.budget is None else f", {decimal(self.budget):,.2f} a day"
+        above = f" above {decimal(self.threshold):,.2f}" if self.mode is LeashMode.ASK else ""
+        return f"leash {who}: {self.mode.value}{above}{budget}"
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveHeld(Command):
+    """Let a waiting trade go out, with `amount` at another size.
+
+    `confirmed`: a person has seen it on the dialog for real money.
+    """
+
+    kind: ClassVar[str] = "approve"
+
+    held_id: str
+    what: str
+    amount: Micros | None = None
+    confirmed: bool = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        size = "" if self.amount is None else f" for {decimal(self.amount):,.2f}"
+        return f"approve{size}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class RefuseHeld(Command):
+    """Decline a waiting trade; its agent is told the reason."""
+
+    kind: ClassVar[str] = "refuse"
+
+    held_id: str
+    what: str
+    reason: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"refuse: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchAgent(Command):
+    """Keep the trades and results of one agent fresh, and the log of a run. A reading."""
+
+    kind: ClassVar[str] = "watch"
+
+    agent_id: str = ""
+    run_id: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"watch {self.agent_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class PauseAll(Command):
+    """Pause every agent but the person's own, or let all of them buy again."""
+
+    kind: ClassVar[str] = "agents"
+
+    paused: bool
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "pause all agents" if self.paused else "let all agents buy again"
+
+
+@dataclass(frozen=True, slots=True)
+class StartSkill(Command):
+    """Run a skill as an agent; without an `agent_id` as a new one of this name.
+
+    `live`: it may trade, else it rehearses on paper. A `mode` puts the skill on a leash first.
+    """
+
+    kind: ClassVar[str] = "skill"
+
+    skill_slug: str
+    pace: Pace
+    every_s: int = 60
+    live: bool = True
+    agent_id: str = ""
+    name: str = ""
+    mode: LeashMode | None = None
+    threshold: Micros = Micros(0)
+    budget: Micros | None = None
+    granted: bool = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        how = f"every {self.every_s} s" if self.pace is Pace.EVERY else self.pace.value
+        return f"run {self.skill_slug} {how} as {self.name or 'a new agent'}"
+
+
+@dataclass(frozen=True, slots=True)
+class StopSkill(Command):
+    """End a run: it is asked to, and killed if it does not."""
+
+    kind: ClassVar[str] = "skill"
+
+    run_id: str
+    what: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"stop {self.what or self.run_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class RestartSkill(Command):
+    """End a run and begin it anew, with its restarts forgiven."""
+
+    kind: ClassVar[str] = "skill"
+
+    run_id: str
+    what: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"restart {self.what or self.run_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class DetachSkill(Command):
+    """Let a run go on when the console ends, or take that back."""
+
+    kind: ClassVar[str] = "skill"
+
+    run_id: str
+    detached: bool = True
+    what: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"{'detach' if self.detached else 'keep'} {self.what or self.run_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallSkill(Command):
+    """Install a skill from a folder or an archive on this machine."""
+
+    kind: ClassVar[str] = "skill"
+
+    path: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"install the skill in {self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportData(Command):
+    """Write what the desk knows as CSV, JSON and Markdown, usually below the data directory."""
+
+    kind: ClassVar[str] = "export"
+
+    folder: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"export to {self.folder}" if self.folder else "export"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLog(Command):
+    """Read the action log, and follow its chain. A reading."""
+
+    kind: ClassVar[str] = "log"
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "verify the action log"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDay(Command):
+    """Read what every agent traded today, for the report on the screen. A reading."""
+
+    kind: ClassVar[str] = "day"
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "read the day of all agents"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteConfirmed(Command):
+    """Write down that a person said yes to a question; `what` are the words of the question."""
+
+    kind: ClassVar[str] = "confirm"
+
+    what: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return self.what

@@ -1,0 +1,68 @@
+"""What an operator may order of limits, risk defaults and the pause. Frozen values.
+
+Knows rails and units. Must not know how an order is carried out.
+Used by the console (which makes them) and by the desk's handler of them.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from service_tui.desk.command import Command
+from service_tui.desk.slices.rails import RULES, Rail, RiskDefaults
+from service_tui.units import Micros, decimal
+
+
+@dataclass(frozen=True, slots=True)
+class SetRail(Command):
+    """Give a rail another figure: micros of money, or a number of buys; None takes it away.
+
+    `own`: the desk's own figure, which stays on this machine; else the service's.
+    """
+
+    kind: ClassVar[str] = "limit"
+
+    rail: Rail
+    figure: int | None
+    own: bool = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        whose = "this desk's own" if self.own else "the service's"
+        return f"{RULES[self.rail].name}: {figure_in_words(self.rail, self.figure)} ({whose})"
+
+
+def figure_in_words(rail: Rail, figure: int | None) -> str:
+    """A figure of a rail as it is said; None is "no limit"."""
+    if figure is None:
+        return "no limit"
+    return f"{figure:,}" if RULES[rail].is_count else f"{decimal(Micros(figure)):,.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetDefaults(Command):
+    """Guard buys to come by other thresholds, or no longer by themselves."""
+
+    kind: ClassVar[str] = "defaults"
+
+    defaults: RiskDefaults
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        stop, target = self.defaults.stop_loss_pct, self.defaults.take_profit_pct
+        below = "no stop" if stop is None else f"stop {stop:.1%} down"
+        above = "no target" if target is None else f"target {target:.1%} up"
+        by_itself = "" if self.defaults.auto_monitor else ", not set by itself"
+        return f"guard buys: {below}, {above}{by_itself}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetPaused(Command):
+    """Hold back every buy of the desk's own agent on the service, or let it buy again."""
+
+    kind: ClassVar[str] = "pause"
+
+    paused: bool
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "pause trading" if self.paused else "resume trading"

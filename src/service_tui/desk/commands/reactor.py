@@ -1,0 +1,153 @@
+"""What an operator may order of the reactor. Frozen values.
+
+Knows the reactor's records and units. Must not know how an order is carried out.
+Used by the console (which makes them) and by the desk's handlers of the reactor.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from service_tui.desk.command import Command
+from service_tui.desk.slices.reactor import MIRROR, Policy
+from service_tui.terms import Venue
+from service_tui.units import Micros
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorSignal(Command):
+    """Mirror one signal now, whatever the policy of its wallet."""
+
+    kind: ClassVar[str] = MIRROR
+    # The mirror itself writes the row, under a name made of the signal's own.
+
+    signal_id: str
+    question: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"mirror a signal{f', {self.question}' if self.question else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorAllFrom(Command):
+    """Mirror every signal of a wallet that waits now, oldest first."""
+
+    kind: ClassVar[str] = MIRROR
+
+    wallet: str
+    label: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"mirror every signal of {self.label or self.wallet}"
+
+
+@dataclass(frozen=True, slots=True)
+class DismissSignal(Command):
+    """Take a signal out: it will not be mirrored."""
+
+    kind: ClassVar[str] = "dismiss"
+
+    signal_id: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "dismiss a signal"
+
+
+@dataclass(frozen=True, slots=True)
+class SetWalletPolicy(Command):
+    """What is done with a wallet's signals: ask, auto or off. Stays on this machine.
+
+    `auto` is a standing authorisation: from then on its signals are mirrored without a question,
+    within the caps of the config.
+    """
+
+    kind: ClassVar[str] = "policy"
+
+    address: str
+    policy: Policy
+    label: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"signals of {self.label or self.address}: {self.policy.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelWallet(Command):
+    """Give a wallet a name; empty takes it away. Stays on this machine."""
+
+    kind: ClassVar[str] = "label"
+
+    address: str
+    label: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"call {self.address} {self.label!r}" if self.label else f"unname {self.address}"
+
+
+@dataclass(frozen=True, slots=True)
+class FollowWallet(Command):
+    """Put a wallet on the watchlist; `address` as it was typed, checked by the desk."""
+
+    kind: ClassVar[str] = "watchlist"
+
+    address: str
+    label: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"follow {self.label or self.address}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnfollowWallet(Command):
+    """Take a wallet off the watchlist; its label, policy and past stay."""
+
+    kind: ClassVar[str] = "watchlist"
+
+    address: str
+    label: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"unfollow {self.label or self.address}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetReactorConfig(Command):
+    """Change the reactor's config on the service; what is None stays.
+
+    Sizes are micros of shares, `daily_cap` micros of money; `mirror_fraction` is 0 to 1,
+    `price_buffer` 0 to 0.2. `wallets` is the whole watchlist, as it was typed.
+    """
+
+    kind: ClassVar[str] = "reactor"
+
+    wallets: tuple[str, ...] | None = None
+    min_size: Micros | None = None
+    max_size: Micros | None = None
+    mirror_fraction: float | None = None
+    daily_cap: Micros | None = None
+    venue: Venue | None = None
+    enabled: bool | None = None
+    price_buffer: float | None = None
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        if self.enabled is not None:
+            return "switch the reactor on" if self.enabled else "pause the reactor"
+        return "change the reactor's config"
+
+
+@dataclass(frozen=True, slots=True)
+class ResetBreaker(Command):
+    """Close the circuit breaker now, and count failures from 0 again."""
+
+    kind: ClassVar[str] = "breaker"
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "reset the circuit breaker"

@@ -1,0 +1,94 @@
+"""Fills of every agent from the history, where the stream has not told them.
+
+Knows the client and the endpoint of an agent's trades. Must not know widgets.
+Used by the reading of agents: after a start, and where events were missed.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from service_tui.client.errors import ServiceError
+from service_tui.desk.facts import FillsRead
+from service_tui.desk.ports import Ports
+from service_tui.desk.slices.agents import AgentView, FillView, FleetView
+from service_tui.desk.slices.records import Deal, TradeView
+from service_tui.desk.translate import UNTRANSLATABLE, trade_view
+from service_tui.terms import Action
+from service_tui.units import Micros
+from service_tui.wire.endpoints.fleet import DESK_AGENT_TRADES
+from service_tui.wire.trades import TradesQuery
+
+NEWEST: Final = 100
+"""Rows of an agent's history that are read at one time."""
+
+
+class FillsWatch:
+    """How many trades of each agent are known: `read` in the history, `heard` since."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def behind(self, fleet: FleetView, heard: Counter[str]) -> tuple[AgentView, ...]:
+        """The agents of which the service counts trades that were neither read nor heard."""
+        return tuple(
+            one
+            for one in fleet.agents
+            if one.trades_count > self._known.get(one.agent_id, 0) + heard[one.agent_id]
+        )
+
+    def take(self, agent: AgentView, heard: int) -> None:
+        """Note that all trades of an agent are known now."""
+        self._known[agent.agent_id] = agent.trades_count - heard
+
+
+async def read_fills(ports: Ports, watch: FillsWatch, fleet: FleetView) -> tuple[FillsRead, ...]:
+    """The newest fills of each agent that has traded unheard; one that cannot be read waits.
+
+    Returns:
+        One fact, or none where nothing was missed.
+    """
+    found: list[FillView] = []
+    was_read = False
+    for agent in watch.behind(fleet, _heard(ports)):
+        query = TradesQuery(venue="all", limit=NEWEST)
+        path = {"agent_id": agent.agent_id}
+        try:
+            reply = await ports.client.call(DESK_AGENT_TRADES, path=path, query=query)
+            found += _fills_of(agent, (trade_view(row) for row in reply.answer.trades))
+        except (ServiceError, *UNTRANSLATABLE):
+            continue
+        watch.take(agent, _heard(ports)[agent.agent_id])
+        was_read = True
+    return (FillsRead(tuple(found)),) if was_read else ()
+
+
+def _heard(ports: Ports) -> Counter[str]:
+    """Trades that the stream has told, by agent; an order that is met in parts is one."""
+    heard = {(one.agent_id, one.trade_id) for one in ports.state().fills if one.seq}
+    return Counter(agent_id for agent_id, _ in heard)
+
+
+def _fills_of(agent: AgentView, trades: Iterator[TradeView]) -> Iterator[FillView]:
+    for trade in trades:
+        if trade.deal in {Deal.BUY, Deal.SALE}:
+            average = trade.cost / trade.shares if trade.shares else 0.0
+            price = average if trade.average is None else trade.average
+            yield FillView(
+                seq=0,
+                at=trade.at,
+                agent_id=agent.agent_id,
+                agent_name=agent.name,
+                market_id=trade.market_id,
+                question=trade.question,
+                venue=trade.venue,
+                side=trade.side,
+                action=Action(trade.action),
+                shares=trade.shares,
+                price=price,
+                price_after=trade.price_after or price,
+                money=trade.cost,
+                realized=trade.pnl or Micros(0),
+                source=trade.skill_slug or trade.source,
+                trade_id=trade.trade_id,
+            )

@@ -1,0 +1,99 @@
+"""Asking for leashes, for trades that wait, and for what the agent in focus did.
+
+Knows client, translate and facts. Must not know the state's owner.
+Used by pollers.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from service_tui.client.errors import NotFoundError
+from service_tui.desk.agents.translate import (
+    held_view,
+    leash_view,
+    need_view,
+    reasoned_trade_view,
+    result_view,
+)
+from service_tui.desk.facts import Fact
+from service_tui.desk.feed.polling import Read, Watched
+from service_tui.desk.ports import Ports
+from service_tui.desk.slices.fleet import (
+    AgentDetailSeen,
+    AgentDetailView,
+    AgentNeedsSeen,
+    AgentNeedView,
+    HeldSeen,
+    LeashesSeen,
+)
+from service_tui.desk.translate import amount
+from service_tui.wire.base import timestamp
+from service_tui.wire.endpoints.fleet import (
+    DESK_AGENT_RESULTS,
+    DESK_AGENT_TRADES,
+    DESK_HELD,
+    DESK_LEASHES,
+    DESK_NEEDS,
+)
+from service_tui.wire.fleet import HeldQuery
+from service_tui.wire.trades import TradesQuery
+
+TIMELINE: Final = 200
+"""Trades of the agent in focus."""
+
+RESULTS_S: Final = 15.0
+"""How old the sums of the agent in focus may be while it does not trade: its whole past is read."""
+
+
+async def read_supervision(ports: Ports, watched: Watched) -> Read:
+    """Leashes, trades that wait, and what the agent in focus did."""
+    leashes = await ports.client.call(DESK_LEASHES)
+    held = await ports.client.call(DESK_HELD, query=HeldQuery(status="all"))
+    views = tuple(held_view(body) for body in held.answer.held)
+    facts: list[Fact] = [
+        LeashesSeen(tuple(leash_view(body) for body in leashes.answer.leashes)),
+        HeldSeen(
+            tuple(view for view in views if view.is_waiting),
+            tuple(view for view in views if not view.is_waiting),
+        ),
+        AgentNeedsSeen(await _needs_of_others(ports)),
+    ]
+    if watched.agent_id:
+        facts.append(AgentDetailSeen(await _detail_of(ports, watched.agent_id)))
+    elif ports.state().supervision.detail is not None:
+        facts.append(AgentDetailSeen(None))
+    return facts, held.latency_s
+
+
+async def _needs_of_others(ports: Ports) -> tuple[AgentNeedView, ...]:
+    """What the agents other than our own wait for; a holder of an older program cannot tell."""
+    account = ports.state().account
+    own = "" if account is None else account.agent_id
+    try:
+        told = await ports.client.call(DESK_NEEDS)
+    except NotFoundError:
+        return ()
+    return tuple(need_view(body) for body in told.answer.needs if body.agent_id != own)
+
+
+async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:
+    """What an agent traded lately, and what came of it; the sums anew when it has traded."""
+    path, query = {"agent_id": agent_id}, TradesQuery(venue="all", limit=TIMELINE)
+    try:
+        reply = await ports.client.call(DESK_AGENT_TRADES, path=path, query=query)
+        trades = tuple(reasoned_trade_view(row) for row in reply.answer.trades)
+        now, known = ports.clock.now(), ports.state().supervision.detail
+        if known is not None and known.agent_id == agent_id:
+            is_fresh = 0 <= now - known.at < RESULTS_S
+            if is_fresh and known.trades[:1] == trades[:1]:
+                return replace(known, trades=trades)
+        told = (await ports.client.call(DESK_AGENT_RESULTS, path=path)).answer
+    except NotFoundError as error:
+        return AgentDetailView(agent_id, (), (), str(error))
+    return AgentDetailView(
+        agent_id,
+        trades,
+        tuple(result_view(one) for one in told.skills),
+        points=tuple((timestamp(one.at), amount(one.pnl)) for one in told.points),
+        at=now,
+    )

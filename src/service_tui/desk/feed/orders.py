@@ -1,0 +1,63 @@
+"""The reading of open orders, and of what became of those that are open no more.
+
+Knows client, translate and facts. Must not know the state's owner.
+Used by pollers.
+"""
+
+import logging
+
+from service_tui.client.errors import NotFoundError
+from service_tui.desk.facts import Fact, OrdersSeen
+from service_tui.desk.feed.polling import Read, Watched
+from service_tui.desk.ports import Ports
+from service_tui.desk.reduce import listed
+from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.records import TicketState, Topic
+from service_tui.desk.state import DeskState
+from service_tui.desk.trading.handlers import recent_trades
+from service_tui.desk.trading.resting import TOUCHED
+from service_tui.desk.trading.translate import open_order_view
+from service_tui.wire.endpoints.public import OPEN_ORDERS
+
+log = logging.getLogger(__name__)
+
+
+async def read_orders(ports: Ports, watched: Watched) -> Read:
+    """All that rests; where something was met or has ended, the trades that say how."""
+    if watched.without_orders and not _may_rest(ports.state()):
+        return [], None
+    gone = ports.state().gone_orders
+    try:
+        reply = await ports.client.call(OPEN_ORDERS)
+    except NotFoundError:
+        if Topic.ORDERS in ports.state().seen or _may_rest(ports.state()):
+            # It keeps them: that it does not find them now says nothing of what rests.
+            raise
+        log.info("the service keeps no open orders")
+        watched.without_orders = True
+        return [OrdersSeen(())], None
+    orders = tuple(open_order_view(body) for body in reply.answer.orders)
+    seen = OrdersSeen(orders, reply.dropped, gone)
+    before = ports.state()
+    if not _moved(before.orders, listed(before, seen)):
+        return [seen], reply.latency_s
+    # The trades first: by them is told how an order that is gone has ended.
+    traded, _ = await recent_trades(ports)
+    for topic in TOUCHED:
+        ports.poke(topic)
+    facts: list[Fact] = [traded, seen]
+    return facts, reply.latency_s
+
+
+def _may_rest(state: DeskState) -> bool:
+    """Whether an order of ours may have come to rest."""
+    return any(
+        ticket.limit is not None and ticket.state is not TicketState.REFUSED
+        for ticket in state.tickets
+    )
+
+
+def _moved(before: tuple[OpenOrderView, ...], after: tuple[OpenOrderView, ...]) -> bool:
+    """Whether one was met, or is gone."""
+    filled = {order.order_id: order.filled for order in after}
+    return any(filled.get(order.order_id) != order.filled for order in before)

@@ -1,0 +1,463 @@
+"""Loops that ask the service and turn its answers into facts; none ever sees a widget.
+
+Knows client, translate and facts. Must not know the state's owner.
+Used by desk.desk, which owns their tasks. A poller backs off to 30 s while its calls fail, stops
+asking while the key is refused, and always leaves a fact behind.
+"""
+
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
+
+from service_tui.client.errors import (
+    Called,
+    InvalidError,
+    MalformedError,
+    NotFoundError,
+    PlanRequiredError,
+    ServiceError,
+    UnauthenticatedError,
+)
+from service_tui.client.keys import TRIED_AGAIN_S
+from service_tui.client.reply import Reply
+from service_tui.client.retry import next_delay
+from service_tui.desk.enduring import fault_words
+from service_tui.desk.facts import (
+    AccountSeen,
+    BriefingSeen,
+    DetailSeen,
+    EquityMarked,
+    Fact,
+    FleetSeen,
+    LimitsSeen,
+    PositionsSeen,
+    RailsSeen,
+    ServiceAnswered,
+    WorldSeen,
+)
+from service_tui.desk.failing import READING, failure_of, tell_failure
+from service_tui.desk.feed.fills import read_fills
+from service_tui.desk.feed.fleet import read_supervision
+from service_tui.desk.feed.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
+from service_tui.desk.feed.orders import read_orders
+from service_tui.desk.feed.polling import Read, Reading, Watched
+from service_tui.desk.feed.venues import venue_sums
+from service_tui.desk.feed.wallet import read_redemptions, read_wallet
+from service_tui.desk.heartbeat import AT_LEAST_S
+from service_tui.desk.ports import Ports
+from service_tui.desk.position_pages import all_positions
+from service_tui.desk.rails import DAY_S, next_midnight
+from service_tui.desk.reactor.poll import period_s, read_signals
+from service_tui.desk.research.translate import source_view
+from service_tui.desk.risk.translate import alert_view, exit_views, monitor_view
+from service_tui.desk.settings.translate import rails_view
+from service_tui.desk.slices.records import (
+    DetailView,
+    EquityPoint,
+    PositionView,
+    TicketState,
+    Topic,
+)
+from service_tui.desk.slices.research import ResearchSeen, Source
+from service_tui.desk.slices.risk import AlertsSeen, MonitorsSeen
+from service_tui.desk.state import DeskState
+from service_tui.desk.trading.handlers import recent_trades
+from service_tui.desk.translate import (
+    UNTRANSLATABLE,
+    account_view,
+    amount,
+    briefing_view,
+    detail_of_history,
+    detail_of_tape,
+    fleet_view,
+    limits_view,
+    news_view,
+    position_views,
+    world_view,
+)
+from service_tui.storage.errors import StorageError
+from service_tui.terms import Mode, Venue
+from service_tui.units import Micros, Timestamp
+from service_tui.wire.briefing import BriefingQuery
+from service_tui.wire.endpoints.desk import DESK_AGENTS, TAPE, WORLD
+from service_tui.wire.endpoints.public import (
+    AGENT,
+    BRIEFING,
+    MARKET_HISTORY,
+    MONITORS,
+    PORTFOLIO,
+    POSITIONS,
+    RISK_ALERTS,
+    SETTINGS,
+    USER_SETTINGS,
+)
+from service_tui.wire.endpoints.research import DESK_RESEARCH, EXPERIMENTS, RESEARCH_STATE
+from service_tui.wire.markets import HistoryQuery
+from service_tui.wire.monitors import RiskAlertBody, RiskAlertsBody, RiskAlertsQuery
+from service_tui.wire.positions import PortfolioQuery, PositionsBody, PositionsQuery
+from service_tui.wire.research import ExperimentsQuery, ResearchBody, StateQuery
+from service_tui.wire.world import TapeQuery
+
+log = logging.getLogger(__name__)
+
+PERIODS: Final = {
+    Topic.MARKETS: 2.0,
+    Topic.POSITIONS: 5.0,
+    Topic.ACCOUNT: 10.0,
+    Topic.BRIEFING: 15.0,
+    Topic.TRADES: 30.0,
+    Topic.WORLD: 2.0,
+    Topic.DETAIL: 2.0,
+    Topic.AGENTS: 5.0,
+    Topic.MONITORS: 15.0,
+    Topic.REACTOR: 2.0,
+    Topic.REDEMPTIONS: 10.0,
+    Topic.WALLET: 20.0,
+    Topic.FLEET: 2.0,
+    Topic.RESEARCH: 15.0,
+    Topic.ORDERS: 10.0,
+}
+"""Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
+
+ASIDE_S: Final = {Topic.REACTOR: 1.0}
+"""How much later than the others a topic is read first: the reactor half a period beside the list
+of markets, whose pages would hold the loop between a signal and its mirror."""
+
+EQUITY_EVERY_S: Final = 20.0
+HOUR_S: Final = 3_600
+HISTORY_HOURS_MAX: Final = 168
+CHART_POINTS: Final = 300
+REFUSED_REST_S: Final = 3_600.0
+REFUSED_BRIEFING_S: Final = AT_LEAST_S - 300.0
+"""Until a topic is asked again whose key or plan was refused, or the open orders where they were
+not found; a poke asks at once."""
+
+
+async def read_markets(ports: Ports, watched: Watched) -> Read:
+    """All markets, page by page."""
+    if not watched.wants_plain_words:
+        try:
+            fact, latency_s = await all_markets(ports, ALL_AT_ONCE)
+        except InvalidError:
+            watched.wants_plain_words = True
+        else:
+            return [fact], latency_s
+    fact, latency_s = await all_markets(ports, ONE_BY_ONE)
+    return [fact], latency_s
+
+
+async def read_positions(ports: Ports, watched: Watched) -> Read:
+    """What is held, and what was."""
+
+    async def ask(query: PositionsQuery) -> Reply[PositionsBody]:
+        return await ports.client.call(POSITIONS, query=query)
+
+    reply = await all_positions(ask, watched.ended)
+    known = ports.state()
+    views: list[PositionView] = []
+    dropped = reply.dropped
+    for body in reply.rows:
+        try:
+            views.extend(position_views(body, known.markets.get(body.market_id)))
+        except UNTRANSLATABLE:
+            # A side that is neither yes nor no: the wire takes any word there.
+            dropped += 1
+    ours = [view for view in views if view.venue is Venue.SIM]
+    real = tuple(view for view in views if view.venue is not Venue.SIM)
+    held = tuple(view for view in ours if not view.is_closed and view.shares > 0)
+    closed = tuple(view for view in ours if view.is_closed)
+    cash = _cash_of(reply.answer)
+    if cash is None and _shares(held) != _shares(known.positions):
+        # Shares went or came, so money did as well: both, or the equity is wrong for seconds.
+        ports.poke(Topic.ACCOUNT)
+    return [PositionsSeen(held, closed, dropped, cash, real)], reply.latency_s
+
+
+def _cash_of(body: PositionsBody) -> Micros | None:
+    """The cash that stands beside the positions, on the envelope or on a row."""
+    balances = (body.sim_balance, *(row.sim_balance for row in body.positions))
+    return next((amount(balance) for balance in balances if balance is not None), None)
+
+
+def _shares(held: tuple[PositionView, ...]) -> dict[str, Micros]:
+    return {view.key: view.shares for view in held}
+
+
+async def read_account(ports: Ports, _: Watched) -> Read:
+    """Who we are, what we have, what binds us."""
+    asked_at = ports.now()
+    agent = await ports.client.call(AGENT)
+    portfolio = await ports.client.call(PORTFOLIO, query=PortfolioQuery())
+    settings = await ports.client.call(SETTINGS)
+    user = await ports.client.call(USER_SETTINGS)
+    sim = ports.state().service.mode is Mode.SIM
+    known = ports.state()
+    account = account_view(agent.answer, portfolio.answer, known.positions)
+    midnight = next_midnight(Timestamp(asked_at - (ports.client.skew_s or 0.0)))
+    if known.account is not None and known.account.cash != account.cash:
+        # The same the other way round.
+        ports.poke(Topic.POSITIONS)
+    return [
+        AccountSeen(account, venue_sums(portfolio.answer)),
+        LimitsSeen(limits_view(settings.answer, user.answer, sim=sim)),
+        RailsSeen(
+            rails_view(
+                settings.answer,
+                user.answer,
+                at=asked_at,
+                midnight=midnight,
+                own_spent=_own_spent(ports, midnight),
+            )
+        ),
+    ], agent.latency_s
+
+
+def _own_spent(ports: Ports, midnight: Timestamp) -> Micros | None:
+    """What this desk has spent in the day that ends at a midnight; None if that cannot be read."""
+    since = midnight - DAY_S + (ports.client.skew_s or 0.0)
+    try:
+        return Micros(ports.blotter.reserved(since))
+    except StorageError as error:
+        log.warning("what this desk spent today cannot be read: %s", error)
+        return None
+
+
+async def read_briefing(ports: Ports, _: Watched) -> Read:
+    """The heartbeat, and every alert that it or the list of alerts names."""
+    reply = await ports.client.call(BRIEFING, query=BriefingQuery())
+    heartbeat = BriefingSeen(briefing_view(reply.answer), reply.dropped)
+    try:
+        listed = await ports.client.call(RISK_ALERTS, query=RiskAlertsQuery(include_history=True))
+        alerts = listed.answer
+    except (NotFoundError, PlanRequiredError) as error:
+        # A service may tell of its alerts in the briefing alone.
+        log.info("no list of alerts: %s", error)
+        told = reply.answer.triggered_risk_alerts or ()
+        whole = tuple(one for one in told if isinstance(one, RiskAlertBody))
+        alerts = RiskAlertsBody(risk_alerts=whole)
+    return [heartbeat, _alerts_of(alerts, ports.now())], reply.latency_s
+
+
+def _alerts_of(listed: RiskAlertsBody, now: Timestamp) -> AlertsSeen:
+    """What waits, what ended, and the exits among that."""
+    told = {one.alert_id: one for one in (alert_view(body, now) for body in listed.risk_alerts)}
+    ended = tuple(alert_view(body, now) for body in listed.history)
+    over = {alert.alert_id for alert in ended}
+    waiting = tuple(one for one in told.values() if one.state.is_open and one.alert_id not in over)
+    return AlertsSeen(now, waiting, ended, exit_views(listed.history))
+
+
+async def read_monitors(ports: Ports, _: Watched) -> Read:
+    """The thresholds that the service watches."""
+    reply = await ports.client.call(MONITORS)
+    rows = reply.answer.monitors or reply.answer.settings
+    return [MonitorsSeen(tuple(monitor_view(row) for row in rows), reply.dropped)], reply.latency_s
+
+
+async def read_trades(ports: Ports, _: Watched) -> Read:
+    """The newest trades."""
+    fact, latency_s = await recent_trades(ports)
+    return [fact], latency_s
+
+
+async def read_world(ports: Ports, _: Watched) -> Read:
+    """The offline world's clock, pace and news."""
+    reply = await ports.client.call(WORLD)
+    news = tuple(news_view(row) for row in reply.answer.news)
+    return [WorldSeen(world_view(reply.answer), news)], reply.latency_s
+
+
+async def read_detail(ports: Ports, watched: Watched) -> Read:
+    """Chart, news and trades of the market in focus; nothing when none is."""
+    market_id, span_s = watched.market_id, watched.span_s
+    if market_id is None:
+        return [], None
+    path = {"market_id": market_id}
+    if ports.state().service.embedded:
+        tape = await ports.client.call(
+            TAPE, path=path, query=TapeQuery(span_s=span_s, points=CHART_POINTS)
+        )
+        detail = detail_of_tape(tape.answer, span_s)
+        dropped = tape.dropped + len(tape.answer.trades) - len(detail.trades)
+        return [DetailSeen(detail, dropped)], tape.latency_s
+    hours = min(HISTORY_HOURS_MAX, max(1, -(-span_s // HOUR_S))) if span_s else HISTORY_HOURS_MAX
+    step = max(5, hours * 60 // CHART_POINTS)
+    history = await ports.client.call(
+        MARKET_HISTORY, path=path, query=HistoryQuery(hours=hours, interval=step)
+    )
+    known = ports.state().markets.get(market_id)
+    criteria = known.criteria if known else ""
+    detail = detail_of_history(history.answer, span_s, criteria)
+    return [DetailSeen(detail, history.dropped)], history.latency_s
+
+
+async def read_agents(ports: Ports, watched: Watched) -> Read:
+    """All agents of the embedded service, its account, and fills that were not heard."""
+    reply = await ports.client.call(DESK_AGENTS)
+    fleet = fleet_view(reply.answer)
+    return [FleetSeen(fleet), *await read_fills(ports, watched.fills, fleet)], reply.latency_s
+
+
+async def read_reactor(ports: Ports, watched: Watched) -> Read:
+    """The signals that wait, and now and then the config."""
+    return await read_signals(ports, watched.reactor)
+
+
+async def read_research(ports: Ports, _: Watched) -> Read:
+    """Sessions and experiments: of all agents where an operator may ask, else of our own."""
+    try:
+        if ports.state().service.embedded:
+            told = await ports.client.call(DESK_RESEARCH, query=ExperimentsQuery(limit=500))
+            return [ResearchSeen(source_view(told.answer))], told.latency_s
+        state = await ports.client.call(RESEARCH_STATE, query=StateQuery())
+        found = await ports.client.call(EXPERIMENTS, query=ExperimentsQuery(limit=500))
+    except PlanRequiredError:
+        # A plan is no fault: the screen says what it takes.
+        return [ResearchSeen(Source(), needs_plan=True)], None
+    body = ResearchBody(experiments=found.answer.experiments, sessions=(state.answer,))
+    return [ResearchSeen(source_view(body))], found.latency_s
+
+
+READINGS: Final[dict[Topic, Reading]] = {
+    Topic.MARKETS: read_markets,
+    Topic.POSITIONS: read_positions,
+    Topic.ACCOUNT: read_account,
+    Topic.BRIEFING: read_briefing,
+    Topic.TRADES: read_trades,
+    Topic.WORLD: read_world,
+    Topic.DETAIL: read_detail,
+    Topic.AGENTS: read_agents,
+    Topic.MONITORS: read_monitors,
+    Topic.REACTOR: read_reactor,
+    Topic.REDEMPTIONS: read_redemptions,
+    Topic.WALLET: read_wallet,
+    Topic.FLEET: read_supervision,
+    Topic.RESEARCH: read_research,
+    Topic.ORDERS: read_orders,
+}
+EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET})
+
+
+def _say_no_detail(ports: Ports, watched: Watched, problem: str) -> None:
+    """Tell whoever waits for a market's chart that it does not come; an older one stays."""
+    known = ports.state().detail
+    wanted = watched.market_id
+    if wanted is not None and (known is None or known.market_id != wanted):
+        ports.say(DetailSeen(DetailView(wanted, watched.span_s, "", (), (), (), problem)))
+
+
+async def poll(
+    topic: Topic,
+    ports: Ports,
+    watched: Watched,
+    *,
+    rest: Callable[[Topic, float], Awaitable[None]],
+    rng: random.Random,
+) -> None:
+    """Ask again and again, for ever.
+
+    Args:
+        topic: what is asked.
+        ports: the outside.
+        watched: the market in focus.
+        rest: returns after so many seconds, or at once when somebody poked the topic.
+        rng: jitter of the back-off.
+    """
+    embedded = ports.state().service.embedded
+    by_operator = topic in EMBEDDED_ONLY or (embedded and topic in {Topic.DETAIL, Topic.RESEARCH})
+    failures = 0
+    READING.set(topic)
+    await rest(topic, ASIDE_S.get(topic, 0.0))
+    while True:
+        try:
+            facts, latency_s = await _read(topic, ports, watched)
+            for fact in facts:
+                _tell(topic, fact, ports)
+        except ServiceError as error:
+            if isinstance(error, UnauthenticatedError) and ports.renew():
+                # Another console, or the holder, has given the desk another key.
+                continue
+            failures += 1
+            failure = failure_of(topic, error, ports.now())
+            tell_failure(ports, replace(failure, by_operator=by_operator))
+            if topic is Topic.DETAIL:
+                _say_no_detail(ports, watched, str(error))
+            await rest(topic, _rest_after_s(topic, error) or next_delay(failures, rng))
+        else:
+            failures = 0
+            # Who asked nothing has heard nothing, and must not call the service online.
+            if latency_s is not None:
+                skew_s = ports.client.skew_s
+                ports.say(ServiceAnswered(topic, ports.now(), latency_s, skew_s, by_operator))
+            await rest(topic, _period_s(topic, ports))
+
+
+def _period_s(topic: Topic, ports: Ports) -> float:
+    """Seconds until a topic is read again."""
+    if topic is not Topic.REACTOR:
+        return PERIODS[topic]
+    return period_s(ports.state().reactor, PERIODS[topic], REFUSED_REST_S)
+
+
+def _rest_after_s(topic: Topic, error: ServiceError) -> float | None:
+    """How long a topic is left alone that was refused.
+
+    Returns:
+        Seconds, never many for the heartbeat; None where it backs off as usual.
+    """
+    if isinstance(error, UnauthenticatedError):
+        return TRIED_AGAIN_S
+    is_barred = isinstance(error, PlanRequiredError)
+    if not is_barred and not (topic is Topic.ORDERS and isinstance(error, NotFoundError)):
+        return None
+    return REFUSED_BRIEFING_S if topic is Topic.BRIEFING else REFUSED_REST_S
+
+
+async def _read(topic: Topic, ports: Ports, watched: Watched) -> Read:
+    """Ask once; an answer that nobody foresaw must not end the desk. Source: failures, F-06."""
+    try:
+        return await READINGS[topic](ports, watched)
+    except ServiceError:
+        raise
+    except Exception as error:  # noqa: BLE001  (whatever an answer causes, it ends no desk)
+        raise _foreign(topic, error) from None
+
+
+def _tell(topic: Topic, fact: Fact, ports: Ports) -> None:
+    """Hand a fact on; what of an answer only shows itself there must not end the desk either."""
+    try:
+        ports.say(fact)
+    except Exception as error:  # noqa: BLE001  (the same)
+        raise _foreign(topic, error) from None
+
+
+def _foreign(topic: Topic, error: Exception) -> MalformedError:
+    log.warning("%s: %s", topic.value, fault_words(error))
+    said = "the answer holds what the desk has no word for"
+    return MalformedError(said, Called("GET", topic.value))
+
+
+async def mark_equity(ports: Ports) -> None:
+    """Add a point to the equity curve now and then, while the figures are fresh."""
+    while True:
+        state = ports.state()
+        equity = None if state.account is None else state.account.equity
+        if equity is not None and _is_whole(state):
+            last = state.equity[-1].at if state.equity else Timestamp(0.0)
+            # A last point in the future means that the clock was set back.
+            if not 0 <= ports.now() - last < EQUITY_EVERY_S / 2:
+                ports.say(EquityMarked(EquityPoint(ports.now(), equity)))
+        await ports.clock.sleep(EQUITY_EVERY_S)
+
+
+def _is_whole(state: DeskState) -> bool:
+    """Whether cash and positions are of one moment: a trade changes the one, then the other."""
+    if state.from_cache or Topic.ACCOUNT not in state.seen:
+        return False
+    held_at = state.seen.get(Topic.POSITIONS)
+    return held_at is not None and all(
+        ticket.state is not TicketState.DONE or (ticket.settled_at or 0.0) <= held_at
+        for ticket in state.tickets
+    )

@@ -1,0 +1,138 @@
+"""Exiting everything that was confirmed: each exit an ordinary sale, a few at a time.
+
+Knows positions and tickets. Must not know how a sale is carried out, nor look up what became of an
+unknown one: that is done as for any order.
+Used by desk.desk while it is halted.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from service_tui.client.errors import ServiceError
+from service_tui.desk.commands.commands import ExitAll, PlaceTrade
+from service_tui.desk.facts import HaltChanged, Noticed
+from service_tui.desk.ports import Ports
+from service_tui.desk.slices.halt import ExitAllView
+from service_tui.desk.slices.records import PositionView, TicketState
+from service_tui.desk.tickets import Ticket
+from service_tui.desk.trading.handlers import preflight
+from service_tui.desk.trading.taking_off import free_shares, held_now, sellable
+from service_tui.terms import Action, Venue
+
+AT_ONCE: Final = 4
+"""ours: so many exits are under way at one time; more would only wait for their turn."""
+
+
+async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], Ticket]) -> None:
+    """Sell what was confirmed, whole; what is gone by its turn is passed over.
+
+    Args:
+        order: what was confirmed.
+        ports: the outside.
+        submit: the desk's own way to order something.
+    """
+    objection = _objection(order, ports)
+    if objection:
+        ports.say(Noticed("warn", f"{order.in_words()}: {objection}"))
+        return
+    exits = ExitAllView(holdings=tuple(dict.fromkeys(order.holdings)))
+    _show(ports, exits)
+    slots, ends = asyncio.Semaphore(AT_ONCE), list[TicketState]()
+
+    async def sell(key: str) -> None:
+        async with slots:
+            held = ports.state().position(key)
+            order = None if held is None else await _freed(sale_of(held), ports)
+            now = _shown(ports)
+            if order is None or now is None:
+                _show(ports, None if now is None else replace(now, skipped=now.skipped + 1))
+                return
+            ticket = submit(order)
+            _show(ports, replace(now, tickets=(*now.tickets, ticket.view.ticket_id)))
+            ends.append((await ticket.wait()).state)
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for key in exits.holdings:
+                tasks.create_task(sell(key))
+    finally:
+        now = _shown(ports)
+        _show(ports, None if now is None else replace(now, is_over=True))
+    _tell(ports, ends)
+
+
+def sale_of(held: PositionView) -> PlaceTrade:
+    """The order that sells a position whole; the word that was typed confirms real money too."""
+    return PlaceTrade(
+        held.market_id,
+        held.side,
+        Action.SELL,
+        held.venue,
+        shares=held.shares,
+        reasoning="exit of everything while halted",
+        question=held.question,
+        everything=True,
+        confirmed=held.venue is not Venue.SIM,
+    )
+
+
+async def _freed(order: PlaceTrade, ports: Ports) -> PlaceTrade | None:
+    """Cancel what stands in a sale's way; nothing for one that could not be sent.
+
+    Returns:
+        The sale of what is held then; None where that is nothing.
+    """
+    if not (
+        preflight(ports.state(), order, ports.now()) is None
+        and sellable(order.venue, order.shares)
+        and await free_shares(order.holding, order.venue, ports)
+    ):
+        return order
+    try:
+        held = await held_now(order.market_id, order.side, order.venue, ports)
+    except ServiceError as error:
+        ports.say(Noticed("warn", f"what is held cannot be read before an exit: {error}"))
+        held = None
+    if held is None:
+        return order
+    # Of the sale that is cancelled now a part may have been met before.
+    return replace(order, shares=min(held, order.shares)) if held else None
+
+
+def _objection(order: ExitAll, ports: Ports) -> str:
+    """Why nothing is sold; empty when it is."""
+    halt = ports.state().halt
+    if halt is None:
+        return "halt first (F9): entries stay blocked while everything is sold"
+    if halt.is_resuming:
+        return "trading is being resumed"
+    if halt.exits is not None and not halt.exits.is_over:
+        return "it is under way already"
+    return "" if order.holdings else "nothing is held"
+
+
+def _shown(ports: Ports) -> ExitAllView | None:
+    halt = ports.state().halt
+    return None if halt is None else halt.exits
+
+
+def _show(ports: Ports, exits: ExitAllView | None) -> None:
+    halt = ports.state().halt
+    if halt is not None and exits is not None:
+        ports.say(HaltChanged(replace(halt, exits=exits)))
+
+
+def _tell(ports: Ports, ends: list[TicketState]) -> None:
+    if not ends:
+        ports.say(Noticed("warn", "exits: nothing of what was confirmed is held any more"))
+        return
+    done = ends.count(TicketState.DONE)
+    unknown = ends.count(TicketState.UNKNOWN)
+    said = f"exits: {done} of {len(ends)} sold"
+    if unknown:
+        said += f", {unknown} unknown: they are looked up"
+    if left := len(ends) - done - unknown:
+        said += f", {left} not sold: F9 shows why"
+    ports.say(Noticed("good" if done == len(ends) else "warn", said))

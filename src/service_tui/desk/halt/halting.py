@@ -1,0 +1,312 @@
+"""Halting: the gate at once, then everybody who has to know, until all have said so; and its end.
+
+Knows the steps of a halt and where it is kept. Must not know HTTP or widgets.
+Used by desk.desk, which calls `halt` before anything else and owns the loop. Nothing here opens the
+gate but a word that a person typed, and that only after everybody else has let go.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from service_tui.client.errors import ReadOnlyError, RefusedError, ServiceError
+from service_tui.client.retry import next_delay
+from service_tui.desk.commands.commands import RESUME_WORD, Resume
+from service_tui.desk.facts import HaltChanged, Noticed
+from service_tui.desk.halt import handlers as steps
+from service_tui.desk.halt.handlers import Done, Step
+from service_tui.desk.halt.skills import SkillAgents, SkillPauses
+from service_tui.desk.ports import Memory, Ports
+from service_tui.desk.slices.halt import AckState, AckView, HaltView, KeptHalt
+from service_tui.desk.slices.records import NoticeKind
+from service_tui.storage.errors import StorageError
+from service_tui.units import Timestamp
+
+log = logging.getLogger(__name__)
+
+_HALT: Final = NoticeKind.HALT
+
+Either = Callable[[asyncio.Event, float], Awaitable[None]]
+"""Waits for an event, but only so many seconds."""
+
+
+STEPS: Final = (
+    Step("skills", "skills that this desk runs stand still", steps.stop_what_runs),
+    Step(
+        "service",
+        "the service refuses entries of every agent",
+        steps.halt_service,
+        embedded_only=True,
+    ),
+    Step("pause", "the service has paused this desk's agent", steps.pause_agent),
+    Step("orders", "no buy of this desk's agent rests on a book", steps.cancel_buys),
+)
+GATE: Final = AckView("gate", "no entry leaves this desk", AckState.DONE)
+KEPT: Final = AckView("kept", "the halt is kept over a restart")
+
+AFTER_S: Final = 0.001
+"""How much later than a halt its end is at least."""
+
+READ_ONLY: Final = "this desk is read-only and changes nothing there: halt from one that is not"
+UNDER_WAY: Final = "positions are being sold: entries stay blocked until that is over"
+
+
+class OvertakenError(Exception):
+    """A halt came while another one was being ended."""
+
+
+class Halting:
+    """The halt of one desk. `halt` is the only thing that must not wait, and does not."""
+
+    def __init__(
+        self,
+        ports: Ports,
+        memory: Memory,
+        rng: random.Random,
+        either: Either,
+        *,
+        agents: SkillAgents,
+    ) -> None:
+        self._ports = ports
+        self._skills = SkillPauses(ports, agents, self._keep)
+        self._memory = memory
+        self._rng = rng
+        self._either = either
+        self._wanted = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._doubt = asyncio.Event()
+        self._line = asyncio.Lock()
+        self._round = 0
+        if ports.state().halt is not None:
+            # Kept from an earlier run: everybody is told again, which harms nobody.
+            self.halt()
+
+    # -- halting ---------------------------------------------------------------------------
+
+    def halt(self) -> None:
+        """Close the gate, now; then have everybody told."""
+        self._ports.gate.close()
+        known = self._ports.state().halt
+        if known is not None and known.missing and not known.is_resuming:
+            # They are being told: those that failed at once, not when their rest is over.
+            self.hurry()
+            return
+        self._begin(known or self._new())
+
+    def hear(self) -> None:
+        """Follow what the service says of its own halt: that closes the gate here as well.
+
+        A service that has acknowledged this desk's halt and is not halted any more was resumed from
+        another console of the same operator; that is looked up before anything opens here.
+        """
+        world = self._ports.state().world
+        service_halted = world is not None and world.halted_at is not None
+        self._ports.gate.hear(service_halted=service_halted)
+        if world is not None and not service_halted and self._may_be_over():
+            self._doubt.set()
+
+    def hurry(self) -> None:
+        """Whoever still rests from a failure asks again."""
+        self._hurry.set()
+        self._hurry = asyncio.Event()
+
+    async def run(self) -> None:
+        """Tell everybody, again and again until all have said so, and hear of its end elsewhere."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._tell())
+            tasks.create_task(self._follow())
+
+    async def _tell(self) -> None:
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            async with self._line, asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._until_done("kept", self._keep, self._round))
+                halt = self._ports.state().halt
+                for step in () if halt is None else self._steps(halt):
+                    tasks.create_task(self._until_done(step.name, step.done, self._round))
+
+    def _new(self) -> HaltView:
+        state = self._ports.state()
+        # While the service is halted its word of a pause says nothing of the agent's own.
+        is_own = state.world is None or state.world.halted_at is None
+        was_paused = is_own and state.limits is not None and state.limits.paused
+        return HaltView(since=self._ports.now(), was_paused=was_paused)
+
+    def _begin(self, halt: HaltView) -> None:
+        """Have everybody told, from the beginning."""
+        self._round += 1
+        told = replace(halt, agents=self._skills.named(halt.agents))
+        rows = (GATE, KEPT, *(AckView(step.name, step.what) for step in self._steps(told)))
+        self._ports.say(HaltChanged(replace(told, acks=rows, is_resuming=False)))
+        self._wanted.set()
+        self.hurry()
+
+    def _steps(self, halt: HaltView) -> tuple[Step, ...]:
+        embedded = self._ports.state().service.embedded
+        usual = tuple(step for step in STEPS if embedded or not step.embedded_only)
+        return (*usual, *self._skills.steps(halt.agents))
+
+    async def _until_done(self, name: str, done: Done, number: int) -> None:
+        """Have one told, with longer and longer rests, until it is done or the round is over."""
+        tries = 0
+        while number == self._round:
+            state, tries = AckState.FAILED, tries + 1
+            try:
+                said = await done(self._ports)
+                state, tries = AckState.DONE, 0
+            except steps.NotYetError as wait:
+                state, said = AckState.WAITING, str(wait)
+            except ReadOnlyError:
+                self._acknowledge(name, number, AckView(name, "", state, READ_ONLY, tries))
+                return
+            except (ServiceError, StorageError, steps.NotDoneError) as error:
+                said = _in_words(error)
+                log.info("the halt is not acknowledged (%s): %s", name, said)
+            self._acknowledge(name, number, AckView(name, "", state, said, tries))
+            if state is AckState.DONE:
+                return
+            if number == self._round:
+                await self._either(self._hurry, next_delay(tries, self._rng))
+
+    def _acknowledge(self, name: str, number: int, said: AckView) -> None:
+        halt = self._ports.state().halt
+        if halt is None or number != self._round:
+            return
+        rows = tuple(replace(said, what=row.what) if row.name == name else row for row in halt.acks)
+        told = replace(halt, acks=rows)
+        self._ports.say(HaltChanged(told))
+        if halt.missing and not told.missing:
+            self._ports.say(Noticed("good", "halted: everybody has acknowledged it", _HALT))
+
+    async def _keep(self, ports: Ports) -> str:
+        """On disk; with it the halt holds at the next start before anything may trade."""
+        halt = ports.state().halt
+        if halt is not None:
+            await self._memory.keep_halt(
+                KeptHalt(on=True, at=halt.since, was_paused=halt.was_paused, agents=halt.agents)
+            )
+        return ""
+
+    # -- resumed elsewhere -----------------------------------------------------------------
+
+    def _may_be_over(self) -> bool:
+        """Whether this halt could have been ended by somebody else: everybody knew of it."""
+        halt, service = self._ports.state().halt, self._ports.state().service
+        if halt is None or not service.embedded or service.read_only:
+            return False
+        is_selling = halt.exits is not None and not halt.exits.is_over
+        return not (halt.missing or halt.is_resuming or is_selling)
+
+    async def _follow(self) -> None:
+        """Let go of the halt here, once the service itself says that its operator has ended it.
+
+        What is shown may be older than the halt: only an answer to a question that was asked after
+        the service had acknowledged it counts.
+        """
+        while True:
+            await self._doubt.wait()
+            self._doubt.clear()
+            number = self._round
+            try:
+                # Asked beside the line: a new halt need not wait for this answer.
+                if self._may_be_over() and not await steps.service_is_halted(self._ports):
+                    await self._end_here(number)
+            except OvertakenError:
+                log.info("it was halted again while its end elsewhere was looked up")
+            except (ServiceError, StorageError) as error:
+                log.info("whether the halt was ended elsewhere is not known: %s", error)
+
+    async def _end_here(self, number: int) -> None:
+        async with self._line:
+            self._check(number)
+            if self._may_be_over():
+                await self._open(self._ports.state().halt, number)
+                said = "resumed from another console: entries pass again"
+                self._ports.say(Noticed("good", said, _HALT))
+
+    # -- resuming --------------------------------------------------------------------------
+
+    async def resume(self, order: Resume) -> None:
+        """End the halt: others first, the disk next, the gate last. What fails leaves it halted."""
+        state = self._ports.state()
+        objection = self._objection(order)
+        if objection:
+            self._ports.say(Noticed("warn", objection))
+            return
+        known = state.halt
+        if known is not None:
+            self._ports.say(HaltChanged(replace(known, is_resuming=True)))
+        # Whoever is being told of the halt comes to an end first: nothing may overtake the end.
+        self._round += 1
+        number = self._round
+        self.hurry()
+        try:
+            async with self._line:
+                await self._let_go(known, number)
+        except OvertakenError:
+            self._ports.say(Noticed("warn", "not resumed: it was halted again", _HALT))
+        except (ServiceError, StorageError, steps.NotDoneError) as error:
+            said = f"not resumed, still halted: {_in_words(error)}"
+            self._ports.say(Noticed("bad", said, _HALT))
+            if number == self._round and known is not None:
+                # What has let go already is told again.
+                self._begin(self._ports.state().halt or known)
+
+    def _objection(self, order: Resume) -> str:
+        """Why it is not resumed; empty when it is."""
+        state = self._ports.state()
+        if order.word != RESUME_WORD:
+            return f"not resumed: type the word {RESUME_WORD}"
+        if state.halted_since is None:
+            return "nothing is halted"
+        if state.halt is not None and state.halt.is_resuming:
+            return "it is being resumed already"
+        exits = None if state.halt is None else state.halt.exits
+        return "" if exits is None or exits.is_over else UNDER_WAY
+
+    async def _let_go(self, known: HaltView | None, number: int) -> None:
+        """Undo what was told, in such an order that nothing enters before the last step."""
+        ports, service = self._ports, self._ports.state().service
+        was_paused = known is not None and known.was_paused
+        # From a desk that is read-only nobody was told, so that nothing is taken back.
+        if not service.read_only and not was_paused:
+            await steps.lift_pause(ports)
+            self._check(number)
+        if not service.read_only and service.embedded:
+            await steps.resume_service(ports)
+            self._check(number)
+        left = await self._skills.lift(partial(self._check, number))
+        self._check(number)
+        await self._open(known, number)
+        ports.say(Noticed("good", "resumed: entries pass again", _HALT))
+        if was_paused:
+            said = (
+                "the service had paused trading before the halt, and still does: see the settings"
+            )
+            ports.say(Noticed("warn", said))
+        for said in left:
+            ports.say(Noticed("warn", said))
+
+    async def _open(self, known: HaltView | None, number: int) -> None:
+        """The last two steps: the end is kept, and the gate opens."""
+        since = Timestamp(0.0) if known is None else known.since
+        # Later than the halt, also by a clock that was set back: the last word counts.
+        at = max(self._ports.now(), Timestamp(since + AFTER_S))
+        await self._memory.keep_halt(KeptHalt(on=False, at=at))
+        self._check(number)
+        self._ports.gate.open()
+        self._ports.say(HaltChanged(None))
+
+    def _check(self, number: int) -> None:
+        if number != self._round:
+            raise OvertakenError
+
+
+def _in_words(error: Exception) -> str:
+    fix = error.fix if isinstance(error, RefusedError) else ""
+    return f"{error}; {fix}" if fix else str(error)

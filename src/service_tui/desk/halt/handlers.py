@@ -1,0 +1,116 @@
+"""What a halt has done by others, one call each, and what a resumption undoes.
+
+Knows ports. Must not know when or how often it is asked: each may be done again at any time.
+Used by desk.halting. A step says in words what came of it; it raises ServiceError, StorageError or
+NotDoneError while it is not done.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from service_tui.client.errors import NotFoundError
+from service_tui.desk.ports import Ports
+from service_tui.desk.slices.records import TicketState, Topic
+from service_tui.terms import Action
+from service_tui.wire.endpoints.desk import DESK_HALT, DESK_RESUME, WORLD
+from service_tui.wire.endpoints.public import CANCEL_ORDER, OPEN_ORDERS, PATCH_USER_SETTINGS
+from service_tui.wire.settings import UserSettingsPatch
+
+Done = Callable[[Ports], Awaitable[str]]
+"""Does it, and says in words what came of it."""
+
+
+class Step(NamedTuple):
+    """One who has to know. `what` is true once it is done."""
+
+    name: str
+    what: str
+    done: Done
+    embedded_only: bool = False
+
+
+class NotDoneError(Exception):
+    """Everything was answered, and yet it is not done; one plain sentence says why."""
+
+
+class NotYetError(NotDoneError):
+    """Something else has to end first."""
+
+
+async def stop_what_runs(ports: Ports) -> str:
+    """What runs for this desk stands still; it was told so when the gate closed."""
+    if ports.gate.loose:
+        ports.gate.suspend()
+    if loose := ports.gate.loose:
+        raise NotDoneError("; ".join(f"{name} runs on: {why}" for name, why in loose.items()))
+    count = ports.gate.suspended_count
+    return f"{count} suspended" if count else "none runs"
+
+
+async def halt_service(ports: Ports) -> str:
+    """The embedded service refuses the entries of every agent, and keeps that over a restart."""
+    answer = (await ports.client.call(DESK_HALT)).answer
+    if not answer.halted:
+        raise NotDoneError("the service answers that it is not halted")
+    ports.poke(Topic.WORLD)
+    return f"{len(answer.cancelled)} resting buys cancelled" if answer.cancelled else ""
+
+
+async def service_is_halted(ports: Ports) -> bool:
+    """What the embedded service says of its halt, asked now; the world shown is asked for too."""
+    answer = (await ports.client.call(WORLD)).answer
+    ports.poke(Topic.WORLD)
+    return answer.halted_at is not None
+
+
+async def pause_agent(ports: Ports) -> str:
+    """`trading_paused` stands on the service, for the agent whose key this desk uses."""
+    body = UserSettingsPatch(trading_paused=True)
+    answer = (await ports.client.call(PATCH_USER_SETTINGS, body=body)).answer
+    # Left out it means paused wherever something is to be allowed; here it acknowledges nothing.
+    if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
+        raise NotDoneError("the service answers that trading is not paused")
+    ports.poke(Topic.ACCOUNT)
+    return ""
+
+
+async def cancel_buys(ports: Ports) -> str:
+    """No buy of ours rests on a book; sales stay, they bring money."""
+    reply = await ports.client.call(OPEN_ORDERS)
+    buys = [order for order in reply.answer.orders if order.trade_type is not Action.SELL]
+    refused: list[str] = []
+    for order in buys:
+        try:
+            said = await ports.client.call(CANCEL_ORDER, path={"order_id": order.order_id})
+        except NotFoundError:
+            # It was filled, or ended by itself, since it was listed.
+            continue
+        if not said.answer.success:
+            refused.append(said.answer.message)
+    if refused:
+        why = f": {refused[0]}" if refused[0] else ""
+        raise NotDoneError(f"{len(refused)} of {len(buys)} are not cancelled{why}")
+    if reply.dropped:
+        raise NotDoneError(f"{reply.dropped} open orders cannot be read")
+    # What had left before the halt may still come to rest.
+    under_way = sum(
+        ticket.state is TicketState.SENT and ticket.amount > 0 for ticket in ports.state().tickets
+    )
+    if under_way:
+        raise NotYetError(f"{len(buys)} cancelled; {under_way} buys had left and have no end yet")
+    return f"{len(buys)} cancelled" if buys else "none rests"
+
+
+async def lift_pause(ports: Ports) -> None:
+    """The agent of this desk may enter again, as far as its own pause goes."""
+    body = UserSettingsPatch(trading_paused=False)
+    await ports.client.call(PATCH_USER_SETTINGS, body=body)
+    ports.poke(Topic.ACCOUNT)
+
+
+async def resume_service(ports: Ports) -> None:
+    """The embedded service takes entries again."""
+    answer = (await ports.client.call(DESK_RESUME)).answer
+    if answer.halted:
+        raise NotDoneError("the service answers that it is halted still")
+    ports.poke(Topic.WORLD)

@@ -1,0 +1,283 @@
+"""The agents of skills at a service that keeps no halt: paused, cleared and let go by their keys.
+
+Knows the keys of these agents and the client that passes calls on. Must not know when or how often
+it is asked: each may be done again at any time.
+Used by desk.halting; made by desk.supervision. What is not done is said with a NotDoneError.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from http import HTTPStatus
+from typing import Final
+
+from service_tui.client.asking import called_of
+from service_tui.client.client import Client
+from service_tui.client.errors import ServiceError
+from service_tui.client.keys import Key
+from service_tui.client.passing import NotPassedError
+from service_tui.client.reply import NotProtocolError, decode
+from service_tui.desk.facts import HaltChanged
+from service_tui.desk.halt.handlers import NotDoneError, Step
+from service_tui.desk.ports import Ports
+from service_tui.desk.slices.halt import HaltedAgent
+from service_tui.terms import Action
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoint import Answer, Endpoint
+from service_tui.wire.endpoints.public import (
+    CANCEL_ORDER,
+    OPEN_ORDERS,
+    PATCH_USER_SETTINGS,
+    USER_SETTINGS,
+)
+from service_tui.wire.orders import OrderBody
+from service_tui.wire.settings import UserSettingsBody, UserSettingsPatch
+
+_BEFORE: Final = "the service had paused it before the halt"
+_UNSAID: Final = (
+    "the service never said whether it was paused before the halt; look at its settings there"
+)
+_PAUSE: Final = UserSettingsPatch(trading_paused=True)
+_LIFT: Final = UserSettingsPatch(trading_paused=False)
+
+
+class RefusedForGoodError(NotDoneError):
+    """The service knows this agent no more, or refuses its key: asking again changes nothing."""
+
+
+class _GoneError(RefusedForGoodError):
+    """What was asked for is not there."""
+
+
+_REFUSALS: Final[dict[int, type[NotDoneError]]] = {
+    HTTPStatus.UNAUTHORIZED: RefusedForGoodError,
+    HTTPStatus.FORBIDDEN: RefusedForGoodError,
+    HTTPStatus.NOT_FOUND: _GoneError,
+}
+
+
+class SkillAgents:
+    """Agents of skills, by the keys that this desk made for them.
+
+    Args:
+        client: its transport carries each call, in the name of the agent that it is for.
+        key_of: the key of an agent at the service of an address; blocks.
+        present: the agents whose skills have a way through this desk now.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        key_of: Callable[[str, str], str | None],
+        present: Callable[[], tuple[HaltedAgent, ...]],
+    ) -> None:
+        self._client = client
+        self._key_of = key_of
+        self.present = present
+
+    async def as_found(self, agent: HaltedAgent) -> HaltedAgent:
+        """The agent with what the service says of its pause; unsaid counts as paused."""
+        answer = await self._settings(agent, USER_SETTINGS)
+        is_unsaid = "trading_paused" not in answer.model_fields_set
+        return replace(agent, was_paused=answer.trading_paused or is_unsaid, is_unsaid=is_unsaid)
+
+    async def pause(self, agent: HaltedAgent) -> None:
+        """`trading_paused` stands on the service for this agent."""
+        answer = await self._settings(agent, PATCH_USER_SETTINGS, _PAUSE)
+        if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
+            raise NotDoneError(f"the service answers that {agent.name} is not paused")
+
+    async def lift(self, agent: HaltedAgent) -> str:
+        """Let the agent enter again.
+
+        Returns:
+            Why it stays paused for good; empty when it does not.
+        """
+        try:
+            await self._settings(agent, PATCH_USER_SETTINGS, _LIFT)
+        except RefusedForGoodError as error:
+            # Nobody could resume a desk if an agent that is gone had to agree.
+            return str(error)
+        return ""
+
+    async def cancel_buys(self, agents: Sequence[HaltedAgent]) -> str:
+        """No buy of these agents rests on a book; sales stay, they bring money.
+
+        Returns:
+            How many there were, in words.
+        """
+        count, problems = 0, list[str]()
+        for agent in agents:
+            try:
+                count += await self._cancelled(agent)
+            except NotDoneError as error:
+                problems.append(str(error))
+        if problems:
+            raise NotDoneError("; ".join(problems[:2]))
+        return f"{count} cancelled" if count else "none rests"
+
+    async def _cancelled(self, agent: HaltedAgent) -> int:
+        """Cancel the buys of one agent.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            NotDoneError: some may rest still.
+        """
+        orders = (await self._asked(agent, OPEN_ORDERS, OPEN_ORDERS.path)).orders
+        buys = [one for one in orders if one.trade_type is not Action.SELL]
+        kept = [one for one in buys if not await self._is_cancelled(agent, one)]
+        if kept:
+            raise NotDoneError(f"{len(kept)} of {len(buys)} of {agent.name} are not cancelled")
+        return len(buys)
+
+    async def _is_cancelled(self, agent: HaltedAgent, order: OrderBody) -> bool:
+        """Whether an order rests no more: cancelled now, or gone since it was listed."""
+        try:
+            call = called_of(CANCEL_ORDER, {"order_id": order.order_id})
+            return (await self._asked(agent, CANCEL_ORDER, call.path)).success
+        except ServiceError as error:
+            raise NotDoneError(f"an order of {agent.name} cannot be named: {error}") from error
+        except _GoneError:
+            return True
+
+    async def _settings(
+        self,
+        agent: HaltedAgent,
+        endpoint: Endpoint[UserSettingsBody],
+        body: UserSettingsPatch | None = None,
+    ) -> UserSettingsBody:
+        return await self._asked(agent, endpoint, endpoint.path, body)
+
+    async def _asked(
+        self,
+        agent: HaltedAgent,
+        endpoint: Endpoint[Answer],
+        path: str,
+        body: WireModel | None = None,
+    ) -> Answer:
+        """One call in the agent's own name.
+
+        Returns:
+            The answer, whole.
+
+        Raises:
+            RefusedForGoodError: the service does not know the agent, or its key, any more.
+            NotDoneError: any other reason.
+        """
+        raw = b"" if body is None else body.model_dump_json(exclude_none=True).encode()
+        try:
+            key = await asyncio.to_thread(self._key_of, agent.agent_id, self._client.base_url)
+            if key is None:
+                raise RefusedForGoodError(f"no key of {agent.name} is known here")
+            own = Key(key, self._client.base_url)
+            passed = await self._client.pass_on(own, (endpoint.method, path, raw))
+        except (NotPassedError, OSError, ValueError) as error:
+            raise NotDoneError(f"{agent.name}: {error}") from error
+        if passed.status != HTTPStatus.OK:
+            said = f"the service answers {passed.status} to {agent.name}"
+            raise _REFUSALS.get(passed.status, NotDoneError)(said)
+        try:
+            answer, dropped = decode(endpoint.answers, passed.body)
+        except NotProtocolError as error:
+            raise NotDoneError(f"what the service says of {agent.name} is unreadable") from error
+        if dropped:
+            raise NotDoneError(f"{dropped} things of {agent.name} cannot be read")
+        return answer
+
+
+class SkillPauses:
+    """Their part of one desk's halt: who is named, what has to be done, and what is taken back.
+
+    Args:
+        ports: the desk's.
+        agents: the calls.
+        keep: writes the halt down as it stands.
+    """
+
+    def __init__(
+        self, ports: Ports, agents: SkillAgents, keep: Callable[[Ports], Awaitable[str]]
+    ) -> None:
+        self._ports = ports
+        self._agents = agents
+        self._keep = keep
+
+    def named(self, before: tuple[HaltedAgent, ...]) -> tuple[HaltedAgent, ...]:
+        """Those that the halt names already, and whose skills may trade through this desk now."""
+        known = {one.agent_id for one in before}
+        new = self._agents.present() if self._may_change() else ()
+        return (*before, *(one for one in new if one.agent_id not in known))
+
+    def steps(self, agents: tuple[HaltedAgent, ...]) -> tuple[Step, ...]:
+        """A line for each agent, and one for what rests of all."""
+        if not (agents and self._may_change()):
+            return ()
+
+        async def cancel(_: Ports) -> str:
+            return await self._agents.cancel_buys(agents)
+
+        pauses = (
+            Step(
+                f"pause:{one.agent_id}",
+                f"the service has paused {one.name}",
+                partial(self._pause, one.agent_id),
+            )
+            for one in agents
+        )
+        what = "no buy of a skill on this desk's leash rests on a book"
+        return (*pauses, Step("skill_orders", what, cancel))
+
+    async def lift(self, go_on: Callable[[], None]) -> list[str]:
+        """End the pauses that this halt has set, and no other one.
+
+        Args:
+            go_on: asked before each; raises where it was halted again meanwhile.
+
+        Returns:
+            Who stays paused, and why.
+        """
+        left: list[str] = []
+        for agent in self._known() if self._may_change() else ():
+            go_on()
+            if agent.was_paused is None:
+                # Nothing was changed there: the service never said how it was.
+                continue
+            if agent.is_unsaid:
+                # ours: nobody knows whose pause it is. One that a person has set is never lifted.
+                why = _UNSAID
+            else:
+                why = _BEFORE if agent.was_paused else await self._agents.lift(agent)
+            if why:
+                left.append(f"{agent.name} stays paused: {why}")
+        return left
+
+    async def _pause(self, agent_id: str, ports: Ports) -> str:
+        """Write down how an agent was before the halt, then have it paused."""
+        agent = next(one for one in self._known() if one.agent_id == agent_id)
+        if agent.was_paused is None:
+            agent = await self._agents.as_found(agent)
+            self._remember(agent)
+        try:
+            await self._keep(ports)
+        finally:
+            # A disk that refuses holds up no pause.
+            await self._agents.pause(agent)
+        if agent.is_unsaid:
+            return "how it was before is unsaid"
+        return "as it was before" if agent.was_paused else ""
+
+    def _remember(self, agent: HaltedAgent) -> None:
+        halt = self._ports.state().halt
+        if halt is not None:
+            agents = tuple(agent if one.agent_id == agent.agent_id else one for one in halt.agents)
+            self._ports.say(HaltChanged(replace(halt, agents=agents)))
+
+    def _known(self) -> tuple[HaltedAgent, ...]:
+        halt = self._ports.state().halt
+        return () if halt is None else halt.agents
+
+    def _may_change(self) -> bool:
+        service = self._ports.state().service
+        return not (service.embedded or service.read_only)

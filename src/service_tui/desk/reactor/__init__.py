@@ -1,0 +1,1 @@
+"""Signals on this desk: read, shown, mirrored, and kept."""

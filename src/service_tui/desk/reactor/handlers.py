@@ -1,0 +1,263 @@
+"""What a person sets of the reactor: config, watchlist, policies, names, the breaker.
+
+Knows ports and the table of choices. Must not know widgets, nor how a signal is mirrored.
+Used by desk.desk. Policies and names stay on this machine; the rest is the service's, and what
+stands on the screen is what the service then says.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, get_args
+
+from pydantic import ValidationError
+
+from service_tui.addresses import checked_address
+from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
+from service_tui.desk.commands.reactor import (
+    FollowWallet,
+    LabelWallet,
+    ResetBreaker,
+    SetReactorConfig,
+    SetWalletPolicy,
+    UnfollowWallet,
+)
+from service_tui.desk.facts import Noticed
+from service_tui.desk.ports import Ports
+from service_tui.desk.reactor.poll import ReactorWatch, seen_of
+from service_tui.desk.reactor.translate import config_view
+from service_tui.desk.slices.reactor import (
+    PRICE_BUFFER_MAX,
+    WALLETS_MAX,
+    BreakerSeen,
+    BreakerView,
+    WalletChoice,
+    WalletChosen,
+)
+from service_tui.desk.slices.records import Topic
+from service_tui.storage.errors import StorageError
+from service_tui.storage.reactor import StoredReactor, StoredWallet
+from service_tui.units import AMOUNT_MAX, ONE, Micros, decimal
+from service_tui.wire.endpoints.desk import DESK_RESET_REACTOR
+from service_tui.wire.endpoints.public import PATCH_REACTOR
+from service_tui.wire.reactor import ReactorConfigBody, ReactorConfigPatch
+from service_tui.wire.text import line
+
+READ_ONLY: Final = "this desk is read-only: it changes nothing"
+LABEL_MAX: Final = 40
+"""ours: letters of a name; a row has room for about half."""
+
+Setting = (
+    SetReactorConfig | FollowWallet | UnfollowWallet | SetWalletPolicy | LabelWallet | ResetBreaker
+)
+
+
+SETTINGS: Final[tuple[type[Setting], ...]] = get_args(Setting)
+"""The commands that `change` carries out."""
+
+
+async def change(order: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports) -> None:
+    """Carry out any of them, and say how it went."""
+    try:
+        said = await _changed(order, stored, watch, ports)
+    except ValueError as error:
+        ports.say(Noticed("warn", f"{order.in_words()}: {_why(error)}"))
+    except OutcomeUnknownError:
+        ports.say(Noticed("bad", f"{order.in_words()}: sent, no answer; it is read anew"))
+        watch.config_at = None
+    except RefusedError as error:
+        fix = f" — {error.fix}" if error.fix else ""
+        ports.say(Noticed("warn", f"{order.in_words()}: {error.error}{fix}"))
+    except (ServiceError, StorageError) as error:
+        ports.say(Noticed("bad", f"{order.in_words()}: {error}"))
+    else:
+        ports.say(Noticed("good", said))
+    ports.poke(Topic.REACTOR)
+
+
+async def _changed(order: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports) -> str:
+    """Do it, and say what was done."""
+    match order:
+        case SetReactorConfig():
+            return await _configure(order, ports)
+        case FollowWallet():
+            return await _follow(order, stored, ports)
+        case UnfollowWallet():
+            return await _unfollow(order, ports)
+        case SetWalletPolicy():
+            choice = replace(_choice(ports, order.address), policy=order.policy)
+        case LabelWallet():
+            choice = replace(_choice(ports, order.address), label=_label(order.label))
+        case ResetBreaker():
+            return await _reset(watch, ports)
+    await _choose(choice, stored, ports)
+    return order.in_words()
+
+
+def _why(error: ValueError) -> str:
+    """What is wrong, without what was typed: a key may have been pasted."""
+    if isinstance(error, ValidationError):
+        fault = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        return f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"
+    return str(error)
+
+
+# -- the service's part ------------------------------------------------------------------------
+
+
+async def _configure(order: SetReactorConfig, ports: Ports) -> str:
+    why = next(_objections(order), "")
+    if why:
+        raise ValueError(why)
+    wallets = None if order.wallets is None else checked(order.wallets)
+    await _patch(
+        ports,
+        ReactorConfigPatch(
+            wallets=wallets,
+            min_size=_units(order.min_size),
+            max_size=_units(order.max_size),
+            mirror_fraction=order.mirror_fraction,
+            daily_cap=_units(order.daily_cap),
+            venue=order.venue,
+            enabled=order.enabled,
+            price_buffer=order.price_buffer,
+        ),
+    )
+    return order.in_words()
+
+
+def _units(value: Micros | None) -> float | None:
+    return None if value is None else decimal(value)
+
+
+def _objections(order: SetReactorConfig) -> Iterator[str]:
+    """Limits are written so that a number that is none fails them."""
+    sizes = {"smallest size": order.min_size, "largest mirror": order.max_size}
+    for name, value in {**sizes, "day's cap": order.daily_cap}.items():
+        if value is not None and not 0 <= value <= AMOUNT_MAX * ONE:
+            yield f"the {name} is not negative, and at most one billion"
+    fraction, buffer = order.mirror_fraction, order.price_buffer
+    if fraction is not None and not 0 <= fraction <= 1:
+        yield "the part that is mirrored is 0 to 1 (100 %)"
+    if buffer is not None and not 0 <= buffer <= PRICE_BUFFER_MAX:
+        yield "the price buffer is 0 to 0.2 (20 %)"
+
+
+def checked(wallets: tuple[str, ...]) -> tuple[str, ...]:
+    """A watchlist as it was typed, each address checked and with its checksum.
+
+    Returns:
+        The addresses in their order.
+
+    Raises:
+        ValueError: one is no address, stands there twice, or there are too many.
+    """
+    if len(wallets) > WALLETS_MAX:
+        raise ValueError(f"at most {WALLETS_MAX} wallets can be followed")
+    found = tuple(checked_address(one.strip()) for one in wallets)
+    if len(set(found)) != len(found):
+        raise ValueError("the same wallet stands there twice")
+    return found
+
+
+async def _follow(order: FollowWallet, stored: StoredReactor, ports: Ports) -> str:
+    address, followed = checked_address(order.address.strip()), _followed(ports)
+    if address in followed:
+        raise ValueError("it is followed already")
+    label = _label(order.label)
+    await _patch(ports, ReactorConfigPatch(wallets=checked((*followed, address))))
+    if label:
+        await _choose(replace(_choice(ports, address), label=label), stored, ports)
+    return order.in_words()
+
+
+async def _unfollow(order: UnfollowWallet, ports: Ports) -> str:
+    address, followed = checked_address(order.address.strip()), _followed(ports)
+    if address not in followed:
+        raise ValueError("it is not followed")
+    left = tuple(one for one in followed if one != address)
+    await _patch(ports, ReactorConfigPatch(wallets=left))
+    return order.in_words()
+
+
+def _followed(ports: Ports) -> tuple[str, ...]:
+    """The watchlist as it stands.
+
+    Returns:
+        Its addresses.
+
+    Raises:
+        ValueError: it was not read yet, so that a change would drop what is on it.
+    """
+    reactor = ports.state().reactor
+    if reactor.config is None:
+        raise ValueError(reactor.barred or "the watchlist is not read yet: wait for an answer")
+    return reactor.config.wallets
+
+
+async def _patch(ports: Ports, changes: ReactorConfigPatch) -> None:
+    if ports.state().service.read_only:
+        raise ValueError(READ_ONLY)
+    reply = await ports.client.call(PATCH_REACTOR, body=changes)
+    _say_config(ports, reply.answer)
+
+
+def _say_config(ports: Ports, body: ReactorConfigBody) -> None:
+    # A service may answer with nothing of it: what is not told is read.
+    if "wallets" in body.model_fields_set:
+        ports.say(seen_of(body, config_view(body), ports.client.skew_s or 0.0))
+
+
+async def _reset(watch: ReactorWatch, ports: Ports) -> str:
+    state = ports.state()
+    if state.service.read_only:
+        raise ValueError(READ_ONLY)
+    if state.service.embedded:
+        account = state.account
+        if account is None:
+            raise ValueError("the agent is not known yet: wait for an answer")
+        path = {"agent_id": account.agent_id}
+        reply = await ports.client.call(DESK_RESET_REACTOR, path=path)
+        _say_config(ports, reply.answer)
+        return "the circuit breaker is closed"
+    # ours: the spec has no call for it. A breaker of our own counting can be reset here.
+    watch.breaker_reset_at = ports.now()
+    ports.say(BreakerSeen(BreakerView()))
+    return "failures count from 0 here; the service's own breaker is reset on its dashboard"
+
+
+# -- this machine's part -----------------------------------------------------------------------
+
+
+def _choice(ports: Ports, address: str) -> WalletChoice:
+    """What was chosen for a wallet so far.
+
+    Returns:
+        The choice, under the checksummed address.
+
+    Raises:
+        ValueError: it is no address.
+    """
+    found = checked_address(address.strip())
+    return ports.state().reactor.choices.get(found) or WalletChoice(found)
+
+
+def _label(text: str) -> str:
+    """A name as it was typed, harmless.
+
+    Returns:
+        One line.
+
+    Raises:
+        ValueError: it is too long.
+    """
+    found = line(text).strip()
+    if len(found) > LABEL_MAX:
+        raise ValueError(f"a name has at most {LABEL_MAX} letters")
+    return found
+
+
+async def _choose(choice: WalletChoice, stored: StoredReactor, ports: Ports) -> None:
+    await stored.choose(
+        StoredWallet(address=choice.address, label=choice.label, policy=choice.policy.value)
+    )
+    ports.say(WalletChosen(choice))

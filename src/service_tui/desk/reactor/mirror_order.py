@@ -1,0 +1,214 @@
+"""The order that a signal proposes, and why it is not placed. Pure.
+
+Knows the state, records and bodies of orders. Must not know how an order is sent, nor a clock.
+Used by desk.mirroring. Source: decisions, "Reactor sizing"; wire reference, 8.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.rails import day_began
+from service_tui.desk.reactor.translate import CENT
+from service_tui.desk.slices.reactor import MIRROR, SignalView
+from service_tui.desk.slices.records import TicketState, TicketView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.desk.trading.sending import Said
+from service_tui.storage.blotter import Budget
+from service_tui.terms import Action
+from service_tui.units import Micros, Timestamp, decimal
+from service_tui.wire.reactor import Decision, ReactionRequest
+from service_tui.wire.trades import CLIENT_REF, TradeRequest
+
+SOURCE: Final = "desk:reactor"
+SKILL: Final = "reactor"
+"""Under this slug a service counts what mirrors spend."""
+
+TX_KEY: Final = "tx_hash"
+ID_KEY: Final = "signal_id"
+BUY: Final = "BUY"
+
+_NEVER_SPENT: Final = frozenset({TicketState.REFUSED, TicketState.FAILED})
+
+
+def ticket_id_of(signal: SignalView) -> str:
+    """Name of a mirror, the same for ever: of its row, its order and its idempotency key."""
+    return f"{MIRROR}-{hashlib.sha256(signal.signal_id.encode()).hexdigest()[:32]}"
+
+
+def once_of(signal: SignalView) -> str:
+    """The key that is claimed before a mirror is sent, once for ever."""
+    return f"{MIRROR}:{signal.signal_id}"
+
+
+def order_of(signal: SignalView) -> PlaceTrade:
+    """The buy that mirrors a signal; its bound travels in the request."""
+    return PlaceTrade(
+        market_id=signal.market_id,
+        side=signal.side,
+        action=Action.BUY,
+        venue=signal.venue,
+        amount=signal.amount,
+        reasoning=f"mirror of {signal.label or signal.wallet}",
+        question=signal.question,
+    )
+
+
+def ticket_of_mirror(signal: SignalView, now: Timestamp) -> TicketView:
+    """The row of a mirror before it is sent."""
+    order, name = order_of(signal), ticket_id_of(signal)
+    return TicketView(
+        ticket_id=name,
+        kind=MIRROR,
+        market_id=signal.market_id,
+        what=f"mirror {signal.label or signal.wallet[:8]}: {order.in_words()}",
+        state=TicketState.QUEUED,
+        opened_at=now,
+        client_ref=name,
+        amount=signal.amount,
+        question=signal.question,
+        holding=order.holding,
+        venue=order.venue,
+    )
+
+
+def request_of_mirror(signal: SignalView) -> TradeRequest:
+    """The order in the words of the wire, at most `price_max` a share.
+
+    Returns:
+        The request.
+
+    Raises:
+        ValueError: the service named something that cannot stand in an order.
+    """
+    data: dict[str, str | float | int] = {
+        "signal_source": SKILL,
+        TX_KEY: signal.tx_hash,
+        "whale_wallet": signal.wallet,
+        "whale_side": BUY,
+        "whale_size": decimal(signal.size),
+        "whale_price": signal.price,
+        CLIENT_REF: ticket_id_of(signal),
+    }
+    if signal.name and signal.name != signal.tx_hash:
+        data[ID_KEY] = signal.name
+    order = order_of(signal)
+    return TradeRequest(
+        market_id=order.market_id,
+        side=order.side,
+        action=order.action,
+        amount=decimal(order.amount),
+        venue=order.venue,
+        price=signal.price_max,
+        reasoning=order.reasoning,
+        source=SOURCE,
+        skill_slug=SKILL,
+        signal_data=data,
+    )
+
+
+def reaction_of(signal: SignalView, decision: Decision, trade_id: str = "") -> ReactionRequest:
+    """What became of a signal, in the words of the wire."""
+    return ReactionRequest(
+        event_tx_hash=signal.tx_hash,
+        decision=decision,
+        taker_wallet=signal.wallet,
+        taker_side=BUY,
+        taker_price=signal.price,
+        taker_size=decimal(signal.size),
+        market_title=signal.question or None,
+        outcome=signal.side.value.capitalize(),
+        trade_id=trade_id or None,
+        reason=signal.words or None,
+        signal_id=signal.name or signal.tx_hash,
+    )
+
+
+def cap_of(state: DeskState, now: Timestamp) -> Budget | None:
+    """The day's cap of the config, as this desk itself counts what its mirrors spend."""
+    config = state.reactor.config
+    if config is None:
+        return None
+    return Budget(day_began(state, now), config.daily_cap, MIRROR)
+
+
+def cut_to_day(state: DeskState, signal: SignalView) -> SignalView:
+    """Cut a signal to what the day's cap allows after mirrors that left a moment ago.
+
+    Signals that wait share what is left: the first that is mirrored takes it.
+
+    Returns:
+        The signal; with nothing left it stays as it is, and the cap refuses it.
+    """
+    left = state.reactor.day_left
+    if left is None:
+        return signal
+    read_at = state.seen.get(Topic.REACTOR, Timestamp(0.0))
+    room = (left - _mirrored_since(state, read_at)) // CENT * CENT
+    return replace(signal, amount=Micros(room)) if 0 < room < signal.amount else signal
+
+
+def _mirrored_since(state: DeskState, at: Timestamp) -> int:
+    """Money of mirrors that the service may not have counted in an answer of that time."""
+    return sum(
+        one.amount
+        for one in state.tickets
+        if one.kind == MIRROR and one.state not in _NEVER_SPENT and not one.has_no_trace
+        if one.in_flight or one.opened_at >= at
+    )
+
+
+def why_never(state: DeskState, signal: SignalView) -> str:
+    """Why no rule of the desk mirrors a signal, however long it waits; empty when one may."""
+    return next(_never(state, signal), "")
+
+
+def _never(state: DeskState, signal: SignalView) -> Iterator[str]:
+    config = state.reactor.config
+    if config is None:
+        return
+    if signal.wallet not in config.wallets:
+        yield "its wallet is not on the watchlist"
+    if not signal.size >= config.min_size:
+        yield f"smaller than the {decimal(config.min_size):,.2f} shares that are followed"
+
+
+def why_not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Said | None:
+    """Why a signal cannot be mirrored at this moment, and what to do; None when it can."""
+    return next(_not_now(state, signal, now), None)
+
+
+def _not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Iterator[Said]:
+    """Limits are written so that a number that is none fails them."""
+    reactor = state.reactor
+    config = reactor.config
+    if reactor.barred or config is None:
+        yield reactor.barred or "the config of the reactor is not read yet", "wait for an answer"
+        return
+    if not now < signal.expires_at:
+        yield "it has expired", "wait for the next one"
+    if signal.venue is not config.venue:
+        yield (
+            f"it is of {signal.venue.value}, the config says {config.venue.value}",
+            "set the venue",
+        )
+    if reactor.breaker.is_paused(now):
+        yield "the circuit breaker is open", "reset it, or wait until its hour is over"
+    left = _skill_left(state)
+    if left is not None and not signal.amount <= left:
+        yield (
+            f"of the day's budget of the skill {SKILL!r} only {decimal(left):,.2f} is left",
+            "wait for midnight UTC, or raise the limit on the settings screen (8)",
+        )
+
+
+def _skill_left(state: DeskState) -> Micros | None:
+    """What the per-skill budget still allows for mirrors; None where there is none."""
+    known = state.rails
+    if known is None or known.skill_day_max is None:
+        return None
+    told = sum(one.spent for one in known.skills if one.slug == SKILL)
+    later = _mirrored_since(state, known.at)
+    return Micros(max(0, known.skill_day_max - told - later))

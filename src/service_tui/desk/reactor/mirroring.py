@@ -1,0 +1,478 @@
+"""The mirror of a signal: the one place where somebody else's trade becomes an order of ours.
+
+Knows ports, the blotter and the service's signals. Must not know widgets, nor who is worth it.
+Used by desk.desk, which tells it of every listing. What a wallet's policy calls `auto` is mirrored
+from here within the listing that brings it; everything else waits for the person's word.
+
+Before an order leaves, its intent, its once-key and the signal stand on disk in one transaction,
+under names made of the signal's own. Whoever comes after a crash finds them there: what was sent is
+looked up, never sent again, and the signal is taken out once its mirror is sure. Source: failures,
+T-24; spec, "Reactor flow".
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from enum import Enum, auto
+from typing import Final
+
+from service_tui.client.errors import (
+    InvalidError,
+    NotFoundError,
+    ReadOnlyError,
+    ServiceError,
+)
+from service_tui.desk.blotter import intent_of, ticket_of
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.reactor import DismissSignal, MirrorAllFrom, MirrorSignal
+from service_tui.desk.facts import Noticed, TicketChanged
+from service_tui.desk.gate import HALTED, RESUME_FIX
+from service_tui.desk.ports import Ports
+from service_tui.desk.reactor.kept import row_of
+from service_tui.desk.reactor.mirror_order import (
+    cap_of,
+    cut_to_day,
+    once_of,
+    order_of,
+    reaction_of,
+    request_of_mirror,
+    ticket_of_mirror,
+    why_never,
+    why_not_now,
+)
+from service_tui.desk.reactor.translate import breaker_view
+from service_tui.desk.slices.reactor import (
+    BreakerSeen,
+    Policy,
+    SignalChanged,
+    SignalsSeen,
+    SignalState,
+    SignalView,
+)
+from service_tui.desk.slices.records import NoticeKind, TicketState, TicketView
+from service_tui.desk.trading.handlers import NO_ORDER, budget_of, preflight, unwritten
+from service_tui.desk.trading.sending import Said, end, send, settle
+from service_tui.desk.translate import amount, shares_of
+from service_tui.storage.errors import BudgetExceededError, ClaimedError, StorageError
+from service_tui.storage.reactor import putting
+from service_tui.terms import Action
+from service_tui.wire.endpoints.public import DELETE_SIGNAL, POST_REACTION, REACTIONS
+from service_tui.wire.reactor import Decision, ReactionsQuery
+from service_tui.wire.trades import TradeBody, TradeRequest
+
+log = logging.getLogger(__name__)
+
+AT_ONCE_MAX: Final = 4
+"""Mirrors on their way at one time; they leave in the order in which the signals came."""
+
+REACTIONS_LOOKED: Final = 200
+SLACK: Final = 0.0005
+"""ours: prices come rounded; so far above its bound a fill is no fault."""
+
+UNSENT: Final = "the desk was closed before anything was sent"
+DISMISSED: Final = "dismissed by you"
+
+
+class _Why(Enum):
+    """Why a signal has its turn: a policy, the person's word, or because its mirror has ended."""
+
+    RULE = auto()
+    HAND = auto()
+    END = auto()
+
+
+_ENDED: Final = frozenset({SignalState.MIRRORED, SignalState.FAILED})
+
+
+class Mirrors:
+    """Mirrors signals, each at most once for ever.
+
+    `take` hears of a listing, `ask`, `ask_all` and `dismiss` are the person's word, `nudge` tells
+    that a mirror has come to its end; `run` does the work.
+    """
+
+    def __init__(self, ports: Ports, *, executes: bool, held_back: Callable[[], str]) -> None:
+        """Bind to a desk.
+
+        Args:
+            ports: the outside.
+            executes: whether `auto` is carried out here.
+            held_back: why no buy is placed at this moment; empty when one may be.
+        """
+        self._ports = ports
+        self._executes = executes
+        self._held_back = held_back
+        self._queue: asyncio.Queue[tuple[str, _Why]] = asyncio.Queue()
+        self._queued: set[str] = set()
+        self._working: set[str] = set()
+        self._owed: set[str] = set()
+        self._ended_here: set[str] = set()
+        self._taken_up: set[str] = set()
+        self._reported: set[str] = set()
+        self._finished: set[str] = set()
+        self._trade_ids: dict[str, str] = {}
+        self._slots = asyncio.Semaphore(AT_ONCE_MAX)
+        self._closing = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an order is under way that is worth waiting for."""
+        return bool(self._working)
+
+    # -- what is to be done --------------------------------------------------------------------
+
+    def take(self, fact: SignalsSeen) -> None:
+        """Go through a listing, oldest first, once the state knows it."""
+        reactor = self._ports.state().reactor
+        known = {one.signal_id: one for one in reactor.signals}
+        for kept in (self._owed, self._ended_here, self._reported, self._finished):
+            kept.intersection_update(known)
+        may_buy = self._executes and not self._held_back()
+        for told in fact.signals:
+            signal = known.get(told.signal_id)
+            if signal is None:
+                continue
+            is_auto = may_buy and reactor.policy_of(signal.wallet) is Policy.AUTO
+            if signal.state is SignalState.PENDING and is_auto:
+                self._put(signal.signal_id, _Why.RULE)
+            elif signal.ticket_id and signal.state in _ENDED:
+                # An earlier run ended before it had said so, or before the signal was taken out.
+                self._finish_later(signal.signal_id)
+        for signal_id in self._owed - self._finished:
+            self._finish_later(signal_id)
+
+    def ask(self, order: MirrorSignal) -> None:
+        """Mirror one signal now."""
+        signal = self._ports.state().reactor.signal(order.signal_id)
+        why = self._why_not_by_hand(signal)
+        if why:
+            self._ports.say(Noticed("warn", f"{order.in_words()}: {why}"))
+        else:
+            self._put(order.signal_id, _Why.HAND)
+
+    def ask_all(self, order: MirrorAllFrom) -> None:
+        """Mirror every signal of a wallet that waits, oldest first."""
+        waiting = self._ports.state().reactor.waiting
+        mine = [one for one in reversed(waiting) if one.wallet == order.wallet]
+        why = self._held_back() if mine else "none of them waits any more"
+        if why:
+            self._ports.say(Noticed("warn", f"{order.in_words()}: {why}"))
+            return
+        for one in mine:
+            self._put(one.signal_id, _Why.HAND)
+
+    def nudge(self, ticket: TicketView) -> None:
+        """A mirror has come to its end, found or answered: the service is to hear of it."""
+        if ticket.in_flight and not ticket.has_no_trace:
+            return
+        signals = self._ports.state().reactor.signals
+        signal = next((one for one in signals if one.ticket_id == ticket.ticket_id), None)
+        if signal is not None and signal.state in _ENDED:
+            self._owed.add(signal.signal_id)
+            if signal.signal_id not in self._taken_up:
+                # Nobody can have said yet what has just happened.
+                self._ended_here.add(signal.signal_id)
+            self._finish_later(signal.signal_id)
+
+    def close(self) -> None:
+        """Begin no further mirror."""
+        self._closing = True
+
+    def _why_not_by_hand(self, signal: SignalView | None) -> str:
+        if signal is None:
+            return "this signal is not known any more"
+        if not signal.can_mirror(self._ports.now()):
+            known = f": {signal.words}" if signal.words else ""
+            if signal.state in {SignalState.PENDING, SignalState.SKIPPED}:
+                return f"it has expired{known}"
+            return f"it is {signal.state.value} already{known}"
+        return self._held_back()
+
+    def _put(self, signal_id: str, why: _Why) -> None:
+        if signal_id not in self._queued and signal_id not in self._working:
+            self._queued.add(signal_id)
+            self._queue.put_nowait((signal_id, why))
+
+    def _finish_later(self, signal_id: str) -> None:
+        if signal_id not in self._finished:
+            self._put(signal_id, _Why.END)
+
+    # -- doing it ------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Work through what was asked for, in its order; goes on for ever."""
+        await self._take_up()
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                signal_id, why = await self._queue.get()
+                await self._slots.acquire()
+                self._queued.discard(signal_id)
+                self._working.add(signal_id)
+                tasks.create_task(self._work(signal_id, why))
+
+    async def _take_up(self) -> None:
+        """Show how the mirrors stand that an earlier run left on their way."""
+        for signal in self._ports.state().reactor.signals:
+            if signal.state not in {SignalState.MIRRORING, SignalState.UNKNOWN}:
+                continue
+            try:
+                row = await asyncio.to_thread(self._ports.blotter.find, signal.ticket_id)
+            except StorageError as error:
+                log.warning("a mirror of an earlier run cannot be read: %s", error)
+                continue
+            if row is None:
+                # Intent and signal are written together: without the one nothing was sent.
+                failed = replace(signal, state=SignalState.FAILED, words=UNSENT)
+                self._ports.say(SignalChanged(failed))
+                continue
+            ticket = ticket_of(row)
+            if not ticket.in_flight:
+                self._taken_up.add(signal.signal_id)
+            self._ports.say(TicketChanged(ticket))
+            if not ticket.in_flight:
+                self._tell(ticket.what, ticket.outcome)
+
+    def _tell(self, what: str, outcome: str) -> None:
+        """An outcome that nobody may have seen, as the program ended."""
+        said = f"{what}, left by an earlier run: {outcome}"
+        self._ports.say(Noticed("info", said, NoticeKind.FILL))
+
+    async def _work(self, signal_id: str, why: _Why) -> None:
+        try:
+            signal = self._ports.state().reactor.signal(signal_id)
+            if signal is not None and self._may_begin(signal, why):
+                signal = await self._mirror(signal, by_hand=why is _Why.HAND)
+            if signal is not None and signal.state in _ENDED and signal_id not in self._finished:
+                await self._finish(signal)
+        except StorageError as error:
+            self._ports.say(Noticed("bad", f"the reactor: {error}"))
+        finally:
+            self._working.discard(signal_id)
+            self._slots.release()
+
+    def _may_begin(self, signal: SignalView, why: _Why) -> bool:
+        """Whether it is still to be mirrored once its turn has come."""
+        if self._closing or not signal.can_mirror(self._ports.now()):
+            return False
+        if why is _Why.RULE:
+            policy = self._ports.state().reactor.policy_of(signal.wallet)
+            return signal.state is SignalState.PENDING and policy is Policy.AUTO
+        return why is _Why.HAND
+
+    async def _mirror(self, signal: SignalView, *, by_hand: bool) -> SignalView | None:
+        """Place the order of a signal, if nothing speaks against it.
+
+        Returns:
+            The signal as it stands then.
+        """
+        state, now = self._ports.state(), self._ports.now()
+        never = "" if by_hand else why_never(state, signal)
+        if never:
+            await self._skip(signal, never)
+            return None
+        signal = cut_to_day(state, signal)
+        order = order_of(signal)
+        why = why_not_now(state, signal, now) or preflight(state, order, now)
+        try:
+            request = request_of_mirror(signal)
+        except ValueError:
+            why = why or NO_ORDER
+            request = None
+        if why is not None or request is None:
+            self._put_off(signal, why or NO_ORDER, by_hand=by_hand)
+            return None
+        # Said before anything waits: what it takes is not there for the next one.
+        ticket = ticket_of_mirror(signal, now)
+        self._ports.say(TicketChanged(ticket))
+        begun = replace(
+            signal, state=SignalState.MIRRORING, words=ticket.what, ticket_id=ticket.ticket_id
+        )
+        self._ports.say(SignalChanged(begun))
+        if not await self._written(begun, ticket, request):
+            return None
+        if self._ports.gate.last_word(request):
+            # A halt came while the intent was written.
+            await settle(self._ports, ticket, TicketState.REFUSED, (HALTED, RESUME_FIX))
+        else:
+            body = await send(self._ports, ticket, order, request)
+            self._take_fill(begun, order, body)
+        return await self._ended(begun)
+
+    def _put_off(self, signal: SignalView, why: Said, *, by_hand: bool) -> None:
+        """It cannot be mirrored now: a person hears why, a rule tries again while it waits."""
+        words = " — ".join(part for part in why if part)
+        if by_hand:
+            self._ports.say(Noticed("warn", f"{ticket_of_mirror(signal, signal.at).what}: {words}"))
+        elif signal.words != words:
+            self._ports.say(SignalChanged(replace(signal, words=words)))
+
+    async def _written(self, signal: SignalView, ticket: TicketView, request: TradeRequest) -> bool:
+        """Write intent, once-key and signal; False when nothing may be sent."""
+        state, now = self._ports.state(), self._ports.now()
+        cap = cap_of(state, now)
+        budgets = [one for one in (cap, budget_of(self._ports)) if one is not None]
+        try:
+            await self._ports.blotter.open_ticket(
+                intent_of(ticket, request.model_dump_json(exclude_none=True)),
+                budget=budgets,
+                once=once_of(signal),
+                beside=putting(row_of(signal)),
+            )
+        except ClaimedError:
+            await self._known_already(signal, ticket)
+        except StorageError as error:
+            told, said = unwritten(error)
+            if isinstance(error, BudgetExceededError) and cap is not None:
+                said = _cap_words(error, said, cap.max_micros)
+            end(self._ports, ticket, told, said)
+            skipped = replace(signal, ticket_id="", words=" — ".join(said))
+            await self._skip(skipped, skipped.words)
+        else:
+            return True
+        return False
+
+    async def _known_already(self, signal: SignalView, ticket: TicketView) -> None:
+        """This transaction was mirrored before, however long ago: show how that went."""
+        row = await asyncio.to_thread(self._ports.blotter.find, ticket.ticket_id)
+        if row is not None:
+            self._ports.say(TicketChanged(ticket_of(row)))
+            return
+        said = ("this signal was mirrored before", "")
+        end(self._ports, ticket, TicketState.REFUSED, said)
+        self._ports.say(SignalChanged(replace(signal, state=SignalState.SKIPPED, words=said[0])))
+
+    def _take_fill(self, signal: SignalView, order: PlaceTrade, body: TradeBody | None) -> None:
+        """What the answer says was bought; where it says nothing, the list of trades will."""
+        known = self._ports.state().reactor.signal(signal.signal_id)
+        if body is None or known is None or known.state is not SignalState.MIRRORED:
+            return
+        self._trade_ids[signal.signal_id] = body.trade_id or ""
+        shares, cost = amount(shares_of(body, Action.BUY)), amount(body.cost)
+        if shares <= 0:
+            return
+        filled = replace(known, shares=shares, cost=cost)
+        self._ports.say(SignalChanged(filled))
+        paid = filled.fill_price
+        if paid is not None and not paid <= signal.price_max + SLACK:
+            said = f"paid {paid:.4f} a share, above the bound of {signal.price_max:.4f}"
+            what = f"mirror: {order.in_words()}"
+            self._ports.say(Noticed("bad", f"{what}: {said}; the service did not heed it"))
+
+    async def _ended(self, begun: SignalView) -> SignalView | None:
+        """The signal once its order was answered, or not."""
+        signal = self._ports.state().reactor.signal(begun.signal_id)
+        ticket = self._ticket(begun.ticket_id)
+        if signal is None or ticket is None:
+            return signal
+        if ticket.state is TicketState.REFUSED and ticket.fix == RESUME_FIX:
+            await self._skip(replace(signal, ticket_id=""), HALTED)
+            return None
+        return signal
+
+    def _ticket(self, ticket_id: str) -> TicketView | None:
+        tickets = self._ports.state().tickets
+        return next((one for one in tickets if one.ticket_id == ticket_id), None)
+
+    # -- what the service is told --------------------------------------------------------------
+
+    async def _finish(self, signal: SignalView) -> None:
+        """Say what became of a signal, and take it out once its mirror is sure.
+
+        What fails now is done at the next listing.
+        """
+        is_mirrored = signal.state is SignalState.MIRRORED
+        try:
+            await self._report(signal, "mirrored" if is_mirrored else "failed")
+            if is_mirrored:
+                await self._delete(signal)
+        except ServiceError as error:
+            log.info("a signal is not finished: %s", error)
+            return
+        self._finished.add(signal.signal_id)
+        if signal.signal_id not in self._ended_here | self._taken_up:
+            self._tell(f"mirror, {signal.question or signal.market_id}", signal.words)
+        self._trade_ids.pop(signal.signal_id, None)
+
+    async def _report(self, signal: SignalView, decision: Decision) -> None:
+        if signal.signal_id in self._reported:
+            return
+        is_new = signal.signal_id in self._ended_here or signal.state is SignalState.SKIPPED
+        if is_new or not await self._was_reported(signal):
+            trade_id = self._trade_ids.get(signal.signal_id, "")
+            try:
+                reply = await self._ports.client.call(
+                    POST_REACTION, body=reaction_of(signal, decision, trade_id)
+                )
+            except (NotFoundError, InvalidError, ValueError) as error:
+                log.info("a service that takes no reactions: %s", error)
+            else:
+                breaker = breaker_view(reply.answer.breaker, self._ports.client.skew_s or 0.0)
+                if breaker is not None:
+                    self._ports.say(BreakerSeen(breaker))
+        self._reported.add(signal.signal_id)
+
+    async def _was_reported(self, signal: SignalView) -> bool:
+        """Whether an earlier run has said it before it ended."""
+        query = ReactionsQuery(limit=REACTIONS_LOOKED)
+        try:
+            reply = await self._ports.client.call(REACTIONS, query=query)
+        except (NotFoundError, InvalidError):
+            return False
+        return any(
+            _is_about(signal, one.event_tx_hash, one.signal_id) for one in reply.answer.reactions
+        )
+
+    async def _delete(self, signal: SignalView) -> None:
+        path = {"signal_id": signal.name or signal.tx_hash}
+        # One that is gone already is what was wanted.
+        with suppress(NotFoundError):
+            await self._ports.client.call(DELETE_SIGNAL, path=path)
+
+    async def _skip(self, signal: SignalView, why: str) -> None:
+        """Nothing was sent, and nothing will be: say so here and there."""
+        skipped = replace(signal, state=SignalState.SKIPPED, words=why)
+        self._owed.discard(signal.signal_id)
+        self._ports.say(SignalChanged(skipped))
+        try:
+            await self._report(skipped, "skipped_filter")
+        except ServiceError as error:
+            log.info("a skipped signal is not reported: %s", error)
+
+    async def dismiss(self, order: DismissSignal) -> None:
+        """Take a signal out by the person's word."""
+        signal = self._ports.state().reactor.signal(order.signal_id)
+        if signal is None or signal.state is not SignalState.PENDING:
+            how = "not known any more" if signal is None else f"{signal.state.value} already"
+            self._ports.say(Noticed("warn", f"{order.in_words()}: it is {how}"))
+            return
+        if signal.signal_id in self._working:
+            self._ports.say(Noticed("warn", f"{order.in_words()}: it is on its way"))
+            return
+        self._ports.say(SignalChanged(replace(signal, state=SignalState.SKIPPED, words=DISMISSED)))
+        dismissed = replace(signal, state=SignalState.SKIPPED, words=DISMISSED)
+        try:
+            await self._report(dismissed, "skipped_filter")
+            await self._delete(signal)
+        except ReadOnlyError:
+            pass
+        except ServiceError as error:
+            said = f"it stays in the service's list until it expires: {error}"
+            self._ports.say(Noticed("warn", f"{order.in_words()}: {said}", NoticeKind.SIGNAL))
+
+
+def _is_about(signal: SignalView, tx_hash: str, signal_id: str | None) -> bool:
+    name = (signal.name or signal.tx_hash).lower()
+    return name == (signal_id or tx_hash).lower()
+
+
+def _cap_words(error: BudgetExceededError, said: Said, cap: int) -> Said:
+    """Which of the two budgets of a mirror did not hold."""
+    if error.maximum != cap:
+        return said
+    used, most = error.reserved / 1_000_000, error.maximum / 1_000_000
+    return (
+        f"the day's cap of the reactor is {most:,.2f}, {used:,.2f} used by this desk",
+        "wait for midnight UTC, or raise the cap",
+    )

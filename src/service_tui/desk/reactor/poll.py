@@ -1,0 +1,153 @@
+"""One reading of the reactor: the signals that wait, and now and then the config and the wallets.
+
+Knows client, translate and facts. Must not know how often it is called, nor what is mirrored.
+Used by desk.pollers. A service without a reactor for us is no failure: it is said, once.
+"""
+
+import logging
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.client.errors import NotFoundError, PlanRequiredError, ServiceError
+from service_tui.desk.facts import Fact
+from service_tui.desk.ports import Ports
+from service_tui.desk.reactor.translate import (
+    breaker_of_reactions,
+    breaker_view,
+    config_view,
+    known_wallets,
+    listing_of,
+    spent_of,
+)
+from service_tui.desk.slices.reactor import (
+    BreakerView,
+    KnownWalletsSeen,
+    ReactorBarred,
+    ReactorConfigView,
+    ReactorSeen,
+    ReactorView,
+    SignalsSeen,
+)
+from service_tui.units import Timestamp
+from service_tui.wire.endpoints.desk import DESK_WALLETS
+from service_tui.wire.endpoints.public import PENDING_SIGNALS, REACTIONS, REACTOR
+from service_tui.wire.reactor import PendingQuery, ReactionsQuery, ReactorConfigBody
+
+log = logging.getLogger(__name__)
+
+CONFIG_EVERY_S: Final = 30.0
+"""ours: so often the config is read while signals are polled; another console may change it."""
+
+IDLE_S: Final = 10.0
+"""ours: the same while the reactor is off, where nothing else is asked for."""
+
+MAKER: Final = "maker"
+"""Fills in which the wallet was the maker are understood. Source: wire reference, 8."""
+
+NO_REACTOR: Final = "this service has no reactor: use the embedded one, or ask its maker"
+PRO_ONLY: Final = "choose the Pro plan; 7 shows the plans of this service's agents"
+
+
+@dataclass(slots=True)
+class ReactorWatch:
+    """What the reading of the reactor remembers.
+
+    `config_at` is when the config was read, monotonic. `breaker_reset_at` is when the person reset
+    the breaker of a service that keeps none of its own.
+    """
+
+    config_at: float | None = None
+    breaker_reset_at: Timestamp = Timestamp(0.0)
+
+
+def period_s(reactor: ReactorView, usual_s: float, barred_s: float) -> float:
+    """Seconds until the reactor is read again."""
+    if reactor.barred:
+        return barred_s
+    return usual_s if reactor.is_enabled else IDLE_S
+
+
+async def read_signals(ports: Ports, watch: ReactorWatch) -> tuple[list[Fact], float | None]:
+    """Ask once.
+
+    Returns:
+        What became known, and how long the last call took; None where we have no reactor.
+    """
+    try:
+        return await _read(ports, watch)
+    except PlanRequiredError as error:
+        return [ReactorBarred(f"{error.error} — {error.fix or PRO_ONLY}")], None
+    except NotFoundError as error:
+        log.info("no reactor: %s", error)
+        return [ReactorBarred(NO_REACTOR)], None
+
+
+async def _read(ports: Ports, watch: ReactorWatch) -> tuple[list[Fact], float]:
+    facts: list[Fact] = []
+    reactor, now = ports.state().reactor, ports.clock.monotonic()
+    config, latency_s = reactor.config, 0.0
+    is_old = watch.config_at is None or now - watch.config_at >= CONFIG_EVERY_S
+    if config is None or not reactor.is_enabled or is_old:
+        reply = await ports.client.call(REACTOR)
+        watch.config_at, latency_s = now, reply.latency_s
+        config = config_view(reply.answer)
+        facts.append(seen_of(reply.answer, config, ports.client.skew_s or 0.0))
+        facts += await _wallets(ports)
+    if not config.enabled:
+        return facts, latency_s
+    asked = await ports.client.call(PENDING_SIGNALS, query=PendingQuery(caps=MAKER))
+    ahead_s = ports.client.skew_s or 0.0
+    found = listing_of(
+        asked.answer.reactor_signals,
+        config,
+        now=ports.now(),
+        ahead_s=ahead_s,
+        dropped=asked.dropped,
+    )
+    breaker = breaker_view(asked.answer.breaker, ahead_s)
+    if breaker is None:
+        breaker = await _breaker_by_reactions(ports, watch, ahead_s)
+    facts.append(
+        SignalsSeen(
+            at=ports.now(),
+            signals=tuple(found.signals),
+            breaker=breaker,
+            day_spent=spent_of(asked.answer.daily_spent),
+            labels=found.labels,
+            dropped=found.dropped,
+            broken=found.broken,
+        )
+    )
+    return facts, asked.latency_s
+
+
+def seen_of(body: ReactorConfigBody, config: ReactorConfigView, ahead_s: float) -> ReactorSeen:
+    """The fact that an answer with the config is."""
+    return ReactorSeen(config, breaker_view(body.breaker, ahead_s), spent_of(body.daily_spent))
+
+
+async def _wallets(ports: Ports) -> list[Fact]:
+    """The wallets that the embedded service offers; no other does."""
+    if not ports.state().service.embedded:
+        return []
+    try:
+        reply = await ports.client.call(DESK_WALLETS)
+    except ServiceError as error:
+        log.info("the known wallets were not read: %s", error)
+        return []
+    wallets = known_wallets(reply.answer.wallets)
+    known = ports.state().reactor.known
+    return [] if {one.address: one for one in wallets} == known else [KnownWalletsSeen(wallets)]
+
+
+async def _breaker_by_reactions(
+    ports: Ports, watch: ReactorWatch, ahead_s: float
+) -> BreakerView | None:
+    """The breaker of a service that does not show it, as the published skill counts."""
+    try:
+        reply = await ports.client.call(REACTIONS, query=ReactionsQuery())
+    except (NotFoundError, PlanRequiredError):
+        return None
+    return breaker_of_reactions(
+        reply.answer.reactions, since=watch.breaker_reset_at, ahead_s=ahead_s
+    )

@@ -1,0 +1,1 @@
+"""Redemptions: which begin, and each on its way."""

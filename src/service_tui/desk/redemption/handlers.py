@@ -1,0 +1,503 @@
+"""Redemptions: which begin, by whose word, and which go on after a restart.
+
+Knows ports, the chain line and the journal of runs. Must not know widgets, nor what a step does.
+Used by desk.desk. Only the desk that holds the data directory runs it, so that two consoles on it
+redeem once. A halt does not stop it: a redemption brings money. Source: decisions, "Money".
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from service_tui.client.errors import ServiceError
+from service_tui.desk.chain.line import ChainLine, micros_down
+from service_tui.desk.chain.refusing import Refusal, against
+from service_tui.desk.chain.run_body import Body, frozen, thawed
+from service_tui.desk.chain.run_turn import ASK, CHECK, PREPARED, REFUSED, SIGN
+from service_tui.desk.commands.wallet import (
+    AbandonRun,
+    PrepareRedemption,
+    Redeem,
+    RedeemAll,
+    SetAutoRedeem,
+)
+from service_tui.desk.facts import Noticed, PreferenceSet
+from service_tui.desk.ports import Memory, Ports
+from service_tui.desk.redemption.redeeming import Redeeming
+from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.desk.slices.redemption import ChainRunState, NoReason, RedemptionRow, RunView
+from service_tui.desk.slices.wallet import AutoChanged, ChainRunChanged, KeyState, Ownership
+from service_tui.signing.errors import SigningError
+from service_tui.storage.chain_runs import ChainRun
+from service_tui.storage.errors import ClaimedError, StorageError
+from service_tui.terms import Side
+from service_tui.units import Micros, Timestamp, decimal
+from service_tui.wire.agents import AgentSettingsPatch
+from service_tui.wire.endpoints.public import PATCH_AGENT
+
+log = logging.getLogger(__name__)
+
+SUBJECT: Final = "redeem:"
+"""Begins the subject of every redemption in the journal of runs."""
+
+ALLOWED: Final = "redeem.auto"
+"""Preference under which the person's standing word lies, with the time it was given."""
+
+CYCLE_S: Final = 10.0
+"""How often it is looked for what can be redeemed by itself."""
+
+SHOWN: Final = 100
+REVERTS_MAX: Final = 2
+"""Two reverts in a row pause redeeming by itself. Source: failures, T-05."""
+
+AGAIN_S: Final = 60.0
+AGAIN_MAX_S: Final = 1_800.0
+"""ours: the pause before what was refused is tried by itself again, doubled each time."""
+
+HOLDER: Final = "another program holds this data directory: redeem there"
+_NEVER_AGAIN: Final = frozenset({NoReason.LOST, NoReason.ALREADY, NoReason.OUTSIDE_POLICY})
+
+
+class Redemptions:
+    """Carries redemptions out, each once."""
+
+    def __init__(
+        self, ports: Ports, line: ChainLine, memory: Memory, *, executes: Callable[[], bool]
+    ) -> None:
+        self._ports = ports
+        self._line = line
+        self._memory = memory
+        self._executes = executes
+        self._turns: dict[str, Redeeming] = {}
+        self._busy: set[str] = set()
+        self._tried: dict[str, int] = {}
+        self._awake = asyncio.Event()
+        self._word = asyncio.Lock()
+        self._closing = False
+        self._unread = True
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a step is under way that is worth waiting for."""
+        return any(self._turns[key].step in {ASK, CHECK, SIGN} for key in self._busy)
+
+    def close(self) -> None:
+        """Begin no further redemption."""
+        self._closing = True
+
+    async def rest(self) -> None:
+        """Note that the program ends in order: no step under way is what ended it."""
+        try:
+            for turn in list(self._turns.values()):
+                if not turn.is_aside:
+                    await turn.hold_steady()
+        except StorageError as error:
+            log.warning("the runs under way were not noted: %s", error)
+
+    def take_up(self) -> None:
+        """This desk signs anew: what the journal holds now comes first, not what was known."""
+        # A step that is being taken goes on: what it does next is in the journal before it does.
+        self._turns = {key: turn for key, turn in self._turns.items() if key in self._busy}
+        self._unread = True
+        self._awake.set()
+
+    def nudge(self) -> None:
+        """Something changed that a redemption may have waited for."""
+        self._awake.set()
+
+    # -- what the person orders ------------------------------------------------------------------
+
+    async def prepare(self, order: PrepareRedemption) -> None:
+        """Ask and check, so that the person sees what would be signed."""
+        if (refusal := self._why_not(order.key)) is not None:
+            self._say_no(order.key, refusal)
+            return
+        row = self._row(order.key)
+        if row is None:
+            return
+        if self._is_managed():
+            # The service signs: nothing is asked before the person has said yes.
+            self._ports.say(
+                ChainRunChanged(self._new_view(row, ChainRunState.PREPARED, by_itself=False))
+            )
+            return
+        async with self._word:
+            held = self._turns.get(order.key)
+            if held is not None and held.is_aside:
+                await held.hold_steady()
+                self._awake.set()
+                return
+            await self._let_go(order.key, "looked at anew")
+            await self._begin(row, confirmed=False, by_itself=False)
+
+    async def redeem(self, order: Redeem) -> None:
+        """The person's yes to what was shown."""
+        if self._is_managed() and not order.digest:
+            await self._by_word((order.key,))
+            return
+        view = self._line.vault.view()
+        if view.state is not KeyState.UNLOCKED:
+            words = "the wallet is locked: unlock it with its passphrase, then say yes again"
+            self._ports.say(Noticed("warn", words))
+            return
+        async with self._word:
+            turn = self._turns.get(order.key)
+            is_free = turn is not None and order.key not in self._busy
+            if turn is None or not is_free or not await turn.confirm(order.digest):
+                words = "what would be signed is no longer what was shown; nothing was signed"
+                self._ports.say(Noticed("warn", f"{words}: look at it again"))
+                return
+        self._awake.set()
+
+    async def redeem_all(self, order: RedeemAll) -> None:
+        """The person's yes to several, each within the caps that were shown."""
+        await self._by_word(order.keys)
+
+    async def abandon(self, order: AbandonRun) -> None:
+        """Give up a run whose nonce can never come; another may come in its place."""
+        turn = self._turns.get(order.key)
+        if turn is None or not await turn.abandon():
+            words = "nothing was abandoned: its place of the wallet may still come"
+            self._ports.say(Noticed("warn", words))
+            return
+        self._forget(order.key)
+
+    async def set_auto(self, order: SetAutoRedeem) -> None:
+        """Turn redeeming by itself on or off, here and on the service."""
+        if self._ports.state().service.read_only:
+            self._ports.say(Noticed("warn", "this desk is read-only"))
+            return
+        said = f"{self._ports.now():.0f}" if order.on else ""
+        # Off at once, whatever the service says; on only once it has agreed.
+        if not order.on:
+            await self._allow(said)
+        patch = AgentSettingsPatch(auto_redeem_enabled=order.on)
+        try:
+            reply = await self._ports.client.call(PATCH_AGENT, body=patch)
+        except ServiceError as error:
+            self._ports.say(Noticed("bad", f"{order.in_words()}: {error}"))
+            return
+        if order.on:
+            await self._allow(said)
+        self._ports.say(AutoChanged(on_service=reply.answer.auto_redeem_enabled))
+        self._tried.clear()
+        self._awake.set()
+
+    async def _allow(self, said: str) -> None:
+        await self._memory.prefer(ALLOWED, said)
+        self._ports.say(PreferenceSet(ALLOWED, said))
+        self._ports.say(AutoChanged(allowed=bool(said), paused=""))
+
+    async def _by_word(self, keys: tuple[str, ...]) -> None:
+        for key in keys:
+            async with self._word:
+                row = self._row(key)
+                if (refusal := self._why_not(key)) is not None:
+                    self._say_no(key, refusal)
+                elif row is not None:
+                    await self._let_go(key, "begun anew")
+                    await self._begin(row, confirmed=True, by_itself=False)
+
+    async def _let_go(self, key: str, words: str) -> None:
+        """End what was prepared for a row and not confirmed."""
+        held = self._turns.get(key)
+        if held is not None and held.step == PREPARED:
+            await held.drop(words)
+            self._forget(key)
+
+    def _why_not(self, key: str) -> Refusal | None:
+        """Why nothing is begun for a row; None when it may be."""
+        state, row, turn = self._ports.state(), self._row(key), self._turns.get(key)
+        if not self._executes() or state.service.read_only:
+            return Refusal(NoReason.SERVICE, HOLDER)
+        refusal = against(row)
+        if row is None or refusal is not None:
+            return refusal
+        is_held = turn is not None and turn.step != PREPARED and not turn.is_aside
+        if key in self._busy or is_held:
+            return Refusal(NoReason.SERVICE, "it is under way already")
+        if state.wallet.ownership is None:
+            return Refusal(NoReason.SERVICE, "the wallet is not known yet", "try in a moment")
+        return None
+
+    def _say_no(self, key: str, refusal: Refusal) -> None:
+        row, run = self._row(key), self._ports.state().redemption.run(key)
+        # What another program's desk would do says nothing of the position, should it become ours.
+        if self._executes() and row is not None and (run is None or not run.state.is_open):
+            view = self._new_view(row, ChainRunState.REFUSED, by_itself=False)
+            told = replace(
+                view,
+                reason=refusal.reason,
+                words=refusal.words,
+                fix=refusal.fix,
+                settled_at=self._ports.now(),
+            )
+            self._ports.say(ChainRunChanged(told))
+        tail = f" — {refusal.fix}" if refusal.fix else ""
+        named = key if row is None else row.question
+        self._ports.say(Noticed("warn", f"not redeemed, {named}: {refusal.words}{tail}"))
+
+    # -- running ---------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Go on with what the journal holds, then with what the person or the cycle begins."""
+        await self._try_to_read()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._cycle())
+            while True:
+                await self._awake.wait()
+                self._awake.clear()
+                await self._read_again()
+                for turn in self._idle():
+                    self._busy.add(turn.view.key)
+                    tasks.create_task(self._go(turn))
+
+    async def _read(self) -> None:
+        # A word that came before is carried out first: what it began is nothing left over.
+        async with self._word:
+            self._unread = False
+            await self._load()
+
+    async def _read_again(self) -> None:
+        """Read the journal where this desk has begun to sign anew; tried until it is read."""
+        if self._unread and self._executes():
+            await self._try_to_read()
+
+    async def _try_to_read(self) -> None:
+        try:
+            await self._read()
+        except StorageError as error:
+            # The cycle asks for it again.
+            self._unread = True
+            log.warning("the journal of runs is not read: %s", error)
+
+    def _idle(self) -> list[Redeeming]:
+        """Runs that can go on now, and that nobody works on."""
+        return [
+            turn
+            for key, turn in self._turns.items()
+            if self._may_begin() and key not in self._busy and self._may_go_on(turn)
+        ]
+
+    def _may_begin(self) -> bool:
+        """Whether this desk signs, knows what lies in the journal, and is to go on doing so."""
+        return self._executes() and not (self._closing or self._unread)
+
+    async def _cycle(self) -> None:
+        steady: list[Redeeming] = []
+        while True:
+            try:
+                await self._by_itself()
+                for turn in steady:
+                    await turn.hold_steady()
+            except (ServiceError, StorageError, SigningError) as error:
+                log.warning("redeeming by itself: %s", error)
+            # What was under way a whole cycle ago, and is still, is not what ends the program.
+            steady = [turn for key, turn in self._turns.items() if key in self._busy]
+            self._awake.set()
+            await self._ports.clock.sleep(CYCLE_S)
+
+    async def _go(self, turn: Redeeming) -> None:
+        key = turn.view.key
+        try:
+            await turn.go()
+        finally:
+            self._busy.discard(key)
+        if turn.view.state in {ChainRunState.REFUSED, ChainRunState.FAILED, ChainRunState.DONE}:
+            if self._turns.get(key) is turn:
+                self._forget(key)
+            self._count(turn.view)
+        if turn.view.reason is NoReason.NO_GAS and turn.view.by_itself:
+            self._pause(f"too little gas: {turn.view.fix}")
+
+    def _may_go_on(self, turn: Redeeming) -> bool:
+        if turn.step in {PREPARED, REFUSED} or turn.is_aside:
+            return False
+        if turn.step not in {ASK, CHECK, SIGN}:
+            return True
+        if turn.view.managed:
+            return True
+        # What is to be signed is compared with the position, and wants an open key.
+        signer = self._line.vault.signer
+        own = signer is not None and signer.address.lower() == turn.wallet.lower()
+        return turn.row is not None and (turn.step != SIGN or own)
+
+    async def _load(self) -> None:
+        """Take up what an earlier run of this program left; before a signature it is let go."""
+        runs = self._line.runs
+        # However many came later: what is not settled was perhaps sent, and is owed its end.
+        rows = [*await asyncio.to_thread(runs.unsettled)]
+        rows += await asyncio.to_thread(runs.recent, SHOWN)
+        once = {run.number: run for run in rows}
+        for run in sorted(once.values(), key=lambda run: run.number or 0):
+            key = run.subject.removeprefix(SUBJECT)
+            if key == run.subject or key in self._turns:
+                continue
+            try:
+                body = thawed(run.body)
+            except ValueError:
+                log.warning("a run of the journal cannot be read: %s", run.number)
+                continue
+            turn = Redeeming(self._ports, self._line, run, body)
+            if run.settled_at is None and not await self._dropped(turn):
+                self._turns[key] = turn
+                turn.come_back()
+            turn.say()
+        said = self._ports.state().preferences.get(ALLOWED, "")
+        self._ports.say(AutoChanged(allowed=bool(said), executes=self._executes()))
+        self._awake.set()
+
+    async def _dropped(self, turn: Redeeming) -> bool:
+        """Let go what the person has not confirmed: nothing was signed, and it can be redone."""
+        if turn.step not in {ASK, CHECK, PREPARED} or turn.body.confirmed:
+            return False
+        try:
+            await turn.drop("the program ended before it was confirmed; nothing was signed")
+        except StorageError as error:
+            log.warning("a run was not let go: %s", error)
+        return True
+
+    async def _begin(self, row: RedemptionRow, *, confirmed: bool, by_itself: bool) -> None:
+        """Write the run down, then have it worked on."""
+        view = self._new_view(row, ChainRunState.RUNNING, by_itself=by_itself)
+        body, now = Body(view, confirmed=confirmed), self._ports.now()
+        run = ChainRun(
+            subject=f"{SUBJECT}{row.key}",
+            wallet=self._ports.state().wallet.address,
+            opened_at=now,
+            changed_at=now,
+            step=ASK,
+            body=frozen(body),
+        )
+        try:
+            number = await self._line.runs.open(run)
+        except ClaimedError:
+            self._ports.say(Noticed("warn", f"{row.question}: it is under way already"))
+            return
+        except StorageError as error:
+            self._ports.say(Noticed("bad", f"{error}; nothing was redeemed"))
+            return
+        turn = Redeeming(self._ports, self._line, replace(run, number=number), body)
+        self._turns[row.key] = turn
+        turn.say()
+        self._awake.set()
+
+    def _new_view(self, row: RedemptionRow, state: ChainRunState, *, by_itself: bool) -> RunView:
+        return RunView(
+            market_id=row.market_id,
+            side=Side(row.side),
+            venue=row.venue,
+            question=row.question,
+            state=state,
+            amount=row.amount,
+            managed=self._is_managed(),
+            by_itself=by_itself,
+            opened_at=self._ports.now(),
+            words="asked now" if state is ChainRunState.RUNNING else "waits for your yes",
+        )
+
+    def _forget(self, key: str) -> None:
+        self._turns.pop(key, None)
+
+    def _row(self, key: str) -> RedemptionRow | None:
+        return self._ports.state().redemption.row(key)
+
+    def _is_managed(self) -> bool:
+        return self._ports.state().wallet.ownership is not Ownership.EXTERNAL
+
+    # -- by itself -------------------------------------------------------------------------------
+
+    async def _by_itself(self) -> None:
+        """Begin what the person's standing word covers. A managed wallet's service does its own."""
+        state = self._ports.state()
+        view = state.redemption
+        is_ours = view.auto.is_on and not self._is_managed() and not state.service.read_only
+        if not (is_ours and self._may_begin()):
+            if view.auto.paused:
+                self._pause("")
+            return
+        due = [row for row in view.ready if self._is_due(row)]
+        if not due:
+            if view.auto.paused and not view.ready:
+                # What waited has gone another way: there is nothing left to rest from.
+                self._pause("")
+            return
+        why = await self._held_up()
+        self._pause(why)
+        if why:
+            return
+        for row in due:
+            held = self._turns.get(row.key)
+            if held is None:
+                await self._begin(row, confirmed=True, by_itself=True)
+
+    def _is_due(self, row: RedemptionRow) -> bool:
+        """Whether a row may be begun by itself now."""
+        run = self._ports.state().redemption.run(row.key)
+        if Topic.REDEMPTIONS not in self._ports.state().seen or row.key in self._turns:
+            return False
+        if run is None or run.state is ChainRunState.PREPARED:
+            return True
+        if run.state is ChainRunState.DONE or run.reason in _NEVER_AGAIN:
+            # The queue is older than this run, or only a person can clear it up.
+            return False
+        if run.again_at is not None:
+            return self._ports.now() >= run.again_at
+        # Neither a closed key nor an empty wallet is the position's fault: the pause covers both.
+        return run.reason in {NoReason.LOCKED, NoReason.NO_GAS}
+
+    async def _held_up(self) -> str:
+        """Why nothing is begun by itself although it is on; empty when it may be."""
+        wallet = self._ports.state().wallet
+        signer = self._line.vault.signer
+        if signer is None:
+            return "the wallet is locked: unlock it with its passphrase"
+        if signer.address.lower() != wallet.address.lower():
+            return "the open key is not that of the linked wallet"
+        if self._reverts() >= REVERTS_MAX:
+            return f"{REVERTS_MAX} redemptions in a row were undone by the chain: turn it on anew"
+        needed = wallet.gas_needed or Micros(0)
+        held = micros_down(await (await self._line.chain()).balance(signer.address))
+        if held < needed or held == 0:
+            least = decimal(Micros(max(needed, 1)))
+            return f"too little gas: {decimal(held):.4f} POL, one redemption needs {least:.4f}"
+        return ""
+
+    def _reverts(self) -> int:
+        """Redemptions in a row that the chain has undone, since it was turned on."""
+        said = self._ports.state().preferences.get(ALLOWED, "")
+        since = float(said) if said.isascii() and said.isdecimal() else 0.0
+        count = 0
+        for run in self._ports.state().redemption.runs:
+            at = run.steps[-1].at if run.steps else Timestamp(0.0)
+            if run.state is ChainRunState.DONE or at < since:
+                break
+            count += run.reason is NoReason.REVERTED
+        return count
+
+    def _count(self, run: RunView) -> None:
+        """Say when a run that was refused is tried by itself again."""
+        if run.state is ChainRunState.DONE:
+            self._tried.pop(run.key, None)
+            return
+        waits = {NoReason.SERVICE, NoReason.CHAIN, NoReason.REVERTED}
+        if run.reason not in waits:
+            return
+        tries = self._tried.get(run.key, 0)
+        self._tried[run.key] = tries + 1
+        again = Timestamp(self._ports.now() + min(AGAIN_MAX_S, AGAIN_S * 2.0**tries))
+        self._ports.say(ChainRunChanged(replace(run, again_at=again)))
+
+    def _pause(self, why: str) -> None:
+        """Rest, or go on; told once a change."""
+        known = self._ports.state().redemption.auto.paused
+        if why == known:
+            return
+        self._ports.say(AutoChanged(paused=why))
+        if why:
+            words = f"winning positions wait, redeeming by itself rests: {why}"
+            self._ports.say(Noticed("bad", words, NoticeKind.ALERT))
+        elif self._ports.state().redemption.auto.is_on:
+            self._ports.say(Noticed("good", "redeeming by itself goes on", NoticeKind.ALERT))

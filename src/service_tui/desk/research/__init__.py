@@ -1,0 +1,1 @@
+"""Experiments and sessions on this desk."""

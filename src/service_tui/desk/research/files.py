@@ -1,0 +1,86 @@
+"""Watches the files of sessions on this machine: what runs where, and every line as it comes.
+
+Knows notes and ports. Must not know who writes them.
+Used by desk.desk, which owns its loop. Looking costs a few stats a second; reading only what moved.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from service_tui.desk.ports import Ports
+from service_tui.desk.research.translate import file_view
+from service_tui.desk.slices.research import FilesSeen, Source
+from service_tui.notes import notebook, registry
+
+LOOK_S: Final = 1.0
+"""A line shows within two seconds: one to be seen, and time to be read. Source: issue, "Live"."""
+
+Stamp = tuple[int, int]
+"""When a file was changed last, and its size."""
+
+
+@dataclass(slots=True)
+class FileWatch:
+    """Looks again and again, and says what there is when something has moved."""
+
+    folder: Path
+    ports: Ports
+    _stamps: dict[str, Stamp | None] = field(default_factory=dict[str, Stamp | None])
+    _notes: dict[str, notebook.Notes] = field(default_factory=dict[str, notebook.Notes])
+    _alive: dict[str, bool] = field(default_factory=dict[str, bool])
+
+    async def run(self) -> None:
+        """Go on for ever."""
+        while True:
+            found = await asyncio.to_thread(self.look)
+            if found is not None:
+                self.ports.say(FilesSeen(found))
+            await self.ports.clock.sleep(LOOK_S)
+
+    def look(self) -> Source | None:
+        """Everything that the files hold; None where nothing has moved. Blocks."""
+        has_moved = False
+        stamps: dict[str, Stamp | None] = {}
+        entries = registry.entries(self.folder)
+        for entry in entries:
+            path = Path(entry.repository) / notebook.FILE
+            key = str(path)
+            stamps[key] = _stamp(path)
+            if key not in self._stamps or self._stamps[key] != stamps[key]:
+                has_moved = True
+                self._notes[key] = _read(path)
+            own = str(registry.path_of(self.folder, Path(entry.repository)))
+            stamps[own] = _stamp(Path(own))
+            alive = registry.is_alive(entry.pid)
+            if self._stamps.get(own) != stamps[own] or self._alive.get(key) != alive:
+                has_moved = True
+                self._alive[key] = alive
+        if not has_moved and stamps.keys() == self._stamps.keys():
+            return None
+        self._stamps = stamps
+        parts = [
+            file_view(entry, self._notes[key], is_open=self._alive.get(key, False))
+            for entry in entries
+            for key in (str(Path(entry.repository) / notebook.FILE),)
+        ]
+        return Source(
+            tuple(session for part in parts for session in part.sessions),
+            tuple(one for part in parts for one in part.experiments),
+        )
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _read(path: Path) -> notebook.Notes:
+    try:
+        return notebook.read(path)
+    except OSError:
+        return notebook.Notes()

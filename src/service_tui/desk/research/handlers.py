@@ -1,0 +1,146 @@
+"""RunBacktest, StartSession, EndSession, ResetSession, ShowDiff: experiments from the desk's side.
+
+Knows ports. Must not know widgets; a session is begun by the program that also serves agents, in a
+process of its own, so that there is one machine of sessions and not two.
+Used by desk.desk.
+"""
+
+import asyncio
+import os
+import sys
+from typing import Final
+
+from service_tui.client.errors import PlanRequiredError, RefusedError, ServiceError
+from service_tui.desk.commands.research import (
+    EndSession,
+    ResetSession,
+    RunBacktest,
+    ShowDiff,
+    StartSession,
+)
+from service_tui.desk.facts import Noticed
+from service_tui.desk.ports import Ports
+from service_tui.desk.research.translate import backtest_view
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.research import BacktestAsked, BacktestSeen, DiffSeen, DiffView
+from service_tui.desk.translate import UNTRANSLATABLE
+from service_tui.terms import Venue
+from service_tui.wire.endpoints.research import BACKTEST
+from service_tui.wire.research import BacktestRequest
+from service_tui.wire.text import line, prose
+
+WITHIN_S: Final = 60.0
+DIFF_MAX: Final = 200_000
+PLAN_WORDS: Final = "autoresearch needs the Pro plan"
+_KEYS_OF_OTHERS: Final = frozenset({"SERVICE_API_KEY", "SERVICE_API_URL"})
+
+
+async def run_backtest(order: RunBacktest, ports: Ports) -> None:
+    """Replay a skill's trades; a newer request makes an older answer void."""
+    ports.say(BacktestAsked(order.request_id))
+    try:
+        body = BacktestRequest(
+            skill_slug=order.skill,
+            config=dict(order.config),
+            days=order.days,
+            venue=Venue.EVM if order.venue is Venue.EVM else Venue.SIM,
+            sweep=dict(order.sweep) or None,
+        )
+        reply = await ports.client.call(BACKTEST, body=body)
+        view = backtest_view(reply.answer, order.request_id, ports.now())
+    except ServiceError as error:
+        ports.say(BacktestSeen(order.request_id, None, _why(error)))
+    except UNTRANSLATABLE:
+        words = "the thresholds are not what a backtest takes: names of signals, and figures"
+        ports.say(BacktestSeen(order.request_id, None, words))
+    else:
+        ports.say(BacktestSeen(order.request_id, view))
+
+
+def _why(error: ServiceError) -> str:
+    if isinstance(error, PlanRequiredError):
+        return f"{PLAN_WORDS}; {error.fix}" if error.fix else PLAN_WORDS
+    if isinstance(error, RefusedError) and error.fix:
+        return f"{error}; {error.fix}"
+    return str(error)
+
+
+async def start_session(order: StartSession, ports: Ports) -> None:
+    """Begin a session in a repository, and say how it went."""
+    words = (
+        order.skill, "--repo", order.repository, "--name", order.name,
+        "--metric", order.metric_name, "--unit", order.metric_unit,
+        "--direction", order.direction.value,
+    )  # fmt: skip
+    await _tell(order.in_words(), words, ports)
+
+
+async def turn_session(order: EndSession | ResetSession, ports: Ports) -> None:
+    """Turn autoresearch off for a skill or give it a fresh baseline, and say how it went."""
+    known = ports.state().research.sessions
+    place = next((one.repository for one in known if one.skill == order.skill), "")
+    if not place:
+        said = f"{order.in_words()}: its repository is not on this machine"
+        ports.say(Noticed("warn", said))
+        return
+    word = "off" if isinstance(order, EndSession) else "reset"
+    await _tell(order.in_words(), (word, order.skill, "--repo", place), ports)
+
+
+async def _tell(what: str, words: tuple[str, ...], ports: Ports) -> None:
+    code, said = await _ask_program(words, ports)
+    first = next(iter(said.splitlines()), "")
+    if code:
+        ports.say(Noticed("bad", f"{what}: {line(first.removeprefix('service-tui: '), limit=400)}"))
+    else:
+        ports.say(Noticed("good", what))
+    ports.poke(Topic.RESEARCH)
+
+
+async def _ask_program(words: tuple[str, ...], ports: Ports) -> tuple[int, str]:
+    """Have this program do something to a repository, as a person would from a shell."""
+    around = {key: one for key, one in os.environ.items() if key not in _KEYS_OF_OTHERS}
+    folder = () if ports.notes is None else ("--data-dir", str(ports.notes))
+    return await _run(
+        (sys.executable, "-m", "service_tui", "autoresearch", *words, *folder), around
+    )
+
+
+async def show_diff(order: ShowDiff, ports: Ports) -> None:
+    """Read what a commit changed; an empty commit closes it."""
+    if not order.commit:
+        ports.say(DiffSeen(None))
+        return
+    session = ports.state().research.session(order.key)
+    if session is None or not session.repository:
+        words = "its repository is not on this machine"
+        ports.say(DiffSeen(DiffView(order.key, order.commit, words=words)))
+        return
+    git = ("git", "-c", "core.hooksPath=/dev/null", "-C", session.repository)
+    show = ("show", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
+    code, said = await _run((*git, *show, order.commit, "--"), dict(os.environ))
+    text = prose(said, limit=DIFF_MAX)
+    view = DiffView(order.key, order.commit, text=text if not code else "")
+    if code:
+        words = line(next(iter(said.splitlines()), "git shows nothing"), limit=400)
+        view = DiffView(order.key, order.commit, words=words)
+    ports.say(DiffSeen(view))
+
+
+async def _run(words: tuple[str, ...], around: dict[str, str]) -> tuple[int, str]:
+    """Run a program to its end; its status and what it wrote, bounded."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words, env=around, stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        return 1, f"{words[0]} cannot be started ({error})"
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            said, _ = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return 1, f"it took longer than {WITHIN_S:.0f} s"
+    return process.returncode or 0, said[:DIFF_MAX].decode(errors="replace")

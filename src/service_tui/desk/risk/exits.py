@@ -1,0 +1,480 @@
+"""The exit of an alert: the one place where a breach becomes a sale.
+
+Knows ports, the blotter and the service's alerts. Must not know widgets, nor what a breach is.
+Used by desk.desk, which hands in every listing of alerts. Only the desk that holds the data
+directory runs it. Exits pass every block of entries: pause, halt, limits.
+
+Before a sale leaves, its intent and its once-key stand on disk in one transaction, under names made
+of the alert's id. Whoever comes after a crash finds them there, looks the order up, and only then
+acknowledges the alert. Source: failures, rule 16 and F-21.
+"""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.desk.blotter import intent_of, sent_of, ticket_of
+from service_tui.desk.commands.commands import ExitAlert, PlaceTrade
+from service_tui.desk.facts import Noticed
+from service_tui.desk.ports import Ports
+from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_WORDS
+from service_tui.desk.risk.translate import alert_view
+from service_tui.desk.slices.records import Phase, TicketState, TicketView, Topic
+from service_tui.desk.slices.risk import ALERT_LIFE_S, UNNAMED, AlertChanged, AlertState, AlertView
+from service_tui.desk.trading.sending import request_of, send, settle, take_answer
+from service_tui.desk.trading.taking_off import free_shares, held_now, sellable
+from service_tui.signing.orders import SHARES_MIN
+from service_tui.storage.errors import ClaimedError, StorageError
+from service_tui.terms import Action, Venue
+from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal
+from service_tui.wire.endpoints.public import (
+    DELETE_MONITOR,
+    END_RISK_ALERT,
+    PLACE_TRADE,
+    RISK_ALERTS,
+)
+from service_tui.wire.monitors import MonitorQuery, RiskAlertQuery, RiskAlertsQuery
+from service_tui.wire.trades import TradeRequest
+
+log = logging.getLogger(__name__)
+
+AT_ONCE_MAX: Final = 4
+"""Exits on their way at one time."""
+
+AGAIN_S: Final = 10.0
+AGAIN_MAX_S: Final = 300.0
+"""ours: the pause before an exit that was refused is tried again, doubled each time."""
+
+REPEAT_S: Final = 30.0
+"""ours: so long an exit without an answer is looked up before it is repeated under its own key."""
+
+SOLD: Final = "sold"
+NOT_SOLD_YET: Final = "not sold yet"
+UNSENDABLE: Final = "what the service calls it cannot be put into an order"
+
+
+class Exits:
+    """Carries out the exit of every alert that waits for one, once.
+
+    `take` hands in what the service lists, `ask` is the person's word; `run` does the work.
+    """
+
+    def __init__(self, ports: Ports, *, executes: bool) -> None:
+        self._ports = ports
+        self._executes = executes
+        self._listed: dict[str, AlertView] = {}
+        self._asked: set[str] = set()
+        self._busy: set[str] = set()
+        self._first_seen: dict[str, float] = {}
+        self._awake = asyncio.Event()
+        self._slots = asyncio.Semaphore(AT_ONCE_MAX)
+        self._closing = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a sale is under way that is worth waiting for."""
+        return bool(self._busy)
+
+    def take(self, waiting: Sequence[AlertView]) -> None:
+        """The alerts that wait, by the newest listing of the service; never a remembered one."""
+        self._listed = {alert.alert_id: alert for alert in waiting}
+        self._awake.set()
+
+    def ask(self, order: ExitAlert) -> None:
+        """Exit for one alert now, whatever pause a failed exit left behind."""
+        alert = self._listed.get(order.alert_id)
+        why = self._why_not(alert)
+        if why or alert is None:
+            self._ports.say(Noticed("warn", why))
+            return
+        self._asked.add(alert.alert_id)
+        self._awake.set()
+
+    def nudge(self) -> None:
+        """An exit has come to its end, found or answered: what follows need not wait."""
+        self._awake.set()
+
+    def close(self) -> None:
+        """Begin no further exit."""
+        self._closing = True
+
+    async def run(self) -> None:
+        """Work through what is listed whenever something was handed in; goes on for ever."""
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                await self._awake.wait()
+                self._awake.clear()
+                for alert in self._idle():
+                    self._busy.add(alert.alert_id)
+                    tasks.create_task(self._work(alert))
+
+    def _idle(self) -> list[AlertView]:
+        """Alerts whose exit is this desk's to run, and is not running now."""
+        return [
+            alert
+            for alert in self._listed.values()
+            if not (self._closing or alert.alert_id in self._busy or self._why_not(alert))
+        ]
+
+    def _why_not(self, alert: AlertView | None) -> str:
+        """Why no exit is run for an alert from here; empty when one is."""
+        service = self._ports.state().service
+        if alert is None:
+            return "this alert waits for no exit any more"
+        if alert.managed:
+            return BY_SERVICE
+        live = self._ports.state().wallet.live
+        is_real = alert.venue is not Venue.SIM and not service.embedded and not live
+        whys = {
+            BY_HOLDER: not self._executes or service.read_only,
+            f"{alert.venue.value} is a real venue, and real money is switched off": is_real,
+            "the service refuses this key": service.phase is Phase.UNAUTHORIZED,
+        }
+        return next((why for why, is_so in whys.items() if is_so), "")
+
+    async def _work(self, alert: AlertView) -> None:
+        """One alert's turn; whatever goes wrong is shown, and its next turn comes."""
+        by_hand = alert.alert_id in self._asked
+        self._asked.discard(alert.alert_id)
+        turn = _Turn(self._ports, alert, self._since(alert))
+        try:
+            async with self._slots:
+                if await turn.take(by_hand=by_hand):
+                    # Until the service lists it again, which it does if it has not taken note.
+                    self._listed.pop(alert.alert_id, None)
+        except (ServiceError, StorageError) as error:
+            turn.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: {error}", only_if_idle=True)
+        except ValueError:
+            # A service may name its markets and alerts as nothing can be named that is sent.
+            log.warning("an alert cannot be answered as it is named")
+            turn.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: {UNSENDABLE}", only_if_idle=True)
+        finally:
+            self._busy.discard(alert.alert_id)
+
+    def _since(self, alert: AlertView) -> float:
+        """Since when this program knows of the alert, by the monotonic clock."""
+        return self._first_seen.setdefault(alert.alert_id, self._ports.clock.monotonic())
+
+
+class _Turn:
+    """One look at one alert: where its exit stands, and the next step."""
+
+    def __init__(self, ports: Ports, alert: AlertView, known_since: float) -> None:
+        self._ports = ports
+        self._alert = alert
+        self._known_since = known_since
+        self._attempts = 0
+        self._ticket_id = ""
+
+    async def take(self, *, by_hand: bool) -> bool:
+        """Go the next step of the exit.
+
+        Returns:
+            Whether nothing is left to do for this alert.
+        """
+        past = await self._past()
+        last = past[-1] if past else None
+        if last is not None and last.in_flight:
+            last = await self._doubtful(last, by_hand=by_hand)
+            if last is None:
+                return False
+        if last is not None and last.state is TicketState.DONE:
+            rest = await self._rest()
+            if rest is None:
+                await self._acknowledge(last)
+                return True
+            self._alert = rest
+        if self._is_over():
+            self.tell(AlertState.EXPIRED, EXPIRED_WORDS)
+            return True
+        if last is None or by_hand or self._is_due(last):
+            return await self._exit(number=len(past) + 1)
+        return False
+
+    def tell(self, state: AlertState, words: str, *, only_if_idle: bool = False) -> None:
+        """Show where the exit stands."""
+        known = self._ports.state().risk.alert(self._alert.alert_id) or self._alert
+        if only_if_idle and known.state in {AlertState.UNKNOWN, AlertState.EXECUTED}:
+            return
+        attempts = max(self._attempts, known.attempts, 1)
+        if state is AlertState.EXPIRED and self._attempts:
+            state = AlertState.MISSED
+        changed = replace(
+            known,
+            state=state,
+            words=words,
+            ticket_id=self._ticket_id or known.ticket_id,
+            attempts=attempts,
+        )
+        if changed != known:
+            self._ports.say(AlertChanged(changed))
+
+    # -- what was tried before -----------------------------------------------------------------
+
+    async def _past(self) -> list[TicketView]:
+        """The exits of this alert that were begun, oldest first, as far as each has come."""
+        past: list[TicketView] = []
+        for number in itertools.count(1):
+            ticket = await self._ticket(_ticket_id(self._alert, number))
+            if ticket is None:
+                break
+            past.append(ticket)
+        if past:
+            self._attempts, self._ticket_id = len(past), past[-1].ticket_id
+        # An alert without a name is known by its position: a sale of long ago was another's.
+        oldest = self._alert.breached_at - ALERT_LIFE_S
+        if past and past[-1].state is TicketState.DONE and past[-1].opened_at < oldest:
+            return [replace(one, state=TicketState.FAILED, settled_at=None) for one in past]
+        return past
+
+    async def _ticket(self, ticket_id: str) -> TicketView | None:
+        known = (one for one in self._ports.state().tickets if one.ticket_id == ticket_id)
+        if (ticket := next(known, None)) is not None:
+            return ticket
+        row = await asyncio.to_thread(self._ports.blotter.find, ticket_id)
+        return None if row is None else ticket_of(row)
+
+    def _is_due(self, last: TicketView) -> bool:
+        """Whether the pause after a failed exit is over."""
+        pause_s = min(AGAIN_MAX_S, AGAIN_S * 2.0 ** (self._attempts - 1))
+        return last.settled_at is None or abs(self._ports.now() - last.settled_at) >= pause_s
+
+    def _is_over(self) -> bool:
+        """Whether the alert's hour has passed, by the service's clock as far as it is known."""
+        ahead_s = max(0.0, self._ports.client.skew_s or 0.0)
+        return self._ports.now() - ahead_s >= self._alert.expires_at
+
+    # -- a sale in doubt -----------------------------------------------------------------------
+
+    async def _doubtful(self, ticket: TicketView, *, by_hand: bool) -> TicketView | None:
+        """An exit that was sent, or was about to be, and has no end yet.
+
+        It is looked up as every order is. The embedded service carries out one key once, so there
+        it is repeated under its own key when the look-up found nothing.
+
+        Returns:
+            The ticket once it has an end; None while it has none.
+        """
+        if by_hand and ticket.is_lost:
+            said = (f"{ticket.outcome}; tried again by you", "")
+            await settle(self._ports, ticket, TicketState.FAILED, said)
+        elif self._may_repeat(ticket):
+            await self._repeat(ticket)
+        ended = await self._ticket(ticket.ticket_id)
+        if ended is not None and not ended.in_flight:
+            return ended
+        words = "sent, no answer: it is looked up and not sent again"
+        if ticket.is_lost:
+            words = f"{ticket.outcome}: check the position, and exit again yourself"
+        self.tell(AlertState.UNKNOWN, words)
+        return None
+
+    def _may_repeat(self, ticket: TicketView) -> bool:
+        state, clock = self._ports.state(), self._ports.clock
+        looked_for_s = min(
+            clock.monotonic() - self._known_since,
+            abs(clock.now() - (ticket.sent_at or ticket.opened_at)),
+        )
+        is_looked_up = not state.service.lookup_problem and looked_for_s >= REPEAT_S
+        if self._alert.venue is Venue.EVM and state.wallet.is_linked:
+            # What was signed is not kept, and a second signature would be a second order.
+            return False
+        return state.service.embedded and is_looked_up and not self._is_over()
+
+    async def _repeat(self, ticket: TicketView) -> None:
+        """Send the same order under the same key; what was carried out is only told again."""
+        row = await asyncio.to_thread(self._ports.blotter.find, ticket.ticket_id)
+        sent = "" if row is None else sent_of(row)
+        try:
+            request = TradeRequest.model_validate_json(sent)
+        except ValueError:
+            log.warning("an exit cannot be read back: %s", ticket.ticket_id)
+            return
+        log.info("an exit without a trace is repeated under its key: %s", ticket.ticket_id)
+        try:
+            reply = await self._ports.client.call(
+                PLACE_TRADE, body=request, idempotency_key=ticket.client_ref
+            )
+        except ServiceError as error:
+            log.info("it stays unknown: %s", error)
+            return
+        newest = await self._ticket(ticket.ticket_id)
+        if newest is not None and newest.state is TicketState.UNKNOWN:
+            await take_answer(self._ports, newest, self._order(ticket.shares), reply.answer)
+
+    # -- a new sale ----------------------------------------------------------------------------
+
+    async def _exit(self, number: int, *, is_freed: bool = False) -> bool:
+        """Sell what the alert asks for, at most what is held; the intent is on disk before."""
+        held = await self._held()
+        if held is None:
+            self.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: what is held cannot be read")
+            return False
+        free = held - self._leaving()
+        asked = self._alert.shares or held
+        if not sellable(self._alert.venue, min(asked, held)):
+            # No venue takes it, however often it is sent: the alert ends, what is held stays.
+            await self._finish(held)
+            self.tell(AlertState.ENDED, _dust_words(min(asked, held)))
+            return True
+        shares = sellable(self._alert.venue, min(asked, free))
+        if not shares:
+            self.tell(AlertState.PENDING, "a sale of these shares is under way: it goes first")
+            return False
+        # What open sales were met with, until they are cancelled here, is held no more.
+        alert = self._alert
+        if not is_freed and await free_shares(alert.holding, alert.venue, self._ports):
+            return await self._exit(number, is_freed=True)
+        return await self._sell(number, self._order(shares, everything=shares == held))
+
+    async def _sell(self, number: int, order: PlaceTrade) -> bool:
+        """Write the intent down, and send; True when nothing is left to do for the alert."""
+        ref = _ticket_id(self._alert, number)
+        ticket = self._new_ticket(order, number, ref)
+        request = request_of(order, dry_run=False, client_ref=ref)
+        once = f"alert:{self._alert.exit_name}" + (f":{number}" if number > 1 else "")
+        try:
+            intent = intent_of(ticket, request.model_dump_json(exclude_none=True))
+            await self._ports.blotter.open_ticket(intent, once=once)
+        except ClaimedError:
+            self.tell(AlertState.UNKNOWN, "this exit was begun before: it is looked up")
+            return False
+        self._attempts, self._ticket_id = number, ticket.ticket_id
+        self.tell(AlertState.EXITING, ticket.what)
+        await send(self._ports, ticket, order, request)
+        return await self._after(ticket)
+
+    async def _after(self, ticket: TicketView) -> bool:
+        """What an answer, or none, means for the alert; True when nothing is left to do."""
+        ended = await self._ticket(ticket.ticket_id)
+        if ended is None or ended.in_flight:
+            self.tell(AlertState.UNKNOWN, "sent, no answer: it is looked up and not sent again")
+        elif ended.state is TicketState.DONE:
+            if await self._rest() is None:
+                await self._acknowledge(ended)
+                return True
+            self.tell(AlertState.PENDING, f"{SOLD} in part, the rest follows: {ended.outcome}")
+        else:
+            self.tell(AlertState.FAILED, f"{NOT_SOLD_YET}, tried again soon: {ended.outcome}")
+        return False
+
+    def _order(self, shares: Micros, *, everything: bool = False) -> PlaceTrade:
+        alert = self._alert
+        return PlaceTrade(
+            market_id=alert.market_id,
+            side=alert.side,
+            action=Action.SELL,
+            venue=alert.venue,
+            shares=shares,
+            reasoning=f"exit of a risk alert: {alert.reason}"[:200],
+            question=alert.question,
+            everything=everything,
+        )
+
+    def _new_ticket(self, order: PlaceTrade, number: int, ref: str) -> TicketView:
+        return TicketView(
+            ticket_id=_ticket_id(self._alert, number),
+            kind=ExitAlert.kind,
+            market_id=order.market_id,
+            what=f"exit, {self._alert.reason}: {order.in_words()}",
+            state=TicketState.QUEUED,
+            opened_at=self._ports.now(),
+            client_ref=ref,
+            question=order.question,
+            holding=order.holding,
+            shares=order.shares,
+            venue=order.venue,
+        )
+
+    def _leaving(self) -> int:
+        """Shares of the side that a sale on its way may still take."""
+        return sum(
+            ticket.shares
+            for ticket in self._ports.state().tickets
+            if ticket.in_flight and not ticket.has_no_trace
+            if ticket.holding == self._alert.holding and ticket.ticket_id != self._ticket_id
+        )
+
+    # -- the end of an alert -------------------------------------------------------------------
+
+    async def _rest(self) -> AlertView | None:
+        """The alert as it stands after a sale that left a part of it, by the service's own count.
+
+        Returns:
+            None where nothing is left; an order on sim is filled whole.
+        """
+        if self._alert.venue is Venue.SIM:
+            return None
+        reply = await self._ports.client.call(RISK_ALERTS, query=RiskAlertsQuery())
+        for body in reply.answer.risk_alerts:
+            alert = alert_view(body, self._ports.now())
+            is_part = body.shares_sold > 0 and sellable(alert.venue, alert.shares) > 0
+            if alert.alert_id == self._alert.alert_id and is_part:
+                return alert
+        return None
+
+    async def _acknowledge(self, ticket: TicketView) -> None:
+        """The sale is sure: its monitor goes if nothing is held any more, then the alert.
+
+        In this order a crash in between leaves the alert, so that the rest is done next time.
+        """
+        self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}")
+        held = await self._held()
+        await self._finish(held)
+        if held is not None and held >= SHARE_QUANTUM and not sellable(self._alert.venue, held):
+            self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_words(held)}")
+
+    async def _finish(self, held: Micros | None) -> None:
+        """The monitor goes if nothing is held that can be sold, then the alert."""
+        if held is not None and not sellable(self._alert.venue, held):
+            await self._drop_monitor()
+        await self._end_alert()
+        for topic in (Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS, Topic.TRADES):
+            self._ports.poke(topic)
+
+    async def _drop_monitor(self) -> None:
+        query = MonitorQuery(side=self._alert.side, venue=self._alert.venue)
+        path = {"market_id": self._alert.market_id}
+        try:
+            await self._ports.client.call(DELETE_MONITOR, path=path, query=query)
+        except RefusedError as error:
+            # Gone already: a service may end a monitor together with its position.
+            log.debug("no monitor to remove: %s", error)
+
+    async def _end_alert(self) -> None:
+        alert = self._alert
+        named = None if alert.alert_id.startswith(UNNAMED) else alert.alert_id
+        path = {"market_id": alert.market_id, "side": alert.side.value}
+        try:
+            query = RiskAlertQuery(venue=alert.venue, alert_id=named)
+        except ValueError:
+            # A name that cannot be sent back: then its market and side are its name.
+            query = RiskAlertQuery(venue=alert.venue)
+        try:
+            await self._ports.client.call(END_RISK_ALERT, path=path, query=query)
+        except RefusedError as error:
+            log.debug("no alert to acknowledge: %s", error)
+
+    async def _held(self) -> Micros | None:
+        """What is held of the side at this moment; None where the answer does not prove it."""
+        alert = self._alert
+        return await held_now(alert.market_id, alert.side, alert.venue, self._ports)
+
+
+def _dust_words(shares: int) -> str:
+    """What becomes of shares that no order can sell."""
+    if shares < SHARE_QUANTUM:
+        return "nothing of it is held any more"
+    return (
+        f"{decimal(Micros(shares)):,.5f} shares are left, below the venue's least order of "
+        f"{SHARES_MIN // ONE}: they wait for the market's outcome"
+    )
+
+
+def _ticket_id(alert: AlertView, number: int) -> str:
+    """Name of one exit: of its row, of its order, and of its idempotency key."""
+    return f"{alert.exit_name}.{number}"

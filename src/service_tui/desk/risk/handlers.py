@@ -1,0 +1,120 @@
+"""SetMonitor, SetMonitors and RemoveMonitor: thresholds that the service watches.
+
+Knows ports. Must not know widgets, nor how a breach is met.
+Used by desk.desk.
+"""
+
+import math
+from collections.abc import Iterator
+
+from service_tui.client.errors import NotFoundError, RefusedError, ServiceError
+from service_tui.desk.commands.commands import RemoveMonitor, SetMonitor, SetMonitors
+from service_tui.desk.facts import Noticed
+from service_tui.desk.ports import Ports
+from service_tui.desk.risk.translate import monitor_view
+from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.risk import MonitorChanged, MonitorGone
+from service_tui.desk.state import DeskState
+from service_tui.desk.translate import UNTRANSLATABLE
+from service_tui.terms import Venue
+from service_tui.wire.endpoints.public import DELETE_MONITOR, SET_MONITOR
+from service_tui.wire.monitors import MonitorQuery, SaidMonitorRequest
+
+
+def objection(state: DeskState, order: SetMonitor) -> str:
+    """Why the desk itself says no to thresholds; empty when it does not."""
+    return next(_objections(state, order), "")
+
+
+def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
+    """Limits are written so that a number that is none fails them."""
+    stop, target = order.stop_pct, order.target_pct
+    if stop is None and target is None:
+        yield "give a stop, a target, or both"
+    if stop is not None and not 0 < stop <= 1:
+        yield "a stop is a part of the price paid: above 0 %, at most 100 %"
+    if target is not None and not (target > 0 and math.isfinite(target)):
+        yield "a target is above 0 %"
+    market = state.markets.get(order.market_id)
+    if market is not None and not market.is_open:
+        yield "this market has ended: there is nothing left to monitor"
+    # Of other venues the desk does not know what is held: there the service answers.
+    held = state.position(holding_key(order.market_id, order.side, order.venue))
+    if order.venue is Venue.SIM and Topic.POSITIONS in state.seen and held is None:
+        yield "this side is not held: buy first, then set a monitor"
+
+
+async def set_monitor(order: SetMonitor, ports: Ports) -> None:
+    """Set the thresholds of one position, and say how it went."""
+    why = await _set(order, ports)
+    ports.say(Noticed("warn", f"{order.in_words()}: {why}") if why else _done(order.in_words()))
+    ports.poke(Topic.MONITORS)
+
+
+async def set_monitors(orders: SetMonitors, ports: Ports) -> None:
+    """Set the thresholds of several positions, one by one; what is refused stops no other."""
+    whys = [why for one in orders.monitors if (why := await _set(one, ports))]
+    if whys:
+        others = f" (and {len(whys) - 1} more)" if len(whys) > 1 else ""
+        said = f"{len(whys)} of {len(orders.monitors)} refused: {whys[0]}{others}"
+        ports.say(Noticed("warn", said))
+    else:
+        ports.say(_done(orders.in_words()))
+    ports.poke(Topic.MONITORS)
+
+
+async def remove_monitor(order: RemoveMonitor, ports: Ports) -> None:
+    """Remove a monitor; one that is gone already is removed."""
+    try:
+        await ports.client.call(
+            DELETE_MONITOR,
+            path={"market_id": order.market_id},
+            query=MonitorQuery(side=order.side, venue=order.venue),
+        )
+    except NotFoundError:
+        pass
+    except (ServiceError, ValueError) as error:
+        ports.say(Noticed("bad", f"{order.in_words()}: {_words(error)}"))
+        return
+    ports.say(MonitorGone(holding_key(order.market_id, order.side, order.venue)))
+    ports.say(_done(order.in_words()))
+    ports.poke(Topic.MONITORS)
+
+
+async def _set(order: SetMonitor, ports: Ports) -> str:
+    """Set thresholds.
+
+    Returns:
+        Why that was not done; empty when it was.
+    """
+    if why := objection(ports.state(), order):
+        return why
+    try:
+        request = SaidMonitorRequest(
+            side=order.side,
+            stop_loss_pct=order.stop_pct,
+            take_profit_pct=order.target_pct,
+            venue=order.venue,
+        )
+        path = {"market_id": order.market_id}
+        reply = await ports.client.call(SET_MONITOR, body=request, path=path)
+    except ServiceError as error:
+        return _words(error)
+    except ValueError:
+        return "these are no thresholds that can be sent"
+    try:
+        ports.say(MonitorChanged(monitor_view(reply.answer)))
+    except UNTRANSLATABLE:
+        return ""
+    return ""
+
+
+def _done(words: str) -> Noticed:
+    return Noticed("good", words)
+
+
+def _words(error: Exception) -> str:
+    fix = error.fix if isinstance(error, RefusedError) else ""
+    said = error.error if isinstance(error, RefusedError) else str(error)
+    return f"{said}; {fix}" if fix else said

@@ -1,0 +1,204 @@
+"""Price alerts: looked at with every price that the desk sees, told once, kept over a restart.
+
+Knows the state and the table of the data directory. Must not know where a price came from.
+Used by desk.desk: `look` with every change of the state, `run` as a loop that writes and tells.
+"""
+
+import asyncio
+import logging
+from dataclasses import replace
+from typing import Final
+
+from service_tui.desk.commands.commands import RemovePriceAlert, SetPriceAlert
+from service_tui.desk.facts import Fact, Noticed
+from service_tui.desk.ports import Ports
+from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.slices.risk import (
+    Condition,
+    PriceAlertChanged,
+    PriceAlertGone,
+    PriceAlertView,
+)
+from service_tui.desk.state import DeskState
+from service_tui.storage.errors import StorageError
+from service_tui.storage.price_alerts import PriceAlerts, StoredPriceAlert
+from service_tui.terms import Side
+from service_tui.units import Timestamp
+
+log = logging.getLogger(__name__)
+
+
+def judged(alert: PriceAlertView, price: float, at: Timestamp) -> PriceAlertView:
+    """A price alert after a price of its side.
+
+    A plain alert fires at the threshold or beyond it. A crossing needs a price on the near side
+    first, so that one which is beyond from the beginning waits until the price has come back.
+
+    Returns:
+        The alert armed or fired; the same object where nothing changed.
+    """
+    if not alert.is_open:
+        return alert
+    is_upward = alert.condition in {Condition.ABOVE, Condition.CROSSES_ABOVE}
+    is_beyond = price >= alert.threshold if is_upward else price <= alert.threshold
+    is_plain = alert.condition in {Condition.ABOVE, Condition.BELOW}
+    if is_beyond and (is_plain or alert.is_armed):
+        return replace(alert, triggered_at=at, triggered_price=price)
+    is_near = price < alert.threshold if is_upward else price > alert.threshold
+    return replace(alert, is_armed=True) if is_near and not alert.is_armed else alert
+
+
+def view_of(row: StoredPriceAlert) -> PriceAlertView | None:
+    """A stored alert as it is shown; None where it has no meaning here."""
+    try:
+        side, condition = Side(row.side), Condition(row.condition)
+    except ValueError:
+        return None
+    at = row.triggered_at
+    return PriceAlertView(
+        alert_id=row.alert_id,
+        market_id=row.market_id,
+        question=row.question,
+        side=side,
+        condition=condition,
+        threshold=row.threshold,
+        created_at=Timestamp(row.created_at),
+        triggered_at=None if at is None else Timestamp(at),
+        triggered_price=row.triggered_price,
+        is_armed=bool(row.armed),
+    )
+
+
+def row_of(alert: PriceAlertView) -> StoredPriceAlert:
+    """A new alert as it is stored."""
+    return StoredPriceAlert(
+        alert_id=alert.alert_id,
+        market_id=alert.market_id,
+        question=alert.question,
+        side=alert.side.value,
+        condition=alert.condition.value,
+        threshold=alert.threshold,
+        created_at=alert.created_at,
+        armed=int(alert.is_armed),
+    )
+
+
+def known_price_alerts(stored: PriceAlerts) -> tuple[PriceAlertView, ...]:
+    """Every alert of the data directory, newest first; none where it cannot be read. Blocks."""
+    try:
+        views = [view_of(row) for row in stored.all()]
+    except StorageError as error:
+        log.warning("the price alerts cannot be read: %s", error)
+        return ()
+    return tuple(view for view in views if view is not None)
+
+
+class PriceWatch:
+    """Compares every new price with the open alerts.
+
+    What has fired shows as fired at once, so that the next price cannot fire it again; it is on
+    disk before it is told.
+    """
+
+    def __init__(self, stored: PriceAlerts, ports: Ports) -> None:
+        self._stored = stored
+        self._ports = ports
+        self._changed: asyncio.Queue[PriceAlertView] = asyncio.Queue()
+
+    def look(self, before: DeskState, after: DeskState) -> list[Fact]:
+        """The facts that a change of the markets means for the alerts; none for most."""
+        if after.markets is before.markets or not after.risk.price_alerts:
+            return []
+        facts: list[Fact] = []
+        for alert in after.risk.price_alerts:
+            market = after.markets.get(alert.market_id) if alert.is_open else None
+            is_old = market is before.markets.get(alert.market_id) and not before.from_cache
+            if market is None or is_old:
+                continue
+            now_so = judged(alert, market.price_of(alert.side), self._ports.now())
+            if now_so is not alert:
+                facts.append(PriceAlertChanged(now_so))
+                self._changed.put_nowait(now_so)
+        return facts
+
+    async def run(self) -> None:
+        """Write down what was armed or has fired, and tell what fired; goes on for ever."""
+        while True:
+            alert = await self._changed.get()
+            try:
+                is_news = await self._written(alert)
+            except StorageError as error:
+                # Told twice, after a restart, is better than not at all.
+                log.warning("a price alert was not written: %s", error)
+                is_news = not alert.is_open
+            if is_news:
+                self._ports.say(Noticed("warn", fired_words(alert), NoticeKind.PRICE_ALERT))
+
+    async def _written(self, alert: PriceAlertView) -> bool:
+        """Write a change down.
+
+        Returns:
+            Whether it has fired now, for the first time.
+        """
+        if alert.triggered_at is None or alert.triggered_price is None:
+            await self._stored.arm(alert.alert_id, armed=alert.is_armed)
+            return False
+        return await self._stored.fire(
+            alert.alert_id, at=alert.triggered_at, price=alert.triggered_price
+        )
+
+
+def fired_words(alert: PriceAlertView) -> str:
+    """What a fired alert says."""
+    about = f", {alert.question}" if alert.question else ""
+    return f"price alert: {alert.in_words()}, it is {alert.triggered_price or 0.0:.4f}{about}"
+
+
+ALERTS_MAX: Final = 500
+"""ours: every price that comes is compared with each of them."""
+
+
+async def set_price_alert(order: SetPriceAlert, stored: PriceAlerts, ports: Ports) -> None:
+    """Keep a price alert; one that is there already fires at once."""
+    state = ports.state()
+    if not 0 < order.threshold < 1:
+        ports.say(Noticed("warn", "a price alert needs a price above 0 and below 1"))
+        return
+    if len(state.risk.price_alerts) >= ALERTS_MAX:
+        ports.say(Noticed("warn", f"there are {ALERTS_MAX} price alerts: remove some first"))
+        return
+    market = state.markets.get(order.market_id)
+    alert = PriceAlertView(
+        alert_id=ports.new_id(),
+        market_id=order.market_id,
+        question=order.question or (market.question if market is not None else ""),
+        side=order.side,
+        condition=order.condition,
+        threshold=order.threshold,
+        created_at=ports.now(),
+    )
+    if market is not None and not state.from_cache:
+        alert = judged(alert, market.price_of(order.side), ports.now())
+    try:
+        await stored.put(row_of(alert))
+        if alert.triggered_at is not None and alert.triggered_price is not None:
+            at, price = alert.triggered_at, alert.triggered_price
+            await stored.fire(alert.alert_id, at=at, price=price)
+    except (StorageError, UnicodeError) as error:
+        ports.say(Noticed("bad", f"{order.in_words()}: {error}; it was not kept"))
+        return
+    ports.say(PriceAlertChanged(alert))
+    if alert.is_open:
+        ports.say(Noticed("info", order.in_words()))
+    else:
+        ports.say(Noticed("warn", fired_words(alert), NoticeKind.PRICE_ALERT))
+
+
+async def remove_price_alert(order: RemovePriceAlert, stored: PriceAlerts, ports: Ports) -> None:
+    """Forget a price alert."""
+    try:
+        await stored.drop(order.alert_id)
+    except StorageError as error:
+        ports.say(Noticed("bad", f"{order.in_words()}: {error}"))
+        return
+    ports.say(PriceAlertGone(order.alert_id))

@@ -1,0 +1,48 @@
+"""SetSpeed, SetStar, SetPreference: what moves no money.
+
+Knows ports. Must not know widgets.
+Used by desk.desk.
+"""
+
+from typing import Final
+
+from service_tui.client.errors import ServiceError
+from service_tui.desk.commands.commands import SetPreference, SetSpeed, SetStar
+from service_tui.desk.facts import Noticed, PreferenceSet, StarSet, WorldSeen
+from service_tui.desk.ports import Memory, Ports
+from service_tui.desk.slices.records import TicketView, Topic
+from service_tui.desk.translate import news_view, world_view
+from service_tui.wire.endpoints.desk import SET_SPEED
+from service_tui.wire.world import SPEEDS, SpeedRequest
+
+STARS: Final = "stars"
+"""Preference under which the watchlist is kept: ids between commas."""
+
+
+async def set_speed(ticket: TicketView, pace: SetSpeed, ports: Ports) -> None:
+    """Change the pace of the offline world; only the embedded service has one."""
+    if not ports.state().service.embedded or pace.speed not in SPEEDS:
+        ports.say(Noticed("warn", "only the offline world has a speed: 0, 1, 10 or 60"))
+        return
+    try:
+        reply = await ports.client.call(SET_SPEED, body=SpeedRequest(speed=pace.speed))
+    except ServiceError as error:
+        ports.say(Noticed("bad", f"{ticket.what}: {error}"))
+        return
+    ports.say(
+        WorldSeen(world_view(reply.answer), tuple(news_view(row) for row in reply.answer.news))
+    )
+    ports.say(Noticed("info", pace.in_words()))
+    ports.poke(Topic.WORLD)
+
+
+async def set_star(star: SetStar, memory: Memory, ports: Ports) -> None:
+    """Change the watchlist and remember it."""
+    ports.say(StarSet(star.market_id, star.on))
+    await memory.prefer(STARS, ",".join(sorted(ports.state().stars)))
+
+
+async def set_preference(preference: SetPreference, memory: Memory, ports: Ports) -> None:
+    """Remember something of the console."""
+    ports.say(PreferenceSet(preference.name, preference.value))
+    await memory.prefer(preference.name, preference.value)

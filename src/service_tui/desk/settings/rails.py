@@ -1,0 +1,165 @@
+"""SetRail, SetDefaults, SetPaused: what binds, on the service and on this desk.
+
+Knows ports. Must not know widgets.
+Used by desk.desk. A figure of the desk's own stays on this machine; the rest is the service's, and
+what stands on the screen is what the service then says.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
+from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail, figure_in_words
+from service_tui.desk.facts import Noticed, PreferenceSet
+from service_tui.desk.ports import Memory, Ports
+from service_tui.desk.rails import FIGURE_MAX, OWN
+from service_tui.desk.slices.rails import RULES, Rail
+from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.units import Micros, decimal
+from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS, POST_SETTINGS
+from service_tui.wire.settings import (
+    SaidSettingsPatch,
+    SaidUserSettingsPatch,
+    UserSettingsBody,
+)
+
+READ_ONLY: Final = "this desk is read-only: it changes nothing"
+HALTED: Final = "this is halted: F9 shows it, and only its typed word lets entries pass again"
+_FIELDS: Final = {
+    Rail.TRADE: "sdk_max_trade_amount",
+    Rail.DAY_SPEND: "sdk_daily_limit",
+    Rail.MARKET: "max_position_usd",
+    Rail.DAY_BUYS: "max_trades_per_day",
+    Rail.SKILL_DAY: "skill_daily_budget",
+}
+_OF_THE_SPEC: Final = frozenset({Rail.TRADE, Rail.DAY_SPEND})
+"""Changed through `/api/sdk/settings`; the others through the risk defaults."""
+
+
+async def set_rail(order: SetRail, memory: Memory, ports: Ports) -> None:
+    """Give a rail another figure, here or on the service."""
+    why = _objection(order, ports)
+    if why:
+        ports.say(Noticed("warn", f"{order.in_words()}: {why}"))
+    elif order.own:
+        name = OWN + order.rail.value
+        value = "" if order.figure is None else str(order.figure)
+        ports.say(PreferenceSet(name, value))
+        await memory.prefer(name, value)
+        ports.say(Noticed("good", _set_words(order)))
+    elif order.rail in _OF_THE_SPEC:
+        await _ask(order.in_words(), ports, lambda: _post(order, ports))
+    else:
+        await _ask(order.in_words(), ports, lambda: _patch(order, ports))
+
+
+def _objection(order: SetRail, ports: Ports) -> str:
+    """Why the desk itself says no; empty when it does not."""
+    rule, figure = RULES[order.rail], order.figure
+    if ports.state().service.read_only:
+        return READ_ONLY
+    if not (rule.on_desk if order.own else rule.on_service):
+        return "this figure cannot be changed"
+    if figure is None:
+        return "" if order.own or rule.may_be_off else "it cannot be taken away"
+    return "" if 0 < figure <= FIGURE_MAX else "a limit is above 0 and at most one billion"
+
+
+def _set_words(order: SetRail) -> str:
+    return f"{RULES[order.rail].name}: {figure_in_words(order.rail, order.figure)}"
+
+
+def _value(order: SetRail) -> float | int | None:
+    if order.figure is None or RULES[order.rail].is_count:
+        return order.figure
+    return decimal(Micros(order.figure))
+
+
+async def _post(order: SetRail, ports: Ports) -> str:
+    # The fields are checked as they are made.
+    body = SaidSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
+    await ports.client.call(POST_SETTINGS, body=body)
+    return _set_words(order)
+
+
+async def _patch(order: SetRail, ports: Ports) -> str:
+    body = SaidUserSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
+    await ports.client.call(PATCH_USER_SETTINGS, body=body)
+    return _set_words(order)
+
+
+async def set_defaults(order: SetDefaults, ports: Ports) -> None:
+    """Change what guards buys to come."""
+    if ports.state().service.read_only:
+        ports.say(Noticed("warn", READ_ONLY))
+        return
+    wanted = order.defaults
+
+    async def ask() -> str:
+        # Zero is off. Source: decisions, "Stop and target prices".
+        body = SaidUserSettingsPatch(
+            default_stop_loss_pct=wanted.stop_loss_pct or 0.0,
+            default_take_profit_pct=wanted.take_profit_pct or 0.0,
+            auto_risk_monitor_enabled=wanted.auto_monitor,
+        )
+        reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
+        ports.poke(Topic.MONITORS)
+        return f"{order.in_words()}{_removed(reply.answer)}"
+
+    await _ask(order.in_words(), ports, ask)
+
+
+def _removed(said: UserSettingsBody) -> str:
+    """What turning the automatic off has taken away; monitors set by hand stay."""
+    count = len(said.monitors_removed)
+    if not count:
+        return ""
+    things = "monitor was" if count == 1 else "monitors were"
+    return f"; {count} automatic {things} removed, those set by hand stay"
+
+
+async def set_paused(order: SetPaused, ports: Ports) -> None:
+    """Hold back the buys of the desk's own agent, or let them pass again."""
+    state = ports.state()
+    if state.service.read_only:
+        ports.say(Noticed("warn", READ_ONLY))
+        return
+    if not order.paused and state.halted_since is not None:
+        # The halt stands on this pause wherever a service knows no halt of its own.
+        ports.say(Noticed("warn", HALTED, NoticeKind.HALT))
+        return
+
+    async def ask() -> str:
+        body = SaidUserSettingsPatch(trading_paused=order.paused)
+        reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
+        if order.paused:
+            return "trading is paused: buys are refused, sales pass"
+        if reply.answer.trading_paused:
+            return "resumed here, but buys stay blocked: by the operator's pause (7) or the halt"
+        return "buys pass again"
+
+    await _ask(order.in_words(), ports, ask, NoticeKind.HALT)
+
+
+async def _ask(
+    what: str,
+    ports: Ports,
+    ask: Callable[[], Awaitable[str]],
+    kind: NoticeKind = NoticeKind.DESK,
+) -> None:
+    """Ask once, say how it went, and read the limits anew whatever came of it."""
+    try:
+        said = await ask()
+    except ValueError:
+        ports.say(Noticed("bad", f"{what}: no figure that the service takes"))
+    except OutcomeUnknownError:
+        ports.say(Noticed("bad", f"{what}: sent, no answer; the limits are read anew"))
+    except RefusedError as error:
+        fix = f" — {error.fix}" if error.fix else ""
+        ports.say(Noticed("warn", f"{what}: {error.error}{fix}"))
+    except ServiceError as error:
+        ports.say(Noticed("bad", f"{what}: {error}"))
+    else:
+        ports.say(Noticed("good", said, kind))
+    ports.poke(Topic.ACCOUNT)
+    ports.poke(Topic.AGENTS)

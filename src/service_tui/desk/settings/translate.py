@@ -1,0 +1,90 @@
+"""Settings of the wire as rails and risk defaults.
+
+Knows wire and the views. Must not know the client, the state or time.
+Used by the poller of the account, and by the handler of limits.
+"""
+
+from service_tui.desk.slices.rails import CooldownView, RailsView, RiskDefaults, SkillSpend
+from service_tui.desk.translate import SIM_TRADE_MAX, amount
+from service_tui.terms import Side
+from service_tui.units import ONE, Micros, Timestamp
+from service_tui.wire.base import timestamp
+from service_tui.wire.rails import RailsBody
+from service_tui.wire.settings import SettingsBody, UserSettingsBody
+
+SIM_MARKET_MAX = Micros(2_000 * ONE)
+"""Source: wire reference, 7; for services that do not tell it."""
+
+
+def rails_view(
+    settings: SettingsBody,
+    user: UserSettingsBody,
+    *,
+    at: Timestamp,
+    midnight: Timestamp,
+    own_spent: Micros | None,
+) -> RailsView:
+    """What binds an order.
+
+    Args:
+        settings: the spec's object; both documents may pause.
+        user: risk defaults, with the rails where the service tells them.
+        at: our time just before both were asked.
+        midnight: the next midnight UTC, for a service that does not tell it.
+        own_spent: what this desk has spent today; None where that is not known.
+
+    Returns:
+        The view.
+    """
+    told = user.rails
+    return RailsView(
+        at=at,
+        resets_at=midnight if told is None else timestamp(told.resets_at),
+        paused=settings.trading_paused or user.trading_paused,
+        max_trade=amount(settings.sdk_max_trade_amount),
+        day_spend_max=amount(settings.sdk_daily_limit),
+        day_spent=amount(settings.sdk_daily_spent),
+        sim_trade_max=SIM_TRADE_MAX if told is None else amount(told.sim_trade_max),
+        sim_market_max=SIM_MARKET_MAX if told is None else amount(told.sim_market_max),
+        position_max=_amount(user.max_position_usd),
+        day_buys_max=user.max_trades_per_day,
+        day_buys=user.trades_today if told is None else told.trades_today,
+        day_resting=0 if told is None else told.trades_resting,
+        defaults=defaults_of(user),
+        day_buys_ceiling=None if told is None else told.trades_per_day_max,
+        skill_day_max=_amount(user.skill_daily_budget),
+        skills=() if told is None else _skills(told),
+        cooldowns=() if told is None else _cooldowns(told),
+        imports_a_day=None if told is None else told.imports_per_day,
+        imports_today=0 if told is None else told.imports_today,
+        sim_cooldown_s=0.0 if told is None else told.sim_cooldown_s,
+        failed_cooldown_s=0.0 if told is None else told.failed_cooldown_s,
+        real_trading=settings.sdk_real_trading_enabled,
+        own_spent=own_spent,
+    )
+
+
+def defaults_of(user: UserSettingsBody) -> RiskDefaults:
+    """Risk defaults; 0 and null are both "off". Source: decisions, "Time"."""
+    return RiskDefaults(
+        stop_loss_pct=user.default_stop_loss_pct or None,
+        take_profit_pct=user.default_take_profit_pct or None,
+        auto_monitor=user.auto_risk_monitor_enabled,
+    )
+
+
+def _amount(value: float | None) -> Micros | None:
+    return None if value is None else amount(value)
+
+
+def _skills(told: RailsBody) -> tuple[SkillSpend, ...]:
+    return tuple(SkillSpend(one.skill_slug, amount(one.spent)) for one in told.skills_today)
+
+
+def _cooldowns(told: RailsBody) -> tuple[CooldownView, ...]:
+    sides = {side.value for side in Side}
+    return tuple(
+        CooldownView(one.market_id, Side(one.side), timestamp(one.until), one.after)
+        for one in told.cooldowns
+        if one.side in sides
+    )

@@ -1,0 +1,470 @@
+"""Leashes, trades that wait, skills and their runs, as an operator sees them.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate_fleet and desk.skills (which make them), desk.reduce_fleet, and the screens.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final, assert_never
+
+from service_tui.desk.slices.records import NoticeKind, PositionView, TradeView
+from service_tui.desk.slices.rows import in_place
+from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue, win_rate
+from service_tui.units import Micros, Timestamp, decimal
+
+SignalValue = str | float | int
+
+
+class Pace(StrEnum):
+    """How often a skill runs: once, again after a while, or as a program that does not end."""
+
+    ONCE = "once"
+    EVERY = "every"
+    LOOP = "loop"
+
+
+class SkillRunState(StrEnum):
+    """How a skill's run stands; the words are those of a row.
+
+    `resting`: between two runs. `backing off`: it crashed and is tried again. `crashed`: as often
+    as it may. `suspended`: the halt holds it. `detached`: it runs on without the console.
+    """
+
+    STARTING = "starting"
+    RUNNING = "running"
+    RESTING = "resting"
+    BACKING_OFF = "backing off"
+    SUSPENDED = "suspended"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    DONE = "done"
+    CRASHED = "crashed"
+    DETACHED = "detached"
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether a process runs, or will without the person's doing."""
+        return self not in {SkillRunState.STOPPED, SkillRunState.DONE, SkillRunState.CRASHED}
+
+
+@dataclass(frozen=True, slots=True)
+class LeashView:
+    """How free an agent is, or one of its skills (`skill_slug`, else empty). Money in micros."""
+
+    agent_id: str
+    skill_slug: str
+    mode: LeashMode
+    threshold: Micros
+    budget: Micros | None
+    wait_s: int
+    spent: Micros
+
+    @property
+    def used(self) -> float | None:
+        """The part of the budget that is spent; None without one."""
+        return self.spent / self.budget if self.budget else None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldView:
+    """A trade that waits for the person, or how it was decided.
+
+    A buy is sized by `amount`, a sale by `shares`. `price` is of its side now, `average` what the
+    whole would cost a share, None where the venue would not take it.
+    """
+
+    held_id: str
+    agent_id: str
+    agent_name: str
+    status: HeldStatus
+    market_id: str
+    question: str
+    venue: Venue
+    side: Side
+    action: Action
+    amount: Micros
+    shares: Micros
+    price_limit: float | None
+    price: float | None
+    average: float | None
+    reasoning: str
+    source: str
+    skill_slug: str
+    signal_data: Mapping[str, SignalValue]
+    created_at: Timestamp
+    expires_at: Timestamp
+    decided_at: Timestamp | None = None
+    decided_amount: Micros | None = None
+    reason: str = ""
+    trade_id: str = ""
+
+    @property
+    def is_waiting(self) -> bool:
+        """True while the person can decide it."""
+        return self.status is HeldStatus.WAITING
+
+    def left_s(self, now: Timestamp) -> float:
+        """Seconds until it is refused by itself; 0 at the earliest."""
+        return max(0.0, self.expires_at - now)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillView:
+    """An installed skill. `problem` says why it cannot be started; empty when it can."""
+
+    slug: str
+    name: str
+    description: str
+    version: str
+    author: str = ""
+    difficulty: str = ""
+    is_bundled: bool = False
+    requires: tuple[str, ...] = ()
+    problem: str = ""
+
+    def with_problem(self, problem: str) -> "SkillView":
+        """The same skill, with what keeps it from being started."""
+        return replace(self, problem=problem)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRunView:
+    """A skill that the desk runs, or ran, for one agent.
+
+    `report` is the last line by which it said what it did; `why` why it stands as it does.
+    `granted`: the person lets it see the wallet's key. `output_at`: it wrote something about then.
+    """
+
+    run_id: str
+    skill_slug: str
+    agent_id: str
+    agent_name: str
+    pace: Pace
+    every_s: int
+    live: bool
+    state: SkillRunState
+    started_at: Timestamp | None = None
+    ended_at: Timestamp | None = None
+    next_at: Timestamp | None = None
+    pid: int | None = None
+    exit_code: int | None = None
+    runs_count: int = 0
+    restarts: int = 0
+    why: str = ""
+    report: str = ""
+    log_lines: int = 0
+    log_path: str = ""
+    budget: Micros | None = None
+    granted: bool = False
+    output_at: Timestamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogTailView:
+    """The end of a run's output, oldest line first."""
+
+    run_id: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationView:
+    """Buys of one span of confidence whose market has an outcome: how sure, how often right."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    hit_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class SkillResultView:
+    """What a skill's trades on one venue came to, in its money.
+
+    Calibration compares its confidence with the outcomes.
+    `edge`, `slippage` and what is left, `edge_kept`, are averages in probability points; `brier`
+    is the mean square of confidence less outcome, 0 for who always knows.
+    """
+
+    skill_slug: str
+    trades_count: int
+    pnl: Micros
+    wins: int
+    losses: int
+    confidence: float | None = None
+    hit_rate: float | None = None
+    edge: float | None = None
+    slippage: float | None = None
+    edge_kept: float | None = None
+    brier: float | None = None
+    calibration: tuple[CalibrationView, ...] = ()
+    venue: Venue = Venue.SIM
+
+    @property
+    def win_rate(self) -> float | None:
+        """Wins among what is decided."""
+        return win_rate(self.wins, self.losses)
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonedTradeView:
+    """A trade of an agent with what it said about it."""
+
+    trade: TradeView
+    skill_slug: str = ""
+    signal_data: Mapping[str, SignalValue] = field(default_factory=dict[str, SignalValue])
+    outcome: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDetailView:
+    """The agent in focus: what it traded and why, newest first, and each skill's results.
+
+    `points` are its P&L on sim over time, oldest first; they and the results are as of `at`.
+    """
+
+    agent_id: str
+    trades: tuple[ReasonedTradeView, ...]
+    results: tuple[SkillResultView, ...]
+    problem: str = ""
+    points: tuple[tuple[Timestamp, Micros], ...] = ()
+    at: Timestamp = Timestamp(0.0)
+    positions: tuple[PositionView, ...] = ()
+
+
+class NeedKind(StrEnum):
+    """What an agent's need is about; the words are those of a row."""
+
+    ALERT = "alert"
+    SIGNAL = "signal"
+    REDEEMABLE = "redeemable"
+    BREAKER = "breaker"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNeedView:
+    """Something that an agent other than the person's own waits for.
+
+    `amount` is what is at stake; `expires_at` None where it has no end. A breaker has no market.
+    """
+
+    kind: NeedKind
+    agent_id: str
+    agent_name: str
+    need_id: str
+    question: str = ""
+    side: Side | None = None
+    amount: Micros = Micros(0)
+    expires_at: Timestamp | None = None
+
+    @property
+    def key(self) -> str:
+        """Identity of the row."""
+        return f"{self.kind.value} {self.agent_id} {self.need_id}"
+
+    def left_s(self, now: Timestamp) -> float | None:
+        """Seconds until it is over, >= 0; None where it has no end."""
+        return None if self.expires_at is None else max(0.0, self.expires_at - now)
+
+
+@dataclass(frozen=True, slots=True)
+class SupervisionView:
+    """The person's hand on the agents: leashes, what waits, skills and their runs.
+
+    `held` are the waiting trades, the nearest deadline first; `decided` the last ones that were,
+    newest first. `pasts` is what every agent traded, as it was read for a report at `pasts_at`,
+    `needs` what the agents other than the own one wait for.
+    """
+
+    leashes: tuple[LeashView, ...] = ()
+    held: tuple[HeldView, ...] = ()
+    decided: tuple[HeldView, ...] = ()
+    skills: tuple[SkillView, ...] = ()
+    runs: tuple[SkillRunView, ...] = ()
+    detail: AgentDetailView | None = None
+    tail: LogTailView | None = None
+    pasts: tuple[AgentDetailView, ...] = ()
+    pasts_at: Timestamp | None = None
+    needs: tuple[AgentNeedView, ...] = ()
+
+    def leash_of(self, agent_id: str, skill_slug: str = "") -> LeashView | None:
+        """The leash of an agent, or of its skill; None where it is free."""
+        return next(
+            (
+                one
+                for one in self.leashes
+                if one.agent_id == agent_id and one.skill_slug == skill_slug
+            ),
+            None,
+        )
+
+    def runs_of(self, agent_id: str) -> tuple[SkillRunView, ...]:
+        """The runs that trade as an agent."""
+        return tuple(run for run in self.runs if run.agent_id == agent_id)
+
+
+@dataclass(frozen=True, slots=True)
+class LeashesSeen:
+    """The service told how free each agent is."""
+
+    leashes: tuple[LeashView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSeen:
+    """The service told which trades wait, and how the last ones were decided."""
+
+    held: tuple[HeldView, ...]
+    decided: tuple[HeldView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDetailSeen:
+    """What the agent in focus traded, and what it came to; None: no agent is in focus."""
+
+    detail: AgentDetailView | None
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsSeen:
+    """Which skills are installed."""
+
+    skills: tuple[SkillView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRunChanged:
+    """A skill's run began, went on or ended."""
+
+    run: SkillRunView
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRunGone:
+    """A run that had ended is not remembered any longer."""
+
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogTailSeen:
+    """The end of a run's output; None: nobody looks at one."""
+
+    tail: LogTailView | None
+
+
+@dataclass(frozen=True, slots=True)
+class PastsSeen:
+    """What every agent traded lately was read, at wall time `at`."""
+
+    pasts: tuple[AgentDetailView, ...]
+    at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNeedsSeen:
+    """The service told what the other agents wait for."""
+
+    needs: tuple[AgentNeedView, ...]
+
+
+FleetFact = (
+    LeashesSeen
+    | HeldSeen
+    | AgentDetailSeen
+    | SkillsSeen
+    | SkillRunChanged
+    | SkillRunGone
+    | LogTailSeen
+    | PastsSeen
+    | AgentNeedsSeen
+)
+"""Every fact of the fleet."""
+
+
+News = tuple[str, str, NoticeKind]
+"""Tone, words and kind of a notice."""
+
+RUNS_MAX: Final = 100
+"""What the state keeps of runs; those that live are never forgotten."""
+
+_TONES: Final = {SkillRunState.CRASHED: "bad", SkillRunState.BACKING_OFF: "warn"}
+
+
+def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # noqa: C901, PLR0911, PLR0912  (one closed union, one line a kind)
+    """The slice after a fact."""
+    match fact:
+        case LeashesSeen():
+            return view if fact.leashes == view.leashes else replace(view, leashes=fact.leashes)
+        case HeldSeen():
+            if (fact.held, fact.decided) == (view.held, view.decided):
+                return view
+            return replace(view, held=fact.held, decided=fact.decided)
+        case AgentDetailSeen():
+            return replace(view, detail=fact.detail)
+        case AgentNeedsSeen():
+            return view if fact.needs == view.needs else replace(view, needs=fact.needs)
+        case PastsSeen():
+            return replace(view, pasts=fact.pasts, pasts_at=fact.at)
+        case SkillsSeen():
+            return replace(view, skills=fact.skills)
+        case LogTailSeen():
+            return replace(view, tail=fact.tail)
+        case SkillRunChanged() | SkillRunGone():
+            return replace(view, runs=_with_run(view.runs, fact))
+        case _:
+            assert_never(fact)
+
+
+def _with_run(
+    runs: tuple[SkillRunView, ...], fact: SkillRunChanged | SkillRunGone
+) -> tuple[SkillRunView, ...]:
+    """The list with this run in its place, or first; of the ended ones the oldest go."""
+    if isinstance(fact, SkillRunGone):
+        return tuple(run for run in runs if run.run_id != fact.run_id)
+    run = fact.run
+    known = in_place(runs, run, lambda one: one.run_id)
+    if known is not None:
+        return known
+    listed = (run, *runs)
+    over = [old.run_id for old in listed if not old.state.is_alive][RUNS_MAX:]
+    return tuple(old for old in listed if old.run_id not in over)
+
+
+def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[News]:
+    """What the person is told once: a trade that waits, one that nobody decided, a crash."""
+    known = {held.held_id for held in before.held}
+    fresh = [held for held in after.held if held.held_id not in known]
+    if fresh:
+        yield "warn", _asks(fresh[-1], len(after.held)), NoticeKind.APPROVAL
+    for held in after.decided:
+        if held.held_id in known and held.status is HeldStatus.EXPIRED:
+            words = f"nobody decided in time: {asked_in_words(held)}"
+            yield "bad", words, NoticeKind.APPROVAL
+    states = {run.run_id: run.state for run in before.runs}
+    for run in after.runs:
+        tone = _TONES.get(run.state)
+        if tone and states.get(run.run_id, run.state) is not run.state:
+            yield tone, f"{run.skill_slug} as {run.agent_name}: {run.why}", NoticeKind.AGENT
+
+
+def _asks(held: HeldView, waiting: int) -> str:
+    """That a trade waits, and how many do."""
+    asked = f"{held.agent_name} asks to {order_in_words(held)}"
+    return asked if waiting == 1 else f"{waiting} trades wait for you, the newest: {asked}"
+
+
+def asked_in_words(held: HeldView) -> str:
+    """A waiting trade with whose it is, for what is written down of the answer to it."""
+    return f"{held.agent_name}, {order_in_words(held)}"
+
+
+def order_in_words(held: HeldView) -> str:
+    """A waiting trade as a person would say it."""
+    side = held.side.value.upper()
+    if held.action is Action.BUY:
+        return f"buy {side} for {decimal(held.amount):,.2f}, {held.question}"
+    return f"sell {decimal(held.shares):,.2f} {side}, {held.question}"

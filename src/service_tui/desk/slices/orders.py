@@ -1,0 +1,80 @@
+"""Orders that rest on the book of a real venue, as an operator sees them.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate_orders (which makes them), desk.reduce, and the console.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.desk.slices.holding_key import holding_key
+from service_tui.terms import MONEY_OF, Action, OrderType, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp, decimal
+
+SHARES_MIN: Final[dict[Venue, Micros]] = {Venue.EVM: Micros(5 * ONE)}
+"""Least shares of one order, where a venue has such a floor. Source: spec, "Limits"."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenOrderView:
+    """An order that rests. `shares` is what is left of it, `filled` what was traded of it so far.
+
+    `price` is its limit, of its own side. `money` is what the rest of a buy still keeps, or what
+    the rest of a sale asks for. `expires_at` is None where it rests until it is cancelled.
+    """
+
+    order_id: str
+    trade_id: str
+    market_id: str
+    question: str
+    side: Side
+    action: Action
+    venue: Venue
+    shares: Micros
+    filled: Micros
+    price: float
+    money: Micros
+    created_at: Timestamp
+    order_type: OrderType = OrderType.GTC
+    expires_at: Timestamp | None = None
+
+    @property
+    def key(self) -> str:
+        """Identity of the row."""
+        return self.order_id
+
+    @property
+    def holding(self) -> str:
+        """Row key of the position that it adds to or takes from."""
+        return holding_key(self.market_id, self.side, self.venue)
+
+    def in_words(self) -> str:
+        """The order as a person would say it, with its venue."""
+        size = f"{decimal(self.shares):,.2f} {self.side.value.upper()}"
+        return f"{self.action.value} {size} at {price_in_words(self.price)} on {self.venue.value}"
+
+
+def price_in_words(price: float) -> str:
+    """A limit to as many decimals as it has: two at least, six at most."""
+    whole, _, part = f"{price:.6f}".partition(".")
+    return f"{whole}.{part.rstrip('0'):0<2}"
+
+
+def kept_by_buys(orders: Iterable[OpenOrderView], venue: Venue) -> Micros:
+    """Money that open buys on a venue keep; the wallet shows it until they are met."""
+    buys = (one.money for one in orders if one.venue is venue and one.action is Action.BUY)
+    return Micros(sum(buys))
+
+
+def kept_by_sales(orders: Iterable[OpenOrderView], holding: str) -> Micros:
+    """Shares of a position that stand in open sales."""
+    sales = (one.shares for one in orders if one.action is Action.SELL and one.holding == holding)
+    return Micros(sum(sales))
+
+
+def end_in_words(order: OpenOrderView, shares: Micros, cost: Micros) -> str:
+    """What was traded of an order that rests no more."""
+    verb = "bought" if order.action is Action.BUY else "sold"
+    unit = MONEY_OF[order.venue]
+    return f"{verb} {decimal(shares):,.2f} shares for {decimal(cost):,.2f} {unit}"

@@ -1,0 +1,733 @@
+"""The reactor as an operator sees it: signals, followed wallets, config and circuit breaker.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate_reactor (which makes them), desk.reduce_reactor, and the reactor screen.
+Sizes are micros of shares, money is micros of the venue's currency, prices are of the side.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final, assert_never
+
+from service_tui.desk.slices.records import (
+    MarketView,
+    NoticeKind,
+    PositionView,
+    TicketState,
+    TicketView,
+    TradeView,
+)
+from service_tui.desk.slices.rows import in_place
+from service_tui.terms import Side, Venue, win_rate
+from service_tui.units import Micros, Timestamp, decimal
+
+MIRROR: Final = "mirror"
+"""Kind of the tickets of mirrors, and the beginning of their names."""
+
+WALLETS_MAX: Final = 100
+"""How many wallets can be followed at one time."""
+
+PRICE_BUFFER_MAX: Final = 0.2
+"""Source: spec, "Limits"."""
+
+
+class SignalState(StrEnum):
+    """What became of a signal; the words are those of a row.
+
+    `pending`: it waits for a person, or for its turn. `mirroring`: the order is on its way.
+    `unknown`: it was sent and had no answer; it is looked up and never sent again. `skipped`:
+    nothing was sent, because nobody wanted it, its time ran out or a limit held it back. `failed`:
+    it was sent and refused, or could not be sent.
+    """
+
+    PENDING = "pending"
+    MIRRORING = "mirroring"
+    MIRRORED = "mirrored"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+    @property
+    def is_open(self) -> bool:
+        """True while its end is not known."""
+        return self in {SignalState.PENDING, SignalState.MIRRORING, SignalState.UNKNOWN}
+
+
+class Policy(StrEnum):
+    """What this desk does with a wallet's signals. `ask`: a person decides before they expire."""
+
+    ASK = "ask"
+    AUTO = "auto"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class SignalView:
+    """A source trade that can be mirrored, and what became of it. Newest first in every list.
+
+    `wallet` is checksummed; `label` is the name under which it is known, empty for none. `size` and
+    `price` are the source's, `amount` is what the mirror spends, `price_max` the most that it pays
+    for a share. `price_now` is the price of the side now (1 or 0 once the outcome is final), None
+    where the market is not known here. `words` say how it stands and what to do. `ticket_id` names
+    the row of the blotter, empty before there is one. `shares` and `cost` are what was bought.
+    `name` is the id in the service's own spelling.
+    """
+
+    signal_id: str
+    tx_hash: str
+    wallet: str
+    label: str
+    market_id: str
+    question: str
+    side: Side
+    venue: Venue
+    size: Micros
+    price: float
+    amount: Micros
+    price_max: float
+    at: Timestamp
+    expires_at: Timestamp
+    state: SignalState = SignalState.PENDING
+    words: str = ""
+    price_now: float | None = None
+    ticket_id: str = ""
+    shares: Micros = Micros(0)
+    cost: Micros = Micros(0)
+    name: str = ""
+
+    @property
+    def drift(self) -> float | None:
+        """How far the price has moved since the source paid it; above 0 the mirror pays more."""
+        return None if self.price_now is None else self.price_now - self.price
+
+    @property
+    def is_too_dear(self) -> bool:
+        """True when the price now lies above what the mirror may pay."""
+        return self.price_now is not None and self.price_now > self.price_max
+
+    @property
+    def fill_price(self) -> float | None:
+        """What the mirror paid for a share on average; None before it was filled."""
+        return self.cost / self.shares if self.shares > 0 else None
+
+    @property
+    def slippage(self) -> float | None:
+        """What the mirror paid for a share above the source, probability points."""
+        return None if self.fill_price is None else self.fill_price - self.price
+
+    @property
+    def pnl(self) -> Micros | None:
+        """What the mirror has made if it was held until now; None where that is not known."""
+        if self.price_now is None or self.shares <= 0:
+            return None
+        return Micros(round(self.shares * self.price_now) - self.cost)
+
+    def age_s(self, now: Timestamp) -> float:
+        """Seconds since the source traded, >= 0; `now` is wall time."""
+        return max(0.0, now - self.at)
+
+    def left_s(self, now: Timestamp) -> float:
+        """Seconds until it expires, >= 0; `now` is wall time."""
+        return max(0.0, self.expires_at - now)
+
+    def left_part(self, now: Timestamp) -> float:
+        """How much of its life is left, 1 to 0; `now` is wall time."""
+        life_s = self.expires_at - self.at
+        return min(1.0, self.left_s(now) / life_s) if life_s > 0 else 0.0
+
+    def can_mirror(self, now: Timestamp) -> bool:
+        """True while a person may mirror it: it was not tried yet and has not expired."""
+        untried = self.state is SignalState.PENDING or (
+            self.state is SignalState.SKIPPED and not self.ticket_id
+        )
+        return untried and now < self.expires_at
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts and sums of the signals of one wallet.
+
+    `spent` and `shares` are of what was mirrored, `source_cost` what those shares would have cost
+    at the source's prices; `pnl` of those mirrors whose price is known.
+    """
+
+    signals_count: int = 0
+    mirrored_count: int = 0
+    skipped_count: int = 0
+    failed_count: int = 0
+    spent: Micros = Micros(0)
+    shares: Micros = Micros(0)
+    source_cost: Micros = Micros(0)
+    pnl: Micros = Micros(0)
+    last_at: Timestamp | None = None
+
+    @property
+    def slippage(self) -> float | None:
+        """Points paid above the source a share, on average; None without a mirror."""
+        return (self.spent - self.source_cost) / self.shares if self.shares > 0 else None
+
+    @property
+    def pnl_pct(self) -> float | None:
+        """P&L as a fraction of what was spent; None without a mirror."""
+        return self.pnl / self.spent if self.spent > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWalletView:
+    """A wallet that the service names, with its own record. Money in micros."""
+
+    address: str
+    label: str
+    venue: Venue
+    trades_count: int
+    bought: Micros
+    win_count: int
+    loss_count: int
+    realized: Micros
+    last_trade_at: Timestamp | None
+
+    @property
+    def win_rate(self) -> float | None:
+        """Part of its decided trades that won; None without one."""
+        return win_rate(self.win_count, self.loss_count)
+
+
+@dataclass(frozen=True, slots=True)
+class WalletChoice:
+    """What the person has chosen for one wallet; kept on this machine."""
+
+    address: str
+    label: str = ""
+    policy: Policy = Policy.ASK
+
+
+@dataclass(frozen=True, slots=True)
+class WalletView:
+    """One wallet: who it is, whether it is followed, what is done with its signals, and how it did.
+
+    `address` is checksummed; `label` is the person's own, else the service's, else empty.
+    `known` is the service's own record of it, None where it has none.
+    """
+
+    address: str
+    label: str
+    policy: Policy
+    is_followed: bool
+    tally: Tally
+    known: KnownWalletView | None = None
+
+    @property
+    def short(self) -> str:
+        """The label, else the two ends of the address."""
+        return self.label or f"{self.address[:6]}…{self.address[-4:]}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReactorConfigView:
+    """The eight fields that the service keeps for the desk's agent, and how long signals live."""
+
+    wallets: tuple[str, ...]
+    min_size: Micros
+    max_size: Micros
+    mirror_fraction: float
+    daily_cap: Micros
+    venue: Venue
+    enabled: bool
+    price_buffer: float
+    signal_ttl_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerView:
+    """The circuit breaker: `failures` in a row; at `failures_max` it pauses until `resets_at`.
+
+    `skipped` counts the signals that came while it was paused.
+    """
+
+    failures: int = 0
+    failures_max: int = 5
+    paused_at: Timestamp | None = None
+    resets_at: Timestamp | None = None
+    skipped: int = 0
+
+    def is_paused(self, now: Timestamp) -> bool:
+        """True while it holds signals back; `now` is wall time."""
+        return self.paused_at is not None and (self.resets_at is None or now < self.resets_at)
+
+    def left_s(self, now: Timestamp) -> float | None:
+        """Seconds until it resets by itself, >= 0; None where the service does not say."""
+        return None if self.resets_at is None else max(0.0, self.resets_at - now)
+
+
+@dataclass(frozen=True, slots=True)
+class ReactorView:
+    """Everything of the reactor. How old it is stands in the state's `seen`.
+
+    `config` is None until the service told it, and where it has no reactor for us: `barred` then
+    says why and what to do. `day_spent` is what mirrors have cost since midnight UTC, None where
+    that is not known. `signals` are newest first. `choices` are this machine's, by address; `known`
+    the wallets that the service offers; `labels` what it calls others. `past` holds, by address,
+    the tally of the signals that are not in `signals` any more. `mirrors_here`: this program
+    mirrors by itself what `auto` says; else another one on the data directory does. `dropped` says
+    of how many signals of the last listing this desk could make nothing, `broken` why of the first.
+    """
+
+    config: ReactorConfigView | None = None
+    breaker: BreakerView = field(default_factory=BreakerView)
+    day_spent: Micros | None = None
+    signals: tuple[SignalView, ...] = ()
+    choices: Mapping[str, WalletChoice] = field(default_factory=dict[str, WalletChoice])
+    known: Mapping[str, KnownWalletView] = field(default_factory=dict[str, KnownWalletView])
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    past: Mapping[str, Tally] = field(default_factory=dict[str, Tally])
+    barred: str = ""
+    mirrors_here: bool = False
+    dropped: int = 0
+    broken: str = ""
+
+    @property
+    def is_enabled(self) -> bool:
+        """True while the service makes signals for us."""
+        return self.config is not None and self.config.enabled and not self.barred
+
+    @property
+    def day_left(self) -> Micros | None:
+        """What is left of the day's cap, >= 0; None where that is not known."""
+        if self.config is None or self.day_spent is None:
+            return None
+        return Micros(max(0, self.config.daily_cap - self.day_spent))
+
+    @property
+    def waiting(self) -> tuple[SignalView, ...]:
+        """Signals that wait, newest first."""
+        return tuple(one for one in self.signals if one.state is SignalState.PENDING)
+
+    def signal(self, signal_id: str) -> SignalView | None:
+        """The signal with this id."""
+        return next((one for one in self.signals if one.signal_id == signal_id), None)
+
+    def policy_of(self, wallet: str) -> Policy:
+        """What is done with a wallet's signals."""
+        chosen = self.choices.get(wallet)
+        return Policy.ASK if chosen is None else chosen.policy
+
+    def label_of(self, wallet: str) -> str:
+        """What a wallet is called: the person's word, else the service's, else empty."""
+        chosen, known = self.choices.get(wallet), self.known.get(wallet)
+        own = "" if chosen is None else chosen.label
+        return own or self.labels.get(wallet, "") or ("" if known is None else known.label)
+
+    def wallet(self, address: str) -> WalletView:
+        """One wallet, followed or not."""
+        return self._view(address, tallies(self.signals, self.past))
+
+    def wallets(self) -> tuple[WalletView, ...]:
+        """Every wallet that is followed, named or known; adds the statistics up anew.
+
+        Returns:
+            Those of the watchlist in its order, then the others. Ask once a paint.
+        """
+        followed = () if self.config is None else self.config.wallets
+        sums = tallies(self.signals, self.past)
+        # A dict keeps the order and each address once.
+        everybody = dict.fromkeys((*followed, *self.choices, *sums, *self.known))
+        return tuple(self._view(address, sums) for address in everybody)
+
+    def _view(self, address: str, sums: Mapping[str, Tally]) -> WalletView:
+        return WalletView(
+            address=address,
+            label=self.label_of(address),
+            policy=self.policy_of(address),
+            is_followed=self.config is not None and address in self.config.wallets,
+            tally=sums.get(address) or Tally(),
+            known=self.known.get(address),
+        )
+
+
+def tallies(signals: tuple[SignalView, ...], past: Mapping[str, Tally]) -> dict[str, Tally]:
+    """The tally of each wallet: of these signals on top of what was counted before."""
+    by_wallet: dict[str, list[SignalView]] = {}
+    for one in signals:
+        by_wallet.setdefault(one.wallet, []).append(one)
+    sums = dict(past)
+    for wallet, mine in by_wallet.items():
+        sums[wallet] = added(sums.get(wallet) or Tally(), *mine)
+    return sums
+
+
+def added(tally: Tally, *signals: SignalView) -> Tally:
+    """The tally with more signals, at least one."""
+    states = Counter(one.state for one in signals)
+    bought = [one for one in signals if one.shares > 0]
+    newest = max(one.at for one in signals)
+    return Tally(
+        signals_count=tally.signals_count + len(signals),
+        mirrored_count=tally.mirrored_count + states[SignalState.MIRRORED],
+        skipped_count=tally.skipped_count + states[SignalState.SKIPPED],
+        failed_count=tally.failed_count + states[SignalState.FAILED],
+        spent=Micros(tally.spent + sum(one.cost for one in bought)),
+        shares=Micros(tally.shares + sum(one.shares for one in bought)),
+        source_cost=Micros(
+            tally.source_cost + round(sum(one.shares * one.price for one in bought))
+        ),
+        pnl=Micros(tally.pnl + sum(one.pnl or 0 for one in bought)),
+        last_at=newest if tally.last_at is None else max(newest, tally.last_at),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReactorSeen:
+    """The service told its config of the reactor, and how its breaker stands."""
+
+    config: ReactorConfigView
+    breaker: BreakerView | None = None
+    day_spent: Micros | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReactorBarred:
+    """The service has no reactor for us; `words` say why and what to do."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignalsSeen:
+    """The signals that wait, oldest first, as the service lists them. `at` is wall time.
+
+    `labels` are the names that came with them, by address. `dropped` signals could not be used;
+    `broken` says why of the first.
+    """
+
+    at: Timestamp
+    signals: tuple[SignalView, ...]
+    breaker: BreakerView | None = None
+    day_spent: Micros | None = None
+    labels: Mapping[str, str] | None = None
+    dropped: int = 0
+    broken: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SignalChanged:
+    """A signal was mirrored, skipped or failed, or its mirror has come further."""
+
+    signal: SignalView
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerSeen:
+    """The service told how the breaker stands."""
+
+    breaker: BreakerView
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWalletsSeen:
+    """The service told which wallets can be followed here."""
+
+    wallets: tuple[KnownWalletView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WalletChosen:
+    """The person gave a wallet a name or a policy."""
+
+    choice: WalletChoice
+
+
+ReactorFact = (
+    ReactorSeen
+    | ReactorBarred
+    | SignalsSeen
+    | SignalChanged
+    | BreakerSeen
+    | KnownWalletsSeen
+    | WalletChosen
+)
+"""Every fact about the reactor."""
+
+
+SIGNALS_MAX: Final = 500
+"""What the state keeps of an endless feed; what is older counts in the statistics alone."""
+
+TOLD_ONE_BY_ONE: Final = 3
+"""ours: more new signals of one listing are told in one notice."""
+
+EXPIRED: Final = "it expired before anybody mirrored it"
+SWITCHED_OFF: Final = "signals of this wallet are switched off here"
+_ELSEWHERE: Final = "the service lists it no more: it was taken out, or the config passes it over"
+_PAUSED: Final = "the circuit breaker is open: signals are skipped until it is reset"
+_DISABLED: Final = "the reactor was paused"
+
+_SIGNAL: Final = NoticeKind.SIGNAL
+
+News = tuple[str, str, NoticeKind]
+"""A tone, a sentence, and what it is about."""
+
+
+def reduce_reactor(reactor: ReactorView, fact: ReactorFact) -> ReactorView:
+    """The slice after a fact; whoever calls marks it anew."""
+    match fact:
+        case ReactorSeen():
+            changed = _with_config(reactor, fact)
+        case ReactorBarred():
+            changed = replace(reactor, barred=fact.words)
+        case SignalsSeen():
+            changed = _with_listing(reactor, fact)
+        case SignalChanged():
+            changed = _with_signal(reactor, fact.signal)
+        case BreakerSeen():
+            changed = replace(reactor, breaker=fact.breaker)
+        case KnownWalletsSeen():
+            known = {one.address: one for one in fact.wallets}
+            changed = _relabelled(replace(reactor, known=known))
+        case WalletChosen():
+            choices = {**reactor.choices, fact.choice.address: fact.choice}
+            changed = _relabelled(replace(reactor, choices=choices))
+        case _:
+            assert_never(fact)
+    return changed
+
+
+def _with_config(reactor: ReactorView, fact: ReactorSeen) -> ReactorView:
+    after = replace(
+        reactor,
+        config=fact.config,
+        barred="",
+        breaker=fact.breaker or reactor.breaker,
+        day_spent=reactor.day_spent if fact.day_spent is None else fact.day_spent,
+    )
+    if fact.config.enabled:
+        return after
+    # Nothing is listed any more, so that nothing waits.
+    ended = tuple(
+        replace(one, state=SignalState.SKIPPED, words=_DISABLED)
+        if one.state is SignalState.PENDING
+        else one
+        for one in after.signals
+    )
+    return replace(after, signals=ended)
+
+
+def _relabelled(reactor: ReactorView) -> ReactorView:
+    """The slice with every signal under the name that its wallet has now."""
+    signals = tuple(_named(one, reactor.label_of(one.wallet)) for one in reactor.signals)
+    return replace(reactor, signals=signals)
+
+
+def _named(one: SignalView, label: str) -> SignalView:
+    return one if one.label == label else replace(one, label=label)
+
+
+# -- signals -----------------------------------------------------------------------------------
+
+
+def _with_listing(reactor: ReactorView, fact: SignalsSeen) -> ReactorView:
+    """The slice after a listing: what this desk did with a signal is known better here."""
+    breaker = fact.breaker or reactor.breaker
+    labels = {**reactor.labels, **(fact.labels or {})}
+    named = replace(reactor, labels=labels, breaker=breaker)
+    listed = {one.signal_id: one for one in fact.signals}
+    known = {one.signal_id for one in reactor.signals}
+    old = (
+        _still_listed(one, listed[one.signal_id])
+        if one.signal_id in listed
+        else _left(one, fact.at, is_paused=breaker.is_paused(fact.at))
+        for one in reactor.signals
+    )
+    # Oldest first on the wire, newest first here.
+    fresh = [_taken(named, one) for key, one in reversed(listed.items()) if key not in known]
+    signals = (_named(one, named.label_of(one.wallet)) for one in (*fresh, *old))
+    return _capped(
+        replace(
+            named,
+            signals=tuple(signals),
+            day_spent=named.day_spent if fact.day_spent is None else fact.day_spent,
+            dropped=fact.dropped,
+            broken=fact.broken,
+        )
+    )
+
+
+def _taken(reactor: ReactorView, one: SignalView) -> SignalView:
+    if one.state is SignalState.PENDING and reactor.policy_of(one.wallet) is Policy.OFF:
+        return replace(one, state=SignalState.SKIPPED, words=SWITCHED_OFF)
+    return one
+
+
+def _still_listed(known: SignalView, told: SignalView) -> SignalView:
+    """A signal told again: while it waits its amount may change, its times do not."""
+    if known.state is not SignalState.PENDING:
+        return known
+    return replace(told, at=known.at, expires_at=known.expires_at, price_now=known.price_now)
+
+
+def _left(known: SignalView, now: Timestamp, *, is_paused: bool) -> SignalView:
+    """A signal of which the service says nothing any more."""
+    if known.state is not SignalState.PENDING:
+        return known
+    words = EXPIRED if known.expires_at <= now else _PAUSED if is_paused else _ELSEWHERE
+    return replace(known, state=SignalState.SKIPPED, words=words)
+
+
+def _with_signal(reactor: ReactorView, signal: SignalView) -> ReactorView:
+    signals = in_place(reactor.signals, signal, lambda one: one.signal_id)
+    if signals is not None:
+        return replace(reactor, signals=signals)
+    return _capped(replace(reactor, signals=(signal, *reactor.signals)))
+
+
+def _capped(reactor: ReactorView) -> ReactorView:
+    """The newest `SIGNALS_MAX`; what is open stays, what goes is counted in `past`."""
+    if len(reactor.signals) <= SIGNALS_MAX:
+        return reactor
+    room = SIGNALS_MAX - sum(one.state.is_open for one in reactor.signals)
+    ended = [one for one in reactor.signals if not one.state.is_open][max(0, room) :]
+    forgotten = {one.signal_id for one in ended}
+    past = dict(reactor.past)
+    for one in ended:
+        past[one.wallet] = added(past.get(one.wallet) or Tally(), one)
+    kept = tuple(one for one in reactor.signals if one.signal_id not in forgotten)
+    return replace(reactor, signals=kept, past=past)
+
+
+# -- marks -------------------------------------------------------------------------------------
+
+
+def marked(
+    reactor: ReactorView,
+    markets: Mapping[str, MarketView],
+    closed: tuple[PositionView, ...],
+) -> ReactorView:
+    """The slice with every signal at the price of now; unchanged, it is the same object."""
+    if not reactor.signals:
+        return reactor
+    outcomes = {held.market_id: held.outcome for held in closed if held.outcome is not None}
+    signals = tuple(_marked(one, markets, outcomes) for one in reactor.signals)
+    if all(new is old for new, old in zip(signals, reactor.signals, strict=True)):
+        return reactor
+    return replace(reactor, signals=signals)
+
+
+def _marked(
+    one: SignalView, markets: Mapping[str, MarketView], outcomes: Mapping[str, bool]
+) -> SignalView:
+    market = markets.get(one.market_id)
+    outcome = outcomes.get(one.market_id) if market is None else market.outcome
+    if outcome is not None:
+        price: float | None = 1.0 if outcome is (one.side.value == "yes") else 0.0
+    else:
+        # A market that is listed no more leaves its last price.
+        price = one.price_now if market is None else market.price_of(one.side)
+    question = one.question or ("" if market is None else market.question)
+    if price == one.price_now and question == one.question:
+        return one
+    return replace(one, price_now=price, question=question)
+
+
+# -- tickets and trades ------------------------------------------------------------------------
+
+_STATES: Final = {
+    TicketState.DONE: SignalState.MIRRORED,
+    TicketState.REFUSED: SignalState.FAILED,
+    TicketState.FAILED: SignalState.FAILED,
+    TicketState.UNKNOWN: SignalState.UNKNOWN,
+}
+NEVER_AGAIN: Final = "it is looked up, and never sent again"
+
+
+def with_ticket(reactor: ReactorView, ticket: TicketView) -> ReactorView:
+    """The slice once a mirror's ticket has come further."""
+    signal = next((one for one in reactor.signals if one.ticket_id == ticket.ticket_id), None)
+    if not ticket.ticket_id or signal is None or ticket.state not in _STATES:
+        return reactor
+    told = replace(signal, state=state_of(ticket), words=words_of(ticket))
+    return reactor if told == signal else _with_signal(reactor, told)
+
+
+def state_of(ticket: TicketView) -> SignalState:
+    """How a signal stands by the ticket of its mirror."""
+    if ticket.has_no_trace:
+        return SignalState.FAILED
+    return _STATES.get(ticket.state, SignalState.MIRRORING)
+
+
+def words_of(ticket: TicketView) -> str:
+    """What the ticket of its mirror says of a signal."""
+    if ticket.has_no_trace:
+        return f"{ticket.outcome}: it was not mirrored, and will not be"
+    if ticket.state is TicketState.UNKNOWN:
+        return f"{ticket.outcome}; {NEVER_AGAIN}"
+    return f"{ticket.outcome} — {ticket.fix}" if ticket.fix else ticket.outcome
+
+
+def with_trades(reactor: ReactorView, trades: tuple[TradeView, ...]) -> ReactorView:
+    """The slice with what mirrors bought and cost, by the agent's own trades."""
+    wanted = {one.ticket_id: one for one in reactor.signals if _lacks_fill(one)}
+    if not wanted:
+        return reactor
+    filled = {
+        wanted[trade.client_ref].signal_id: trade
+        for trade in trades
+        if trade.client_ref in wanted and trade.shares > 0
+    }
+    if not filled:
+        return reactor
+    signals = tuple(
+        _filled(one, filled[one.signal_id]) if one.signal_id in filled else one
+        for one in reactor.signals
+    )
+    return replace(reactor, signals=signals)
+
+
+def _lacks_fill(one: SignalView) -> bool:
+    return one.state is SignalState.MIRRORED and one.shares <= 0
+
+
+def _filled(one: SignalView, trade: TradeView) -> SignalView:
+    return replace(one, shares=trade.shares, cost=trade.cost)
+
+
+# -- news --------------------------------------------------------------------------------------
+
+
+def news_of(before: ReactorView, after: ReactorView, fact: ReactorFact) -> Iterator[News]:
+    """What a fact brings that a person wants to be told.
+
+    Yields:
+        A tone, a sentence and what it is about each.
+    """
+    if isinstance(fact, SignalsSeen):
+        yield from _new_signals(before, after)
+        if after.dropped and after.broken and after.broken != before.broken:
+            yield "warn", f"a signal was passed over: {after.broken}", NoticeKind.SIGNAL
+    if before.breaker.paused_at is None and after.breaker.paused_at is not None:
+        failures = after.breaker.failures
+        said = f"the reactor's circuit breaker is open after {failures} failures in a row"
+        yield "bad", f"{said}: signals are skipped; 4 shows it", NoticeKind.SIGNAL
+    elif before.breaker.paused_at is not None and after.breaker.paused_at is None:
+        yield "good", "the reactor's circuit breaker is closed: signals come again", _SIGNAL
+    if after.barred and after.barred != before.barred and before.config is not None:
+        yield "bad", f"the reactor: {after.barred}", NoticeKind.SIGNAL
+
+
+def _new_signals(before: ReactorView, after: ReactorView) -> Iterator[News]:
+    """What waits for the person; what this desk mirrors by itself is told when it is done."""
+    known = {one.signal_id for one in before.signals}
+    fresh = [
+        one
+        for one in reversed(after.waiting)
+        if one.signal_id not in known and after.policy_of(one.wallet) is Policy.ASK
+    ]
+    if len(fresh) > TOLD_ONE_BY_ONE:
+        wallets = len({one.wallet for one in fresh})
+        whose = "one wallet" if wallets == 1 else f"{wallets} wallets"
+        yield "info", f"{len(fresh)} signals of {whose}: 4 shows them", NoticeKind.SIGNAL
+        return
+    for one in fresh:
+        size = f"{decimal(one.size):,.2f} {one.side.value.upper()} at {one.price:.3f}"
+        about = one.question or one.market_id
+        yield "info", f"{one.label or one.wallet} bought {size}, {about}", _SIGNAL

@@ -1,0 +1,536 @@
+"""What an operator sees: views with the derived numbers already worked out.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate (which makes them), desk.reduce, and every screen.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+from service_tui.desk.slices.holding_key import holding_key
+from service_tui.terms import (
+    Action,
+    AgentStatus,
+    MarketStatus,
+    Mode,
+    Plan,
+    Side,
+    TradeStatus,
+    Venue,
+)
+from service_tui.units import Micros, Probability, Timestamp
+
+NO_TRACE: Final = "no trace of it after 10 minutes"
+"""Outcome of an unknown order that was looked for long enough; the person decides what is next."""
+
+NOT_FOUND: Final = "not found after 10 minutes"
+"""How the outcome begins where it was looked for as long, but not everything could be read."""
+
+
+class TicketState(StrEnum):
+    """How far a command has come. `unknown`: sent, no answer; nobody repeats it by himself."""
+
+    QUEUED = "queued"
+    SENT = "sent"
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class Phase(StrEnum):
+    """How the desk stands with the service."""
+
+    CONNECTING = "connecting"
+    ONLINE = "online"
+    OFFLINE = "offline"
+    UNAUTHORIZED = "unauthorized"
+
+
+class Topic(StrEnum):
+    """What is polled; each has its own age."""
+
+    MARKETS = "markets"
+    POSITIONS = "positions"
+    ACCOUNT = "account"
+    BRIEFING = "briefing"
+    TRADES = "trades"
+    WORLD = "world"
+    DETAIL = "detail"
+    AGENTS = "agents"
+    MONITORS = "monitors"
+    REACTOR = "reactor"
+    REDEMPTIONS = "redemptions"
+    WALLET = "wallet"
+    FLEET = "fleet"
+    RESEARCH = "research"
+    ORDERS = "orders"
+
+
+@dataclass(frozen=True, slots=True)
+class MarketView:
+    """One market. `price` is of YES; `volume` is money of the last 24 hours, None if not known.
+
+    `venues` are those on which it trades, sim first; empty where the service does not say. `tick`
+    is the step of limit prices on its book, micros; `condition_id` what its tokens derive from on
+    the chain, empty where it has none, and `fee_rate_bps` what a taker pays there.
+    """
+
+    market_id: str
+    question: str
+    category: str
+    tags: tuple[str, ...]
+    status: MarketStatus
+    price: Probability
+    price_24h_ago: float | None
+    volume: Micros | None
+    opens_at: Timestamp | None
+    resolves_at: Timestamp | None
+    resolved_at: Timestamp | None
+    outcome: bool | None
+    liquidity: Micros | None
+    sparkline: tuple[float, ...]
+    criteria: str = ""
+    venues: tuple[Venue, ...] = ()
+    tick: Micros = Micros(10_000)
+    condition_id: str = ""
+    neg_risk: bool = False
+    fee_rate_bps: int = 0
+
+    @property
+    def change(self) -> float | None:
+        """Price now less the price 24 hours ago (or at listing), in probability points."""
+        return None if self.price_24h_ago is None else self.price - self.price_24h_ago
+
+    @property
+    def is_open(self) -> bool:
+        """True while orders are taken."""
+        return self.status is MarketStatus.ACTIVE
+
+    def price_of(self, side: Side) -> float:
+        """Price of one side; both sum to 1."""
+        return self.price if side is Side.YES else 1.0 - self.price
+
+
+@dataclass(frozen=True, slots=True)
+class PositionView:
+    """One side of one market. `cost` is of the open shares; P&L is realized plus unrealized."""
+
+    market_id: str
+    question: str
+    category: str
+    side: Side
+    venue: Venue
+    status: MarketStatus
+    shares: Micros
+    cost: Micros
+    average: float | None
+    mark_price: float
+    mark_value: Micros
+    exit_value: Micros | None
+    unrealized: Micros
+    realized: Micros
+    resolves_at: Timestamp | None
+    opened_at: Timestamp | None
+    outcome: bool | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        """True once the outcome is confirmed and paid."""
+        return self.status is MarketStatus.RESOLVED
+
+    @property
+    def key(self) -> str:
+        """Identity of the row."""
+        return holding_key(self.market_id, self.side, self.venue)
+
+    @property
+    def pnl(self) -> Micros:
+        """Realized plus unrealized P&L."""
+        return Micros(self.realized + self.unrealized)
+
+    @property
+    def made(self) -> Micros:
+        """What came of it once it is closed; on a venue the payout may wait to be redeemed."""
+        return self.realized if self.venue is Venue.SIM else self.pnl
+
+    @property
+    def pnl_pct(self) -> float | None:
+        """Unrealized P&L as a fraction of the cost of the open shares."""
+        return self.unrealized / self.cost if self.cost else None
+
+
+class Deal(StrEnum):
+    """What a row of the history is; the words are those of a line.
+
+    `order`: an order of which nothing was filled. It bought and sold nothing.
+    """
+
+    BUY = "buy"
+    SALE = "sell"
+    PAYOUT = "payout"
+    ORDER = "order"
+
+
+REDEEM: Final = "redeem"
+"""The word of the wire for a payout. Source: wire reference, 3.5."""
+
+
+@dataclass(frozen=True, slots=True)
+class TradeView:
+    """One accepted order, or a payout (`action` redeem).
+
+    `signal_data` is what whoever traded said of the signal, by name; without our own reference.
+    `fee` is what the venue took beside `cost`, None where it is not told.
+    """
+
+    trade_id: str
+    market_id: str
+    question: str
+    side: Side
+    action: str
+    shares: Micros
+    cost: Micros
+    average: float | None
+    price_before: float | None
+    price_after: float | None
+    venue: Venue
+    status: TradeStatus
+    reasoning: str
+    source: str
+    at: Timestamp
+    pnl: Micros | None
+    client_ref: str = ""
+    skill_slug: str = ""
+    signal_data: tuple[tuple[str, str], ...] = ()
+    fee: Micros | None = None
+
+    @property
+    def deal(self) -> Deal:
+        """What it was: a buy and a sale are fills, a redemption is a payout whatever it pays."""
+        if self.action == REDEEM:
+            return Deal.PAYOUT
+        if self.shares <= 0 and self.cost <= 0:
+            return Deal.ORDER
+        return Deal.BUY if self.action == Action.BUY.value else Deal.SALE
+
+    @property
+    def did(self) -> str:
+        """The same for a line of text; an order names its direction: `buy order`."""
+        return f"{self.action} order" if self.deal is Deal.ORDER else self.deal.value
+
+
+@dataclass(frozen=True, slots=True)
+class TicketView:
+    """One command and how it ended: a row of the blotter.
+
+    `what` says the order in words; `outcome` what became of it; `fix` what to do about a no. A buy
+    may spend `amount`; a sale may take `shares` from the position with the row key `holding`. An
+    order goes to `venue`; what is none stands under sim. One that rests on a book has its `limit`.
+    """
+
+    ticket_id: str
+    kind: str
+    market_id: str
+    what: str
+    state: TicketState
+    opened_at: Timestamp
+    sent_at: Timestamp | None = None
+    settled_at: Timestamp | None = None
+    outcome: str = ""
+    fix: str = ""
+    client_ref: str = ""
+    amount: Micros = Micros(0)
+    question: str = ""
+    holding: str = ""
+    shares: Micros = Micros(0)
+    venue: Venue = Venue.SIM
+    limit: float | None = None
+
+    @property
+    def has_no_trace(self) -> bool:
+        """True when it is unknown, and the service surely knows nothing of it."""
+        return self.state is TicketState.UNKNOWN and self.outcome == NO_TRACE
+
+    @property
+    def is_lost(self) -> bool:
+        """True when it is unknown and was not found in time: the person may close it."""
+        unread = self.state is TicketState.UNKNOWN and self.outcome.startswith(NOT_FOUND)
+        return unread or self.has_no_trace
+
+    @property
+    def in_flight(self) -> bool:
+        """True while its end is not known."""
+        return self.state in {TicketState.QUEUED, TicketState.SENT, TicketState.UNKNOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class AccountView:
+    """The desk's own agent. Money in micros; `equity` is cash plus mark value.
+
+    `start` is the equity without any P&L, `day_open` the equity at midnight UTC; the P&L of all
+    time and of the day are the equity less these, so that every figure fits the others. What
+    is made of the positions is None as long as they were never read. `wins` and `losses` count
+    sales and payouts on sim that gained or lost.
+    """
+
+    agent_id: str
+    name: str
+    status: AgentStatus
+    plan: Plan
+    claimed: bool
+    cash: Micros
+    start: Micros
+    day_open: Micros | None
+    equity: Micros | None
+    day_pnl: Micros | None
+    total_pnl: Micros | None
+    realized: Micros | None
+    unrealized: Micros | None
+    exit_equity: Micros | None
+    trades_count: int
+    win_rate: float | None
+    wins: int = 0
+    losses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsView:
+    """What binds an order. `paused` is True unless the service said false.
+
+    The day's spend binds real venues, the day's trades (buys only) bind every venue: those that got
+    shares, and `day_resting`, which rest without any.
+    """
+
+    paused: bool
+    max_trade: Micros
+    day_spend_max: Micros
+    day_spent: Micros
+    day_trades_max: int | None
+    day_trades: int | None = None
+    day_resting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceView:
+    """The service that this desk talks to, and how that goes.
+
+    `problem` is the last failure that stands, `problem_of` the topic that met it. `dropped` holds,
+    by topic, the rows of the last answer that were not of the protocol. `skew_s` is how far, at
+    least, our clock is ahead of the service's; `lookup_problem` why unknown orders are not found.
+    `address` is where agents of this machine reach the embedded service; `attached` when another
+    process serves it. `failures` holds, by topic, why its last reading failed, until it succeeds.
+    """
+
+    label: str
+    mode: Mode
+    venue: Venue
+    embedded: bool
+    phase: Phase
+    last_ok_at: Timestamp | None = None
+    latency_s: float | None = None
+    problem: str = ""
+    problem_of: Topic | None = None
+    dropped: Mapping[Topic, int] = field(default_factory=dict[Topic, int])
+    read_only: bool = False
+    skew_s: float | None = None
+    lookup_problem: str = ""
+    address: str = ""
+    attached: bool = False
+    problem_status: int = 0
+    failures: Mapping[Topic, str] = field(default_factory=dict[Topic, str])
+
+    @property
+    def dropped_rows(self) -> int:
+        """Rows that could not be used, of the last answers together."""
+        return sum(self.dropped.values())
+
+
+@dataclass(frozen=True, slots=True)
+class NewsView:
+    """A line of news and what it did to the price of YES."""
+
+    at: Timestamp
+    market_id: str
+    headline: str
+    price_before: float
+    price_after: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedView:
+    """A market that resolved while nobody looked."""
+
+    at: Timestamp
+    market_id: str
+    question: str
+    outcome: bool
+    payout: Micros
+    pnl: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class MeanwhileView:
+    """What happened while the desk was closed."""
+
+    closed_at: Timestamp
+    opened_at: Timestamp
+    world_elapsed_s: float
+    resolved_count: int
+    listed_count: int
+    resolved: tuple[ResolvedView, ...]
+    news: tuple[NewsView, ...]
+    equity_before: Micros | None
+    equity_after: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorldView:
+    """The offline world's clock: at wall time `wall_at` the world's time was `now`.
+
+    `halted_at` is since when its service refuses the entries of every agent.
+    """
+
+    now: Timestamp
+    wall_at: Timestamp
+    speed: int
+    seed: int
+    open_count: int = 0
+    meanwhile: MeanwhileView | None = None
+    halted_at: Timestamp | None = None
+
+    def time_at(self, wall: Timestamp) -> Timestamp:
+        """World time at a wall time soon after `wall_at`."""
+        return Timestamp(self.now + max(0.0, wall - self.wall_at) * self.speed)
+
+
+@dataclass(frozen=True, slots=True)
+class TapeTradeView:
+    """A trade of anybody in one market."""
+
+    at: Timestamp
+    trader: str
+    side: Side
+    action: Action
+    shares: Micros
+    price: float
+
+
+@dataclass(frozen=True, slots=True)
+class DetailView:
+    """The market in focus: chart (oldest first), news and trades (newest first).
+
+    `problem` says why there are none, where the service did not give them.
+    """
+
+    market_id: str
+    span_s: int
+    criteria: str
+    points: tuple[tuple[Timestamp, float], ...]
+    news: tuple[NewsView, ...]
+    trades: tuple[TapeTradeView, ...]
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EquityPoint:
+    """Equity at a wall time."""
+
+    at: Timestamp
+    equity: Micros
+
+
+class NoticeKind(StrEnum):
+    """What a notice is about; the person chooses by it how to be told.
+
+    `desk` is what answers a key of the person's own. Another kind is one more line here, and one
+    in the console's table of deliveries.
+    """
+
+    DESK = "desk"
+    ALERT = "alert"
+    EXIT = "exit"
+    PRICE_ALERT = "price alert"
+    FILL = "fill"
+    SIGNAL = "signal"
+    CONNECTION = "connection"
+    HALT = "halt"
+    APPROVAL = "approval"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A line for a toast: what passed. `tone` is info, good, warn or bad.
+
+    `about` names the event that it tells of, where several notices may tell of one.
+    """
+
+    notice_id: int
+    tone: str
+    text: str
+    kind: NoticeKind = NoticeKind.DESK
+    about: str = ""
+
+
+def remark(position: PositionView, market: MarketView | None) -> PositionView:
+    """The position at the market's price of now; shares and cost stay the service's."""
+    if market is None or position.status is not MarketStatus.ACTIVE:
+        return position
+    price = market.price_of(position.side)
+    value = Micros(math.floor(position.shares * price))
+    if value == position.mark_value and position.status is market.status:
+        return position
+    left = position.exit_value
+    if left is not None and position.mark_value > 0:
+        # Until the service says it anew: the same part of the mark as it said last.
+        left = Micros(left * value // position.mark_value)
+    return replace(
+        position,
+        exit_value=left,
+        category=market.category,
+        status=market.status,
+        mark_price=price,
+        mark_value=value,
+        unrealized=Micros(value - position.cost),
+        resolves_at=market.resolves_at,
+    )
+
+
+def summed(
+    account: AccountView, positions: tuple[PositionView, ...] | None, cash: Micros | None = None
+) -> AccountView:
+    """The account with its sums made anew from cash and positions; None where those are unknown."""
+    own = account.cash if cash is None else cash
+    if positions is None:
+        return replace(
+            account,
+            cash=own,
+            equity=None,
+            day_pnl=None,
+            total_pnl=None,
+            unrealized=None,
+            realized=None,
+            exit_equity=None,
+        )
+    equity = Micros(own + sum(held.mark_value for held in positions))
+    exits = [held.exit_value for held in positions if held.exit_value is not None]
+    unrealized = Micros(sum(held.unrealized for held in positions))
+    total = Micros(equity - account.start)
+    return replace(
+        account,
+        cash=own,
+        equity=equity,
+        day_pnl=None if account.day_open is None else Micros(equity - account.day_open),
+        total_pnl=total,
+        unrealized=unrealized,
+        realized=Micros(total - unrealized),
+        exit_equity=Micros(own + sum(exits)) if len(exits) == len(positions) else None,
+    )
+
+
+Markets = Mapping[str, MarketView]
+"""Markets by id; never changed in place."""

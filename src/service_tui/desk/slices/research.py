@@ -1,0 +1,369 @@
+"""Experiments, their sessions and backtests, as an operator sees them.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate_research (which makes them), desk.reduce_research, and the research screen.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, assert_never
+
+from service_tui.terms import Direction, ExperimentStatus, SessionState, Venue
+from service_tui.units import Micros, Timestamp
+
+DAYS_DEFAULT: Final = 7
+DAYS_MAX: Final = 30
+"""Days that a backtest replays. Source: spec, "Limits"."""
+
+CAP_DEFAULT: Final = 50
+CRASHES_MAX: Final = 3
+WARN_AT: Final = 0.8
+"""Source: spec, "Limits"."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentView:
+    """One experiment of a session.
+
+    `metric` is None where a crash has no figure. `commit` is the short hash of a kept one, else
+    empty. `is_best`: the best kept of its segment. `change` is against the segment's baseline,
+    `behind` against its best: fractions, above 0 is better, None where one is missing or 0.
+    `synced`: the service has it; else it waits in the file. `ref` is the same in both places.
+    """
+
+    skill: str
+    segment: int
+    number: int
+    status: ExperimentStatus
+    metric: float | None
+    description: str
+    at: Timestamp
+    metrics: Mapping[str, float] = field(default_factory=dict[str, float])
+    commit: str = ""
+    change: float | None = None
+    behind: float | None = None
+    is_best: bool = False
+    synced: bool = True
+    session: str = ""
+    agent: str = ""
+    metric_name: str = ""
+    metric_unit: str = ""
+    direction: Direction = Direction.HIGHER
+    ref: str = ""
+
+    @property
+    def key(self) -> str:
+        """Identity of the row."""
+        return self.ref or f"{self.agent}:{self.skill}:{self.segment}:{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentRunView:
+    """The command that runs now, or the last one. `tail` is the end of its output, plain text.
+
+    `exit_code` None while it runs; `ended_at` likewise.
+    """
+
+    command: str
+    started_at: Timestamp
+    deadline_s: float
+    tail: str = ""
+    ended_at: Timestamp | None = None
+    exit_code: int | None = None
+    timed_out: bool = False
+    metric: float | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """True until it has ended."""
+        return self.ended_at is None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """A series of experiments on one skill with one baseline.
+
+    `why` says why it is paused or capped, and what clears it; empty while it runs. `cap` 0 is any
+    number. `repository` and `branch` are where it works, empty where another machine does.
+    `best` is the best kept metric, `baseline` the first result; None before there is one.
+    `is_open`: a program drives it now.
+    """
+
+    skill: str
+    name: str
+    segment: int
+    metric_name: str
+    metric_unit: str
+    direction: Direction
+    state: SessionState
+    count: int
+    cap: int
+    crashes_in_row: int = 0
+    kept: int = 0
+    discarded: int = 0
+    crashed: int = 0
+    baseline: float | None = None
+    best: float | None = None
+    best_number: int | None = None
+    confidence: float | None = None
+    near_cap: bool = False
+    why: str = ""
+    warning: str = ""
+    started_at: Timestamp | None = None
+    last_at: Timestamp | None = None
+    repository: str = ""
+    branch: str = ""
+    file: str = ""
+    agent: str = ""
+    run: ExperimentRunView | None = None
+    is_open: bool = False
+    allows_shell: bool = False
+
+    @property
+    def key(self) -> str:
+        """Identity of the row: one skill of one agent has one session at a time."""
+        return f"{self.agent}:{self.skill}"
+
+    @property
+    def gain(self) -> float | None:
+        """How much better than the baseline the best is, as a fraction; above 0 is better."""
+        return better_by(self.best, self.baseline, self.direction)
+
+
+def better_by(one: float | None, other: float | None, direction: Direction) -> float | None:
+    """How much better `one` is than `other`, as a fraction of it; None where it says nothing."""
+    if one is None or other is None or not other:
+        return None
+    change = (one - other) / abs(other)
+    return change if direction is Direction.HIGHER else -change
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestPoint:
+    """What one combination of thresholds would have brought. `win_rate` 0 to 1."""
+
+    config: tuple[tuple[str, float], ...]
+    included: int
+    excluded: int
+    pnl: Micros
+    win_rate: float | None
+    improvement: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestView:
+    """Trades of a skill, replayed under thresholds.
+
+    `original` is what they brought without them. `improvement` is a fraction, None where the
+    original is 0. `message` says what makes the figures mean something, or nothing. `points` are
+    those of a sweep in the order of the grid; empty without one.
+    """
+
+    request_id: int
+    skill: str
+    venue: Venue
+    days: int
+    at: Timestamp
+    total: int
+    without_signal: int
+    undecided: int
+    original: Micros
+    point: BacktestPoint
+    message: str = ""
+    unknown_keys: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    points: tuple[BacktestPoint, ...] = ()
+    best: BacktestPoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DiffView:
+    """What a commit of a session changed. `text` is plain; `words` says why there is none."""
+
+    key: str
+    commit: str
+    text: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What one place knows of sessions and experiments, newest first."""
+
+    sessions: tuple[SessionView, ...] = ()
+    experiments: tuple[ExperimentView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchView:
+    """Sessions and their experiments, newest first, with what was asked of them last.
+
+    `needs_plan`: the service answers nothing without a Pro plan. `asking` is the request that is
+    on its way, 0 for none. `words` say why the last one has no answer. `told` is what the service
+    knows, `filed` what the files on this machine hold; the rest is made of both.
+    """
+
+    sessions: tuple[SessionView, ...] = ()
+    experiments: tuple[ExperimentView, ...] = ()
+    told: Source = field(default_factory=Source)
+    filed: Source = field(default_factory=Source)
+    backtest: BacktestView | None = None
+    diff: DiffView | None = None
+    needs_plan: bool = False
+    asking: int = 0
+    words: str = ""
+
+    def session(self, key: str) -> SessionView | None:
+        """The session with this row key."""
+        return next((one for one in self.sessions if one.key == key), None)
+
+    def of(self, session: SessionView) -> tuple[ExperimentView, ...]:
+        """The experiments of a session's skill, newest first."""
+        return tuple(
+            one
+            for one in self.experiments
+            if one.skill == session.skill and one.agent == session.agent
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchSeen:
+    """The service told its sessions and newest experiments; `needs_plan`: it tells nothing."""
+
+    told: Source
+    needs_plan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FilesSeen:
+    """The files of sessions on this machine told theirs, with what runs there now."""
+
+    filed: Source
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestAsked:
+    """A backtest is on its way; 0: none is."""
+
+    request_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestSeen:
+    """A backtest has its figures, or `words` why it has none."""
+
+    request_id: int
+    backtest: BacktestView | None
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffSeen:
+    """What a commit changed; None: the reader has closed it."""
+
+    diff: DiffView | None
+
+
+ResearchFact = ResearchSeen | FilesSeen | BacktestAsked | BacktestSeen | DiffSeen
+"""Every fact of this subject."""
+
+
+EXPERIMENTS_MAX: Final = 1_000
+"""What the state keeps of endless things; files and service keep the rest."""
+
+
+def reduce_research(  # noqa: PLR0911  (one line a kind)
+    research: ResearchView, fact: ResearchFact
+) -> ResearchView:
+    """The slice after a fact."""
+    match fact:
+        case ResearchSeen():
+            told = research.told if fact.needs_plan else fact.told
+            changed = replace(research, told=told, needs_plan=fact.needs_plan)
+            return research if changed == research else _merged(changed)
+        case FilesSeen():
+            if fact.filed == research.filed:
+                return research
+            return _merged(replace(research, filed=fact.filed))
+        case BacktestAsked():
+            return replace(research, asking=fact.request_id, words="")
+        case BacktestSeen():
+            if fact.request_id != research.asking:
+                return research
+            shown = fact.backtest or research.backtest
+            return replace(research, backtest=shown, asking=0, words=fact.words)
+        case DiffSeen():
+            return replace(research, diff=fact.diff)
+        case _:
+            assert_never(fact)
+
+
+def _merged(research: ResearchView) -> ResearchView:
+    """The slice with one row for what both places know."""
+    told, filed = research.told, research.filed
+    return replace(
+        research,
+        sessions=_sessions(told, filed),
+        experiments=_experiments(told, filed),
+    )
+
+
+def _sessions(told: Source, filed: Source) -> tuple[SessionView, ...]:
+    merged = {one.key: one for one in told.sessions}
+    for one in filed.sessions:
+        other = merged.get(one.key)
+        is_behind = other is not None and (other.segment, other.count) > (one.segment, one.count)
+        merged[one.key] = _of_both(other, one) if other is not None and is_behind else one
+    return tuple(sorted(merged.values(), key=lambda one: -(one.last_at or one.started_at or 0.0)))
+
+
+def _of_both(told: SessionView, filed: SessionView) -> SessionView:
+    """What the service knows better, with where it works and what runs there."""
+    return replace(
+        told,
+        repository=filed.repository,
+        branch=filed.branch,
+        file=filed.file,
+        run=filed.run,
+        is_open=filed.is_open,
+        allows_shell=filed.allows_shell,
+        warning=filed.warning,
+    )
+
+
+def _experiments(told: Source, filed: Source) -> tuple[ExperimentView, ...]:
+    known = {one.ref for one in told.experiments if one.ref}
+    rows = [*told.experiments, *(one for one in filed.experiments if one.ref not in known)]
+    rows.sort(key=lambda one: (-one.at, -one.number))
+    return marked(rows[:EXPERIMENTS_MAX])
+
+
+def marked(rows: Iterable[ExperimentView]) -> tuple[ExperimentView, ...]:
+    """Rows, newest first, with their changes against the baseline and the best of their segment."""
+    rows = tuple(rows)
+    baseline: dict[tuple[str, str, int], float | None] = {}
+    best: dict[tuple[str, str, int], ExperimentView] = {}
+    for one in reversed(rows):
+        place = (one.agent, one.skill, one.segment)
+        baseline.setdefault(place, one.metric)
+        if one.status is not ExperimentStatus.KEEP or one.metric is None:
+            continue
+        held = best.get(place)
+        if held is None or held.metric is None or one.direction.is_better(one.metric, held.metric):
+            best[place] = one
+    return tuple(
+        _marked(one, baseline[one.agent, one.skill, one.segment],
+                best.get((one.agent, one.skill, one.segment)))
+        for one in rows
+    )  # fmt: skip
+
+
+def _marked(
+    one: ExperimentView, baseline: float | None, best: ExperimentView | None
+) -> ExperimentView:
+    return replace(
+        one,
+        change=better_by(one.metric, baseline, one.direction),
+        behind=None if best is None else better_by(one.metric, best.metric, one.direction),
+        is_best=best is not None and best.key == one.key,
+    )

@@ -1,0 +1,378 @@
+"""Monitors, alerts, exits and price alerts, as an operator sees them.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate_risk (which makes them), desk.reduce_risk, and the monitors screen.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from service_tui.desk.slices.holding_key import holding_key
+from service_tui.terms import Side, Venue
+from service_tui.units import Micros, Timestamp
+
+ALERT_LIFE_S: Final = 3_600.0
+"""Source: spec, "Risk alert lifecycle"."""
+
+STOP_LOSS: Final = "stop loss"
+TAKE_PROFIT: Final = "take profit"
+"""Reasons of an alert that the desk has a word for."""
+
+UNNAMED: Final = "~"
+"""Begins the id of an alert to which the service gives none; no id of a service may begin so."""
+
+EXIT: Final = "exit-"
+"""Begins the name of every exit."""
+
+_PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+
+
+class MonitorState(StrEnum):
+    """How a monitor stands; the words are those of a row."""
+
+    WATCHING = "watching"
+    BREACHED = "breached"
+    EXITING = "exiting"
+    NOT_HELD = "not held"
+    CLOSED = "market closed"
+
+
+class AlertState(StrEnum):
+    """How far the exit of an alert has come.
+
+    `expired`: its hour passed before any exit. `missed`: it passed while an exit failed. `unknown`:
+    the exit was sent and had no answer; it is looked up. `failed`: tried, nothing was sold yet.
+    `ended`: nothing was left to sell, the market ended, or it was dismissed.
+    """
+
+    PENDING = "pending"
+    EXITING = "exiting"
+    UNKNOWN = "unknown"
+    EXECUTED = "executed"
+    EXPIRED = "expired"
+    MISSED = "missed"
+    FAILED = "failed"
+    ENDED = "ended"
+
+    @property
+    def is_open(self) -> bool:
+        """True while an exit may still come of it."""
+        return self in {
+            AlertState.PENDING,
+            AlertState.EXITING,
+            AlertState.UNKNOWN,
+            AlertState.FAILED,
+        }
+
+
+class Condition(StrEnum):
+    """When a price alert fires. Source: wire reference, 2.4."""
+
+    ABOVE = "above"
+    BELOW = "below"
+    CROSSES_ABOVE = "crosses_above"
+    CROSSES_BELOW = "crosses_below"
+
+    @property
+    def in_words(self) -> str:
+        """The condition as a person would say it, before a price."""
+        return self.value.replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorView:
+    """Thresholds of one position, with where the mark and an exit stand between them.
+
+    `stop_pct` is a fraction down in (0, 1], `target_pct` a fraction up above 0; None is off.
+    `entry` is the average price paid, None where it is not known; `mark` the price now.
+    `exit_value` is what selling all of it would bring now. `automatic`: a buy enrolled it, else it
+    was set by hand. `is_spent`: it has breached and watches no more; the row stays until the alert
+    has come to its end, with the one threshold that was crossed.
+    """
+
+    market_id: str
+    question: str
+    side: Side
+    venue: Venue
+    shares: Micros
+    cost: Micros
+    entry: float | None
+    mark: float | None
+    exit_value: Micros | None
+    stop_pct: float | None
+    target_pct: float | None
+    automatic: bool = False
+    state: MonitorState = MonitorState.WATCHING
+    is_spent: bool = False
+
+    @property
+    def key(self) -> str:
+        """Identity of the row: that of its position."""
+        return holding_key(self.market_id, self.side, self.venue)
+
+    @property
+    def stop_price(self) -> float | None:
+        """Price of the side at or below which it breaches; None without a stop."""
+        return stop_price(self.entry, self.stop_pct)
+
+    @property
+    def target_price(self) -> float | None:
+        """Exit value a share at or above which it breaches; at 1 or more it is never reached."""
+        return target_price(self.entry, self.target_pct)
+
+    @property
+    def to_stop(self) -> float | None:
+        """Distance to the stop: 1 at the entry or above, 0 at the stop or below."""
+        return _distance(self.mark, self.entry, self.stop_price)
+
+    @property
+    def to_target(self) -> float | None:
+        """Distance of an exit now to the target: 1 at the entry or below, 0 at the target."""
+        # Source: decisions, "Stop and target prices": a target is measured by the exit value.
+        return _distance(self.exit_price, self.entry, self.target_price)
+
+    @property
+    def exit_price(self) -> float | None:
+        """What selling all of it would bring a share; None where it is not known."""
+        if self.exit_value is None or not self.shares:
+            return None
+        return self.exit_value / self.shares
+
+    @property
+    def exit_pnl(self) -> Micros | None:
+        """What an exit now would make or lose on the open shares."""
+        return None if self.exit_value is None else Micros(self.exit_value - self.cost)
+
+
+def stop_price(entry: float | None, stop_pct: float | None) -> float | None:
+    """The price at which a stop of this fraction breaches, >= 0."""
+    return None if entry is None or stop_pct is None else entry * (1.0 - stop_pct)
+
+
+def target_price(entry: float | None, target_pct: float | None) -> float | None:
+    """The price at which a target of this fraction breaches; above 1 it is out of reach."""
+    return None if entry is None or target_pct is None else entry * (1.0 + target_pct)
+
+
+def _distance(price: float | None, entry: float | None, end: float | None) -> float | None:
+    """How much of the way from `entry` to `end` is still ahead of a price, 0 to 1."""
+    if price is None or entry is None or end is None:
+        return None
+    if entry == end:
+        return 0.0
+    return min(1.0, max(0.0, (price - end) / (entry - end)))
+
+
+@dataclass(frozen=True, slots=True)
+class AlertView:
+    """A breach that waits for its exit, or what became of it. Newest first in every list.
+
+    `reason` is "stop loss" or "take profit", else the service's own word. `words` say how it
+    stands, and what to do where something is to be done. `managed`: the service itself exits.
+    `ticket_id` names the exit's row in the blotter, empty before there is one; `attempts` counts
+    the exits that were tried. `entry` is the price paid, `threshold_pct` the fraction crossed.
+    """
+
+    alert_id: str
+    market_id: str
+    question: str
+    side: Side
+    venue: Venue
+    shares: Micros
+    reason: str
+    trigger_price: float | None
+    breached_at: Timestamp
+    expires_at: Timestamp
+    state: AlertState = AlertState.PENDING
+    words: str = ""
+    managed: bool = False
+    ticket_id: str = ""
+    attempts: int = 0
+    entry: float | None = None
+    threshold_pct: float | None = None
+
+    @property
+    def holding(self) -> str:
+        """Row key of the position that it is about."""
+        return holding_key(self.market_id, self.side, self.venue)
+
+    @property
+    def exit_name(self) -> str:
+        """What its exits are called."""
+        return exit_name(self.alert_id, self.breached_at)
+
+    def left_s(self, now: Timestamp) -> float:
+        """Seconds left of its hour, >= 0; `now` is wall time."""
+        return max(0.0, self.expires_at - now)
+
+
+def exit_name(alert_id: str, breached_at: Timestamp) -> str:
+    """What the exits of an alert are called, in the blotter and towards the service.
+
+    The time of the breach is a part of it, as services may count their alerts from one. An alert
+    without a name has no time to rely on either.
+
+    Returns:
+        Letters, digits, - and _, at most 90 of them.
+    """
+    text = alert_id if alert_id.startswith(UNNAMED) else f"{alert_id}-{breached_at:.0f}"
+    plain = _PLAIN_ID.fullmatch(text) is not None
+    return f"{EXIT}{text if plain else hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExitView:
+    """An exit that happened. `cause` is why, in words; `pnl` None where it is not known.
+
+    `by_service`: the service sold it (managed wallet), else this program or another client did.
+    """
+
+    exit_id: str
+    at: Timestamp
+    market_id: str
+    question: str
+    side: Side
+    venue: Venue
+    shares: Micros
+    trigger_price: float | None
+    proceeds: Micros
+    pnl: Micros | None
+    cause: str
+    by_service: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PriceAlertView:
+    """A price that the person wants to hear of; it fires once. `threshold` is of the side.
+
+    `is_armed`: the price was seen on the near side, so that a crossing can be told.
+    """
+
+    alert_id: str
+    market_id: str
+    question: str
+    side: Side
+    condition: Condition
+    threshold: float
+    created_at: Timestamp
+    triggered_at: Timestamp | None = None
+    triggered_price: float | None = None
+    is_armed: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """True until it has fired."""
+        return self.triggered_at is None
+
+    def in_words(self) -> str:
+        """The alert as a person would say it."""
+        return f"{self.side.value.upper()} {self.condition.in_words} {self.threshold:.4f}"
+
+
+@dataclass(frozen=True, slots=True)
+class RiskView:
+    """Monitors, alerts, exits and price alerts. How old each part is stands in the state's `seen`.
+
+    `alerts` are those that wait and those that ended lately, `exits` the history, both newest
+    first. `executes`: this program carries out exits; else another one on the data directory does,
+    or nobody may. `briefing_late` says since when no briefing came, empty while they come.
+    """
+
+    monitors: tuple[MonitorView, ...] = ()
+    alerts: tuple[AlertView, ...] = ()
+    exits: tuple[ExitView, ...] = ()
+    price_alerts: tuple[PriceAlertView, ...] = ()
+    executes: bool = False
+    briefing_late: str = ""
+
+    def monitor(self, key: str) -> MonitorView | None:
+        """The monitor with this row key, which is that of its position."""
+        return next((one for one in self.monitors if one.key == key), None)
+
+    def alert(self, alert_id: str) -> AlertView | None:
+        """The alert with this id."""
+        return next((one for one in self.alerts if one.alert_id == alert_id), None)
+
+    @property
+    def open_alerts(self) -> tuple[AlertView, ...]:
+        """Alerts that still wait for their exit."""
+        return tuple(alert for alert in self.alerts if alert.state.is_open)
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorsSeen:
+    """The service listed its monitors."""
+
+    monitors: tuple[MonitorView, ...]
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorChanged:
+    """A monitor was set."""
+
+    monitor: MonitorView
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorGone:
+    """The monitor with this row key was removed."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlertsSeen:
+    """The service told which alerts wait for their exit, which ended, and the exits that it knows.
+
+    `at` is wall time.
+    """
+
+    at: Timestamp
+    waiting: tuple[AlertView, ...]
+    ended: tuple[AlertView, ...] = ()
+    exits: tuple[ExitView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AlertChanged:
+    """The exit of an alert has come further."""
+
+    alert: AlertView
+
+
+@dataclass(frozen=True, slots=True)
+class PriceAlertChanged:
+    """A price alert was set, armed, or has fired."""
+
+    alert: PriceAlertView
+
+
+@dataclass(frozen=True, slots=True)
+class PriceAlertGone:
+    """A price alert was forgotten."""
+
+    alert_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class BriefingLate:
+    """No briefing came for too long; `words` say since when, empty once one came."""
+
+    words: str
+
+
+RiskFact = (
+    MonitorsSeen
+    | MonitorChanged
+    | MonitorGone
+    | AlertsSeen
+    | AlertChanged
+    | PriceAlertChanged
+    | PriceAlertGone
+    | BriefingLate
+)
+"""Every fact about monitors, alerts, exits and price alerts."""

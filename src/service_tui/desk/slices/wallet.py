@@ -1,0 +1,285 @@
+"""The wallet as an operator sees it: whose it is, what it holds, and what it still lacks.
+
+Knows terms and units. Must not know wire, network, time, Textual, and never a key or a passphrase.
+Used by desk.handlers.wallet (which makes it), desk.checklist and the wallet panel.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from service_tui.desk.slices.redemption import CallView, RedemptionRow, RedemptionView, RunView
+from service_tui.units import Micros, Timestamp
+
+
+class KeyState(StrEnum):
+    """Whether this machine can sign."""
+
+    NONE = "no key here"
+    LOCKED = "locked"
+    UNLOCKED = "unlocked"
+
+
+class Ownership(StrEnum):
+    """Who holds the key. Source: spec, "Wallet types"."""
+
+    MANAGED = "managed"
+    EXTERNAL = "external"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKeyView:
+    """A key that lies encrypted in the data directory."""
+
+    address: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalView:
+    """One permission that the venue needs: which contract may move which token."""
+
+    key: str
+    token: str
+    spender: str
+    spender_address: str
+    is_set: bool
+    call: CallView | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckView:
+    """One line of the list before the first real trade. `fix` is what to do; empty once done.
+
+    `is_done` None: not known yet.
+    """
+
+    name: str
+    is_done: bool | None
+    says: str
+    fix: str = ""
+
+
+KEY_CHECK: Final = {
+    True: CheckView("key", is_done=True, says="this machine can sign for the wallet"),
+    False: CheckView(
+        "key",
+        is_done=False,
+        says="this machine cannot sign for the wallet now",
+        fix="press U and give its passphrase, or K to keep a key here",
+    ),
+}
+LIVE_CHECK: Final = {
+    True: CheckView("real money", is_done=True, says="orders may leave for the real venues"),
+    False: CheckView(
+        "real money", is_done=False, says="switched off on this desk", fix="press L and type LIVE"
+    ),
+}
+"""What this desk itself adds to the list."""
+
+
+class WalletJob(StrEnum):
+    """What is under way with the wallet."""
+
+    UNLOCK = "unlocking"
+    LINK = "linking"
+    APPROVE = "setting approvals"
+    CREDENTIALS = "making credentials"
+    KEY = "writing the key down"
+
+
+@dataclass(frozen=True, slots=True)
+class OfferView:
+    """What a 429 offers to sell: one call. Shown whole before it is paid.
+
+    `why_not` says why it cannot be paid; empty when it may be.
+    """
+
+    offer_id: str
+    at: Timestamp
+    host: str
+    path: str
+    price: Micros
+    recipient: str = ""
+    network: str = ""
+    token: str = ""
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeView:
+    """The text that links a wallet once its key has signed it; shown whole before that."""
+
+    address: str
+    nonce: str
+    message: str
+    expires_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class PayView:
+    """Paying per call: off unless the person gave it a cap for the day.
+
+    `spent` is what was paid since midnight UTC, unsettled payments included.
+    """
+
+    day_max: Micros | None = None
+    spent: Micros = Micros(0)
+    offer: OfferView | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything may be paid."""
+        return self.day_max is not None
+
+
+@dataclass(frozen=True, slots=True)
+class WalletView:
+    """The wallet of the desk's own agent.
+
+    `address` is the one that the service knows, `key_address` the one that this machine can sign
+    for; both empty where there is none. Balances are micros of their money, None until known:
+    `usdc` is what the venue takes (bridged), `usdc_native` what it does not, `gas` the chain's own,
+    of which one is worth `pol_price` in money, None where the service does not say.
+    `restricted` says that the venue refuses the wallet, in its words. `live`: the person has
+    switched real money on in this session. `served` is what the service says is needed for real
+    trades; `problem` why the last job failed, `fix` what to do about it. `passed_over` are files in
+    place of keys that are not looked into, a sentence each. `managed_address` is that of the wallet
+    that the service holds, empty for one that is linked. `challenge` is the text that would be
+    signed to link the wallet, once it was read and checked. `is_read`: the service has answered.
+    """
+
+    address: str = ""
+    key_address: str = ""
+    key_state: KeyState = KeyState.NONE
+    key_source: str = ""
+    stored: tuple[StoredKeyView, ...] = ()
+    ownership: Ownership | None = None
+    usdc: Micros | None = None
+    usdc_native: Micros | None = None
+    gas: Micros | None = None
+    gas_gwei: float | None = None
+    gas_needed: Micros | None = None
+    pol_price: float | None = None
+    approvals: tuple[ApprovalView, ...] = ()
+    approvals_at: Timestamp | None = None
+    has_credentials: bool | None = None
+    real_trading: bool = False
+    restricted: str = ""
+    live: bool = False
+    simulated: bool = False
+    job: WalletJob | None = None
+    job_words: str = ""
+    problem: str = ""
+    fix: str = ""
+    served: tuple[CheckView, ...] = ()
+    pay: PayView = PayView()
+    passed_over: tuple[str, ...] = ()
+    managed_address: str = ""
+    challenge: ChallengeView | None = None
+    is_read: bool = False
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether the service knows the wallet as one whose key is held outside of it."""
+        return self.ownership is Ownership.EXTERNAL and bool(self.address)
+
+    @property
+    def can_sign(self) -> bool:
+        """Whether a signature of the linked wallet can be made here and now."""
+        same = self.key_address.lower() == self.address.lower()
+        return self.key_state is KeyState.UNLOCKED and (same or not self.address)
+
+    @property
+    def checks(self) -> tuple[CheckView, ...]:
+        """What real trades need: the service's list, and what this desk adds."""
+        own = (KEY_CHECK[self.can_sign],) if self.ownership is not Ownership.MANAGED else ()
+        return (*self.served, *own, LIVE_CHECK[self.live])
+
+    @property
+    def lacks(self) -> tuple[CheckView, ...]:
+        """What is missing before the first real trade."""
+        return tuple(one for one in self.checks if not one.is_done)
+
+    @property
+    def unset(self) -> tuple[ApprovalView, ...]:
+        """Approvals that are not given yet."""
+        return tuple(one for one in self.approvals if not one.is_set)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSeen:
+    """The service told what is held on the real venues, settled or not."""
+
+    rows: tuple[RedemptionRow, ...]
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRunChanged:
+    """A redemption was prepared, or has come further."""
+
+    run: RunView
+
+
+@dataclass(frozen=True, slots=True)
+class AutoChanged:
+    """Redeeming by itself was turned, rests or goes on; None leaves a part as it is.
+
+    `executes`: this desk redeems, as its program holds the data directory.
+    """
+
+    on_service: bool | None = None
+    allowed: bool | None = None
+    paused: str | None = None
+    executes: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WalletSeen:
+    """The wallet as it stands, but for what is paid per call."""
+
+    wallet: WalletView
+
+
+@dataclass(frozen=True, slots=True)
+class PaySeen:
+    """What may be paid per call, what was, and what is on offer."""
+
+    pay: PayView
+
+
+WalletFact = QueueSeen | ChainRunChanged | AutoChanged | WalletSeen | PaySeen
+"""Every fact about redemptions, the wallet and pay per call."""
+
+
+RUNS_MAX: Final = 200
+"""What the state keeps of runs; the database keeps the rest."""
+
+
+def reduce_redemption(
+    view: RedemptionView, fact: QueueSeen | ChainRunChanged | AutoChanged
+) -> RedemptionView:
+    """The queue after a fact about it."""
+    match fact:
+        case QueueSeen():
+            return replace(view, rows=fact.rows)
+        case ChainRunChanged():
+            return replace(view, runs=_with_run(view.runs, fact.run))
+        case AutoChanged():
+            auto = view.auto
+            changed = replace(
+                auto,
+                on_service=auto.on_service if fact.on_service is None else fact.on_service,
+                allowed=auto.allowed if fact.allowed is None else fact.allowed,
+                paused=auto.paused if fact.paused is None else fact.paused,
+            )
+            executes = view.executes if fact.executes is None else fact.executes
+            told = replace(view, auto=changed, executes=executes)
+            return view if told == view else told
+
+
+def _with_run(runs: tuple[RunView, ...], run: RunView) -> tuple[RunView, ...]:
+    """One run a row, the newest; what changed last stands first."""
+    rest = tuple(one for one in runs if one.key != run.key)
+    return (run, *rest)[:RUNS_MAX]

@@ -1,0 +1,334 @@
+"""Orders for real money: what stands against one, and the signature that an own wallet gives it.
+
+Knows the state, the wire's market and signing's orders. Must not know a widget.
+Used by the trade handler before an order is written down, and by desk.sending right before it
+leaves. Source: decisions, "Live orders on evm_venue"; wire reference, 6.2.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+from service_tui.desk.advice import ADVICE
+from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.ports import Ports
+from service_tui.desk.rails import broken_by, rails
+from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.orders import kept_by_buys
+from service_tui.desk.slices.rails import Rail
+from service_tui.desk.slices.records import MarketView
+from service_tui.desk.slices.redemption import Stage
+from service_tui.desk.slices.wallet import Ownership
+from service_tui.desk.state import DeskState
+from service_tui.signing.book import Exchange
+from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
+from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order, token_number
+from service_tui.signing.skew import check_skew
+from service_tui.signing.tokens import condition_bytes, outcome_token
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp, decimal
+from service_tui.wire.endpoints.public import MARKET
+from service_tui.wire.markets import MarketBody
+from service_tui.wire.signed_order import SignedOrderBody
+from service_tui.wire.trades import TradeRequest
+
+HALFWAY: Final = 0.5
+"""How much of the way to nothing, or to one, a price may go that nobody saw in a quote. # ours."""
+
+SALT_DIGITS: Final = 13
+"""Hex digits of a salt: 52 bits, which every reader of JSON keeps."""
+
+MILLISECONDS: Final = 1_000
+
+Objection = tuple[str, str]
+
+
+def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
+    """What the desk itself has against an order for real money; nothing where all is there.
+
+    Yields:
+        An objection and what to do about it, the first thing first.
+    """
+    wallet, account = state.wallet, state.account
+    if order.rests and not (order.price is not None and 0 < order.price < 1):
+        yield "an order that rests has a price above 0 and below 1", "type its limit price"
+    if not wallet.live:
+        yield "real money is switched off on this desk", "press 5, W, then L, and type LIVE"
+    if not order.confirmed:
+        yield "nobody has confirmed this order for real money", "place it from its ticket"
+    if account is None or not account.claimed:
+        yield "the agent is not claimed", "claim it on the agents screen (7, then C)"
+    if not wallet.real_trading:
+        yield (
+            "the service does not allow real trades (sdk_real_trading_enabled)",
+            ADVICE["REAL_TRADING_DISABLED"],
+        )
+    if wallet.restricted:
+        yield (
+            "the venue refuses this wallet",
+            "press 5, W: keep another key (K) and link it (l); agent, key and history carry over",
+        )
+    if order.venue is Venue.EVM:
+        yield from _against_wallet(state)
+
+
+def against_skill(
+    state: DeskState, order: PlaceTrade, now: Timestamp, spent: Micros
+) -> Iterator[Objection]:
+    """The same of a skill's buy, and what of this desk's own rails it would break.
+
+    Args:
+        state: the newest.
+        order: the buy; confirmed by the person, or by a leash that lets it pass.
+        now: wall time.
+        spent: money of the skills' buys of this day, of which the desk's tickets know nothing.
+
+    Yields:
+        An objection and what to do about it, the first thing first.
+    """
+    yield from against_real(state, order)
+    if state.rails is None:
+        yield "the limits are not known yet", "wait for the service's answer"
+    yield from broken_by(state, order, now, state.tickets)
+    own = next((one for one in rails(state, now) if one.rail is Rail.DESK_DAY), None)
+    if own is None or own.limit is None:
+        return
+    if not order.amount + spent + (own.used or 0) <= own.limit:
+        most, used = decimal(Micros(own.limit)), decimal(spent)
+        yield (
+            f"this desk's own limit of spend a day is {most:,.2f}, skills spent {used:,.2f}",
+            "wait for midnight UTC, or raise the limit on the settings screen (8)",
+        )
+
+
+def _against_wallet(state: DeskState) -> Iterator[Objection]:
+    wallet = state.wallet
+    if wallet.ownership is None:
+        yield "the wallet is not known yet", "wait for the service's answer"
+    if wallet.ownership is not Ownership.EXTERNAL:
+        return
+    if not wallet.can_sign:
+        yield (
+            "this machine cannot sign for the linked wallet now",
+            "press 5, W, then U, and unlock it",
+        )
+    if wallet.usdc_native and not wallet.usdc:
+        yield (
+            "the wallet holds native USDC, which the venue does not accept",
+            "swap it to USDC.e (bridged)",
+        )
+    missing = next((one for one in wallet.served if one.is_done is False), None)
+    if missing is not None:
+        yield f"missing before a real trade: {missing.name}", missing.fix
+
+
+def real_cash(state: DeskState) -> Micros | None:
+    """What can be spent on the EVM venue, open buys taken off; None where it is not known."""
+    held = state.wallet.usdc
+    # What open buys keep lies in the wallet until they are met.
+    return None if held is None else Micros(held - kept_by_buys(state.orders, Venue.EVM))
+
+
+def real_shares(state: DeskState, order: PlaceTrade) -> Micros:
+    """What is held of the order's side on its venue."""
+    found = (
+        row.shares
+        for row in state.redemption.rows
+        if holding_key(row.market_id, row.side, row.venue) == order.holding
+        and row.stage is Stage.ACTIVE
+    )
+    return next(found, Micros(0))
+
+
+def may_sign(ports: Ports, venue: Venue) -> bool:
+    """Whether an order of this venue would get the signature it needs, if it needs any."""
+    wallet, signer = ports.state().wallet, ports.vault.signer
+    if venue is not Venue.EVM:
+        return True
+    if wallet.ownership is not Ownership.EXTERNAL:
+        return wallet.ownership is not None
+    return signer is not None and signer.address.lower() == wallet.address.lower()
+
+
+async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
+    """The request with the wallet's own signature, where the venue wants one.
+
+    Args:
+        ports: the vault, the policy and the service.
+        order: what the person has confirmed, or an exit.
+        request: the same in the words of the wire, without a signature.
+
+    Returns:
+        The request that may leave; unchanged for every other venue and wallet.
+
+    Raises:
+        SigningError: the key is not open, or the order is none that the venue takes.
+        ServiceError: the market could not be read.
+    """
+    wallet = ports.state().wallet
+    if request.venue is not Venue.EVM or wallet.ownership is not Ownership.EXTERNAL:
+        return _with_worst(ports.state(), order, request)
+    if order.action is Action.BUY:
+        # The day's limits hang on the time; a sale is never kept back for it.
+        check_skew(ports.client.skew_s or 0.0)
+    signer = ports.vault.signer_of(wallet.address)
+    reply = await ports.client.call(MARKET, path={"market_id": request.market_id})
+    market = reply.answer.market
+    price = _bound(ports.state(), order, market)
+    wish = OrderWish(
+        token_id=_token(ports.state(), order, market),
+        action=OrderAction.BUY if order.action is Action.BUY else OrderAction.SELL,
+        price=price,
+        spend=int(order.amount) if order.action is Action.BUY else None,
+        shares=None if order.action is Action.BUY else int(order.shares),
+        tick=round(market.tick_size * ONE),
+        is_neg_risk=market.polymarket_neg_risk,
+        is_immediate=not order.rests,
+    )
+    is_first = ports.policy.exchange is Exchange.V1
+    made = build_order(
+        wish,
+        signer.address,
+        exchange=ports.policy.exchange,
+        salt=_salt(ports.new_id()),
+        now_ms=round((ports.now() - (ports.client.skew_s or 0.0)) * MILLISECONDS),
+        fee_rate_bps=_fee(ports.state(), order, market) if is_first else 0,
+    )
+    signed = await asyncio.to_thread(
+        lambda: sign_order(
+            made, signer, is_neg_risk=market.polymarket_neg_risk, book=ports.policy.book
+        )
+    )
+    return request.model_copy(
+        update={
+            "price": price / ONE,
+            "signed_order": SignedOrderBody.model_validate(signed.body()),
+            "wallet_address": signer.address,
+        }
+    )
+
+
+def _salt(fresh: str) -> int:
+    """A number that no other order has, of fresh random text."""
+    return int(hashlib.sha256(fresh.encode()).hexdigest()[:SALT_DIGITS], 16)
+
+
+def token_shown(market: MarketView, side: Side) -> str:
+    """The outcome token of a side, by its digits; empty for a market that has none."""
+    if not market.condition_id:
+        return ""
+    try:
+        condition = condition_bytes(market.condition_id)
+    except MalformedError:
+        return ""
+    return str(outcome_token(condition, is_yes=side is Side.YES, is_neg_risk=market.neg_risk))
+
+
+def _token(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
+    """The token that is traded, computed here from the market's condition.
+
+    Returns:
+        The ERC-1155 id.
+
+    Raises:
+        MalformedError: the service names no condition.
+        PolicyRefusedError: another token was confirmed, listed before, or is named beside it.
+    """
+    is_yes, is_neg_risk = order.side is Side.YES, market.polymarket_neg_risk
+    condition = condition_bytes(market.polymarket_id or "")
+    number = outcome_token(condition, is_yes=is_yes, is_neg_risk=is_neg_risk)
+    named = market.polymarket_token_id if is_yes else market.polymarket_no_token_id
+    known = state.markets.get(order.market_id)
+    listed = order.token or (token_shown(known, order.side) if known is not None else "")
+    if named is not None and token_number(named) != number:
+        raise PolicyRefusedError(Rule.ARGUMENT, "the token named is not that of the condition")
+    if listed and listed != str(number):
+        raise PolicyRefusedError(Rule.ARGUMENT, "the token is not the one that was shown")
+    return number
+
+
+def _fee(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
+    """The fee that is signed, basis points; PolicyRefusedError above what was confirmed."""
+    known = state.markets.get(order.market_id)
+    most = order.fee_rate_bps
+    if most is None and known is not None and known.condition_id:
+        most = known.fee_rate_bps
+    if most is not None and market.fee_rate_bps > most:
+        said = f"the fee is {market.fee_rate_bps} bps now, {most} bps were shown: look again"
+        raise PolicyRefusedError(Rule.FEE, said)
+    return market.fee_rate_bps
+
+
+def worst_price(state: DeskState, order: PlaceTrade) -> float | None:
+    """What a share may trade at where nobody saw a quote: halfway from what was shown to nothing.
+
+    # ours: a sale of the desk must pass in a falling market, and not at a price that one answer
+    made up. What is shown is polled, so that after a true fall the next try passes.
+
+    Returns:
+        The least price of a sale, the highest of a buy; None where no price was ever shown.
+    """
+    held = (*state.positions, *state.on_venues)
+    marks = (one.mark_price for one in held if one.key == order.holding and not one.is_closed)
+    market = state.markets.get(order.market_id)
+    shown = next(marks, None if market is None else market.price_of(order.side))
+    if shown is None:
+        return None
+    return shown * HALFWAY if order.action is Action.SELL else 1.0 - (1.0 - shown) * HALFWAY
+
+
+def _with_worst(state: DeskState, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
+    """The request of an order that others sign, with its bound where it names none."""
+    worst = worst_price(state, order)
+    if request.venue is Venue.SIM or request.price is not None or worst is None:
+        return request
+    market = state.markets.get(order.market_id)
+    tick = Micros(10_000) if market is None else market.tick
+    price = _on_tick(round(worst * ONE), tick, buys=order.action is Action.BUY)
+    return request.model_copy(update={"price": price / ONE})
+
+
+def _refuse_made_up(state: DeskState, order: PlaceTrade, price: float) -> None:
+    """Refuse the book's price where it is too far from the one that was shown."""
+    worst = worst_price(state, order)
+    is_buy = order.action is Action.BUY
+    if worst is None or (price <= worst if is_buy else price >= worst):
+        return
+    than = "more" if is_buy else "less"
+    said = f"the book names {price:.3f} a share, {than} than the {worst:.3f} that may be taken"
+    raise PolicyRefusedError(Rule.PRICE, f"{said} without a quote: look again")
+
+
+def _on_tick(millionths: int, tick: int, *, buys: bool) -> int:
+    """Never above what is wanted on a buy, never below it on a sale."""
+    return millionths // tick * tick if buys else -(-millionths // tick) * tick
+
+
+def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
+    """The worst price that is signed, on a tick: what was confirmed, else the book's.
+
+    Returns:
+        Millionths of the money for a share.
+
+    Raises:
+        PolicyRefusedError: there is nobody on the other side of the book, or a price far from the
+            one that was shown.
+    """
+    buys, yes = order.action is Action.BUY, order.side is Side.YES
+    best = market.best_ask if buys is yes else market.best_bid
+    if order.rests and order.price is None:
+        raise PolicyRefusedError(Rule.PRICE, "an order that rests has a price of its own")
+    if order.price is None and best is None:
+        raise PolicyRefusedError(Rule.PRICE, "the book has no price to trade at")
+    price = order.price
+    if price is None and best is not None:
+        price = best if yes else 1.0 - best
+        _refuse_made_up(state, order, price)
+    tick = max(1, round(market.tick_size * ONE))
+    wanted = round((price or 0.0) * ONE)
+    if order.rests and wanted % tick:
+        # It would rest at another price than the one that was confirmed.
+        said = f"the price lies between two ticks: they are {decimal(Micros(tick)):g} now"
+        raise PolicyRefusedError(Rule.TICK, said)
+    return _on_tick(wanted, tick, buys=buys)

@@ -1,0 +1,184 @@
+"""One order on its way: the words of the wire, one send, and what its answer means.
+
+Knows ports, an order and its answer. Must not know why an order is placed, nor whether it may be.
+Used by the handlers that move money, once the intent is on disk, and by desk.lookup.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from service_tui.client.errors import (
+    HeldBackError,
+    OutcomeUnknownError,
+    RefusedError,
+    ServiceError,
+)
+from service_tui.desk.advice import advice_of
+from service_tui.desk.blotter import outcome_of
+from service_tui.desk.commands.commands import ExitAlert, PlaceTrade
+from service_tui.desk.facts import Noticed, TicketChanged
+from service_tui.desk.gate import RESUME_FIX
+from service_tui.desk.ports import Ports
+from service_tui.desk.slices.records import NoticeKind, TicketState, TicketView, Topic
+from service_tui.desk.trading.live_orders import as_signed
+from service_tui.desk.trading.verdict import LOOKED_UP, verdict_of
+from service_tui.signing.errors import PolicyRefusedError, Rule, SigningError
+from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.errors import StorageError
+from service_tui.terms import OrderType, Venue
+from service_tui.units import decimal
+from service_tui.wire.endpoints.public import PLACE_TRADE
+from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRequest
+
+SOURCE: Final = "desk"
+
+Said = tuple[str, str]
+"""How it ended or why it may not be, and what to do about it."""
+
+
+def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> TradeRequest:
+    """The order in the words of the wire.
+
+    Returns:
+        The request.
+
+    Raises:
+        ValueError: it is no order: no size, a size out of range, an id that is none, or too much
+            reasoning.
+    """
+    is_real = order.venue is not Venue.SIM
+    return TradeRequest(
+        market_id=order.market_id,
+        side=order.side,
+        action=order.action,
+        amount=decimal(order.amount),
+        shares=decimal(order.shares),
+        venue=order.venue,
+        # What nothing meets at once is left on the book only where the person asked for it.
+        order_type=_type_of(order) if is_real else None,
+        price=order.price if is_real else None,
+        dry_run=dry_run,
+        reasoning=order.reasoning or None,
+        source=None if dry_run else SOURCE,
+        signal_data={CLIENT_REF: client_ref} if client_ref else None,
+    )
+
+
+def _type_of(order: PlaceTrade) -> OrderType:
+    return OrderType.GTC if order.rests else OrderType.FAK
+
+
+async def send(
+    ports: Ports, ticket: TicketView, order: PlaceTrade, request: TradeRequest
+) -> TradeBody | None:
+    """Send an order once, under its ticket's reference, and settle the ticket by the answer.
+
+    Returns:
+        The answer, whatever it says; None where none came.
+    """
+    try:
+        request = await as_signed(ports, order, request)
+    except SigningError as error:
+        # Said at once: whoever can unlock the key must know. Source: decisions, "Money and safety".
+        said = (f"nothing was sent: {error}", _unsigned_fix(error))
+        await settle(ports, ticket, TicketState.REFUSED, said)
+        return None
+    except ServiceError as error:
+        said = (f"nothing was sent: {error}", "try again when the service answers")
+        await settle(ports, ticket, TicketState.FAILED, said)
+        return None
+    ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
+    ports.say(TicketChanged(ticket))
+    try:
+        reply = await ports.client.call(
+            PLACE_TRADE, body=request, idempotency_key=ticket.client_ref
+        )
+    except RefusedError as error:
+        said = (error.error, advice_of(error.code, error.fix))
+        await settle(ports, ticket, TicketState.REFUSED, said)
+    except HeldBackError as error:
+        said = (f"{error.sentence}; nothing was sent", RESUME_FIX)
+        await settle(ports, ticket, TicketState.REFUSED, said)
+    except OutcomeUnknownError as error:
+        said = (f"sent, no answer: {error}", LOOKED_UP)
+        await settle(ports, ticket, TicketState.UNKNOWN, said)
+    except ServiceError as error:
+        said = (f"nothing was sent: {error}", "try again when the service answers")
+        await settle(ports, ticket, TicketState.FAILED, said)
+    else:
+        await take_answer(ports, ticket, order, reply.answer)
+        return reply.answer
+    return None
+
+
+async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:
+    """Settle a ticket by a trade answer, as far as that can be believed."""
+    verdict = verdict_of(order, body)
+    await settle(ports, ticket, verdict.state, (verdict.outcome, verdict.fix))
+    if verdict.state is TicketState.REFUSED:
+        return
+    # The account too: an answer about it may be on its way that was true before this trade.
+    for topic in _TOUCHED:
+        ports.poke(topic)
+
+
+def _unsigned_fix(error: SigningError) -> str:
+    """What to do about an order that was not signed."""
+    match error:
+        case PolicyRefusedError(rule=Rule.TOTAL):
+            return "order 5 shares or more; fewer that are held wait for the market's outcome"
+        case PolicyRefusedError(rule=Rule.TICK):
+            return "open the ticket again: it takes a price on a tick of now"
+        case PolicyRefusedError(rule=Rule.PRICE):
+            return "try again when the book has orders"
+        case _:
+            return "press W on the wallet screen (5): it says what is missing"
+
+
+_TOUCHED: Final = (
+    Topic.POSITIONS,
+    Topic.ACCOUNT,
+    Topic.MARKETS,
+    Topic.TRADES,
+    Topic.DETAIL,
+    # A buy may enrol a monitor.
+    Topic.MONITORS,
+    # And what of an order nothing met rests.
+    Topic.ORDERS,
+)
+_TONES: Final = {
+    TicketState.DONE: "good",
+    TicketState.REFUSED: "warn",
+    TicketState.FAILED: "bad",
+    TicketState.UNKNOWN: "bad",
+}
+
+
+def end(ports: Ports, ticket: TicketView, state: TicketState, said: Said) -> TicketView:
+    """Tell the end of a ticket, in the blotter's row and as one notice.
+
+    Returns:
+        The ticket with its end.
+    """
+    outcome, fix = said
+    settled_at = None if state is TicketState.UNKNOWN else ports.now()
+    ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
+    ports.say(TicketChanged(ended))
+    words = f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")
+    is_exit = ticket.kind == ExitAlert.kind
+    kind = NoticeKind.EXIT if is_exit else NoticeKind.FILL
+    # An exit and its alert are one event.
+    about = ticket.ticket_id.rpartition(".")[0] if is_exit else ""
+    ports.say(Noticed(_TONES[state], words, kind, about))
+    return ended
+
+
+async def settle(ports: Ports, ticket: TicketView, state: TicketState, said: Said) -> None:
+    """Tell the end and write it down; a disk that fails now loses no trade, the intent stands."""
+    ended = end(ports, ticket, state, said)
+    try:
+        await ports.blotter.settle(
+            ended.ticket_id, StoredState(state.value), outcome_of(ended), now=ports.now()
+        )
+    except StorageError as error:
+        ports.say(Noticed("bad", f"the blotter could not be written: {error}"))

@@ -1,0 +1,1 @@
+"""The wallet of this desk: its key, its rights, and what it pays for."""

@@ -1,0 +1,1 @@
+"""Agents of the venue: what they may, what they hold back, and their halt."""

@@ -1,0 +1,268 @@
+"""Agents of the venue: who they are, what they may, what they hold.
+
+Knows position, limits and units. Must not know keys (only their hashes), nor HTTP.
+Used by exchange and world.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from service_tui.engine.agents.leash import Leash, Leashes
+from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed
+from service_tui.engine.events import AgentChanged, ClientSeen, TradeFailed
+from service_tui.engine.limits import (
+    DAY_SPEND_DEFAULT,
+    FAILED_COOLDOWN_S,
+    MAX_TRADE_DEFAULT,
+    PLANS,
+    day_of,
+)
+from service_tui.engine.position import Position
+from service_tui.terms import AgentStatus, Plan, Side, Venue, WalletKind
+from service_tui.units import Micros, Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """What an agent or its operator may change. Source: spec, "Settings"; wire reference, 3.9."""
+
+    name: str
+    plan: Plan
+    claimed: bool = False
+    suspended: bool = False
+    trading_paused: bool = False
+    real_trading_enabled: bool = False
+    max_trade: Micros = MAX_TRADE_DEFAULT
+    day_spend_max: Micros = DAY_SPEND_DEFAULT
+    trades_per_day: int | None = None
+    max_position: Micros | None = None
+    stop_loss_pct: float | None = 0.20
+    take_profit_pct: float | None = None
+    auto_risk_monitor_enabled: bool = True
+    auto_redeem_enabled: bool = True
+    solana_wallet: str | None = None
+    # Kept as they were given, and never used: nothing is sent to anybody.
+    clawdbot_webhook_url: str | None = None
+    clawdbot_chat_id: str | None = None
+    clawdbot_channel: str | None = None
+    skill_day_max: Micros | None = None
+    operator_paused: bool = False
+    wallet: WalletKind = WalletKind.MANAGED
+    # Suspended for good: it keeps its history, and does not count against the plan's agents.
+    retired: bool = False
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether buys are blocked, by the agent itself or by its operator, who alone lifts his."""
+        return self.trading_paused or self.operator_paused
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedPosition:
+    """One side of a market that paid out or was sold whole: what stays of it.
+
+    `sources` are None where an older program wrote it: they stand with the buys alone.
+    """
+
+    market_id: str
+    question: str
+    category: str
+    side: Side
+    shares: Micros
+    cost: Micros
+    payout: Micros
+    realized: Micros
+    outcome: bool
+    opened_at: Timestamp
+    resolved_at: Timestamp
+    sources: tuple[str, ...] | None = None
+
+
+@dataclass(slots=True)  # noqa: PLR0904  (the aggregate: one count a duty)
+class Agent:
+    """One trading program, or the desk's own person. Changed by events only.
+
+    `day_buys` are the buys of the UTC day `buys_day` that have got shares, `day_resting` the open
+    ones of that day that have got none and keep their place in the limit; `day_imports` to
+    `imports_day`; `day_equity` is the equity at the first tick of the UTC day `equity_day`.
+    `sources` are the trade sources by market: clients guard their rebuys by them. `failed` is
+    when an order last failed on a real venue, by market and side. `skills_spent` is the money of
+    the day's buys by skill, in `skills_day`; `day_spent` that of all of them, in `buys_day`.
+    `leashes` are by skill, the own under "".
+    """
+
+    agent_id: str
+    created_at: Timestamp
+    description: str
+    key_hash: str
+    claim_code: str
+    settings: AgentSettings
+    cash_account: str
+    equity_day: int
+    day_equity: Micros
+    buys_day: int = 0
+    day_buys: int = 0
+    day_resting: int = 0
+    trades_count: int = 0
+    win_count: int = 0
+    loss_count: int = 0
+    realized: Micros = Micros(0)
+    last_trade_at: Timestamp | None = None
+    positions: dict[str, Position] = field(default_factory=dict[str, Position])
+    closed: list[ClosedPosition] = field(default_factory=list[ClosedPosition])
+    sources: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    imports_day: int = 0
+    day_imports: int = 0
+    failed: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
+    sdk_version: str | None = None
+    sdk_seen_at: Timestamp | None = None
+    skills_day: int = 0
+    skills_spent: dict[str, Micros] = field(default_factory=dict[str, Micros])
+    day_spent: Micros = Micros(0)
+    leashes: Leashes = field(default_factory=dict[str, Leash])
+
+    def trades_per_day(self) -> int | None:
+        """Buys allowed a day; None is no limit."""
+        own = self.settings.trades_per_day
+        plan = PLANS[self.settings.plan]
+        if own is None or plan.trades_per_day_max is None:
+            return plan.trades_per_day if own is None else own
+        return min(own, plan.trades_per_day_max)
+
+    def buys_today(self, at: Timestamp) -> int:
+        """Buys since midnight UTC that have got shares."""
+        return self.day_buys if day_of(at) == self.buys_day else 0
+
+    def resting_today(self, at: Timestamp) -> int:
+        """Open buys placed since midnight UTC that have got no shares yet."""
+        return self.day_resting if day_of(at) == self.buys_day else 0
+
+    def imports_today(self, at: Timestamp) -> int:
+        """Markets imported since midnight UTC."""
+        return self.day_imports if day_of(at) == self.imports_day else 0
+
+    def count_import(self, at: Timestamp) -> None:
+        """Count one import."""
+        self.day_imports = self.imports_today(at) + 1
+        self.imports_day = day_of(at)
+
+    def count_buy(
+        self, at: Timestamp, money: Micros = Micros(0), *, has_filled: bool = True
+    ) -> None:
+        """Count a buy and its money against the day, on whatever venue."""
+        self._begin_day(at)
+        if has_filled:
+            self.day_buys += 1
+        else:
+            self.day_resting += 1
+        self.day_spent += money
+
+    def count_first_fill(self, placed_at: Timestamp, at: Timestamp) -> None:
+        """Count an open buy that has got its first shares as bought on the day of these."""
+        self.forget_resting(placed_at)
+        self._begin_day(at)
+        self.day_buys += 1
+
+    def forget_resting(self, placed_at: Timestamp) -> None:
+        """Count an open buy without shares no more."""
+        if day_of(placed_at) == self.buys_day:
+            self.day_resting = max(0, self.day_resting - 1)
+
+    def _begin_day(self, at: Timestamp) -> None:
+        if (day := day_of(at)) != self.buys_day:
+            self.buys_day, self.day_buys, self.day_resting = day, 0, 0
+            self.day_spent = Micros(0)
+
+    def spent_today(self, at: Timestamp) -> Micros:
+        """Money of the buys since midnight UTC, on all venues."""
+        return self.day_spent if day_of(at) == self.buys_day else Micros(0)
+
+    def give_back(self, money: Micros, at: Timestamp) -> None:
+        """Take off the day what a buy of today has not spent after all."""
+        if day_of(at) == self.buys_day:
+            self.day_spent = Micros(max(0, self.day_spent - money))
+
+    def skills_today(self, at: Timestamp) -> dict[str, Micros]:
+        """Money of the buys since midnight UTC, by the skill that they name."""
+        return self.skills_spent if day_of(at) == self.skills_day else {}
+
+    def count_skill(self, slug: str, money: Micros, at: Timestamp) -> None:
+        """Count a skill's buy against its day, on whatever venue; less than 0 gives back."""
+        day = day_of(at)
+        if day != self.skills_day:
+            if money < 0:
+                # What was promised on another day never counted against this one.
+                return
+            self.skills_day, self.skills_spent = day, {}
+        spent = self.skills_spent.get(slug, 0) + money
+        self.skills_spent[slug] = Micros(max(0, spent))
+
+    def held(self) -> list[Position]:
+        """Positions with shares; one that was sold whole stays for its P&L until the outcome."""
+        return [one for one in self.positions.values() if one.yes.shares or one.no.shares]
+
+    def change(self, changes: dict[str, object]) -> None:
+        """Take new settings; names are fields of AgentSettings."""
+        self.settings = replace(self.settings, **changes)  # pyright: ignore[reportArgumentType]
+
+    def apply(self, event: AgentChanged | ClientSeen | TradeFailed) -> None:
+        """Change by something that happened to this agent alone."""
+        match event:
+            case AgentChanged():
+                self.change(event.changes)
+            case ClientSeen():
+                self.sdk_version, self.sdk_seen_at = event.version, event.at
+            case TradeFailed():
+                since = event.at - FAILED_COOLDOWN_S
+                self.failed = {key: at for key, at in self.failed.items() if at > since}
+                self.failed[failed_key(event.market_id, event.side)] = event.at
+
+
+def failed_key(market_id: str, side: Side) -> str:
+    """One side of one market, as `Agent.failed` names it."""
+    return f"{market_id}:{side.value}"
+
+
+def status_of(agent: Agent, cash: Micros) -> AgentStatus:
+    """The agent's status; broke only when nothing is held that could still pay."""
+    if agent.settings.suspended:
+        return AgentStatus.SUSPENDED
+    if cash == 0 and not agent.held():
+        return AgentStatus.BROKE
+    return AgentStatus.ACTIVE if agent.settings.claimed else AgentStatus.UNCLAIMED
+
+
+def check_standing(agent: Agent, cash: Micros) -> None:
+    """Refuse an agent that may not or cannot trade at all, whatever it asks.
+
+    Raises:
+        AgentSuspended: the operator stopped it.
+        AgentBroke: it has no cash, and holds nothing that could bring any.
+    """
+    if agent.settings.suspended:
+        raise AgentSuspended("this agent is suspended")
+    if cash == 0 and not agent.held():
+        raise AgentBroke("this agent is broke: its balance is 0 and it holds nothing")
+
+
+def check_claimed(agent: Agent, venue: Venue) -> None:
+    """Let an agent that nobody has claimed trade on sim only.
+
+    Raises:
+        NotClaimed: a real venue, and no operator has claimed the agent.
+    """
+    if venue is not Venue.SIM and not agent.settings.claimed:
+        raise NotClaimed("Agent must be claimed before trading")
+
+
+def asked_before(agents: Iterable[Agent], market_id: str) -> str:
+    """What a market asked in which somebody has closed a position; empty when nobody knows."""
+    return next(
+        (
+            closed.question
+            for agent in agents
+            for closed in agent.closed
+            if closed.market_id == market_id
+        ),
+        "",
+    )

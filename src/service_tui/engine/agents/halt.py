@@ -1,0 +1,37 @@
+"""The operator's halt as state: since when no entry is taken, of whatever agent.
+
+Knows agents' settings and refusals. Must not know who halts, nor orders.
+Used by exchange and orders, which ask it before an entry, and by world, which changes it: all three
+share one value.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.engine.agents.agents import AgentSettings
+from service_tui.engine.errors import Refusal, TradingHalted, TradingPaused
+from service_tui.units import Timestamp
+
+BY_OPERATOR: Final = "ask the operator, who alone can lift this pause; selling stays possible"
+
+
+@dataclass(slots=True)
+class Halt:
+    """`since` is when the operator stopped every entry, wall time; None while entries pass."""
+
+    since: Timestamp | None = None
+
+
+def is_stopped(settings: AgentSettings, halt: Halt) -> bool:
+    """Whether an agent's entries are refused, for whatever reason: the wire calls it paused."""
+    return settings.is_paused or halt.since is not None
+
+
+def no_entry(settings: AgentSettings, halt: Halt) -> Refusal:
+    """Why an agent may not enter while everything is halted, or it alone is paused."""
+    if halt.since is not None:
+        return TradingHalted(
+            "trading is halted by the operator: entries of every agent are blocked"
+        )
+    said = "trading is paused: entries are blocked"
+    return TradingPaused(said, BY_OPERATOR if settings.operator_paused else None)

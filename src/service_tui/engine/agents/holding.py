@@ -1,0 +1,177 @@
+"""Trades on the leash: what may go out, what waits for the person, and how that ended.
+
+Knows agents, leashes and events. Must not know prices, books or HTTP.
+Used by the exchange and orders (which ask before a trade), by world, and by the server's routes.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.agents.leash import OWN, Leash, asks, binding
+from service_tui.engine.errors import (
+    HeldNotFound,
+    LeashBudget,
+    LeashObserves,
+    NeedsApproval,
+    RefusedBefore,
+    TooManyHeld,
+)
+from service_tui.engine.events import FleetEvent, HeldEnded, LeashSet, TradeHeld
+from service_tui.terms import Action, HeldStatus, LeashMode
+from service_tui.units import Micros, Timestamp, decimal
+
+REFUSED_S: Final = 3_600.0
+"""ours: so long the operator's no to a trade stands: whoever looks every minute asks no more."""
+
+WAITING_MAX: Final = 20
+"""Trades of one agent that wait. # ours: more than a person decides before they are too old."""
+
+ENDED_KEPT: Final = 200
+"""Decided trades that agent and person can still ask for; the journal keeps all."""
+
+DEADLINE: Final = "nobody decided in time"
+
+
+def check_leash(
+    agent: Agent, slug: str, action: Action, size: Micros, *, approved: bool, at: Timestamp
+) -> None:
+    """Whether a trade may go out by itself.
+
+    Args:
+        agent: whose trade; it is on a leash.
+        slug: the skill that trades, empty where none was named.
+        action: a sale is bound by `observe` alone.
+        size: money of a buy.
+        approved: the person has let this trade pass.
+        at: wall time.
+
+    Raises:
+        LeashObserves: the agent may only look.
+        LeashBudget: with what was bought today, above a budget.
+        NeedsApproval: the person has to decide.
+    """
+    bound = binding(agent.leashes, slug)
+    if bound and bound[0].mode is LeashMode.OBSERVE:
+        raise LeashObserves("this agent is on a leash: it observes, and places no orders")
+    if action is not Action.BUY:
+        # ours: a sale takes risk away, and must not wait for somebody who is not there.
+        return
+    for name in {OWN, slug} & agent.leashes.keys():
+        _check_budget(agent, name, size, at)
+    if not approved and asks(agent.leashes, slug, size) is not None:
+        raise NeedsApproval(f"a buy for {decimal(size):,.2f} waits for the operator's approval")
+
+
+def spent_of(agent: Agent, slug: str, at: Timestamp) -> Micros:
+    """Money of today's buys that counts against a leash: of a skill, or of the agent."""
+    if slug == OWN:
+        return agent.spent_today(at)
+    return agent.skills_today(at).get(slug, Micros(0))
+
+
+def _check_budget(agent: Agent, slug: str, size: Micros, at: Timestamp) -> None:
+    budget = agent.leashes[slug].budget
+    if budget is None:
+        return
+    spent = spent_of(agent, slug, at)
+    if not spent + size <= budget:
+        whose = f"of the skill {slug} " if slug else ""
+        raise LeashBudget(
+            f"the daily budget {whose}is reached: {decimal(budget):,.2f}, "
+            f"{decimal(spent):,.2f} spent"
+        )
+
+
+def _same(one: TradeHeld, other: TradeHeld) -> bool:
+    """Whether two trades are the same to an operator, at whatever size."""
+    return (one.agent_id, one.note.skill_slug, one.venue, one.market_id, one.side, one.action) == (
+        other.agent_id,
+        other.note.skill_slug,
+        other.venue,
+        other.market_id,
+        other.side,
+        other.action,
+    )
+
+
+class Holding:
+    """The trades that wait, and the last ones that were decided."""
+
+    __slots__ = ("agents", "count", "ended", "waiting")
+
+    def __init__(self, agents: Mapping[str, Agent]) -> None:
+        self.agents = agents
+        self.count = 0
+        self.waiting: dict[str, TradeHeld] = {}
+        self.ended: deque[tuple[TradeHeld, HeldEnded]] = deque(maxlen=ENDED_KEPT)
+
+    def hold(self, held: TradeHeld) -> TradeHeld:
+        """Let a trade wait; the caller writes it down.
+
+        Returns:
+            The trade with its id and its deadline, already applied.
+
+        Raises:
+            TooManyHeld: so many of the agent's wait already.
+            RefusedBefore: the operator has refused the same trade within the last hour.
+        """
+        self._check_refused(held)
+        agent = self.agents[held.agent_id]
+        if sum(one.agent_id == held.agent_id for one in self.waiting.values()) >= WAITING_MAX:
+            raise TooManyHeld(f"{WAITING_MAX} trades of this agent wait already")
+        leash = asks(agent.leashes, held.note.skill_slug, held.size)
+        wait_s = 0 if leash is None else leash.wait_s
+        made = held._replace(held_id=f"h{self.count + 1}", expires_at=Timestamp(held.at + wait_s))
+        self.apply(made)
+        return made
+
+    def _check_refused(self, held: TradeHeld) -> None:
+        for one, end in reversed(self.ended):
+            is_recent = 0 <= held.at - end.at < REFUSED_S
+            if end.status is HeldStatus.REFUSED and is_recent and _same(one, held):
+                minutes = max(1, round((held.at - end.at) / 60))
+                raise RefusedBefore(f"the operator refused this trade {minutes} min ago")
+
+    def find(self, held_id: str) -> TradeHeld:
+        """A trade that waits; HeldNotFound where it does not, saying how it ended."""
+        held = self.waiting.get(held_id)
+        if held is not None:
+            return held
+        for one, end in self.ended:
+            if one.held_id == held_id:
+                raise HeldNotFound(f"{held_id} was decided already: {end.status.value}")
+        raise HeldNotFound(f"no trade waits as {held_id}")
+
+    def due(self, at: Timestamp) -> list[HeldEnded]:
+        """Refuse the trades whose deadline has passed; their ends are applied already."""
+        if not self.waiting:
+            return []
+        late = [one for one in self.waiting.values() if one.expires_at <= at]
+        return self.end(HeldEnded(one.held_id, at, HeldStatus.EXPIRED, DEADLINE) for one in late)
+
+    def end(self, ends: Iterable[HeldEnded]) -> list[HeldEnded]:
+        """Decide trades; the caller writes it down."""
+        decided = list(ends)
+        for one in decided:
+            self.apply(one)
+        return decided
+
+    def apply(self, event: FleetEvent) -> None:
+        """Change by something that happened."""
+        match event:
+            case LeashSet():
+                leashes = dict(self.agents[event.agent_id].leashes)
+                if event.mode is None:
+                    leashes.pop(event.skill_slug, None)
+                else:
+                    leashes[event.skill_slug] = Leash(
+                        event.mode, event.threshold, event.budget, event.wait_s
+                    )
+                self.agents[event.agent_id].leashes = leashes
+            case TradeHeld():
+                self.count += 1
+                self.waiting[event.held_id] = event
+            case HeldEnded():
+                self.ended.append((self.waiting.pop(event.held_id), event))

@@ -1,0 +1,1 @@
+"""The LMSR market maker: markets, orders that meet it, and the ledger."""

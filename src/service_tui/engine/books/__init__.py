@@ -1,0 +1,1 @@
+"""Order books of the simulated venues, and the orders on them."""

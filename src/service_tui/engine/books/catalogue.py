@@ -1,0 +1,177 @@
+"""What the venues call a question: addresses, conditions, events, and what may be imported.
+
+Knows listings, slots and the tape. Must not know the network: an address is read, never opened.
+Used by the server's routes of markets and imports.
+
+An address ends in the slot and number of its question, so that it is found by arithmetic; the words
+before them must be the question's own.
+"""
+
+import hashlib
+import re
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from service_tui.engine.books.liquidity import background, refresh_at
+from service_tui.engine.listing import Listing
+from service_tui.engine.tape.draws import mix, unit
+from service_tui.engine.tape.feed import Tape
+from service_tui.engine.tape.slots import IMPORT_SLOTS, SLOT_BY_INDEX, last_resolved, numbers_at
+from service_tui.signing.tokens import outcome_token
+from service_tui.terms import Side, Venue
+from service_tui.units import Timestamp
+
+HOSTS: Final = {Venue.EVM: "evm-venue.example", Venue.SOL: "sol-venue.example"}
+# ours: names that nobody can own; the questions behind these addresses are invented.
+
+PUBLIC_HOSTS: Final = {"polymarket.com": Venue.EVM, "kalshi.com": Venue.SOL}
+"""The venues' own hosts, read in the same way. Source: wire reference, section 0."""
+
+_SLUG_WORDS_MAX: Final = 100
+"""Letters of a question that stand in its address."""
+
+_TAIL: Final = re.compile(r"(?:^|-)e?(\d{1,5})-(\d{1,12})\Z")
+
+_VOLUME: Final = (2_000.0, 400_000.0)
+# ours: money traded in a day on the venue itself, log-uniform, a trait of the question.
+
+
+class Event(NamedTuple):
+    """Several questions that are the outcomes of one event. `slots` are those of its questions."""
+
+    event_id: str
+    name: str
+    slug: str
+    slots: tuple[int, ...]
+    number: int
+
+
+class Named(NamedTuple):
+    """What an address or ticker points at: one question, or all of an event."""
+
+    listings: tuple[Listing, ...]
+    event: Event | None = None
+
+
+@lru_cache(maxsize=4_096)
+def condition_of(market_id: str) -> str:
+    """The condition id of a market id that the oracle would report on: 0x and 64 hex digits."""
+    return "0x" + hashlib.sha256(f"{market_id}:condition".encode()).hexdigest()
+
+
+@lru_cache(maxsize=4_096)
+def token_of(market_id: str, side: Side, *, neg_risk: bool) -> str:
+    """The id of a side's outcome token, derived from its condition as the contract does it."""
+    condition = bytes.fromhex(condition_of(market_id)[2:])
+    return str(outcome_token(condition, is_yes=side is Side.YES, is_neg_risk=neg_risk))
+
+
+def ticker_of(listing: Listing) -> str:
+    """The short name that the Solana venue gives a question."""
+    return f"{listing.category.value.upper()}-{listing.slot}-{listing.number}"
+
+
+def slug_of(listing: Listing) -> str:
+    """The last part of a question's address."""
+    return f"{_words(listing.question)}-{listing.slot}-{listing.number}"
+
+
+def url_of(listing: Listing) -> str | None:
+    """Where the venue shows the question; None for one that only the market maker trades."""
+    if listing.home not in HOSTS:
+        return None
+    last = slug_of(listing) if listing.home is Venue.EVM else ticker_of(listing)
+    return f"https://{HOSTS[listing.home]}/event/{last}"
+
+
+def event_url(event: Event, home: Venue) -> str:
+    """Where the venue shows an event with all its outcomes."""
+    return f"https://{HOSTS[home]}/event/{event.slug}"
+
+
+def has_event(listing: Listing) -> bool:
+    """Whether a question is one outcome of an event, so that its market is a negative-risk one."""
+    slot = SLOT_BY_INDEX.get(listing.slot)
+    return slot is not None and slot.event is not None
+
+
+def event_of(listing: Listing) -> Event | None:
+    """The event whose outcome a question is; None where it stands alone."""
+    slot = SLOT_BY_INDEX.get(listing.slot)
+    if slot is None or slot.event is None:
+        return None
+    then = datetime.fromtimestamp(listing.resolves_at, UTC)
+    name = f"{listing.tags[1].capitalize()}, {then:%Y-%m-%d %H:%M} UTC"
+    return Event(
+        event_id=f"event-{slot.event}-{listing.number}",
+        name=name,
+        slug=f"{_words(name)}-e{slot.event}-{listing.number}",
+        slots=tuple(one.index for one in IMPORT_SLOTS if one.event == slot.event),
+        number=listing.number,
+    )
+
+
+def outside_price(seed: int, listing: Listing, at: Timestamp) -> float | None:
+    """Price of YES on the venue itself; None for a question that no venue trades."""
+    if listing.home not in HOSTS:
+        return None
+    return round(background(seed, listing, refresh_at(listing, at)).external, 6)
+
+
+def outside_volume(listing: Listing) -> float:
+    """Money that a day brings on the venue itself."""
+    low, high = _VOLUME
+    return round(low * (high / low) ** unit(mix(listing.slot, listing.number), 3), 2)
+
+
+def importable_at(tape: Tape, at: Timestamp) -> tuple[Listing, ...]:
+    """Questions that the venues trade at a moment and that the tape lists on request only."""
+    return tuple(
+        listing
+        for slot in IMPORT_SLOTS
+        for number in numbers_at(tape.seed, slot, at)
+        if (listing := tape.listing_of(slot.index, number)).opens_at <= at < listing.resolves_at
+    )
+
+
+def named_by(tape: Tape, name: str, at: Timestamp) -> Named | None:
+    """What the last part of an address, or a ticker, points at.
+
+    Args:
+        tape: the world's questions.
+        name: text of others.
+        at: moment of the tape; what opens later is not known yet.
+
+    Returns:
+        The question or the event, ended or not; None for anything else.
+    """
+    found = _TAIL.search(name)
+    if found is None:
+        return None
+    listing = _known(tape, int(found[1]), int(found[2]), at)
+    if listing is None:
+        return None
+    event = event_of(listing)
+    if name in {slug_of(listing), ticker_of(listing)}:
+        return Named((listing,), event)
+    if event is None or event.slug != name:
+        return None
+    members = (_known(tape, slot, event.number, at) for slot in event.slots)
+    return Named(tuple(one for one in members if one is not None), event)
+
+
+def _known(tape: Tape, index: int, number: int, at: Timestamp) -> Listing | None:
+    """A question that a venue has opened by a moment."""
+    slot = SLOT_BY_INDEX.get(index)
+    # Two periods ahead nothing is open: far numbers would have no date in any calendar.
+    if slot is None or not 0 < number <= last_resolved(tape.seed, slot, at) + 2:
+        return None
+    listing = tape.listing_of(index, number)
+    return listing if listing.opens_at <= at and listing.home in HOSTS else None
+
+
+def _words(text: str) -> str:
+    """Text as the lower-case words of an address."""
+    words = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    return words[:_SLUG_WORDS_MAX].rstrip("-")

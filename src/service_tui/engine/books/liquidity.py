@@ -1,0 +1,145 @@
+"""What stands on a venue's order book by itself: simulated quotes around an outside price.
+
+Knows listings, belief and draws. Must not know agents or their orders.
+Used by book. A pure function of seed, market and refresh: no state, nothing stepped through.
+"""
+
+import math
+from typing import Final, NamedTuple
+
+from service_tui.engine.listing import Listing
+from service_tui.engine.tape.belief import chance_of, log_odds, path_key
+from service_tui.engine.tape.draws import Draws, mix
+from service_tui.terms import Category, Venue
+from service_tui.units import ONE, Micros, Timestamp
+
+REFRESH_S: Final = 3.0
+"""Seconds of the tape after which the simulated traders put up new quotes."""
+
+# ours: the ticks and where they grow finer are those of the venue behind the spec.
+TICK: Final = Micros(10_000)
+TICK_FINE: Final = Micros(1_000)
+EDGE: Final = 0.04
+"""Prices move in cents, and in tenths of a cent within four cents of either end."""
+
+PRICE_LOW: Final = Micros(1_000)
+PRICE_HIGH: Final = Micros(999_000)
+"""Range of an order's price. Source: wire reference, 4.1."""
+
+
+class Tier(NamedTuple):
+    """How liquid a market is: half the spread, levels a side, money a level, wobble in log-odds."""
+
+    name: str
+    half_spread: float
+    levels: int
+    depth: float
+    wobble: float
+
+
+# ours: the figures; one dollar order fits into a level, a hundred walk through several.
+TIERS: Final = (
+    (1_800 * ONE, Tier("tight", 0.004, 10, 260.0, 0.02)),
+    (750 * ONE, Tier("moderate", 0.012, 8, 90.0, 0.03)),
+    (0, Tier("wide", 0.030, 6, 35.0, 0.05)),
+)
+"""Tiers by the least liquidity parameter of the question's market maker."""
+
+_EVM_FEES: Final = {
+    Category.POLITICS: 400,
+    Category.SPORTS: 300,
+    Category.WEATHER: 500,
+    Category.CRYPTO: 720,
+    Category.SCIENCE: 0,
+    Category.CULTURE: 500,
+}
+_SOL_FEE: Final = 700
+"""Basis points for takers. # ours: figures in the range that such venues charge."""
+
+_COLLATERAL_MIN: Final = 0.05
+_SIZES: Final = (0.5, 1.7)
+_DEEPER: Final = 0.3
+_CURVE: Final = 4.0
+_SPREAD_MIN: Final = 0.15
+"""Shape: a level's money varies and grows outwards; spreads shrink towards the ends."""
+
+
+class Level(NamedTuple):
+    """Shares that stand at a price of YES, both micros."""
+
+    price: Micros
+    shares: Micros
+
+
+class Background(NamedTuple):
+    """The quotes of one refresh, best first; never crossed."""
+
+    number: int
+    external: float
+    tick: Micros
+    bids: tuple[Level, ...]
+    asks: tuple[Level, ...]
+
+
+def refresh_at(listing: Listing, world_at: Timestamp) -> int:
+    """The number of the refresh that stands at a moment; the last one before the market closed."""
+    return int(min(world_at, listing.resolves_at - REFRESH_S) // REFRESH_S)
+
+
+def quoted_at(number: int) -> Timestamp:
+    """When a refresh was put up, the tape's time."""
+    return Timestamp(number * REFRESH_S)
+
+
+def tier_of(listing: Listing) -> Tier:
+    """How liquid the question's book is."""
+    return next(tier for least, tier in TIERS if listing.b >= least)
+
+
+def fee_rate_bps(listing: Listing) -> int:
+    """What a taker pays, basis points; nobody pays on the market maker."""
+    if listing.home is Venue.EVM:
+        return _EVM_FEES[listing.category]
+    return _SOL_FEE if listing.home is Venue.SOL else 0
+
+
+def background(seed: int, listing: Listing, number: int) -> Background:
+    """The simulated quotes of one refresh.
+
+    Args:
+        seed: the world.
+        listing: the market.
+        number: the refresh, from `refresh_at`.
+
+    Returns:
+        Levels a tick apart on both sides of the outside price; a side may be empty at the edge.
+    """
+    draws = Draws(mix(seed, number), path_key(listing))
+    tier = tier_of(listing)
+    odds = log_odds(listing, quoted_at(number)) + tier.wobble * draws.normal()
+    external = chance_of(odds)
+    tick = TICK if EDGE <= external <= 1.0 - EDGE else TICK_FINE
+    half = tier.half_spread * max(_SPREAD_MIN, _CURVE * external * (1.0 - external))
+    steps = ONE // tick
+    bid = math.floor((external - half) * steps)
+    ask = max(bid + 1, math.ceil((external + half) * steps))
+    return Background(
+        number,
+        external,
+        tick,
+        _side(range(bid, bid - tier.levels, -1), tick, tier, draws),
+        _side(range(ask, ask + tier.levels), tick, tier, draws),
+    )
+
+
+def _side(ticks: range, tick: Micros, tier: Tier, draws: Draws) -> tuple[Level, ...]:
+    """The levels of one side that lie in the range of prices."""
+    levels: list[Level] = []
+    for depth, step in enumerate(ticks):
+        money = tier.depth * (1.0 + _DEEPER * depth) * draws.between(*_SIZES)
+        price = step * tick
+        if PRICE_LOW <= price <= PRICE_HIGH:
+            collateral = price if ticks.step < 0 else ONE - price
+            shares = money / max(_COLLATERAL_MIN, collateral / ONE)
+            levels.append(Level(Micros(price), Micros(max(1, round(shares)) * ONE)))
+    return tuple(levels)

@@ -1,0 +1,1 @@
+"""The simulated chain: blocks, transactions, and redemption."""

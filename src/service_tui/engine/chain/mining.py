@@ -1,0 +1,175 @@
+"""The simulated chain at work: transactions come into blocks and do what their contracts do.
+
+Knows chain, venues and redemption's lifecycle. Must not know keys, bytes or HTTP.
+Used by world (what falls due) and by the server, which asks what a call would do.
+
+A redemption behaves as the real contracts do: one of a losing side, or a second one, succeeds,
+pays 0 and burns what is there.
+"""
+
+from typing import Final, NamedTuple
+
+from service_tui.engine.books.catalogue import condition_of
+from service_tui.engine.books.venues import Times, Venues
+from service_tui.engine.chain.chain import Chain, Tx, gas_of
+from service_tui.engine.chain.redemption import Found
+from service_tui.engine.chain_events import CallKind, ChainCall, Fate, TxMined, TxStatus
+from service_tui.engine.events import Event, Redeemed
+from service_tui.terms import Side, Venue
+from service_tui.units import Micros
+
+SIDES: Final = (Side.YES, Side.NO)
+"""In the order of the contract's outcome slots. Source: wire reference, 6.6."""
+
+UNSETTLED: Final = "result for condition not received yet"
+TOO_MUCH: Final = "SafeMath: subtraction overflow"
+NOT_APPROVED: Final = "ERC1155: need operator approval for 3rd party transfers"
+"""Words of the real contracts. Source: conditional tokens and ERC-1155, as deployed."""
+
+
+class Burn(NamedTuple):
+    """Shares of one side that a redemption takes."""
+
+    side: Side
+    shares: Micros
+
+
+class Outcome(NamedTuple):
+    """What a call does: why it reverts, or where it burns what."""
+
+    why: str = ""
+    found: Found | None = None
+    burns: tuple[Burn, ...] = ()
+
+    def payout(self) -> Micros:
+        """Money that it brings."""
+        if self.found is None:
+            return Micros(0)
+        winner = self.found.holding.winner()
+        return Micros(sum(burn.shares for burn in self.burns if burn.side is winner))
+
+
+def mine(chain: Chain, venues: Venues, times: Times) -> list[Event]:
+    """Put on the chain what is due: each transaction of an address after the one before it.
+
+    Returns:
+        The events, already applied.
+    """
+    events: list[Event] = []
+    for tx in chain.due(times[0]) if chain.txs else ():
+        sent = tx.sent
+        if sent.fate is Fate.DROP:
+            lost = TxMined(sent.tx_hash, sent.agent_id, times[0], TxStatus.DROPPED, 0, 0, 0)
+            chain.apply(lost)
+            events.append(lost)
+            continue
+        fee, wallet = cost_of(tx, chain.pace.gas_price), chain.wallets[sent.sender.lower()]
+        # One whose gas is too little now waits, as on a real chain, until there is enough again.
+        if wallet.nonce == sent.nonce and wallet.gas >= fee:
+            events += _execute(chain, venues, tx, times)
+    return events
+
+
+def cost_of(tx: Tx, gas_price: int) -> int:
+    """Wei that a transaction burns at a price of gas, which its own bound caps."""
+    return min(tx.sent.gas, gas_of(tx.sent.call)) * min(gas_price, tx.sent.max_fee)
+
+
+def _execute(chain: Chain, venues: Venues, tx: Tx, times: Times) -> list[Event]:
+    """Carry out one transaction: gas is burned whatever comes of it."""
+    sent, fee = tx.sent, cost_of(tx, chain.pace.gas_price)
+    outcome = _outcome_of(chain, venues, tx)
+    events: list[Event] = [*_burned(venues, outcome, tx, times)]
+    mined = TxMined(
+        sent.tx_hash,
+        sent.agent_id,
+        times[0],
+        TxStatus.FAILED if outcome.why else TxStatus.CONFIRMED,
+        max(sent.due, 0),
+        min(sent.gas, gas_of(sent.call)),
+        fee,
+        outcome.payout(),
+        outcome.why,
+    )
+    chain.apply(mined)
+    return [*events, mined]
+
+
+def _burned(venues: Venues, outcome: Outcome, tx: Tx, times: Times) -> list[Redeemed]:
+    """Take the shares, and pay for those that have won."""
+    if outcome.found is None:
+        return []
+    account, holding = outcome.found
+    position, winner = holding.position, holding.winner()
+    events = [
+        Redeemed(
+            tx.sent.agent_id,
+            account.venue,
+            position.market_id,
+            burn.side,
+            burn.shares,
+            position.on(burn.side).cost_of(burn.shares),
+            burn.shares if winner is burn.side else Micros(0),
+            *times,
+            tx.sent.tx_hash,
+        )
+        for burn in outcome.burns
+    ]
+    for event in events:
+        venues.apply(event)
+    return events
+
+
+def _outcome_of(chain: Chain, venues: Venues, tx: Tx) -> Outcome:
+    """What a transaction does, with the fault that was ordered for it."""
+    sent = tx.sent
+    if sent.fate is Fate.REVERT:
+        return Outcome("execution reverted")
+    if sent.gas < gas_of(sent.call):
+        return Outcome("out of gas")
+    return Outcome() if sent.call.approval else outcome_of(chain, venues, sent.sender, sent.call)
+
+
+def outcome_of(chain: Chain, venues: Venues, sender: str, call: ChainCall) -> Outcome:
+    """What a redemption by an address would do now; nothing changes."""
+    wallet = chain.wallet(sender)
+    found = None if wallet is None else _of_condition(venues, wallet.agent_id, call.condition)
+    if wallet is None or found is None:
+        # A condition of which the address holds nothing: there is nothing to burn.
+        return Outcome()
+    by_adapter = call.kind is CallKind.REDEEM_ADAPTER
+    if found.holding.outcome is None:
+        return Outcome(UNSETTLED)
+    if by_adapter and call.operator not in wallet.approvals:
+        return Outcome(NOT_APPROVED)
+    # Tokens of a negative-risk question have another collateral: each contract finds its own only.
+    if by_adapter is not found.holding.neg_risk:
+        return Outcome(TOO_MUCH) if by_adapter else Outcome()
+    return _by_amounts(found, call) if by_adapter else _by_sets(found, call)
+
+
+def _by_sets(found: Found, call: ChainCall) -> Outcome:
+    """The standard contract burns all of the outcomes that are named."""
+    burns = (
+        Burn(side, found.holding.on_chain(side))
+        for slot, side in enumerate(SIDES)
+        if 1 << slot in call.numbers
+    )
+    return Outcome("", found, tuple(burn for burn in burns if burn.shares))
+
+
+def _by_amounts(found: Found, call: ChainCall) -> Outcome:
+    """The adapter burns the amounts that are named, and reverts where there are less."""
+    burns = [Burn(side, Micros(wanted)) for side, wanted in zip(SIDES, call.numbers, strict=False)]
+    if any(burn.shares > found.holding.on_chain(burn.side) for burn in burns):
+        return Outcome(TOO_MUCH)
+    return Outcome("", found, tuple(burn for burn in burns if burn.shares))
+
+
+def _of_condition(venues: Venues, agent_id: str, condition: str) -> Found | None:
+    """What an agent holds of a condition of the chain."""
+    account = venues.account(agent_id, Venue.EVM)
+    for market_id, holding in account.holdings.items():
+        if condition_of(market_id) == condition.lower():
+            return Found(account, holding)
+    return None

@@ -1,0 +1,1 @@
+"""Events and the world as JSON and back, one file a noun."""

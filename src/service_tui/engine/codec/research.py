@@ -1,0 +1,29 @@
+"""Experiments as JSON-able values and back: their part of the snapshot.
+
+Knows research. Must not know where the text is kept.
+Used by snapshot.
+"""
+
+from collections import deque
+
+from service_tui.engine.codec.events import Named, experiment_of
+from service_tui.engine.research.research import KEPT, Research
+
+
+def research_fields(research: Research) -> Named:
+    """Everything that was posted and is still kept."""
+    return {
+        "count": research.count,
+        "by_agent": [[agent_id, list(rows)] for agent_id, rows in research.by_agent.items()],
+    }
+
+
+def restore_research(research: Research, fields: Named | None) -> None:
+    """Take experiments from a snapshot; one from before there were any leaves none."""
+    if fields is None:
+        return
+    research.count = fields["count"]
+    research.by_agent = {
+        agent_id: deque((experiment_of(row) for row in rows), maxlen=KEPT)
+        for agent_id, rows in fields["by_agent"]
+    }

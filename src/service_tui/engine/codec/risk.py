@@ -1,0 +1,61 @@
+"""Monitors and alerts as JSON-able values and back: their part of the snapshot.
+
+Knows risk. Must not know where the text is kept.
+Used by snapshot.
+"""
+
+from service_tui.engine.codec.events import Fields, Named, breach_of
+from service_tui.engine.risk.alerts import RiskAlert
+from service_tui.engine.risk.monitors import Held, Monitor
+from service_tui.engine.risk.risk import Risk
+from service_tui.terms import AlertStatus, Side, Venue
+
+_ALERT: tuple[str, ...] = tuple(RiskAlert.__slots__)
+
+
+def risk_fields(risk: Risk) -> Named:
+    """Everything that risk knows and that the positions do not say."""
+    risk.settle()
+    alerts = risk.alerts
+    return {
+        "alert_count": risk.alert_count,
+        "monitors": [
+            [
+                *monitor.held,
+                monitor.stop_loss_pct,
+                monitor.take_profit_pct,
+                monitor.automatic,
+                monitor.set_at,
+            ]
+            for monitor in sorted(risk.monitors, key=lambda one: one.held)
+        ],
+        "pending": [_alert_fields(alert) for alert in alerts.pending.values()],
+        "ended": [_alert_fields(alert) for _, own in sorted(alerts.ended.items()) for alert in own],
+    }
+
+
+def restore_risk(risk: Risk, fields: Named | None) -> None:
+    """Take monitors and alerts from a snapshot; one from before there were any has none."""
+    if fields is None:
+        return
+    risk.alert_count = fields["alert_count"]
+    for agent_id, venue, market_id, side, *rest in fields["monitors"]:
+        held = Held(agent_id, Venue(venue), market_id, Side(side))
+        stop, take, automatic, set_at = rest
+        if risk.held_on(held).shares:
+            monitor = Monitor(held, stop, take, automatic=automatic, set_at=set_at)
+            risk.monitors.add(monitor)
+            risk.put_back(monitor)
+    for row in fields["pending"]:
+        risk.alerts.add(_alert_of(row))
+    for row in fields["ended"]:
+        risk.alerts.remember(_alert_of(row))
+
+
+def _alert_fields(alert: RiskAlert) -> Fields:
+    return [getattr(alert, name) for name in _ALERT]
+
+
+def _alert_of(row: Fields) -> RiskAlert:
+    breach, status, *rest = row
+    return RiskAlert(breach_of(breach), AlertStatus(status), *rest)

@@ -1,0 +1,195 @@
+"""The whole world as JSON-able values and back: what bounds a restart.
+
+Knows every part of the world. Must not know where the text is kept.
+Used by the server's keeper. `world_of(fields_of(world))` trades on exactly as `world` would.
+"""
+
+from dataclasses import asdict
+from typing import Final
+
+from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition
+from service_tui.engine.amm.market import Market
+from service_tui.engine.codec.agents import holding_fields, restore_holding
+from service_tui.engine.codec.books import (
+    position_fields,
+    position_of,
+    restore_venues,
+    venue_fields,
+)
+from service_tui.engine.codec.chain import chain_fields, restore_chain
+from service_tui.engine.codec.events import (
+    JournalError,
+    Named,
+    NewerJournalError,
+    listing_fields,
+    listing_of,
+)
+from service_tui.engine.codec.reactor import reactor_fields, restore_reactor
+from service_tui.engine.codec.research import research_fields, restore_research
+from service_tui.engine.codec.risk import restore_risk, risk_fields
+from service_tui.engine.world import World
+from service_tui.terms import Plan, Side, WalletKind
+
+FORMAT: Final = 1
+"""Raised when a field changes its meaning; a newer format than this is refused."""
+
+_AGENT_PLAIN: Final = (
+    "agent_id",
+    "created_at",
+    "description",
+    "key_hash",
+    "claim_code",
+    "cash_account",
+    "equity_day",
+    "day_equity",
+    "buys_day",
+    "day_buys",
+    "day_resting",
+    "trades_count",
+    "win_count",
+    "loss_count",
+    "realized",
+    "last_trade_at",
+    "imports_day",
+    "day_imports",
+    "failed",
+    "sdk_version",
+    "sdk_seen_at",
+    "skills_day",
+    "skills_spent",
+    "day_spent",
+)
+_WORLD_PLAIN: Final = (
+    "speed",
+    "at",
+    "world_at",
+    "tick_count",
+    "trade_count",
+    "listed_count",
+    "resolved_count",
+)
+
+
+def fields_of(world: World) -> Named:
+    """Everything that the world is."""
+    return {
+        "format": FORMAT,
+        "seed": world.seed,
+        # Left out until it is chosen, as in the snapshots of before there was a choice.
+        **({} if world.plan is None else {"plan": world.plan}),
+        **({} if world.halt.since is None else {"halted_at": world.halt.since}),
+        **{name: getattr(world, name) for name in _WORLD_PLAIN},
+        "ledger": {name: held for name, held in world.ledger.balances().items() if held},
+        "agents": [_agent_fields(agent) for agent in world.agents.values()],
+        "markets": [market_fields(market) for market in world.markets.values()],
+        "venues": venue_fields(world.venues),
+        "risk": risk_fields(world.risk),
+        "reactor": reactor_fields(world.reactor),
+        "chain": chain_fields(world.chain),
+        "research": research_fields(world.research),
+        "holding": holding_fields(world.holding),
+    }
+
+
+def world_of(fields: Named) -> World:
+    """The world that was written down.
+
+    Returns:
+        A world that trades on exactly as the one that was written down.
+
+    Raises:
+        JournalError: it is not whole or, as a subclass, of a newer format.
+    """
+    try:
+        _check_format(fields["format"])
+        world = World(fields["seed"], fields["at"], fields["ledger"])
+        for name in _WORLD_PLAIN:
+            setattr(world, name, fields[name])
+        plan = fields.get("plan")
+        world.plan = None if plan is None else Plan(plan)
+        world.halt.since = fields.get("halted_at")
+        for row in fields["markets"]:
+            market = market_of(row)
+            world.markets[market.market_id] = market
+        for row in fields["agents"]:
+            world.adopt(_agent_of(row))
+        restore_venues(world.venues, fields.get("venues"))
+        restore_risk(world.risk, fields.get("risk"))
+        restore_reactor(world.reactor, fields.get("reactor"))
+        restore_chain(world.chain, fields.get("chain"))
+        restore_research(world.research, fields.get("research"))
+        restore_holding(world.holding, fields.get("holding"))
+    except NewerJournalError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise JournalError(f"the snapshot cannot be read: {error}") from error
+    return world
+
+
+def _check_format(found: int) -> None:
+    if found > FORMAT:
+        raise NewerJournalError("the snapshot was written by a newer program")
+
+
+def market_fields(market: Market) -> Named:
+    """A market as JSON-able fields by name."""
+    return {
+        "listing": listing_fields(market.listing),
+        "yes": market.yes,
+        "no": market.no,
+        "start": market.start,
+        "outcome": market.outcome,
+        "resolved_at": market.resolved_at,
+        "tape": list(market.tape),
+        "samples": market.samples,
+        "last_sample_at": market.last_sample_at,
+        "volumes": list(market.volumes.items()),
+        "listed_at": market.listed_at,
+    }
+
+
+def market_of(row: Named) -> Market:
+    """A market from its fields."""
+    market = Market(listing_of(row["listing"]))
+    market.yes, market.no, market.start = row["yes"], row["no"], row["start"]
+    market.outcome, market.resolved_at = row["outcome"], row["resolved_at"]
+    market.tape.extend((at, who, Side(side), *rest) for at, who, side, *rest in row["tape"])
+    market.samples = [(at, price) for at, price in row["samples"]]
+    market.last_sample_at = row["last_sample_at"]
+    market.volumes = dict(row["volumes"])
+    market.listed_at = row.get("listed_at", 0.0)
+    return market
+
+
+def _agent_fields(agent: Agent) -> Named:
+    return {
+        **{name: getattr(agent, name) for name in _AGENT_PLAIN},
+        "settings": asdict(agent.settings),
+        "positions": [position_fields(position) for position in agent.positions.values()],
+        "closed": [asdict(closed) for closed in agent.closed],
+        "sources": agent.sources,
+    }
+
+
+def _words_of(settings: Named) -> Named:
+    """Settings that are words of ours; yesterday's snapshots have no wallet."""
+    wallet = WalletKind(settings.get("wallet", WalletKind.MANAGED))
+    return {"plan": Plan(settings["plan"]), "wallet": wallet}
+
+
+def _closed_words(closed: Named) -> Named:
+    """What of a closed position is no plain value; yesterday's snapshots have no sources."""
+    sources = closed.get("sources")
+    return {"side": Side(closed["side"]), "sources": None if sources is None else tuple(sources)}
+
+
+def _agent_of(row: Named) -> Agent:
+    settings = row["settings"]
+    return Agent(
+        # A snapshot of yesterday lacks what an agent has learned since: its default stands.
+        **{name: row[name] for name in _AGENT_PLAIN if name in row},
+        settings=AgentSettings(**(settings | _words_of(settings))),
+        positions={one[1]: position_of(one) for one in row["positions"]},
+        closed=[ClosedPosition(**(closed | _closed_words(closed))) for closed in row["closed"]],
+        sources={market_id: tuple(tags) for market_id, tags in row["sources"].items()},
+    )

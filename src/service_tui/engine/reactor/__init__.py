@@ -1,0 +1,1 @@
+"""Wallets that trade by name, and the signals that agents make of their trades."""

@@ -1,0 +1,62 @@
+"""What the trades of the named wallets do to the world.
+
+Knows the reactor, markets and the ledger. Must not know why a wallet trades.
+Used by world, in each move of the tape.
+"""
+
+from collections.abc import Iterable
+
+from service_tui.engine.events import MarketListed, Settlement, Ticked
+from service_tui.engine.reactor.wallet_trades import Around
+from service_tui.engine.tape.crowd import opening_of
+from service_tui.terms import Action
+from service_tui.units import Micros, Timestamp
+
+
+def missing_listings(
+    around: Around, settled: Iterable[Settlement], times: tuple[Timestamp, Timestamp]
+) -> list[MarketListed]:
+    """List the questions that somebody follows a wallet into, and that are not listed here.
+
+    Args:
+        around: the world.
+        settled: trades of the wallets.
+        times: wall time and the tape's.
+
+    Returns:
+        The events, not yet applied, once for each question; no agent's imports are charged.
+    """
+    at, world_at = times
+    found: dict[str, MarketListed] = {}
+    for one in settled:
+        if one.market_id in around.markets or one.market_id in found:
+            continue
+        listing = around.tape.listing_of(one.slot, one.number)
+        if around.reactor.follows(one, listing.home):
+            opening = opening_of(listing, world_at)
+            found[one.market_id] = MarketListed(at, world_at, listing, opening)
+    return list(found.values())
+
+
+def apply_settled(around: Around, event: Ticked, crowd: str) -> None:
+    """Change the world by what the wallets traded; `crowd` is the account out of which they pay."""
+    for one in event.settled:
+        market = around.markets.get(one.market_id)
+        if not around.reactor.note(one, event.at):
+            continue
+        around.reactor.records.count(one, event.at, is_listed=market is not None)
+        if market is None or not one.cost:
+            continue
+        ledger, sold = around.venues.ledger, one.action is Action.SELL
+        giver, taker = (market.account, crowd) if sold else (crowd, market.account)
+        ledger.transfer(giver, taker, Micros(abs(one.cost)))
+        market.move(one.side, Micros(-one.shares) if sold else one.shares)
+        market.count_volume(event.world_at, Micros(abs(one.cost)))
+        market.tape.append((
+            event.world_at,
+            one.label,
+            one.side,
+            one.action.value,
+            one.shares,
+            market.price_of(one.side),
+        ))

@@ -1,0 +1,334 @@
+"""What the named wallets trade in one move of the tape.
+
+Knows wallets, books, and markets handed in. Must not know agents.
+Used by world, which writes the trades down and applies them. Everything is a function of seed,
+tick, prices and of what the wallets hold. Those on the chain trade against the quotes of the order
+books, the others with the market maker of `sim`.
+"""
+
+import hashlib
+import math
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from service_tui.engine.amm import lmsr
+from service_tui.engine.amm.market import Market
+from service_tui.engine.books.book import Book, Offer, Wanted, is_bid, own_price, walk
+from service_tui.engine.books.venues import Venues
+from service_tui.engine.errors import Refusal
+from service_tui.engine.events import CrowdTrade, Settlement
+from service_tui.engine.listing import Listing
+from service_tui.engine.reactor.reactor import Reactor
+from service_tui.engine.reactor.wallets import ROSTER, Wallet, address_of, opinion
+from service_tui.engine.tape.draws import Draws, mix, unit
+from service_tui.engine.tape.feed import Tape
+from service_tui.engine.tape.slots import IMPORT_SLOTS, home_of, numbers_at
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
+
+_CHAIN: Final = Venue.EVM
+_CROWD: Final = Venue.SIM
+
+# ours: every figure; the spec says only that wallets trade.
+LEFT_MIN_S: Final = 120.0
+"""Nobody with a name enters a question that ends sooner."""
+
+_KNOWS: Final = 0.6
+"""Skill from which on a wallet does not pay more than its own chance to be right."""
+
+_OFF_BOOK_LEFT_S: Final = 43_200.0
+"""The same for who trades off the books."""
+
+_PRICES: Final = (0.10, 0.90)
+"""Range of prices in which there is something to win."""
+
+_EXPLORES: Final = 0.25
+_EXPLORED_LEFT_S: Final = 3_600.0
+"""How often a trade on the chain is in a question that the service does not list yet, and how much
+time that one has left."""
+
+_EXPLORED: Final = tuple(slot for slot in IMPORT_SLOTS if home_of(slot) is _CHAIN)
+_TRIES: Final = 24
+
+_LEAVES: Final = 0.12
+_LEAVES_TURNING: Final = 0.5
+_LEAVES_WHOLE: Final = 0.5
+"""How often a wallet looks at what it holds instead, one that turns more often, and how often it
+then sells all of it, not half."""
+
+_IS_MAKER: Final = 0.2
+_FIRST_LEG: Final = 0.6
+"""How often a bid on the chain had to wait, and was met by two sellers; the first one's share."""
+
+_TOLD_TWICE: Final = 0.05
+"""How often the chain tells a settlement twice."""
+
+_STREAM: Final = crc32(b"wallets")
+_CENT: Final = ONE // 100
+_LOT_MIN: Final = Micros(ONE)
+
+
+class Around(NamedTuple):
+    """What a wallet looks at, and what its trades change: the world's parts."""
+
+    seed: int
+    tape: Tape
+    markets: Mapping[str, Market]
+    venues: Venues
+    reactor: Reactor
+
+
+def trades_of_wallets(
+    around: Around, span: tuple[int, Timestamp, Timestamp], crowd: Iterable[CrowdTrade]
+) -> tuple[Settlement, ...]:
+    """What the wallets trade in one tick, at most one trade each.
+
+    Args:
+        around: the world.
+        span: number of the move of the tape, and the tape's time before and after it.
+        crowd: what the crowd trades in it: prices there are of before, so nobody else goes there.
+
+    Returns:
+        Their settlements, in order; now and then one stands there twice, as a chain tells it.
+    """
+    tick, before, world_at = span
+    span_s = world_at - before
+    moment = mix(around.seed, tick, _STREAM)
+    taken = {trade.market_id for trade in crowd}
+    found: list[Settlement] = []
+    for index, wallet in enumerate(ROSTER):
+        if unit(moment, index) >= span_s / wallet.pace_s:
+            continue
+        draws = Draws(moment, index, 1)
+        address = address_of(around.seed, wallet)
+        trade = _Trade(around, wallet, address, (tick, world_at), draws)
+        settled = _leave(trade, taken) or _enter(trade, taken)
+        taken.update(one.market_id for one in settled)
+        found += settled
+        if settled and wallet.venue is _CHAIN and draws.unit() < _TOLD_TWICE:
+            found += settled
+    return tuple(found)
+
+
+class _Trade(NamedTuple):
+    """One wallet at one moment."""
+
+    around: Around
+    wallet: Wallet
+    address: str
+    moment: tuple[int, Timestamp]
+    draws: Draws
+
+    @property
+    def at(self) -> Timestamp:
+        """The tape's time."""
+        return self.moment[1]
+
+    def settled(  # noqa: PLR0913  (the figures of a settlement)
+        self,
+        listing: Listing,
+        side: Side,
+        action: Action,
+        *,
+        shares: Micros,
+        money: float,
+        cost: Micros = Micros(0),
+        leg: int = -1,
+    ) -> Settlement:
+        """The settlement; its transaction is a function of world, moment and wallet."""
+        named = f"{self.around.seed}:{self.moment[0]}:{self.address}"
+        return Settlement(
+            tx_hash="0x" + hashlib.sha256(named.encode()).hexdigest(),
+            wallet=self.address,
+            label=self.wallet.label,
+            venue=self.wallet.venue,
+            market_id=listing.market_id,
+            slot=listing.slot,
+            number=listing.number,
+            side=side,
+            action=action,
+            shares=shares,
+            price=round(money / shares, 6),
+            cost=cost,
+            leg=leg,
+        )
+
+
+# -- entering ------------------------------------------------------------------------------
+
+
+def _enter(trade: _Trade, busy: Collection[str]) -> list[Settlement]:
+    """A buy in a question of the wallet's choice; none where it finds nothing."""
+    around, wallet, draws = trade.around, trade.wallet, trade.draws
+    listing = _chosen(trade, busy)
+    if listing is None:
+        return []
+    side = opinion(around.seed, wallet, listing, trade.at)
+    if not _is_worth_it(wallet, around, listing, side):
+        return []
+    low, high = wallet.money
+    money = Micros(round(low * (high / low) ** draws.unit() * 100) * _CENT)
+    if wallet.discount:
+        return _buy_off_book(trade, around.markets[listing.market_id], side, money)
+    if wallet.venue is _CHAIN:
+        return _buy_on_chain(trade, listing, side, money)
+    return _buy_of_maker(trade, around.markets[listing.market_id], side, money)
+
+
+def _is_worth_it(wallet: Wallet, around: Around, listing: Listing, side: Side) -> bool:
+    """Whether somebody good at it would pay the price; the others ask for none."""
+    market = around.markets.get(listing.market_id)
+    return wallet.skill < _KNOWS or market is None or market.price_of(side) < wallet.skill
+
+
+def _chosen(trade: _Trade, busy: Collection[str]) -> Listing | None:
+    """A question that suits the wallet, drawn, and drawn again where it does not."""
+    around, draws = trade.around, trade.draws
+    if trade.wallet.venue is _CHAIN and draws.unit() < _EXPLORES:
+        return _explored(trade)
+    markets = tuple(around.markets.values())
+    for _ in range(_TRIES if markets else 0):
+        market = draws.pick(markets)
+        listing = market.listing
+        if (
+            market.resolved_at is None
+            and market.market_id not in busy
+            and _suits(trade.wallet, listing, listing.resolves_at - trade.at)
+            and _PRICES[0] < market.price() < _PRICES[1]
+        ):
+            return listing
+    return None
+
+
+def _explored(trade: _Trade) -> Listing | None:
+    """A question of the chain's venue that is not listed here yet."""
+    around, at = trade.around, trade.at
+    slot = trade.draws.pick(_EXPLORED)
+    for number in numbers_at(around.seed, slot, at):
+        listing = around.tape.listing_of(slot.index, number)
+        if (
+            listing.opens_at <= at < listing.resolves_at - _EXPLORED_LEFT_S
+            and listing.market_id not in around.markets
+        ):
+            return listing
+    return None
+
+
+def _suits(wallet: Wallet, listing: Listing, left_s: float) -> bool:
+    """Whether a wallet trades a question with so much time left."""
+    if wallet.discount:
+        # Where no bid can rest, and where prices do not fall to its own within a minute.
+        return listing.home is _CROWD and left_s > _OFF_BOOK_LEFT_S
+    return left_s > LEFT_MIN_S and (wallet.venue is _CROWD or listing.home is _CHAIN)
+
+
+def _buy_of_maker(trade: _Trade, market: Market, side: Side, money: Micros) -> list[Settlement]:
+    """A buy from the market maker, never so large that nobody could follow at that price."""
+    price = market.price_of(side)
+    target = min(_PRICES[1], price * (1.0 + trade.wallet.push))
+    x = math.log((1.0 - price) / price)
+    most = lmsr.spend_to_price(target, b=market.b, x=x) if target > price else 0.0
+    spend = Micros(int(min(money, most) // _CENT) * _CENT)
+    if spend < _LOT_MIN:
+        return []
+    try:
+        quote = market.quote_buy(side, spend)
+    except Refusal:
+        return []
+    return [
+        trade.settled(
+            market.listing, side, Action.BUY, shares=quote.shares, money=spend, cost=spend
+        )
+    ]
+
+
+def _buy_off_book(trade: _Trade, market: Market, side: Side, money: Micros) -> list[Settlement]:
+    """A buy from somebody of the crowd, far below the market: no mirror gets that price."""
+    price = market.price_of(side) * (1.0 - trade.wallet.discount)
+    shares = Micros(int(money / price) // SHARE_QUANTUM * SHARE_QUANTUM)
+    return [trade.settled(market.listing, side, Action.BUY, shares=shares, money=shares * price)]
+
+
+def _buy_on_chain(trade: _Trade, listing: Listing, side: Side, money: Micros) -> list[Settlement]:
+    """A buy against the quotes of the order book, or by a bid that had to wait for its sellers."""
+    at = trade.at
+    book = _book(trade.around, listing)
+    bids = is_bid(side, Action.BUY)
+    if trade.draws.unit() < _IS_MAKER:
+        best = next(book.levels(at, bids=bids), None)
+        price = 0 if best is None else own_price(side, best.price)
+        if not _PRICES[0] < price / ONE < _PRICES[1]:
+            return []
+        shares = [money * share / price for share in (_FIRST_LEG, 1.0 - _FIRST_LEG)]
+        return [
+            trade.settled(listing, side, Action.BUY, shares=lot, money=lot * price / ONE, leg=leg)
+            for leg, share in enumerate(shares)
+            if (lot := Micros(int(share) * ONE)) > 0
+        ]
+    offers = [Offer(price, shares, None) for price, shares in book.levels(at, bids=not bids)]
+    walked = walk(offers, Wanted("", side, Action.BUY, None, money, None), 0)
+    if not walked.shares or not _PRICES[0] < walked.money / walked.shares < _PRICES[1]:
+        return []
+    return [trade.settled(listing, side, Action.BUY, shares=walked.shares, money=walked.money)]
+
+
+def _book(around: Around, listing: Listing) -> Book:
+    if listing.market_id in around.markets:
+        return around.venues.book(listing.market_id)
+    return Book(around.seed, listing)
+
+
+# -- leaving -------------------------------------------------------------------------------
+
+
+def _leave(trade: _Trade, busy: Collection[str]) -> list[Settlement]:
+    """A sale of what the wallet holds: now and then, and whenever it looks and has turned."""
+    around, wallet, draws = trade.around, trade.wallet, trade.draws
+    held = [
+        market
+        for market_id in around.reactor.records.held(trade.address)
+        if market_id not in busy
+        and (market := around.markets.get(market_id)) is not None
+        and market.resolved_at is None
+        and market.listing.resolves_at > trade.at
+    ]
+    looks = _LEAVES if wallet.turns == 1 else _LEAVES_TURNING
+    if not held or wallet.discount or draws.unit() >= looks:
+        return []
+    market = draws.pick(held)
+    listing = market.listing
+    holding = around.reactor.records.holding(trade.address, market.market_id)
+    wanted = opinion(around.seed, wallet, listing, trade.at)
+    side = wanted.other if holding.shares(wanted.other) else wanted
+    whole = side is not wanted or draws.unit() < _LEAVES_WHOLE
+    shares = holding.shares(side)
+    if not whole:
+        shares = Micros(shares // 2 // SHARE_QUANTUM * SHARE_QUANTUM)
+    return _sell(trade, market, side, shares) if shares > 0 else []
+
+
+def _sell(trade: _Trade, market: Market, side: Side, shares: Micros) -> list[Settlement]:
+    """A sale where the wallet trades: to the market maker, or into the order book."""
+    listing = market.listing
+    if trade.wallet.venue is _CROWD:
+        try:
+            quote = market.quote_sell(side, shares)
+        except Refusal:
+            return []
+        return [
+            trade.settled(
+                listing,
+                side,
+                Action.SELL,
+                shares=shares,
+                money=quote.money,
+                cost=Micros(-quote.money),
+            )
+        ]
+    levels = _book(trade.around, listing).levels(trade.at, bids=not is_bid(side, Action.SELL))
+    offers = [Offer(price, size, None) for price, size in levels]
+    walked = walk(offers, Wanted("", side, Action.SELL, None, None, shares), 0)
+    if not walked.shares:
+        return []
+    return [trade.settled(listing, side, Action.SELL, shares=walked.shares, money=walked.money)]

@@ -1,0 +1,80 @@
+"""The wallets that have names: who they are, where they trade, and how well.
+
+Knows listings and draws. Must not know prices, or who follows whom.
+Used by wallet_trades, and by the server, which shows whom one can follow. Each has a skill that
+stays: the chance that the side it takes in a question is the one that wins. Big ones change their
+mind. One trades off every book, at a price that nobody else gets.
+"""
+
+import hashlib
+from functools import lru_cache
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from service_tui.addresses import checksummed
+from service_tui.engine.listing import Listing
+from service_tui.engine.tape.belief import path_key
+from service_tui.engine.tape.draws import Draws
+from service_tui.terms import Side, Venue
+from service_tui.units import Timestamp
+
+
+class Wallet(NamedTuple):
+    """One wallet.
+
+    `money` is the range of one buy, units; `push` the most by which it moves the market maker, as a
+    share of the price. `turns` is into how many parts the life of a question falls, each with the
+    opposite opinion of the last. With a `discount` it trades off the books.
+    """
+
+    label: str
+    venue: Venue
+    skill: float
+    pace_s: float
+    money: tuple[float, float]
+    push: float = 0.015
+    turns: int = 1
+    discount: float = 0.0
+
+
+_CHAIN: Final = Venue.EVM
+_CROWD: Final = Venue.SIM
+
+# ours: all of them; the spec says only that wallets trade.
+ROSTER: Final = (
+    Wallet("Harbour Pilot", _CHAIN, 0.78, 150.0, (40.0, 400.0)),
+    Wallet("Saltmarsh", _CHAIN, 0.74, 240.0, (60.0, 700.0)),
+    Wallet("Third Umpire", _CHAIN, 0.70, 180.0, (25.0, 250.0)),
+    Wallet("Ledger Lark", _CHAIN, 0.52, 120.0, (20.0, 200.0)),
+    Wallet("Night Ferry", _CHAIN, 0.36, 140.0, (30.0, 300.0)),
+    Wallet("Paper Lantern", _CHAIN, 0.32, 160.0, (20.0, 200.0)),
+    Wallet("Late Breakfast", _CHAIN, 0.28, 200.0, (20.0, 350.0)),
+    Wallet("Tidebreaker", _CHAIN, 0.55, 300.0, (800.0, 6_000.0), turns=4),
+    Wallet("Grey Leviathan", _CHAIN, 0.48, 420.0, (1_500.0, 9_000.0), turns=6),
+    Wallet("Quiet Abacus", _CROWD, 0.77, 120.0, (5.0, 120.0)),
+    Wallet("Windvane", _CROWD, 0.73, 150.0, (5.0, 160.0)),
+    Wallet("Second Glance", _CROWD, 0.68, 100.0, (4.0, 80.0)),
+    Wallet("Tin Whistle", _CROWD, 0.50, 90.0, (3.0, 60.0)),
+    Wallet("Ferris Row", _CROWD, 0.47, 130.0, (3.0, 90.0)),
+    Wallet("Coin Fountain", _CROWD, 0.34, 110.0, (4.0, 120.0)),
+    Wallet("Rainy Sunday", _CROWD, 0.30, 160.0, (4.0, 100.0)),
+    Wallet("Big Pendulum", _CROWD, 0.50, 260.0, (150.0, 900.0), push=0.08, turns=5),
+    Wallet("Backroom", _CROWD, 0.60, 200.0, (50.0, 600.0), discount=0.45),
+)
+"""Eighteen, all invented. Their addresses differ from world to world."""
+
+
+@lru_cache(maxsize=256)
+def address_of(seed: int, wallet: Wallet) -> str:
+    """The address of a wallet in the world of a seed, checksummed."""
+    digest = hashlib.sha256(f"{seed}:wallet:{wallet.label}".encode()).hexdigest()
+    return checksummed(f"0x{digest[:40]}")
+
+
+def opinion(seed: int, wallet: Wallet, listing: Listing, at: Timestamp) -> Side:
+    """The side that a wallet takes in a question: its own for ever, but for those who turn."""
+    draws = Draws(seed, path_key(listing), crc32(wallet.label.encode()))
+    winner = Side.YES if listing.outcome else Side.NO
+    side = winner if draws.unit() < wallet.skill else winner.other
+    passed = (at - listing.opens_at) / (listing.resolves_at - listing.opens_at)
+    return side.other if int(passed * wallet.turns) % 2 else side

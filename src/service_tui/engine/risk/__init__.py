@@ -1,0 +1,1 @@
+"""Monitors on what is held, and the alerts that they raise."""

@@ -1,0 +1,237 @@
+"""The guard of what is held: monitors and alerts as state, kept in step with every trade.
+
+Knows monitors, alerts, and where positions stand. Must not know prices, nor how an exit is sold.
+Used by world (which hands events here), thresholds (what an agent may ask), exits (what a price
+tick brings) and the snapshot.
+
+A trade costs no more than a line in a list: monitors take in what was traded when somebody next
+looks, in the order in which it happened, which comes to the same as if they had at once. Whatever
+else they depend on, settings and outcomes, comes through here and lets them look first.
+"""
+
+from typing import Final
+
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.amm import lmsr
+from service_tui.engine.books.venues import Traded, Venues
+from service_tui.engine.events import (
+    AlertEnded,
+    Breached,
+    Fill,
+    MonitorDeleted,
+    MonitorSet,
+    RiskEvent,
+)
+from service_tui.engine.position import Position, SidePosition
+from service_tui.engine.risk.alerts import Alerts, RiskAlert, Sale
+from service_tui.engine.risk.monitors import Held, Monitor, Monitors
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import Micros, Timestamp
+
+UNSEEN_MAX: Final = 512
+"""Trades that may wait to be taken in: only a world whose tape stands still comes to so many."""
+
+_HAIR: Final = 1.0 - 1e-12
+"""Keeps the rounding of doubles on the side of a look too many."""
+
+_NONE: Final = Micros(0)
+_NOTHING: Final = SidePosition()
+
+
+class Risk:
+    """Every monitor and every alert of the world."""
+
+    __slots__ = ("_agents", "_venues", "alert_count", "alerts", "filled", "monitors")
+
+    def __init__(self, agents: dict[str, Agent], venues: Venues) -> None:
+        self._agents = agents
+        self._venues = venues
+        # Fills on sim that no monitor has seen yet; those of the venues wait there.
+        self.filled: list[Fill] = []
+        self.monitors = Monitors()
+        self.alerts = Alerts()
+        self.alert_count = 0
+
+    # -- readings --------------------------------------------------------------------------
+
+    def held_on(self, held: Held) -> SidePosition:
+        """What is held of a side now; an empty one where nothing is."""
+        position: Position | None
+        if held.venue is Venue.SIM:
+            position = self._agents[held.agent_id].positions.get(held.market_id)
+        else:
+            account = self._venues.account(held.agent_id, held.venue)
+            holding = account.holdings.get(held.market_id)
+            position = None if holding is None else holding.position
+        return _NOTHING if position is None else position.on(held.side)
+
+    def monitors_of(self, agent_id: str) -> list[Monitor]:
+        """An agent's monitors as they stand now."""
+        self.settle()
+        return self.monitors.of(agent_id)
+
+    def alerts_of(self, agent_id: str) -> list[RiskAlert]:
+        """An agent's alerts that wait, oldest first."""
+        self.settle()
+        return self.alerts.of(agent_id)
+
+    def history_of(self, agent_id: str) -> list[RiskAlert]:
+        """An agent's alerts that ended, newest first."""
+        self.settle()
+        return self.alerts.history(agent_id)
+
+    # -- what was traded -------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Take in what was traded since somebody last looked."""
+        filled, traded = self.filled, self._venues.traded
+        if filled:
+            runs: dict[tuple[str, str, Side], list[Fill]] = {}
+            for fill in filled:
+                runs.setdefault((fill.agent_id, fill.market_id, fill.side), []).append(fill)
+            filled.clear()
+            for (agent_id, market_id, side), run in runs.items():
+                self._take_run(Held(agent_id, Venue.SIM, market_id, side), run)
+        if traded:
+            moved = dict.fromkeys([self._take_trade(one) for one in traded])
+            traded.clear()
+            for held in moved:
+                self._put_up(held)
+
+    def _take_run(self, held: Held, run: list[Fill]) -> None:
+        """Take in the fills of one side: what counts for a monitor is what came since it was flat.
+
+        What was left after each is reckoned back from what is held now.
+        """
+        now = self.held_on(held).shares
+        if not now and not self.alerts.pending:
+            self.monitors.drop(held)
+            return
+        lefts = [now]
+        for fill in reversed(run):
+            is_buy = fill.action is Action.BUY
+            lefts.append(lefts[-1] + (-fill.shares if is_buy else fill.shares))
+        lefts.reverse()
+        if self.alerts.pending:
+            for fill, left in zip(run, lefts[1:], strict=True):
+                if fill.action is Action.SELL:
+                    sale = Sale(fill.trade_id, fill.at, fill.shares, fill.money, fill.realized)
+                    self.alerts.count_sale(held, sale, is_last=not left)
+        if not all(lefts[1:]):
+            self.monitors.drop(held)
+            run = run[len(run) - lefts[::-1].index(_NONE) :]
+        first = next((fill for fill in run if fill.action is Action.BUY), None)
+        if first is not None:
+            self._enrol(held, first.at)
+        self._put_up(held)
+
+    def _take_trade(self, one: Traded) -> Held:
+        event = one.event
+        held = Held(event.agent_id, one.venue, event.market_id, one.side)
+        if one.action is Action.BUY:
+            self._enrol(held, event.at)
+            return held
+        sale = Sale(event.order_id, event.at, event.shares, one.money, event.realized)
+        self.alerts.count_sale(held, sale, is_last=not one.left)
+        if not one.left:
+            self.monitors.drop(held)
+        return held
+
+    def _enrol(self, held: Held, at: Timestamp) -> None:
+        """Every successful buy enrols a monitor. Source: spec, "Risk monitor settings"."""
+        settings = self._agents[held.agent_id].settings
+        stop, take = settings.stop_loss_pct, settings.take_profit_pct
+        # ours: one that is there already keeps its thresholds, whoever set them.
+        if (
+            settings.auto_risk_monitor_enabled
+            and (stop is not None or take is not None)
+            and self.monitors.get(held) is None
+        ):
+            self.monitors.add(Monitor(held, stop, take, automatic=True, set_at=at))
+
+    def _put_up(self, held: Held) -> None:
+        """Let a monitor follow the average cost of what it watches."""
+        monitor = self.monitors.get(held)
+        if monitor is None:
+            return
+        entry = self.held_on(held).average_entry()
+        if entry is None:
+            self.monitors.drop(held)
+            return
+        reach = self._reach_of(monitor)
+        if entry != monitor.entry or reach != monitor.reach:
+            self.monitors.ladder_of(held).put(monitor, entry, reach)
+
+    def put_back(self, monitor: Monitor) -> None:
+        """Put a monitor on its rungs again, from which it was taken, or for the first time."""
+        entry = self.held_on(monitor.held).average_entry()
+        if entry is not None:
+            reach = self._reach_of(monitor)
+            self.monitors.ladder_of(monitor.held).put(monitor, entry, reach)
+
+    def _reach_of(self, monitor: Monitor) -> float | None:
+        """The price of its side at which a target may be met, a hair low; None without a target."""
+        # On sim the price at which selling all of it brings as much; on a book the target itself.
+        if monitor.take_profit_pct is None:
+            return None
+        held = monitor.held
+        position = self.held_on(held)
+        proceeds = position.cost * (1.0 + monitor.take_profit_pct)
+        if held.venue is Venue.SIM:
+            b = self._venues.markets[held.market_id].b
+            return _HAIR * lmsr.price_for_proceeds(proceeds, shares=position.shares, b=b)
+        return _HAIR * proceeds / position.shares
+
+    # -- events ----------------------------------------------------------------------------
+
+    def apply(self, event: RiskEvent) -> None:
+        """Change by something that happened. Never refuses, asks nobody."""
+        self.settle()
+        match event:
+            case MonitorSet():
+                held = Held(event.agent_id, event.venue, event.market_id, event.side)
+                monitor = Monitor(
+                    held,
+                    event.stop_loss_pct,
+                    event.take_profit_pct,
+                    automatic=False,
+                    set_at=event.at,
+                )
+                self.monitors.add(monitor)
+                self._put_up(held)
+            case MonitorDeleted():
+                self.monitors.drop(Held(event.agent_id, event.venue, event.market_id, event.side))
+            case Breached():
+                alert = RiskAlert(event)
+                self.alert_count += 1
+                self.monitors.drop(alert.held)
+                self.alerts.add(alert)
+            case AlertEnded():
+                self._apply_end(event)
+
+    def _apply_end(self, event: AlertEnded) -> None:
+        alert = self.alerts.pending.get(event.alert_id)
+        if alert is not None:
+            self.alerts.end(alert, event.status, event.at)
+        for one in self.alerts.ended.get(event.agent_id, ()):
+            if one.breach.alert_id == event.alert_id:
+                one.is_acknowledged = True
+
+    def automatic_of(self, agent: Agent) -> list[Monitor]:
+        """The monitors that turning the automatic off would remove."""
+        return [one for one in self.monitors_of(agent.agent_id) if one.automatic]
+
+    def take_settings(self, agent: Agent) -> None:
+        """An agent has new settings; without the automatic its monitors go, not those by hand.
+
+        Source: decisions, "Stop and target prices".
+        """
+        if not agent.settings.auto_risk_monitor_enabled:
+            for monitor in self.automatic_of(agent):
+                self.monitors.drop(monitor.held)
+
+    def take_outcome(self, market_id: str, at: Timestamp) -> None:
+        """A market is over: nothing of it can be sold any more."""
+        self.settle()
+        self.monitors.drop_market(market_id)
+        self.alerts.drop_market(market_id, at)

@@ -1,0 +1,1 @@
+"""The tape: markets, beliefs, news and the crowd, the same for the same seed."""

@@ -1,0 +1,229 @@
+"""The tape: an endless stream of markets and news, the same for the same seed.
+
+Knows the timetable, the words and the belief. Must not know traders or prices on the market.
+Used by world. Any moment is found by arithmetic: nothing is stepped through, whatever was missed.
+"""
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+from heapq import nlargest
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from service_tui.engine.listing import Listing, Report
+from service_tui.engine.tape.belief import chance_of, log_odds, news_jump
+from service_tui.engine.tape.draws import Draws, bits, mix
+from service_tui.engine.tape.questions import Wording, headline, word
+from service_tui.engine.tape.slots import (
+    SLOT_BY_INDEX,
+    SLOTS,
+    Slot,
+    home_of,
+    last_resolved,
+    numbers_at,
+    resolved_at,
+    times_of,
+)
+from service_tui.engine.tape.topics.topic import Scope
+from service_tui.units import ONE, Micros, Probability, Timestamp
+
+START_MIN: Final = 0.08
+START_MAX: Final = 0.92
+"""Range of first prices: nothing is listed that is as good as decided."""
+
+B_MIN: Final = 300
+B_MAX: Final = 5_000
+"""Range of the liquidity parameter, $SIM, log-uniform."""
+
+STRENGTH_MIN: Final = 0.5
+STRENGTH_MAX: Final = 1.2
+"""How much a market learns by the middle of its life, in log-odds."""
+
+_NEWS_COUNT: Final = {
+    Scope.MINUTES: (0, 3),
+    Scope.HOURS: (1, 4),
+    Scope.DAYS: (2, 6),
+    Scope.WEEKS: (3, 6),
+}
+"""Lines of news in a life: at least, and fewer than."""
+
+_NEWS_STRENGTH: Final = (0.3, 1.2)
+_MANY_NEWS_STRENGTH: Final = (0.3, 0.75)
+_FEW: Final = 2
+"""Strengths of up to `_FEW` lines, and of more: together they leave the end open."""
+
+_NEWS_SPAN: Final = (0.03, 0.85)
+"""Share of the life in which news comes: later the market has mostly made up its mind."""
+
+_KEPT: Final = 1_024
+"""Listings kept ready; about 220 are in use at a time."""
+
+
+class NewsItem(NamedTuple):
+    """A line of news that has come: `jump` is what it did to the log-odds of YES."""
+
+    market_id: str
+    at: Timestamp
+    headline: str
+    jump: float
+    price_before: Probability
+    price_after: Probability
+
+
+class Tape:
+    """Markets, beliefs and news of one seed. Holds nothing but listings kept ready."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._ready: dict[tuple[int, int], Listing] = {}
+        # What stands from a moment on, and until when nothing opens or ends.
+        self._standing: tuple[float, float, tuple[Listing, ...]] = (math.inf, -math.inf, ())
+
+    def listings_at(self, at: Timestamp) -> tuple[Listing, ...]:
+        """Every market that is open or awaits its outcome: `opens_at` <= at < `resolved_at`."""
+        since, until, standing = self._standing
+        if not since <= at < until:
+            near = [
+                self.listing_of(slot.index, number)
+                for slot in SLOTS
+                for number in numbers_at(self.seed, slot, at)
+            ]
+            standing = tuple(one for one in near if one.opens_at <= at < one.resolved_at)
+            turns = ((one.opens_at, one.resolves_at, one.resolved_at) for one in near)
+            until = min((turn for times in turns for turn in times if turn > at), default=at)
+            self._standing = (at, until, standing)
+        return standing
+
+    def resolved_between(
+        self, since: Timestamp, until: Timestamp, limit: int
+    ) -> tuple[Listing, ...]:
+        """The last `limit` markets with since < `resolved_at` <= until, oldest first."""
+        last = nlargest(
+            limit,
+            (
+                (resolved_at(self.seed, slot, number), slot.index, number)
+                for slot, numbers in self._resolved(since, until)
+                for number in numbers[-limit:]
+            ),
+        )
+        return tuple(self.listing_of(slot, number) for _, slot, number in reversed(last))
+
+    def resolved_count(self, since: Timestamp, until: Timestamp) -> int:
+        """How many markets have since < `resolved_at` <= until."""
+        return sum(len(numbers) for _, numbers in self._resolved(since, until))
+
+    def listing_of(self, slot: int, number: int) -> Listing:
+        """The market of a slot by its number."""
+        ready = self._ready
+        listing = ready.get((slot, number))
+        if listing is None:
+            if len(ready) >= _KEPT:
+                del ready[next(iter(ready))]
+            listing = ready[slot, number] = _draw(self.seed, SLOT_BY_INDEX[slot], number)
+        return listing
+
+    def find(self, market_id: str, at: Timestamp) -> Listing | None:
+        """The market with this id that was open at a moment; None where none of this tape was."""
+        for slot in SLOT_BY_INDEX.values():
+            for number in numbers_at(self.seed, slot, at):
+                if _market_id(self.seed, slot, number) == market_id:
+                    return self.listing_of(slot.index, number)
+        return None
+
+    @staticmethod
+    def news(listing: Listing, since: Timestamp, until: Timestamp) -> tuple[NewsItem, ...]:
+        """News of a market with since < at <= until, oldest first."""
+        return tuple(
+            _told(listing, report) for report in listing.news if since < report.at <= until
+        )
+
+    def _resolved(self, since: Timestamp, until: Timestamp) -> list[tuple[Slot, range]]:
+        """Numbers of each slot whose outcome was confirmed in a span."""
+        return [
+            (
+                slot,
+                range(
+                    last_resolved(self.seed, slot, since) + 1,
+                    last_resolved(self.seed, slot, until) + 1,
+                ),
+            )
+            for slot in SLOTS
+        ]
+
+
+def _draw(seed: int, slot: Slot, number: int) -> Listing:
+    """Everything about one market. Its words and its fate come from different streams."""
+    times = times_of(seed, slot, number)
+    wording = word(slot, number, seed=seed, closes=times.resolves_at)
+    draws = Draws(seed, slot.index, number, crc32(b"fate"))
+    start = draws.between(START_MIN, START_MAX)
+    b = round(math.exp(draws.between(math.log(B_MIN), math.log(B_MAX))))
+    listing = Listing(
+        market_id=_market_id(seed, slot, number),
+        slot=slot.index,
+        number=number,
+        category=slot.category,
+        question=wording.question,
+        criteria=wording.criteria,
+        tags=wording.tags,
+        b=Micros(b * ONE),
+        start_price=Probability(start),
+        opens_at=times.opens_at,
+        resolves_at=times.resolves_at,
+        resolved_at=times.resolved_at,
+        outcome=draws.unit() < start,
+        strength=draws.between(STRENGTH_MIN, STRENGTH_MAX),
+        news=(),
+        home=home_of(slot),
+        subject=wording.gaps["subject"],
+    )
+    return replace(listing, news=_news(listing, wording, scope=slot.clock.scope, draws=draws))
+
+
+def _news(listing: Listing, wording: Wording, *, scope: Scope, draws: Draws) -> tuple[Report, ...]:
+    """The market's lines of news, in order; figures in them agree with the belief of the time."""
+    fewest, end = _NEWS_COUNT[scope]
+    life_s = listing.resolves_at - listing.opens_at
+    moments = sorted(
+        Timestamp(listing.opens_at + life_s * draws.between(*_NEWS_SPAN))
+        for _ in range(fewest + draws.below(end - fewest))
+    )
+    strengths = _NEWS_STRENGTH if len(moments) <= _FEW else _MANY_NEWS_STRENGTH
+    turn = draws.below(60)
+    told = 0.0
+    reports: list[Report] = []
+    for count, at in enumerate(moments):
+        jump = news_jump(draws, draws.between(*strengths), outcome=listing.outcome)
+        told += jump
+        chance = chance_of(log_odds(listing, at) + told)
+        line = headline(wording, rising=jump > 0, chance=chance, turn=turn + count)
+        reports.append(Report(at, jump, line))
+    return tuple(reports)
+
+
+@lru_cache(maxsize=8 * _KEPT)
+def _told(listing: Listing, report: Report) -> NewsItem:
+    after = log_odds(listing, report.at)
+    return NewsItem(
+        listing.market_id,
+        report.at,
+        report.headline,
+        report.jump,
+        chance_of(after - report.jump),
+        chance_of(after),
+    )
+
+
+@lru_cache(maxsize=_KEPT)
+def _market_id(seed: int, slot: Slot, number: int) -> str:
+    """An identity in the shape of a random UUID."""
+    high = mix(seed, slot.index, number, crc32(b"identity"))
+    text = f"{high:016x}{bits(high, 1):016x}"
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
+
+
+@lru_cache(maxsize=4)
+def tape_of(seed: int) -> Tape:
+    """The tape of a seed. Worlds share it, as it holds nothing but listings kept ready."""
+    return Tape(seed)

@@ -1,0 +1,181 @@
+"""Puts a question, its criteria and its headlines into words.
+
+Knows topics and the calendar. Must not know outcomes or prices beyond those handed in.
+Used by feed. Two open markets never read the same: the slots of a category share out the subjects
+of every topic, and a slot takes another topic each time.
+"""
+
+import math
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from service_tui.engine.tape.draws import Draws, mix, unit
+from service_tui.engine.tape.slots import SHARES, Slot
+from service_tui.engine.tape.topics.crypto import CRYPTO
+from service_tui.engine.tape.topics.culture import CULTURE
+from service_tui.engine.tape.topics.politics import POLITICS
+from service_tui.engine.tape.topics.science import SCIENCE
+from service_tui.engine.tape.topics.sports import SPORTS
+from service_tui.engine.tape.topics.topic import Level, Scope, Table, Topic
+from service_tui.engine.tape.topics.weather import WEATHER
+from service_tui.terms import Category
+from service_tui.units import Timestamp
+
+TOPICS: Final[Table] = {
+    Category.POLITICS: POLITICS,
+    Category.SPORTS: SPORTS,
+    Category.WEATHER: WEATHER,
+    Category.CRYPTO: CRYPTO,
+    Category.SCIENCE: SCIENCE,
+    Category.CULTURE: CULTURE,
+}
+
+_BY_SCOPE: Final = {
+    (category, scope): tuple(topic for topic in topics if scope in topic.scopes)
+    for category, topics in TOPICS.items()
+    for scope in Scope
+}
+
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+# Not strftime: its month names follow the machine's language.
+
+_FIGURES: Final = 3
+"""Digits that a level without a step shows."""
+
+
+class Wording(NamedTuple):
+    """A market in words, and what its headlines need to stay with the same story."""
+
+    question: str
+    criteria: str
+    tags: tuple[str, ...]
+    topic: Topic
+    gaps: dict[str, str]
+    level: float
+
+
+def word(slot: Slot, number: int, *, seed: int, closes: Timestamp) -> Wording:
+    """What the slot's market of this number asks.
+
+    Args:
+        slot: its place; the category, the length and the share of subjects come from it.
+        number: which market of the slot.
+        seed: the world.
+        closes: when it may resolve; on a whole minute.
+
+    Returns:
+        The texts; the same for the same arguments.
+    """
+    scope = slot.clock.scope
+    draws = Draws(seed, slot.index, number, crc32(b"words"))
+    topics = _BY_SCOPE[slot.category, scope]
+    # In turn, not by lot: the next market of a slot, which may open early, is about something else.
+    turn = slot.share if slot.event is None else slot.event
+    topic = topics[(number + 3 * turn + seed) % len(topics)]
+    subject = _subject(topic, slot, seed=seed, draws=draws)
+    level = 0.0
+    gaps = {
+        "subject": subject,
+        "rival": _rival(topic, subject, draws),
+        **{gap: draws.pick(words) for gap, words in topic.words.items()},
+        **_dates(closes, scope),
+    }
+    if topic.level is not None:
+        level = _level(topic.level, usual=unit(mix(seed, crc32(subject.encode())), 1), draws=draws)
+        gaps["level"] = figure(level, topic.level.step)
+    return Wording(
+        _filled(draws.pick(topic.questions), gaps),
+        _filled(topic.criteria, gaps),
+        (slot.category.value, topic.tag, scope.value),
+        topic,
+        gaps,
+        level,
+    )
+
+
+def headline(wording: Wording, *, rising: bool, chance: float, turn: int) -> str:
+    """A line of news about a market.
+
+    Args:
+        wording: the market's words.
+        rising: whether the news speaks for YES.
+        chance: the chance of YES after it; figures in the line stand where this puts them.
+        turn: counts the lines of a market, so that they differ.
+
+    Returns:
+        One line, at most 160 characters.
+    """
+    topic = wording.topic
+    lines = topic.raises if rising else topic.lowers
+    gaps = wording.gaps
+    if topic.level is not None:
+        level = topic.level
+        share = level.unlikely + (level.likely - level.unlikely) * chance
+        gaps = {**gaps, "reading": figure(wording.level * share, level.step)}
+    text = _filled(lines[turn % len(lines)], gaps)
+    return text[0].upper() + text[1:]
+
+
+def figure(value: float, step: float) -> str:
+    """A number in whole steps, or in three figures where the step is 0; thousands set apart."""
+    if step <= 0:
+        digits = _FIGURES - 1 - math.floor(math.log10(value))
+        return f"{round(value, digits):,.{max(0, digits)}f}"
+    digits = max(0, math.ceil(-math.log10(step)))
+    return f"{round(value / step) * step:,.{digits}f}"
+
+
+def _filled(template: str, gaps: dict[str, str]) -> str:
+    """A template with its gaps filled; names in s take the short possessive."""
+    return template.format_map(gaps).replace("s's ", "s' ")
+
+
+def _subject(topic: Topic, slot: Slot, *, seed: int, draws: Draws) -> str:
+    """One of the slot's own subjects."""
+    subjects = topic.subjects
+    own = range(slot.share, len(subjects), SHARES)
+    # Each topic shares its subjects out from another place, so that a slot does not stay in one
+    # part of the country.
+    shift = mix(seed, crc32(topic.tag.encode())) % len(subjects)
+    return subjects[(draws.pick(own) + shift) % len(subjects)]
+
+
+def _rival(topic: Topic, subject: str, draws: Draws) -> str:
+    rival = draws.pick(topic.subjects)
+    while rival == subject:
+        rival = draws.pick(topic.subjects)
+    return rival
+
+
+def _level(level: Level, *, usual: float, draws: Draws) -> float:
+    """The figure asked for: what is usual for the subject, more or less."""
+    # A subject has one place between low and high in all topics, so that two questions about the
+    # same price agree on where it stands.
+    anchor = level.low * (level.high / level.low) ** usual
+    return anchor * (1.0 + level.spread * draws.between(-1.0, 1.0))
+
+
+def _dates(closes: Timestamp, scope: Scope) -> dict[str, str]:
+    """The deadline in the words that its distance calls for."""
+    then = datetime.fromtimestamp(closes, UTC)
+    month = _MONTHS[then.month - 1]
+    clock = f"{then:%H:%M} UTC"
+    match scope:
+        case Scope.MINUTES | Scope.HOURS:
+            deadline, at = clock, f"at {clock}"
+        case Scope.DAYS:
+            deadline = f"{clock} on {then.day} {month[:3]}"
+            at = f"at {deadline}"
+        case Scope.WEEKS:
+            deadline = f"{then.day} {month}"
+            at = f"on {deadline}"
+    return {
+        "deadline": deadline,
+        "by": f"by {deadline}",
+        "at": at,
+        "close": f"{clock} on {then.day} {month} {then.year}",
+    }

@@ -1,0 +1,1 @@
+"""The simulated chain as a node answers for it, and which signed things it passes on."""

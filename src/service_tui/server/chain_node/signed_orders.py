@@ -1,0 +1,168 @@
+"""Whether an external wallet's order is the order that was asked for, and its own.
+
+Knows the world, the request and signing's readers. Must not know HTTP.
+Used by the route of trades before an order goes to the simulated venue, which then fills it as any
+other. Source: wire reference, 6.2; decisions, "Live orders on evm_venue".
+"""
+
+from typing import Final, NamedTuple
+
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.books.catalogue import has_event, token_of
+from service_tui.engine.chain.chain import Wallet
+from service_tui.engine.errors import (
+    ApprovalMissing,
+    CredentialsMissing,
+    OrderNotAsSigned,
+    OrderReplayed,
+    SignatureMissing,
+    WalletRestricted,
+)
+from service_tui.engine.world import World
+from service_tui.server.chain_node.relay import order_keys
+from service_tui.signing.book import Exchange
+from service_tui.signing.errors import MalformedError
+from service_tui.signing.orders import Order, SignedOrder, order_signer, read_order, typed_order
+from service_tui.terms import Action, OrderType, Venue
+from service_tui.units import ONE, Micros, Timestamp
+from service_tui.wire.trades import TradeRequest
+
+AGE_MAX_S: Final = 600.0
+AHEAD_MAX_S: Final = 60.0
+"""How old a version 2 order may be, and how far ahead a client's clock. # ours: as order books do;
+no memory of used orders has to reach back further."""
+
+LEFT_MAX: Final = 20_000
+"""Micros that the venue's rounding may take off what was asked for."""
+
+CENT: Final = 10_000
+
+
+class Signed(NamedTuple):
+    """A signed order that holds: its hash, its limit and size, micros, and when it dies."""
+
+    order_hash: str
+    price: Micros
+    size: Micros
+    expires_at: Timestamp | None = None
+
+
+def verified(world: World, agent: Agent, request: TradeRequest, at: Timestamp) -> Signed | None:
+    """The signed order of a request to the EVM venue.
+
+    Args:
+        world: whose markets and wallets are meant.
+        agent: who asks.
+        request: as it came.
+        at: wall time.
+
+    Returns:
+        What was signed; None where the wallet is not one that signs for itself.
+
+    Raises:
+        WalletProblem: the order is refused, and why.
+    """
+    wallet, said = world.chain.wallet_of(agent.agent_id), request.signed_order
+    if request.venue is not Venue.EVM or wallet is None:
+        # ours: a signature that nobody asked for would bind nobody here.
+        return None
+    # Both generations are traded on: the order says for which it was signed.
+    exchange = None if said is None else Exchange(said.version)
+    _check_wallet(wallet, exchange)
+    if said is None or exchange is None:
+        raise SignatureMissing("an external wallet trades by its own signature: none was sent")
+    try:
+        signed = read_order(said.model_dump(by_alias=True, exclude_none=True), exchange)
+        neg_risk = has_event(world.market(request.market_id).listing)
+        digest = typed_order(signed.order, is_neg_risk=neg_risk).digest()
+        _check_signer(signed, wallet, is_neg_risk=neg_risk)
+    except MalformedError as error:
+        raise OrderNotAsSigned(f"signed order refused: {error}") from error
+    _check_time(signed.order, at)
+    _check_expiration(signed.order, request)
+    order_hash = digest.hex()
+    if order_hash in world.chain.hashes.get(agent.agent_id, {}):
+        raise OrderReplayed("this signed order was sent before: its salt is used")
+    return _as_asked(world, request, signed.order, order_hash)
+
+
+def check_ready(world: World, agent: Agent, venue: Venue) -> None:
+    """Refuse what would be refused of any order of the agent, before it is signed.
+
+    Raises:
+        WalletProblem: the wallet that would sign it cannot trade yet.
+    """
+    wallet = world.chain.wallet_of(agent.agent_id)
+    if venue is Venue.EVM and wallet is not None:
+        _check_wallet(wallet, None)
+
+
+def _check_wallet(wallet: Wallet, exchange: Exchange | None) -> None:
+    """Refuse what the venue would refuse of any order of this wallet for a generation, or any."""
+    if wallet.restricted:
+        raise WalletRestricted("the wallet is restricted by the venue")
+    if wallet.credentials_at is None:
+        raise CredentialsMissing("unauthorized: invalid api key, no credentials of this wallet")
+    wanted = tuple(Exchange) if exchange is None else (exchange,)
+    if not any(wallet.approvals.issuperset(order_keys(one)) for one in wanted):
+        where = "" if exchange is None else f" on exchange {exchange.value}"
+        raise ApprovalMissing(f"not enough balance / allowance: trading is not activated{where}")
+
+
+def _check_signer(signed: SignedOrder, wallet: Wallet, *, is_neg_risk: bool) -> None:
+    """The linked wallet itself, for the exchange of this market."""
+    if signed.order.maker.lower() != wallet.address.lower():
+        raise OrderNotAsSigned("signed order refused: its maker is not the linked wallet")
+    if order_signer(signed, is_neg_risk=is_neg_risk).lower() == wallet.address.lower():
+        return
+    other = order_signer(signed, is_neg_risk=not is_neg_risk).lower() == wallet.address.lower()
+    kind = "negative-risk" if is_neg_risk else "standard"
+    raise OrderNotAsSigned(
+        f"signed order refused: this market trades on the {kind} exchange"
+        if other
+        else "signed order refused: the signature is not the maker's"
+    )
+
+
+def _check_time(order: Order, at: Timestamp) -> None:
+    """A version 2 order carries its time; one of version 1 has none."""
+    if order.exchange is Exchange.V1:
+        return
+    age_s = at - order.at_ms / 1_000
+    if not -AHEAD_MAX_S <= age_s <= AGE_MAX_S:
+        raise OrderNotAsSigned("signed order refused: it has expired, or its time is wrong")
+
+
+def _check_expiration(order: Order, request: TradeRequest) -> None:
+    """Only a GTD order dies by itself, when both its signature and its request say so."""
+    if order.expires_s and request.order_type is not OrderType.GTD:
+        raise OrderNotAsSigned("signed order refused: an expiration belongs to GTD orders")
+    asked = request.expiration
+    if asked is not None and int(asked) != order.expires_s:
+        raise OrderNotAsSigned("signed order refused: its expiration is not that of the request")
+
+
+def _as_asked(world: World, request: TradeRequest, order: Order, order_hash: str) -> Signed:
+    """Compare what was signed with what was asked for, figure by figure."""
+    neg_risk = has_event(world.market(request.market_id).listing)
+    if order.token_id != int(token_of(request.market_id, request.side, neg_risk=neg_risk)):
+        raise OrderNotAsSigned("signed order refused: its token is another market's or side's")
+    buys = request.action is Action.BUY
+    if order.action.value != request.action.value.upper():
+        raise OrderNotAsSigned("signed order refused: it trades the other way")
+    asked = Micros(round((request.amount if buys else request.shares) * ONE))
+    if not 0 <= asked - order.maker_amount <= LEFT_MAX:
+        raise OrderNotAsSigned("signed order refused: its amount is not that of the request")
+    money, shares = order.maker_amount, order.taker_amount
+    if not buys:
+        money, shares = shares, money
+    if not shares > 0:
+        raise OrderNotAsSigned("signed order refused: it is for no shares")
+    tick = world.venues.book(request.market_id).quotes(world.world_at).tick
+    price = Micros((money * ONE // shares + tick // 2) // tick * tick)
+    if abs(money - shares * price // ONE) > CENT:
+        raise OrderNotAsSigned("signed order refused: its price lies between two ticks")
+    if request.price is not None and abs(price - round(request.price * ONE)) > tick // 2:
+        raise OrderNotAsSigned("signed order refused: its price is not that of the request")
+    expires_at = Timestamp(order.expires_s) if order.expires_s else None
+    return Signed(order_hash, price, Micros(order.maker_amount), expires_at)

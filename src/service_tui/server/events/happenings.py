@@ -1,0 +1,358 @@
+"""Events of the engine as events of the stream: what each kind shows to a console.
+
+Knows engine events and wire bodies. Must not know who listens.
+Used by events. A kind that is not in `PARTS` is not told.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from service_tui.engine.agents.agents import status_of
+from service_tui.engine.chain_events import WalletLinked
+from service_tui.engine.events import (
+    AgentChanged,
+    AgentRegistered,
+    AlertEnded,
+    Breached,
+    Claimed,
+    Event,
+    ExperimentLogged,
+    Fill,
+    HaltSet,
+    HeldEnded,
+    KeyRotated,
+    LeashSet,
+    MarketListed,
+    MarketResolved,
+    MonitorDeleted,
+    MonitorSet,
+    OrderEnded,
+    OrderFilled,
+    OrderPlaced,
+    PlanSet,
+    Redeemed,
+    SpeedSet,
+    TradeHeld,
+)
+from service_tui.engine.world import World
+from service_tui.terms import Action, AlertStatus, HeldStatus, Side, Venue
+from service_tui.units import Micros, decimal
+from service_tui.wire.base import moment
+from service_tui.wire.events import (
+    AgentPart,
+    EventBody,
+    EventKind,
+    ExperimentPart,
+    FillPart,
+    HeldPart,
+    MarketPart,
+    MonitorPart,
+    OrderPart,
+    PayoutPart,
+    RiskAlertPart,
+)
+
+Parts = dict[str, object]
+
+_Ordered = OrderPlaced | OrderFilled | OrderEnded | Redeemed
+
+
+def _fill(world: World, fill: Fill) -> Parts:
+    agent = world.agents[fill.agent_id]
+    part = FillPart(
+        trade_id=fill.trade_id,
+        agent_id=fill.agent_id,
+        agent_name=agent.settings.name,
+        market_id=fill.market_id,
+        question=world.question_of(fill.market_id),
+        side=fill.side,
+        action=fill.action,
+        shares=decimal(fill.shares),
+        price=min(1.0, fill.money / fill.shares),
+        price_after=fill.price_after,
+        money=decimal(fill.money),
+        realized_pnl=decimal(fill.realized),
+        source=fill.note.source,
+        skill_slug=fill.note.skill_slug,
+    )
+    return {"kind": EventKind.FILL.value, "fill": part}
+
+
+def _order(world: World, event: _Ordered, state: str, order_id: str) -> Parts:
+    money = event.payout if isinstance(event, Redeemed) else event.money
+    part = OrderPart(
+        order_id=order_id,
+        agent_id=event.agent_id,
+        agent_name=world.agents[event.agent_id].settings.name,
+        market_id=event.market_id,
+        question=world.question_of(event.market_id),
+        state=state,
+        shares=decimal(event.shares),
+        money=decimal(money),
+    )
+    return {"kind": EventKind.ORDER.value, "order": part}
+
+
+def _claimed(world: World, event: Claimed) -> Parts:
+    """The position is redeemable no more; its money came with the event before."""
+    part = OrderPart(
+        order_id="",
+        agent_id=event.agent_id,
+        agent_name=world.agents[event.agent_id].settings.name,
+        market_id=event.market_id,
+        question=world.question_of(event.market_id),
+        state="claimed",
+        shares=0.0,
+        money=0.0,
+    )
+    return {"kind": EventKind.ORDER.value, "order": part}
+
+
+def _placed(world: World, event: OrderPlaced) -> Parts:
+    parts = _order(world, event, "submitted" if event.rests else "filled", event.order_id)
+    if not event.shares:
+        return parts
+    note = event.note
+    said = (note.source, note.skill_slug)
+    traded = _traded(world, event, (event.venue, event.side, event.action), said)
+    return parts | {"fill": traded.model_copy(update={"price_after": event.price_after})}
+
+
+def _met(world: World, event: OrderFilled) -> Parts:
+    parts = _order(world, event, "filled", event.order_id)
+    if event.venue is None or event.side is None or event.action is None:
+        return parts
+    kind, said = (event.venue, event.side, event.action), (event.source, event.skill_slug)
+    return parts | {"fill": _traded(world, event, kind, said)}
+
+
+def _traded(
+    world: World,
+    event: OrderPlaced | OrderFilled,
+    kind: tuple[Venue, Side, Action],
+    said: tuple[str, str],
+) -> FillPart:
+    """What changed hands on an order book, told as any other trade."""
+    venue, side, action = kind
+    price = min(1.0, event.money / event.shares)
+    return FillPart(
+        trade_id=event.order_id,
+        agent_id=event.agent_id,
+        agent_name=world.agents[event.agent_id].settings.name,
+        market_id=event.market_id,
+        question=world.question_of(event.market_id),
+        venue=venue,
+        side=side,
+        action=action,
+        shares=decimal(event.shares),
+        price=price,
+        price_after=price,
+        money=decimal(event.money),
+        realized_pnl=decimal(event.realized),
+        source=said[0],
+        skill_slug=said[1],
+    )
+
+
+def _ended(world: World, event: OrderEnded) -> Parts:
+    return _order(world, event, event.reason.value, event.order_id)
+
+
+def _redeemed(world: World, event: Redeemed) -> Parts:
+    return _order(world, event, "redeemed", "")
+
+
+def _agent(world: World, agent_id: str, kind: EventKind, changed: tuple[str, ...]) -> Parts:
+    agent = world.agents[agent_id]
+    settings = agent.settings
+    part = AgentPart(
+        agent_id=agent_id,
+        name=settings.name,
+        status=status_of(agent, world.cash(agent)),
+        plan=settings.plan,
+        claimed=settings.claimed,
+        trading_paused=settings.is_paused,
+        suspended=settings.suspended,
+        changed=changed,
+    )
+    return {"kind": kind.value, "agent": part}
+
+
+def _registered(world: World, event: AgentRegistered) -> Parts:
+    return _agent(world, event.agent_id, EventKind.AGENT_REGISTERED, ())
+
+
+def _changed(world: World, event: AgentChanged) -> Parts:
+    return _agent(world, event.agent_id, EventKind.AGENT_CHANGED, tuple(event.changes))
+
+
+def _linked(world: World, event: WalletLinked) -> Parts:
+    return _agent(world, event.agent_id, EventKind.AGENT_CHANGED, ("wallet",))
+
+
+def _rotated(world: World, event: KeyRotated) -> Parts:
+    return _agent(world, event.agent_id, EventKind.AGENT_CHANGED, ("key",))
+
+
+def _listed(_: World, event: MarketListed) -> Parts:
+    listing = event.listing
+    part = MarketPart(
+        market_id=listing.market_id,
+        question=listing.question,
+        resolves_at=moment(listing.resolves_at),
+    )
+    return {"kind": EventKind.MARKET_LISTED.value, "market": part}
+
+
+def _resolved(world: World, event: MarketResolved) -> Parts:
+    part = MarketPart(
+        market_id=event.market_id,
+        question=world.question_of(event.market_id),
+        outcome=event.outcome,
+        payouts=tuple(
+            PayoutPart(
+                agent_id=paid.agent_id,
+                payout=decimal(paid.payout),
+                pnl=decimal(Micros(paid.payout - paid.cost)),
+            )
+            for paid in event.payouts
+            if paid.shares
+        ),
+    )
+    return {"kind": EventKind.MARKET_RESOLVED.value, "market": part}
+
+
+def _speed(_: World, event: SpeedSet) -> Parts:
+    return {"kind": EventKind.SPEED.value, "speed": event.speed}
+
+
+def _plan(_: World, event: PlanSet) -> Parts:
+    return {"kind": EventKind.PLAN.value, "plan": event.plan}
+
+
+def _halt(_: World, event: HaltSet) -> Parts:
+    return {"kind": EventKind.HALT.value, "halted": event.halted}
+
+
+def _monitor(world: World, event: MonitorSet | MonitorDeleted, state: str) -> Parts:
+    part = MonitorPart(
+        agent_id=event.agent_id,
+        agent_name=world.agents[event.agent_id].settings.name,
+        market_id=event.market_id,
+        question=world.question_of(event.market_id),
+        venue=event.venue,
+        side=event.side,
+        state=state,
+    )
+    return {"kind": EventKind.MONITOR.value, "monitor": part}
+
+
+def _set(world: World, event: MonitorSet) -> Parts:
+    return _monitor(world, event, "set")
+
+
+def _deleted(world: World, event: MonitorDeleted) -> Parts:
+    return _monitor(world, event, "deleted")
+
+
+def _alert(world: World, breach: Breached, state: str) -> Parts:
+    part = RiskAlertPart(
+        id=breach.alert_id,
+        agent_id=breach.agent_id,
+        agent_name=world.agents[breach.agent_id].settings.name,
+        market_id=breach.market_id,
+        question=world.question_of(breach.market_id),
+        venue=breach.venue,
+        side=breach.side,
+        state=state,
+        exit_reason=breach.reason.value,
+        shares=decimal(breach.shares),
+        price=breach.price,
+        breached_at=moment(breach.at),
+    )
+    return {"kind": EventKind.RISK_ALERT.value, "risk_alert": part}
+
+
+def _breached(world: World, event: Breached) -> Parts:
+    return _alert(world, event, AlertStatus.PENDING.value)
+
+
+def _alert_ended(world: World, event: AlertEnded) -> Parts:
+    past = world.risk.history_of(event.agent_id)
+    found = next((one for one in past if one.breach.alert_id == event.alert_id), None)
+    if found is None:
+        # Told late, to one who comes back after many others have ended.
+        return {"kind": EventKind.RISK_ALERT.value}
+    return _alert(world, found.breach, event.status.value)
+
+
+def _experiment(world: World, event: ExperimentLogged) -> Parts:
+    part = ExperimentPart(
+        id=event.experiment_id,
+        agent_id=event.agent_id,
+        agent_name=world.agents[event.agent_id].settings.name,
+        skill_slug=event.skill,
+        experiment_number=event.number,
+        segment=event.segment,
+        state=event.status.value,
+    )
+    return {"kind": EventKind.EXPERIMENT.value, "experiment": part}
+
+
+def _waits(world: World, held: TradeHeld, state: str = HeldStatus.WAITING.value) -> Parts:
+    part = HeldPart(
+        held_id=held.held_id,
+        agent_id=held.agent_id,
+        agent_name=world.agents[held.agent_id].settings.name,
+        market_id=held.market_id,
+        question=world.question_of(held.market_id),
+        state=state,
+    )
+    return {"kind": EventKind.HELD.value, "held": part}
+
+
+def _decided(world: World, event: HeldEnded) -> Parts:
+    found = (held for held, end in reversed(world.holding.ended) if end == event)
+    held = next(found, None)
+    if held is None:
+        # Told late, to one who comes back after many others were decided.
+        return {"kind": EventKind.HELD.value}
+    return _waits(world, held, event.status.value)
+
+
+def _leash(world: World, event: LeashSet) -> Parts:
+    return _agent(world, event.agent_id, EventKind.LEASH, ("leash",))
+
+
+PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
+    Fill: _fill,
+    AgentRegistered: _registered,
+    AgentChanged: _changed,
+    KeyRotated: _rotated,
+    WalletLinked: _linked,
+    MarketListed: _listed,
+    MarketResolved: _resolved,
+    SpeedSet: _speed,
+    PlanSet: _plan,
+    OrderPlaced: _placed,
+    OrderFilled: _met,
+    OrderEnded: _ended,
+    Redeemed: _redeemed,
+    Claimed: _claimed,
+    HaltSet: _halt,
+    MonitorSet: _set,
+    MonitorDeleted: _deleted,
+    Breached: _breached,
+    AlertEnded: _alert_ended,
+    ExperimentLogged: _experiment,
+    TradeHeld: _waits,
+    HeldEnded: _decided,
+    LeashSet: _leash,
+}
+"""Kinds of interest, and what is shown of each. Any: a table cannot say that each takes its own."""
+
+
+def body_of(world: World, seq: int, event: Event) -> EventBody:
+    """An event of interest as it goes over the stream."""
+    parts = PARTS[type(event)](world, event)
+    return EventBody.model_validate({"seq": seq, "at": moment(event.at), **parts})

@@ -1,0 +1,118 @@
+"""A subscription as server-sent events over HTTP.
+
+Knows the format and starlette. Must not know what the events mean.
+Used by app for endpoints that stream, and by loopback, which ends them before it ends.
+"""
+
+from collections.abc import AsyncGenerator
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from service_tui.server.events.listeners import Subscription
+from service_tui.wire.events import EventBody
+
+MEDIA_TYPE: Final = "text/event-stream"
+RETRY_MS: Final = 1_000
+"""After this long a browser-like client comes back."""
+
+FRAMES_MAX: Final = 64
+"""Events that go out together: to send is dearer than to write, and trades come in groups."""
+
+STATE: Final = "streams"
+"""Where the app keeps them."""
+
+NUMBER_MAX: Final = 18
+"""Digits of the number of an event."""
+
+
+class EventStream(StreamingResponse):
+    """The answer that goes on until one of the two sides ends it."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, subscription: Subscription, streams: "OpenStreams") -> None:
+        super().__init__(_frames(subscription), headers={"Cache-Control": "no-store"})
+        self._subscription = subscription
+        self._streams = streams
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until it ends; for whoever hung up nothing is kept any longer."""
+        self._streams.add(self._subscription)
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._streams.remove(self._subscription)
+
+
+class OpenStreams:
+    """What goes out over HTTP now: a server that ends has to end these first, or it waits."""
+
+    def __init__(self) -> None:
+        self._open: set[Subscription] = set()
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._open)
+
+    def add(self, subscription: Subscription) -> None:
+        """One more is on its way."""
+        self._open.add(subscription)
+
+    def remove(self, subscription: Subscription) -> None:
+        """One is over."""
+        self._open.discard(subscription)
+        subscription.end()
+
+    def end(self) -> None:
+        """End all of them; what waits in them is still sent."""
+        for subscription in tuple(self._open):
+            subscription.end()
+
+
+def streams_of(app: Starlette) -> OpenStreams:
+    """The open streams of an app.
+
+    Returns:
+        What the app was made with.
+
+    Raises:
+        TypeError: this is no app of ours.
+    """
+    found: object = getattr(app.state, STATE, None)
+    if not isinstance(found, OpenStreams):
+        raise TypeError("this app has no streams")
+    return found
+
+
+async def _frames(subscription: Subscription) -> AsyncGenerator[str]:
+    """The subscription in the letters of the format."""
+    yield f"retry: {RETRY_MS}\n\n"
+    while True:
+        try:
+            bodies = await subscription.next(FRAMES_MAX)
+        except StopAsyncIteration:
+            return
+        yield "".join(map(frame, bodies)) or ": beat\n\n"
+
+
+def frame(body: EventBody) -> str:
+    """One event in the letters of the format; JSON has no line breaks of its own."""
+    data = body.model_dump_json(exclude_none=True)
+    return f"id: {body.seq}\nevent: {body.kind}\ndata: {data}\n\n"
+
+
+def last_heard(headers: Headers) -> int | None:
+    """The number of the event that a returning listener heard last.
+
+    Returns:
+        None for a new listener; -1, which is no event's number, for what cannot be read.
+    """
+    said = headers.get("last-event-id")
+    if said is None:
+        return None
+    known = said.isascii() and said.isdigit() and len(said) <= NUMBER_MAX
+    return int(said) if known else -1

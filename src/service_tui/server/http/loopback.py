@@ -1,0 +1,168 @@
+"""The same app on 127.0.0.1, for agents of this machine.
+
+Knows uvicorn, imported when needed. Must not know routes.
+Used by serve and by the contract tests.
+"""
+
+import asyncio
+import socket
+from collections import deque
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service_tui.server.events.stream import streams_of
+
+
+class Turns:
+    """The app, taking callers in by turns, in the order of their coming."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._is_taken = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, when it is this caller's turn."""
+        await self._turn()
+        await self._app(scope, receive, send)
+
+    async def _turn(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._is_taken:
+            turn = loop.create_future()
+            self._waiting.append(turn)
+            await turn
+            return
+        self._is_taken = True
+        loop.call_soon(self._next)
+
+    def _next(self) -> None:
+        """Let the next one in; callers who went away meanwhile are passed over."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                asyncio.get_running_loop().call_soon(self._next)
+                return
+        self._is_taken = False
+
+
+HOST: Final = "127.0.0.1"
+START_S: Final = 10.0
+STUCK_S: Final = 1
+"""How long a caller who reads nothing may hold back the end."""
+
+TICK_S: Final = 1.0
+"""How often the date of the answers is set anew."""
+
+
+def bind(port: int = 0) -> socket.socket:
+    """A socket that listens on loopback.
+
+    Args:
+        port: 0 takes any free one.
+
+    Returns:
+        The socket, to be closed by whoever asked.
+
+    Raises:
+        OSError: the port is taken, or not ours to take.
+    """
+    listener = socket.create_server((HOST, port))
+    # Connections inherit it. asyncio does not see that this is TCP: each answer would wait 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def bind_wanted(port: int) -> socket.socket:
+    """A socket as of `bind`, on any free port where the one that was asked for is taken."""
+    try:
+        return bind(port)
+    except OSError:
+        return bind()
+
+
+def address_of(listener: socket.socket) -> str:
+    """The base address under which a listening socket is reached."""
+    return f"http://{HOST}:{listener.getsockname()[1]}"
+
+
+@asynccontextmanager
+async def listen(
+    app: Starlette, port: int = 0, *, listener: socket.socket | None = None, by_turns: bool = False
+) -> AsyncGenerator[str]:
+    """Serve the app on loopback while the context lasts.
+
+    The app's lifespan is already running: uvicorn is told to leave it alone.
+
+    Args:
+        app: the app of a running embedded service.
+        port: 0 takes any free one.
+        listener: a socket from `bind`, instead of a port; it is closed at the end.
+        by_turns: somebody else lives on the same loop, and must not be kept waiting by callers.
+
+    Yields:
+        The base address, when it answers.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    # After the first paint only: it costs a tenth of a second.
+    import uvicorn  # noqa: PLC0415
+
+    from service_tui.server.http.lines import BoundedLine, backlog, sweep  # noqa: PLC0415
+    from service_tui.server.http.loopback import Turns  # noqa: PLC0415
+
+    listener = listener or bind(port)
+    config = uvicorn.Config(
+        Turns(app) if by_turns else app,
+        lifespan="off",
+        http=BoundedLine,
+        backlog=backlog(),
+        # Nothing here speaks them: an upgrade is passed over, and asked for no library.
+        ws="none",
+        log_config=None,
+        # Else each line of nonsense on the wire would be one in the log.
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=STUCK_S,
+        # Nobody stands in between: a header must not say where a call comes from.
+        proxy_headers=False,
+    )
+    ending = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    class Server(uvicorn.Server):
+        """A server that leaves the signals of the process to whoever owns the terminal."""
+
+        @contextmanager
+        def capture_signals(self) -> Generator[None]:
+            yield
+
+        async def main_loop(self) -> None:
+            # As uvicorn's own, but idle in between, and at an end at once.
+            while not await self.on_tick(0):
+                sweep(self.server_state.connections, loop.time())
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(TICK_S):
+                        await ending.wait()
+
+    server = Server(config)
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(server.serve(sockets=[listener]))
+        async with asyncio.timeout(START_S):
+            while not server.started:  # noqa: ASYNC110  (it has no event to wait for)
+                await asyncio.sleep(0.01)
+        try:
+            yield address_of(listener)
+        finally:
+            streams_of(app).end()
+            server.should_exit = True
+            ending.set()
+            await running
+            listener.close()

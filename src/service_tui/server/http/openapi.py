@@ -1,0 +1,189 @@
+"""What `/openapi.json` says: of the service, and of each endpoint what goes in and what comes out.
+
+Knows the endpoint table and JSON schemas. Must not know handlers.
+Used by app; the bodies of answers are described by FastAPI itself.
+"""
+
+import re
+from typing import Final, TypedDict
+
+from pydantic import JsonValue
+
+from service_tui.server.http.idempotency import HEADER
+from service_tui.terms import Plan
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.errors import ErrorBody, ValidationBody
+
+Schema = dict[str, JsonValue]
+
+_KEY_SCHEMA: Final[Schema] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 128,
+    "pattern": "^[ -~]*[!-~][ -~]*$",
+    "description": "repeated within 24 hours, it brings the first answer and nothing is done twice",
+}
+ABOUT: Final = """Trade prediction markets, by programs and for play money.
+
+**Keys.** `POST /api/sdk/agents/register` needs none and shows the key once. Every other call sends
+it in one of two headers, exactly as given: `Authorization: Bearer <key>` or `X-API-Key: <key>`.
+
+**Units.** Money is in units of the venue's currency (`$SIM` on `sim`), in an order with at most 2
+decimals; shares have at most 5. Prices are probabilities of YES, 0 to 1, unless a field names
+another side. Fractions are called `_pct` (0.2 is 20 percent), save where a field says percent.
+Moments are ISO 8601 with a zone.
+
+**No.** A request that cannot be served gets a 4xx whose `fix` says what to do. An order that the
+venue declines is no error of the request: it answers 200 with `success` false, `error`,
+`error_code` and `fix`. An answer of 503 to an order says whether something may have been traded.
+"""
+"""The text at the top of the document."""
+
+SECURITY: Final[Schema] = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "An agent's key"},
+    "header": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-API-Key",
+        "description": "An agent's key, the other way",
+    },
+    "operator": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The operator key of the data directory: the desk's own",
+    },
+}
+"""Ways to say who calls; an endpoint takes one of two for agents, and the third for the desk."""
+
+_ID: Final = re.compile(r"{(\w+)}")
+_ID_SCHEMA: Final[Schema] = {"type": "string", "pattern": r"^[A-Za-z0-9_:.\-]{1,128}$"}
+
+
+NAMING: Final = frozenset({"market_id", "agent_id", "polymarket_url", "kalshi_url"})
+"""Fields that name something which may not be there."""
+
+
+class Said(TypedDict):
+    """One answer of an operation, in the words of FastAPI."""
+
+    model: type[WireModel]
+    description: str
+
+
+def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, Said]:
+    """Every status that an endpoint answers with, and the body behind it."""
+    has_body, has_query = endpoint.asks is not None, endpoint.query is not None
+    fields = {
+        name for model in (endpoint.asks, endpoint.query) if model for name in model.model_fields
+    }
+    names_market = "{" in endpoint.path or not NAMING.isdisjoint(fields)
+    governs = endpoint.operator and not endpoint.reads and "{" in endpoint.path
+    is_paid = not (endpoint.operator or endpoint.keyless)
+    refusals = (
+        (400, has_body, "The body ended early, or the request contradicts itself"),
+        (401, not endpoint.keyless, "The key is missing, malformed, sent twice, or not known here"),
+        (403, True, "Not from this host or page, or not with this plan or in this state"),
+        (404, names_market, "Nothing has this id"),
+        (409, endpoint.once or governs, "Not in this state, or this key stood for another call"),
+        (413, has_body, "The body is too large"),
+        (415, has_body, "The body is not JSON"),
+        (402, is_paid, "The payment for a call above the rate is not taken"),
+        (429, not endpoint.operator, "Too many calls, or a daily limit"),
+        (503, True, "The disk refuses; `error` says whether something may have been traded"),
+    )
+    said: dict[int | str, Said] = {
+        200: {"model": endpoint.answers, "description": _first_line(endpoint.answers)}
+    }
+    said |= {
+        status: {"model": ErrorBody, "description": why}
+        for status, may_be, why in refusals
+        if may_be
+    }
+    if has_body or has_query or names_market:
+        why = "A field is missing, of another type, or out of its range"
+        said[422] = {"model": ValidationBody, "description": why}
+    return said
+
+
+def stream_of(endpoint: Endpoint[WireModel]) -> Schema:
+    """The body of a stream, event by event. Source: OpenAPI 3.2, `itemSchema`."""
+    one: Schema = {"$ref": f"#/components/schemas/{endpoint.answers.__name__}"}
+    text: Schema = {"type": "string"}
+    event: Schema = {
+        "type": "object",
+        "required": ["data"],
+        "properties": {
+            "event": text,
+            "id": text,
+            "data": {**text, "contentMediaType": "application/json", "contentSchema": one},
+        },
+    }
+    return {"itemSchema": event}
+
+
+def _first_line(model: type[WireModel]) -> str:
+    return (model.__doc__ or "").strip().partition("\n")[0]
+
+
+def security_of(endpoint: Endpoint[WireModel]) -> list[JsonValue]:
+    """How a caller says who it is: one of these is enough, and none is needed where it is empty."""
+    if endpoint.keyless:
+        return []
+    return [{"operator": []}] if endpoint.operator else [{"bearer": []}, {"header": []}]
+
+
+def description_of(endpoint: Endpoint[WireModel]) -> Schema:
+    """The part of an operation that the endpoint's models know."""
+    parameters: list[JsonValue] = [
+        _parameter("path", name, dict(_ID_SCHEMA), required=True)
+        for name in _ID.findall(endpoint.path)
+    ]
+    if endpoint.query is not None:
+        schema = schema_of(endpoint.query)
+        properties = schema["properties"]
+        if isinstance(properties, dict):
+            needed = schema.get("required")
+            parameters += [
+                _parameter("query", *pair, required=isinstance(needed, list) and pair[0] in needed)
+                for pair in properties.items()
+            ]
+    if endpoint.once:
+        parameters.append(_parameter("header", HEADER, _KEY_SCHEMA, required=False))
+    described: Schema = {
+        "security": security_of(endpoint),
+        "tags": [endpoint.path.split("/")[3].removesuffix("s")],
+    }
+    if parameters:
+        described["parameters"] = parameters
+    if endpoint.plan is not Plan.FREE:
+        described["x-plan"] = endpoint.plan.value
+    if endpoint.asks is not None:
+        content: JsonValue = {"application/json": {"schema": schema_of(endpoint.asks)}}
+        described["requestBody"] = {"required": True, "content": content}
+    return described
+
+
+def schema_of(model: type[WireModel]) -> Schema:
+    """A model's schema without references: it stands where `$defs` would mean something else."""
+    schema: Schema = model.model_json_schema(by_alias=True)
+    known = schema.pop("$defs", {})
+    return {name: _inlined(part, known) for name, part in schema.items()}
+
+
+def _inlined(part: JsonValue, known: JsonValue) -> JsonValue:
+    """A part of a schema with every reference replaced by what it names."""
+    if isinstance(part, list):
+        return [_inlined(entry, known) for entry in part]
+    if not isinstance(part, dict):
+        return part
+    whole = {name: _inlined(entry, known) for name, entry in part.items()}
+    named = whole.pop("$ref", None)
+    if isinstance(named, str) and isinstance(known, dict):
+        meant = _inlined(known[named.rpartition("/")[2]], known)
+        whole = meant | whole if isinstance(meant, dict) else whole
+    return whole
+
+
+def _parameter(place: str, name: str, schema: JsonValue, *, required: bool) -> JsonValue:
+    return {"name": name, "in": place, "required": required, "schema": schema}

@@ -1,0 +1,181 @@
+"""What a handler may use, and what it was asked.
+
+Knows the world, its keeper and the clock. Must not know HTTP beyond decoded values.
+Used by app (which makes them) and by every route.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+
+from service_tui.clock import Clock
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.events import Event
+from service_tui.engine.limits import PLANS
+from service_tui.engine.reactor.reactor import SIGNAL_TTL_S
+from service_tui.engine.world import World
+from service_tui.server.claim.codes import ClaimCodes
+from service_tui.server.claim.link_challenges import LinkChallenges
+from service_tui.server.events.listeners import Subscription
+from service_tui.server.http.idempotency import Promise, Repeats
+from service_tui.server.http.rates import Rates
+from service_tui.server.http.refusals import denied
+from service_tui.server.results.by_source import PastSums
+from service_tui.server.results.reported import ReportedPnl
+from service_tui.server.world_store import Keeper
+from service_tui.signing.book import Exchange
+from service_tui.terms import Plan
+from service_tui.units import Timestamp
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoint import Endpoint
+
+ETHEREUM: Final = "service_tui.signing.codec"
+"""The module that imports Ethereum's libraries: loaded in a thread before a signature is read."""
+
+Also = Callable[[Sequence[Event], WireModel], Sequence[Event]]
+"""What else happens with these events and their answer; applied already."""
+
+Model = TypeVar("Model", bound=WireModel)
+
+
+@dataclass(slots=True)
+class Service:
+    """The embedded service at run time.
+
+    `new_id` gives fresh random text for ids and keys; `address` is how others reach it, with the
+    scheme. `plan` is what a new agent gets. `skill_folders` hold the installed skills, each in a
+    folder of its own. `sdk_seen_at` is when each agent last called with the published client, since
+    the start. `keep_own_key` puts the key of the console's own agent where its desks look for it;
+    it blocks, and a StorageError says that it could not. `signal_ttl_s` is the life of a reactor
+    signal, seconds of wall time. `exchange` is the generation of the EVM venue that is simulated.
+    `past` is what each source of trades has come to.
+    """
+
+    keeper: Keeper
+    clock: Clock
+    new_key: Callable[[], str]
+    new_id: Callable[[], str]
+    address: str
+    plan: Plan
+    repeats: Repeats
+    operator_agent: str | None = None
+    keep_own_key: Callable[[str], None] | None = None
+    claim_codes: ClaimCodes = field(default_factory=ClaimCodes)
+    reported: ReportedPnl = field(default_factory=ReportedPnl)
+    skill_folders: tuple[Path, ...] = ()
+    limits: bool = True
+    signal_ttl_s: float = SIGNAL_TTL_S
+    rates: Rates = field(default_factory=Rates)
+    challenges: LinkChallenges = field(default_factory=LinkChallenges)
+    exchange: Exchange = Exchange.V1
+    sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
+    past: PastSums = field(default_factory=PastSums)
+
+    def subscribe(self, after: int | None = None) -> Subscription:
+        """What happens from now on, or after the event with this number; see `events`."""
+        return self.keeper.events.subscribe(self.clock.now(), after)
+
+    @property
+    def world(self) -> World:
+        """The world of now: the keeper may have read it back from disk."""
+        return self.keeper.world
+
+    def agents_count(self) -> int:
+        """Agents that count against the plan of the account."""
+        # ours: all but the person's own, or the Free plan's single agent would be the console.
+        return sum(
+            agent_id != self.operator_agent and not agent.settings.retired
+            for agent_id, agent in self.world.agents.items()
+        )
+
+    def check_slot(self) -> None:
+        """Refuse one agent more than the plan allows.
+
+        Raises:
+            Denied: 403 where the account is full, unless the limits are off.
+        """
+        allowed = PLANS[self.plan].agents
+        if self.limits and not self.agents_count() < allowed:
+            agents = "one agent" if allowed == 1 else f"{allowed} agents"
+            raise denied(
+                403,
+                f"the account has its {agents}",
+                "retire an agent (service-tui agent retire NAME), choose a larger plan in the "
+                "console, or start the service with a larger --plan",
+            )
+
+
+@dataclass(slots=True)
+class Asked:
+    """One call: who asks, with which body, query and path parts.
+
+    Not frozen: to be so would cost as much as to carry out a trade in memory.
+
+    `unknown` are the names of parameters that the endpoint does not know; `headers` go out with
+    the answer, and a handler may add to them. `approved`: the operator has let this order pass;
+    `also` gives what is to be written down in the same transaction as what happened.
+    """
+
+    service: Service
+    caller: Agent | None
+    now: Timestamp
+    body: WireModel | None = None
+    query: WireModel | None = None
+    path: Mapping[str, str] = field(default_factory=dict[str, str])
+    unknown: tuple[str, ...] = ()
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    promise: Promise | None = None
+    approved: bool = False
+    host: str = ""
+    also: Also | None = None
+
+    @property
+    def world(self) -> World:
+        """The world of now."""
+        return self.service.world
+
+    @property
+    def agent(self) -> Agent:
+        """The calling agent as it is now; endpoints without a key never ask for it."""
+        if self.caller is None:
+            raise TypeError("this endpoint has no calling agent")
+        # The world may have been read back since the key was looked at.
+        return self.world.agents[self.caller.agent_id]
+
+    async def commit(self, events: Sequence[Event], reply: Model) -> Model:
+        """Write down what was applied, and in the same transaction the answer to it.
+
+        Returns:
+            The answer, once both are on disk.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        if self.also is not None:
+            events = [*events, *self.also(events, reply)]
+        promise = self.promise
+        kept = None if promise is None else promise.keep(reply.model_dump_json(by_alias=True))
+        await self.service.keeper.commit(events, answer=kept)
+        return reply
+
+    def body_as(self, kind: type[Model]) -> Model:
+        """The body, typed; the endpoint table and the handler must agree."""
+        return _typed(self.body, kind)
+
+    def query_as(self, kind: type[Model]) -> Model:
+        """The query, typed."""
+        return _typed(self.query, kind)
+
+
+def _typed(value: WireModel | None, kind: type[Model]) -> Model:
+    if not isinstance(value, kind):
+        raise TypeError(f"the endpoint does not ask for {kind.__name__}")
+    return value
+
+
+StreamHandler = Callable[[Asked, int | None], Subscription]
+"""What opens a stream, given the number of the event that the listener heard last."""
+
+Handler = Callable[[Asked], Awaitable[WireModel]]
+Routes = Mapping[Endpoint[WireModel], Handler]

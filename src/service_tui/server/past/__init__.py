@@ -1,0 +1,1 @@
+"""What the journal tells of agents: fills, orders and payouts, and what came of them."""

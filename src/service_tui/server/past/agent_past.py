@@ -1,0 +1,160 @@
+"""What an agent bought, sold and was paid, in one form for every venue.
+
+Knows the engine's events and the rows of the history. Must not know where they are kept, or HTTP.
+Used by the routes of outcomes and contexts, which weigh what was done and not where.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
+from service_tui.server.past.history import (
+    FILL,
+    ORDER,
+    ORDER_FILL,
+    PAYOUT,
+    SETTLED,
+    Paid,
+    Past,
+    Settled,
+)
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import Micros, Timestamp
+
+FILLS: Final = (FILL, ORDER, ORDER_FILL)
+ALL: Final = (*FILLS, PAYOUT, SETTLED)
+"""Kinds of rows that tell of fills, and of everything that closes a position as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFill:
+    """Shares for money. `money` is what left or came, the fee included; `price` is without it.
+
+    `price_before` and `price_after` are of the side, None where a resting order was met.
+    """
+
+    trade_id: str
+    venue: Venue
+    market_id: str
+    side: Side
+    action: Action
+    shares: Micros
+    money: Micros
+    price: float
+    at: Timestamp
+    skill: str
+    reasoning: str
+    price_before: float | None = None
+    price_after: float | None = None
+    signals: Mapping[str, str | float | int] = field(default_factory=dict[str, str | float | int])
+
+    def signal(self, name: str) -> float | None:
+        """A figure of what the trader said; None where it is none."""
+        value = self.signals.get(name)
+        return float(value) if isinstance(value, int | float) else None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPayout:
+    """One side of a market whose outcome is confirmed."""
+
+    venue: Venue
+    market_id: str
+    side: Side
+    at: Timestamp
+    won: bool
+
+
+def in_one_form(past: Iterable[Past]) -> list[AgentFill | AgentPayout]:
+    """The past of an agent, which is given oldest first and stays so."""
+    placed: dict[str, OrderPlaced] = {}
+    found: list[AgentFill | AgentPayout] = []
+    for one in past:
+        match one:
+            case Fill():
+                found.append(_of_sim(one))
+            case OrderPlaced():
+                placed[one.order_id] = one
+                if one.shares:
+                    found.append(_at_once(one))
+            case OrderFilled():
+                if (met := _while_it_rested(one, placed.get(one.order_id))) is not None:
+                    found.append(met)
+            case Paid() | Settled():
+                paid = one.payout
+                venue = one.venue if isinstance(one, Settled) else Venue.SIM
+                won = one.outcome is (paid.side is Side.YES)
+                found.append(AgentPayout(venue, one.market_id, paid.side, one.at, won))
+            case _:
+                # A redemption brings what was counted when the outcome was confirmed.
+                continue
+    return found
+
+
+def _of_sim(fill: Fill) -> AgentFill:
+    return AgentFill(
+        trade_id=fill.trade_id,
+        venue=Venue.SIM,
+        market_id=fill.market_id,
+        side=fill.side,
+        action=fill.action,
+        shares=fill.shares,
+        money=fill.money,
+        price=_price(fill.money, fill.shares),
+        at=fill.at,
+        skill=fill.note.skill_slug,
+        reasoning=fill.note.reasoning,
+        price_before=fill.price_before,
+        price_after=fill.price_after,
+        signals=fill.note.signal_data or {},
+    )
+
+
+def _at_once(order: OrderPlaced) -> AgentFill:
+    """What an order met when it came: who takes pays the fee."""
+    fee = order.fee if order.action is Action.BUY else -order.fee
+    return AgentFill(
+        trade_id=order.order_id,
+        venue=order.venue,
+        market_id=order.market_id,
+        side=order.side,
+        action=order.action,
+        shares=order.shares,
+        money=Micros(order.money + fee),
+        price=_price(order.money, order.shares),
+        at=order.at,
+        skill=order.note.skill_slug,
+        reasoning=order.note.reasoning,
+        price_before=order.price_before,
+        price_after=order.price_after,
+        signals=order.note.signal_data or {},
+    )
+
+
+def _while_it_rested(filled: OrderFilled, order: OrderPlaced | None) -> AgentFill | None:
+    """What an order met later; None where neither row says what was traded."""
+    venue, side, action = filled.venue, filled.side, filled.action
+    if order is not None:
+        venue, side, action = order.venue, order.side, order.action
+    if venue is None or side is None or action is None:
+        return None
+    return AgentFill(
+        trade_id=filled.order_id,
+        venue=venue,
+        market_id=filled.market_id,
+        side=side,
+        action=action,
+        shares=filled.shares,
+        money=filled.money,
+        price=_price(filled.money, filled.shares),
+        at=filled.at,
+        skill=order.note.skill_slug if order is not None else filled.skill_slug,
+        reasoning=order.note.reasoning if order is not None else "",
+        signals=(order.note.signal_data if order is not None else None) or {},
+    )
+
+
+def _price(money: Micros, shares: Micros) -> float:
+    """The average, which dust may carry a hair above what a share can pay."""
+    return min(1.0, money / shares)

@@ -1,0 +1,199 @@
+"""The agent's past, from rows of the journal: fills, orders and payouts as trades of the wire.
+
+Knows the journal's kinds. Must not know how rows are kept.
+Used by the trades route.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from service_tui.engine.codec.events import (
+    Fields,
+    fill_of,
+    order_fill_of,
+    order_of,
+    payout_of,
+    redeemed_of,
+)
+from service_tui.engine.events import (
+    Fill,
+    MarketResolved,
+    OrderFilled,
+    OrderPlaced,
+    Payout,
+    Redeemed,
+)
+from service_tui.engine.world import World
+from service_tui.storage.ended_markets import EndedHead
+from service_tui.terms import Action, Venue
+from service_tui.units import Micros, Timestamp, decimal
+from service_tui.wire.base import moment
+from service_tui.wire.trades import TradeRow
+
+FILL: Final = "fill"
+PAYOUT: Final = "payout"
+SETTLED: Final = "settled"
+SOLD_OUT: Final = "sold_out"
+"""Kinds of rows that belong to an agent. A payout row repeats a part of `resolved` for its owner,
+so does a settled row for who holds shares of the market on a real venue, and a sold-out row for who
+had sold all of a side before, on whichever venue."""
+
+REPEATED: Final = frozenset({PAYOUT, SETTLED, SOLD_OUT})
+"""Rows that a replay passes over: what they tell stands in `resolved`."""
+
+ORDER: Final = "order"
+ORDER_FILL: Final = "order_fill"
+ORDER_END: Final = "order_end"
+REDEEMED: Final = "redeemed"
+"""Kinds of the real venues' rows; what an order meets while it rests, and its end, are no rows of
+the history by themselves."""
+
+SIM_KINDS: Final = (FILL, PAYOUT)
+VENUE_KINDS: Final = (ORDER, REDEEMED)
+KINDS: Final = (*SIM_KINDS, *VENUE_KINDS)
+"""What makes up an agent's history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A payout with the market and time that its event had."""
+
+    market_id: str
+    at: Timestamp
+    outcome: bool
+    payout: Payout
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A side of a position on a real venue whose outcome is confirmed; redeemed later, if it won.
+
+    Or a side that was sold whole before, on whichever venue: the payout has no shares.
+
+    `payout.realized_before` is the P&L of earlier sales of the same side.
+    """
+
+    market_id: str
+    at: Timestamp
+    outcome: bool
+    venue: Venue
+    payout: Payout
+
+
+def payout_fields(event: MarketResolved, payout: Payout) -> list[object]:
+    """What a payout row holds."""
+    return [event.market_id, event.at, event.outcome, payout]
+
+
+def owned_rows(event: MarketResolved) -> list[tuple[str, Venue, Payout, list[object]]]:
+    """What a resolution tells each agent: kind of row, where, the payout, what the row holds."""
+    everywhere = [(Venue.SIM, payout) for payout in event.payouts]
+    found: list[tuple[str, Venue, Payout, list[object]]] = []
+    for venue, payout in (*everywhere, *event.settled):
+        settled: list[object] = [event.market_id, event.at, event.outcome, venue.value, payout]
+        if not payout.shares:
+            found.append((SOLD_OUT, venue, payout, settled))
+        elif venue is Venue.SIM:
+            found.append((PAYOUT, venue, payout, payout_fields(event, payout)))
+        else:
+            found.append((SETTLED, venue, payout, settled))
+    return found
+
+
+Over = Mapping[str, EndedHead]
+"""Markets that ended, by id, of a page of the history."""
+
+Past = Fill | Paid | OrderPlaced | OrderFilled | Redeemed | Settled
+"""What one row of an agent's was made from."""
+
+
+def past_of(kind: str, body: str) -> Past:
+    """A row of the agent's past."""
+    return _MADE_OF[kind](json.loads(body))
+
+
+def _paid_of(fields: Fields) -> Paid:
+    market_id, at, outcome, payout = fields
+    return Paid(market_id, at, outcome, payout_of(payout))
+
+
+def _settled_of(fields: Fields) -> Settled:
+    market_id, at, outcome, venue, payout = fields
+    return Settled(market_id, at, outcome, Venue(venue), payout_of(payout))
+
+
+_MADE_OF: Final[dict[str, Callable[[Fields], Past]]] = {
+    FILL: fill_of,
+    PAYOUT: _paid_of,
+    ORDER: order_of,
+    ORDER_FILL: order_fill_of,
+    REDEEMED: redeemed_of,
+    SETTLED: _settled_of,
+    SOLD_OUT: _settled_of,
+}
+
+
+def trade_row(past: Fill | Paid, world: World, over: Over = MappingProxyType({})) -> TradeRow:
+    """One row of the trade history on sim; `over` are markets that ended, by id."""
+    if isinstance(past, Fill):
+        return _fill_row(past, world, over)
+    return _paid_row(past, question_in(world, past.market_id, over))
+
+
+def question_in(world: World, market_id: str, over: Over) -> str:
+    """What a market asks or asked; empty where nobody knows."""
+    head = over.get(market_id)
+    return world.question_of(market_id) if head is None else head.question
+
+
+def _fill_row(fill: Fill, world: World, over: Over) -> TradeRow:
+    market, head = world.markets.get(fill.market_id), over.get(fill.market_id)
+    sold = fill.action is Action.SELL
+    return TradeRow(
+        id=fill.trade_id,
+        trade_id=fill.trade_id,
+        market_id=fill.market_id,
+        market_question=question_in(world, fill.market_id, over),
+        side=fill.side,
+        action=fill.action.value,
+        shares=decimal(fill.shares),
+        cost=decimal(fill.money),
+        price_before=fill.price_before,
+        price_after=fill.price_after,
+        avg_price=min(1.0, fill.money / fill.shares),
+        source=fill.note.source or None,
+        skill_slug=fill.note.skill_slug or None,
+        reasoning=fill.note.reasoning or None,
+        signal_data=fill.note.signal_data,
+        created_at=moment(fill.at),
+        pnl=decimal(fill.realized) if sold else None,
+        outcome=None if head is None else head.outcome,
+        # A market that is forgotten here was resolved long ago.
+        resolved=market is None or market.resolved_at is not None,
+    )
+
+
+def _paid_row(paid: Paid, question: str) -> TradeRow:
+    payout = paid.payout
+    trade_id = f"{paid.market_id}-{payout.side.value}-payout"
+    return TradeRow(
+        id=trade_id,
+        trade_id=trade_id,
+        market_id=paid.market_id,
+        market_question=question,
+        side=payout.side,
+        action="redeem",
+        shares=decimal(payout.shares),
+        cost=decimal(payout.payout),
+        # The shares were worth this before and after: no field of a price is empty.
+        price_before=1.0 if payout.payout else 0.0,
+        price_after=1.0 if payout.payout else 0.0,
+        avg_price=1.0 if payout.payout else 0.0,
+        created_at=moment(paid.at),
+        pnl=decimal(Micros(payout.payout - payout.cost)),
+        outcome=paid.outcome,
+        resolved=True,
+    )

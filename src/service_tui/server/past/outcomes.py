@@ -1,0 +1,103 @@
+"""Whose profit a closing is: fills and payouts of an agent, shared out among its skills.
+
+Knows an agent's past in one form. Must not know where it is kept, or HTTP.
+Used by the route of outcomes.
+
+Each skill has a book of its own for every side of every market on every venue. A sale takes from
+the book of the skill that sells, then from the others, oldest first; a payout closes every book.
+Whatever the order, the P&L of all skills together is money received less money spent, to the micro.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from service_tui.engine.position import SidePosition
+from service_tui.server.past.agent_past import AgentFill, AgentPayout
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import Micros, Timestamp
+
+Place = tuple[Venue, str, Side]
+"""One side of one market on one venue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What a part of a book brought. `settled` tells a payout from a sale."""
+
+    skill: str
+    venue: Venue
+    market_id: str
+    at: Timestamp
+    pnl: Micros
+    settled: bool
+
+
+@dataclass(slots=True)
+class Books:
+    """Shares and cost of every skill, by side and market, and all closings so far.
+
+    With `apart` false everything stands in one book a side, as in the agent's own positions.
+    """
+
+    apart: bool
+    held: dict[Place, dict[str, SidePosition]] = field(
+        default_factory=dict[Place, dict[str, SidePosition]]
+    )
+    closings: list[Closing] = field(default_factory=list[Closing])
+
+    def take(self, past: AgentFill | AgentPayout) -> None:
+        """Enter one thing that happened; in the order in which they happened."""
+        if isinstance(past, AgentPayout):
+            self._pay(past)
+        elif past.action is Action.BUY:
+            own = self.held.setdefault(_place(past), {})
+            book = own.setdefault(self._skill_of(past), SidePosition())
+            book.shares = Micros(book.shares + past.shares)
+            book.cost = Micros(book.cost + past.money)
+        else:
+            self._sell(past)
+
+    def _sell(self, fill: AgentFill) -> None:
+        books = self.held.get(_place(fill), {})
+        own = self._skill_of(fill)
+        left, proceeds = fill.shares, fill.money
+        for skill in (*([own] if own in books else []), *(one for one in books if one != own)):
+            book = books[skill]
+            sold = Micros(min(left, book.shares))
+            if not sold:
+                continue
+            # The last book takes what rounding left, so that nothing of the proceeds is lost.
+            part = Micros(proceeds * sold // left)
+            cost = book.cost_of(sold)
+            book.shares = Micros(book.shares - sold)
+            book.cost = Micros(book.cost - cost)
+            pnl = Micros(part - cost)
+            self.closings.append(
+                Closing(skill, fill.venue, fill.market_id, fill.at, pnl, settled=False)
+            )
+            left, proceeds = Micros(left - sold), Micros(proceeds - part)
+            if not left:
+                return
+
+    def _skill_of(self, fill: AgentFill) -> str:
+        return fill.skill if self.apart else ""
+
+    def _pay(self, paid: AgentPayout) -> None:
+        for skill, book in self.held.pop(_place(paid), {}).items():
+            if book.shares:
+                pnl = Micros((book.shares if paid.won else 0) - book.cost)
+                self.closings.append(
+                    Closing(skill, paid.venue, paid.market_id, paid.at, pnl, settled=True)
+                )
+
+
+def _place(one: AgentFill | AgentPayout) -> Place:
+    return one.venue, one.market_id, one.side
+
+
+def closings_of(past: Iterable[AgentFill | AgentPayout], *, apart: bool) -> list[Closing]:
+    """Every closing of an agent's past, which is given oldest first; by skill where `apart`."""
+    books = Books(apart)
+    for one in past:
+        books.take(one)
+    return books.closings

@@ -1,0 +1,1 @@
+"""Engine values as wire bodies, one file a noun."""

@@ -1,0 +1,139 @@
+"""Monitors and alerts as wire bodies.
+
+Knows engine and wire. Must not know routes, HTTP or storage.
+Used by the routes of monitors, settings and the briefing.
+"""
+
+from typing import Final
+
+from service_tui.engine.books import orders
+from service_tui.engine.books.book import Times
+from service_tui.engine.books.catalogue import has_event
+from service_tui.engine.errors import Refusal
+from service_tui.engine.exit_values import exit_value, mark_of
+from service_tui.engine.exits import (
+    exit_order,
+    is_for_service,
+    on_venue,
+    reason_of,
+)
+from service_tui.engine.risk.alerts import RiskAlert
+from service_tui.engine.risk.monitors import Monitor
+from service_tui.engine.world import World
+from service_tui.server.projections.venues import chain_ids
+from service_tui.server.results.venues import question_of
+from service_tui.terms import AlertStatus, Side, Venue
+from service_tui.units import Micros, decimal
+from service_tui.wire.base import moment
+from service_tui.wire.monitors import MonitorBody, RiskAlertBody
+from service_tui.wire.settings import RemovedMonitorBody
+
+PRICE_DIGITS: Final = 9
+"""Digits of a price that is reckoned: what is beyond is noise of the double."""
+
+
+def _price(price: float | None) -> float | None:
+    return None if price is None else round(price, PRICE_DIGITS)
+
+
+def monitor_body(world: World, monitor: Monitor, times: Times) -> MonitorBody:
+    """A monitor with what it watches, as it stands now."""
+    held = monitor.held
+    position = world.risk.held_on(held)
+    yes_price = mark_of(world, held.venue, held.market_id, times)
+    price = yes_price if held.side is Side.YES else 1.0 - yes_price
+    return MonitorBody(
+        market_id=held.market_id,
+        side=held.side,
+        venue=held.venue,
+        question=question_of(world, held.market_id),
+        stop_loss_pct=monitor.stop_loss_pct,
+        take_profit_pct=monitor.take_profit_pct,
+        shares=decimal(position.shares),
+        cost_basis=decimal(position.cost),
+        stop_price=_price(monitor.stop_price()),
+        take_profit_price=_price(monitor.target_price()),
+        entry_price=_price(monitor.entry),
+        current_price=_price(price),
+        current_value=decimal(position.mark_value(price)),
+        exit_value=decimal(exit_value(world, held, times)),
+        automatic=monitor.automatic,
+        set_at=moment(monitor.set_at),
+        simulated=held.venue is not Venue.SIM,
+    )
+
+
+def removed_body(world: World, monitor: Monitor) -> RemovedMonitorBody:
+    """A monitor that is gone."""
+    held = monitor.held
+    return RemovedMonitorBody(
+        market_id=held.market_id,
+        side=held.side,
+        venue=held.venue,
+        question=question_of(world, held.market_id),
+    )
+
+
+def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
+    """A breach and what became of it; one that waits asks for no more than is held now."""
+    breach, held = alert.breach, alert.held
+    waits = alert.status is AlertStatus.PENDING
+    service = waits and is_for_service(world, alert)
+    market = world.markets.get(breach.market_id)
+    neg_risk = None if market is None else has_event(market.listing)
+    ids = chain_ids(breach.market_id, breach.venue, neg_risk=neg_risk)
+    shares = breach.shares
+    if waits:
+        shares = Micros(min(alert.left(), world.risk.held_on(held).shares))
+    return RiskAlertBody(
+        market_id=breach.market_id,
+        side=breach.side,
+        shares=decimal(shares),
+        exit_reason=breach.reason.value,
+        venue=breach.venue,
+        token_id=ids.token_id_yes if breach.side is Side.YES else ids.token_id_no,
+        id=breach.alert_id,
+        question=question_of(world, breach.market_id),
+        threshold_pct=breach.threshold_pct,
+        threshold_price=_price(breach.level),
+        entry_price=_price(breach.entry),
+        triggered_price=_price(breach.price),
+        breached_at=moment(breach.at),
+        expires_at=moment(alert.expires_at),
+        status=alert.status.value,
+        ended_at=None if alert.ended_at is None else moment(alert.ended_at),
+        shares_sold=decimal(alert.sold),
+        proceeds=decimal(alert.proceeds),
+        realized_pnl=decimal(alert.realized),
+        trade_id=alert.trade_id or None,
+        executed_by=("service" if service else "client") if waits else None,
+        error=_hindrance(world, alert, times) if service else _why_ended(world, alert),
+        message=reason_of(breach),
+        simulated=breach.venue is not Venue.SIM,
+    )
+
+
+def _why_ended(world: World, alert: RiskAlert) -> str | None:
+    """Why an alert ended without its exit, where its status does not say it all."""
+    if alert.status is not AlertStatus.REMAINDER:
+        return None
+    held = world.risk.held_on(alert.held).shares
+    least = orders.ORDER_MIN.get(alert.breach.venue)
+    floor = "" if least is None else f" of {decimal(least):g}"
+    return (
+        f"not sold: {decimal(held):,.5f} shares are left, below the venue's least order{floor}; "
+        "they wait for the outcome, or are sold with what is bought beside them"
+    )
+
+
+def _hindrance(world: World, alert: RiskAlert, times: Times) -> str | None:
+    """Why the service cannot sell now; None where it can, and will at the next tick."""
+    order = exit_order(world, alert)
+    try:
+        if order.venue is alert.breach.venue:
+            world.quote(order)
+        else:
+            orders.quote(world.venues, on_venue(alert.breach.venue, order), times)
+    except Refusal as refusal:
+        return refusal.error
+    return None

@@ -1,0 +1,1 @@
+"""What positions came to, venue by venue and skill by skill."""

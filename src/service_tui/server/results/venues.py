@@ -1,0 +1,172 @@
+"""The agent's past on the real venues: one row an order, with what became of it since.
+
+Knows history and the keeper. Must not know routes.
+Used by the trades route.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.events import Fill, OrderEnded, OrderPlaced, Redeemed
+from service_tui.engine.world import World
+from service_tui.server.past.history import Paid, Past, trade_row
+from service_tui.server.world_store import Keeper
+from service_tui.storage.ended_markets import EndedHead
+from service_tui.storage.journal import History
+from service_tui.terms import Action, OrderEnd, TradeStatus, Venue
+from service_tui.units import Micros, decimal
+from service_tui.wire.base import moment
+from service_tui.wire.trades import TradeRow
+
+PAGE: Final = 500
+"""Rows read at one time while looking for those of one venue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What an order got so far, or in all, and where it stands."""
+
+    status: TradeStatus
+    shares: Micros
+    money: Micros
+    realized: Micros
+
+
+async def venue_past(keeper: Keeper, wanted: History, venue: Venue) -> list[OrderPlaced | Redeemed]:
+    """Every order and redemption of an agent on one venue, newest first."""
+    found: list[OrderPlaced | Redeemed] = []
+    offset = 0
+    past: Sequence[Past]
+    while True:
+        # ours: the journal knows no venues; an agent's own rows are few enough to look through.
+        past, total = await keeper.history(wanted, limit=PAGE, offset=offset)
+        found += [
+            one for one in past if isinstance(one, OrderPlaced | Redeemed) and one.venue is venue
+        ]
+        offset += len(past)
+        if offset >= total or not past:
+            return found
+
+
+async def rows_of(keeper: Keeper, agent: Agent, past: Sequence[Past]) -> tuple[TradeRow, ...]:
+    """Rows of the history, with the fate of each order."""
+    world = keeper.world
+    resting = {order.order_id: order for order in world.venues.orders(agent.agent_id)}
+    gone = [
+        one
+        for one in past
+        if isinstance(one, OrderPlaced) and one.rests and one.order_id not in resting
+    ]
+    ends: dict[str, OrderEnded] = {}
+    if gone:
+        since = min(one.at for one in gone)
+        ends = await keeper.ends(agent.agent_id, {one.order_id for one in gone}, since)
+    over = await keeper.past.heads({one.market_id for one in past})
+    # The journal has been read: the world may be another by now.
+    world = keeper.world
+    rows: list[TradeRow] = []
+    for one in past:
+        if isinstance(one, OrderPlaced):
+            order = resting.get(one.order_id)
+            if order is not None:
+                status = TradeStatus.PARTIALLY_FILLED if order.shares else TradeStatus.SUBMITTED
+                fate = Fate(status, order.shares, order.money, order.realized)
+            else:
+                fate = _ended(one, ends.get(one.order_id))
+            rows.append(_order_row(one, fate, world, over.get(one.market_id)))
+        elif isinstance(one, Redeemed):
+            rows.append(_redeemed_row(one, world, over.get(one.market_id)))
+        elif isinstance(one, Fill | Paid):
+            rows.append(trade_row(one, world, over))
+    return tuple(rows)
+
+
+def _ended(placed: OrderPlaced, end: OrderEnded | None) -> Fate:
+    """The fate of an order of which nothing rests."""
+    if end is None:
+        return Fate(TradeStatus.FILLED, placed.shares, placed.money, placed.realized)
+    if end.reason is OrderEnd.FILLED:
+        status = TradeStatus.FILLED
+    else:
+        status = TradeStatus.PARTIALLY_FILLED if end.shares else TradeStatus.CANCELLED
+    return Fate(status, end.shares, end.money, end.realized)
+
+
+def _order_row(placed: OrderPlaced, fate: Fate, world: World, over: EndedHead | None) -> TradeRow:
+    sold = placed.action is Action.SELL and fate.shares > 0
+    return TradeRow(
+        id=placed.order_id,
+        trade_id=placed.order_id,
+        market_id=placed.market_id,
+        market_question=over.question if over else question_of(world, placed.market_id),
+        side=placed.side,
+        action=placed.action.value,
+        shares=decimal(fate.shares),
+        cost=decimal(fate.money),
+        price_before=placed.price_before,
+        price_after=placed.price_after,
+        avg_price=min(1.0, fate.money / fate.shares) if fate.shares else None,
+        venue=placed.venue,
+        status=fate.status,
+        source=placed.note.source or None,
+        skill_slug=placed.note.skill_slug or None,
+        reasoning=placed.note.reasoning or None,
+        signal_data=placed.note.signal_data,
+        created_at=moment(placed.at),
+        pnl=decimal(fate.realized) if sold else None,
+        outcome=over.outcome if over else _outcome_of(world, placed.market_id),
+        resolved=over is not None,
+        market_source=placed.venue,
+        fee=decimal(placed.fee),
+        simulated=True,
+    )
+
+
+def _redeemed_row(redeemed: Redeemed, world: World, over: EndedHead | None) -> TradeRow:
+    trade_id = f"{redeemed.market_id}-{redeemed.side.value}-redeemed"
+    return TradeRow(
+        id=trade_id,
+        trade_id=trade_id,
+        market_id=redeemed.market_id,
+        market_question=over.question if over else question_of(world, redeemed.market_id),
+        side=redeemed.side,
+        action="redeem",
+        shares=decimal(redeemed.shares),
+        cost=decimal(redeemed.payout),
+        avg_price=1.0,
+        venue=redeemed.venue,
+        created_at=moment(redeemed.at),
+        pnl=decimal(Micros(redeemed.payout - redeemed.cost)),
+        outcome=over.outcome if over else _outcome_of(world, redeemed.market_id),
+        resolved=True,
+        market_source=redeemed.venue,
+        simulated=True,
+    )
+
+
+def question_of(world: World, market_id: str) -> str:
+    """What a market asks or asked, also where only a position on a venue remembers it."""
+    return world.question_of(market_id) or next(
+        (
+            account.holdings[market_id].question
+            for account in world.venues.accounts.values()
+            if market_id in account.holdings
+        ),
+        "",
+    )
+
+
+def _outcome_of(world: World, market_id: str) -> bool | None:
+    market = world.markets.get(market_id)
+    if market is not None:
+        return market.outcome
+    return next(
+        (
+            account.holdings[market_id].outcome
+            for account in world.venues.accounts.values()
+            if market_id in account.holdings
+        ),
+        None,
+    )

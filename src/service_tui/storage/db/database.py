@@ -1,0 +1,201 @@
+"""One SQLite file for a data directory: opened with care, written by one thread, read by many.
+
+Knows opening, closing and the way in and out; not what the journal, the blotter or the cache keep
+in it, and no other room. Blocking calls say so: they belong before the event loop or off it.
+Used by `journal`, `blotter` and `cache`, and opened by wiring.
+"""
+
+import asyncio
+import concurrent.futures
+import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import Final, TypeVar
+
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, insert
+from sqlalchemy.exc import DBAPIError
+from sqlmodel import Session
+
+from service_tui.storage.db.backups import back_up_daily
+from service_tui.storage.db.connection import connect_to_read, connect_to_write
+from service_tui.storage.db.presence import Presence
+from service_tui.storage.db.tables import DAMAGE_MET, Use, statement
+from service_tui.storage.db.writer import Work, Writer
+from service_tui.storage.errors import (
+    DamagedFileError,
+    FileGoneError,
+    StorageError,
+    in_plain_words,
+    storage_error,
+)
+
+T = TypeVar("T")
+
+_READERS_MAX: Final = 8
+"""Read connections at one time: screens and routes; a ninth waits."""
+
+_MARK_USE: Final = statement(insert(Use).prefix_with("OR REPLACE"))
+
+
+class Database:
+    """The way in, through one writer, and the way out, through as many readers as are needed."""
+
+    def __init__(
+        self, path: Path, *, writer: Writer | None, with_wal: bool, timeout_s: float
+    ) -> None:
+        self.path = path
+        self._writer = writer
+        self._with_wal = with_wal
+        self._timeout_s = timeout_s
+        self._engine = _reading_engine(path, timeout_s=timeout_s)
+        self._reopening = Lock()
+        self._met_damage = False
+
+    @property
+    def failure(self) -> StorageError | None:
+        """Why nothing can be written until `reopen`, None while all is well."""
+        return None if self._writer is None else self._writer.failure
+
+    def write(self, work: Work[T]) -> asyncio.Future[T]:
+        """Run a work in the next transaction, from the event loop.
+
+        Refused by `StorageError` and its kin, at once or when awaited; then nothing was written.
+        To stop waiting does not take the work back.
+
+        Returns:
+            What the work returned, once it is on disk.
+        """
+        return self._writing().write(work)
+
+    def submit(self, work: Work[T]) -> concurrent.futures.Future[T]:
+        """The same as `write` from any thread."""
+        return self._writing().submit(work)
+
+    @contextmanager
+    def reader(self) -> Generator[Session]:
+        """A session that sees one moment of the database and cannot write; keep it short."""
+        try:
+            with Session(self._engine) as session:
+                yield session
+        except DBAPIError as error:
+            if isinstance(error.orig, sqlite3.Error):
+                mapped = storage_error(error.orig)
+                self._met_damage |= isinstance(mapped, DamagedFileError)
+                raise mapped from error
+            raise
+
+    async def reopen(self) -> None:
+        """Take up writing again after a failed commit; harmless while all is well.
+
+        What was acknowledged is on disk; what failed may have to be read again by whoever keeps a
+        copy in memory. Fails with `StorageError` while the cause lasts.
+        """
+        await asyncio.to_thread(self._reopen)
+
+    async def back_up(self, now: float) -> Path | None:
+        """Copy the database once a UTC day, off the loop, keeping seven copies.
+
+        Fails with `StorageError` where the copy cannot be written; older copies stay.
+
+        Returns:
+            The new copy, None where the day has one.
+        """
+        with in_plain_words():
+            return await asyncio.to_thread(back_up_daily, self.path.parent, now=now)
+
+    def close(self, now: float) -> None:
+        """Write what waits, note how the use ended, and close. Blocks; once is enough."""
+        self._engine.dispose()
+        if self._writer is None:
+            return
+        writer, self._writer = self._writer, None
+        ended = DAMAGE_MET if self._met_damage or writer.met_damage else now
+        # A writer that has failed leaves the use unmarked, so that the next start looks at all.
+        with suppress(StorageError):
+            writer.submit(lambda connection: _mark_use(connection, closed_at=ended))
+        writer.close()
+        if self._with_wal and writer.failure is not None:
+            _do_without_log(self.path, writer, timeout_s=self._timeout_s)
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            raise StorageError("the database is closed, or open for reading only")
+        return self._writer
+
+    def _reopen(self) -> None:
+        with self._reopening:
+            writer = self._writing()
+            if writer.failure is None:
+                return
+            with in_plain_words():
+                # What was removed does not come back, and a file put in its place is another desk.
+                writer.presence.check_database()
+                writer.close()
+                self._writer = start_writer(
+                    self.path, with_wal=self._with_wal, timeout_s=self._timeout_s
+                )
+
+
+def start_writer(path: Path, *, with_wal: bool, timeout_s: float) -> Writer:
+    """A writer proved able to write: it has noted on disk that a use has begun.
+
+    The note stands in the database itself before anything else is written, while the log keeps its
+    pages for as long as it is in use: should the log be missing one day, the note tells of it.
+
+    Returns:
+        The writer, running.
+
+    Raises:
+        sqlite3.Error: the disk refuses.
+    """
+    connection = connect_to_write(path, with_wal=with_wal, timeout_s=timeout_s)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        _mark_use(connection, closed_at=None)
+        connection.execute("COMMIT")
+        if with_wal:
+            # Not TRUNCATE: an empty log could not be told from one that a reader has made.
+            connection.execute("PRAGMA wal_checkpoint(FULL)")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return Writer(connection, Presence.of(path))
+
+
+def note_end(path: Path, *, with_wal: bool, timeout_s: float, now: float) -> None:
+    """Note that the last use is over, although it did not end in order."""
+    with closing(connect_to_write(path, with_wal=with_wal, timeout_s=timeout_s)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        _mark_use(connection, closed_at=now)
+        connection.execute("COMMIT")
+
+
+def _do_without_log(path: Path, writer: Writer, *, timeout_s: float) -> None:
+    """Say in the database that its log is not missed: the writer has failed, but it has closed."""
+    with suppress(sqlite3.Error, FileGoneError):
+        writer.presence.check_database()
+        connect_to_write(path, with_wal=False, timeout_s=timeout_s).close()
+
+
+def _mark_use(connection: sqlite3.Connection, *, closed_at: float | None) -> None:
+    connection.execute(_MARK_USE, {"one": 1, "closed_at": closed_at})
+
+
+def _reading_engine(path: Path, *, timeout_s: float) -> Engine:
+    """Connections for SQLModel's sessions; none is opened before the first is asked for."""
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: connect_to_read(path, timeout_s=timeout_s),
+        poolclass=QueuePool,
+        pool_size=_READERS_MAX,
+        max_overflow=0,
+    )
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _begin(connection: Connection) -> None:
+    # Without it every SELECT of a session would see another moment.
+    connection.exec_driver_sql("BEGIN")

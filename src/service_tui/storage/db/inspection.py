@@ -1,0 +1,143 @@
+"""A look at a database before anything is written to it.
+
+Knows what damage looks like, in the file and in its log.
+Used by `opening`, and by whoever checks a file that nobody opens.
+"""
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sqlmodel import select
+
+from service_tui.storage.db.connection import connect_to_read, connect_to_write
+from service_tui.storage.db.tables import DAMAGE_MET, Use, statement
+from service_tui.storage.db.wal import LOG_HEADER, log_of, look
+from service_tui.storage.errors import NewerSchemaError, result_code
+
+_MAGIC: Final = b"SQLite format 3\0"
+"""Source: sqlite.org/fileformat2.html, 1.3.1."""
+
+_MODE_AT: Final = 18
+_WITH_LOG: Final = 2
+"""Which byte tells that a write-ahead log belongs to the file. Source: the same."""
+
+_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+_CLOSED_AT: Final = statement(select(Use.closed_at))
+
+
+class DamageFound(Exception):
+    """The file is no database of ours, or no longer; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a database says of itself: its schema version, and whether its last use was closed.
+
+    `log_is_lost`: it was not closed, and the log that it then must have had is gone.
+    """
+
+    version: int
+    ended_in_order: bool
+    log_is_lost: bool
+
+
+def inspect(path: Path, *, known: int, timeout_s: float, is_in_use: bool = False) -> Inspection:
+    """Look at an existing database without writing to it.
+
+    Args:
+        path: the database.
+        known: the newest schema of ours.
+        timeout_s: how long to wait for another program.
+        is_in_use: somebody else has it open, and its log changes while we look.
+
+    Returns:
+        What was seen; the version is at least 1 and at most `known`.
+
+    Raises:
+        DamageFound: empty, cut, overwritten, or a database of somebody else; or its log is not
+            whole, which SQLite would not say.
+        NewerSchemaError: its schema is above `known`.
+    """
+    with path.open("rb") as file:
+        head = file.read(_MODE_AT + 1)
+    if not head.startswith(_MAGIC):
+        raise DamageFound("the file is not a database" if head else "the file is empty")
+    # First of all: SQLite rewrites the log's index, and with it what tells of a loss.
+    if not is_in_use and (odd := look(path).damage):
+        raise DamageFound(odd)
+    needs_log = head[_MODE_AT:] == bytes((_WITH_LOG,)) and not _has_log(path)
+    _finish_rollback(path, timeout_s=timeout_s)
+    with _looked_at(path, timeout_s=timeout_s) as connection:
+        version = _version(connection)
+        if version > known:
+            raise NewerSchemaError(path, found=version, known=known)
+        if version <= 0:
+            raise DamageFound("it is a database of another program")
+        closed = connection.execute(_CLOSED_AT).fetchone()
+        return Inspection(
+            version,
+            ended_in_order=closed not in {None, (None,), (DAMAGE_MET,)},
+            # A use is on record here before its first write is in the log: see `start_writer`.
+            log_is_lost=needs_log and closed == (None,),
+        )
+
+
+def check_pages(path: Path, *, timeout_s: float, thorough: bool = False) -> None:
+    """Read every page of a database; thoroughly, also whether each index fits its table.
+
+    Raises:
+        DamageFound: a page is not as it must be.
+    """
+    with _looked_at(path, timeout_s=timeout_s) as connection:
+        check = "integrity_check" if thorough else "quick_check"
+        (verdict,) = connection.execute(f"PRAGMA {check}(1)").fetchone()
+        if verdict != "ok":
+            raise DamageFound(str(verdict))
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether SQLite says that the file itself is broken."""
+    return isinstance(error, sqlite3.Error) and result_code(error) in _DAMAGE
+
+
+@contextmanager
+def _looked_at(path: Path, *, timeout_s: float) -> Generator[sqlite3.Connection]:
+    """A reading connection in whose hands every sign of damage is called that."""
+    try:
+        with closing(connect_to_read(path, timeout_s=timeout_s)) as connection:
+            yield connection
+    except UnicodeDecodeError as error:
+        raise DamageFound("its text is not readable") from error
+    except sqlite3.Error as error:
+        # A statement of ours that is no SQL to it: tables or columns are not what they were.
+        if is_damage(error) or result_code(error) in {0, sqlite3.SQLITE_ERROR}:
+            raise DamageFound(str(error)) from error
+        raise
+
+
+def _has_log(path: Path) -> bool:
+    """Whether there is a log with anything in it; whoever only reads may have made an empty one."""
+    try:
+        return log_of(path).stat().st_size > LOG_HEADER
+    except FileNotFoundError:
+        return False
+
+
+def _finish_rollback(path: Path, *, timeout_s: float) -> None:
+    """Undo what a killed program left half written; a reader may not."""
+    if path.with_name(f"{path.name}-journal").exists():
+        with closing(connect_to_write(path, with_wal=False, timeout_s=timeout_s)) as connection:
+            _version(connection)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    # The count makes SQLite read the whole schema, and with it the size of the file.
+    connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)

@@ -1,0 +1,291 @@
+"""The one thread that writes: whoever waits at the same moment shares one commit.
+
+Knows transactions and futures; not what is written. A work is a function of the connection that
+neither begins nor ends a transaction; its future is done only after the COMMIT is on disk.
+Used by `database`, which opens the connection and replaces a writer that has failed.
+"""
+
+import asyncio
+import concurrent.futures
+import os
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
+from typing import Final, Generic, Protocol, TypeVar
+
+from service_tui.storage.db.presence import Presence
+from service_tui.storage.errors import (
+    DamagedFileError,
+    FileGoneError,
+    StorageBusyError,
+    StorageError,
+    result_code,
+    storage_error,
+)
+
+_READ_MAX: Final = 4096
+
+Answer = Callable[[], None]
+"""Settles one future; runs on the loop."""
+
+
+class Bell:
+    """Carries answers from another thread to one loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._answers: deque[Answer] = deque()
+        self._ear, self._rope = os.pipe()
+        os.set_blocking(self._ear, False)
+        os.set_blocking(self._rope, False)
+        loop.add_reader(self._ear, self._hear)
+
+    def ring(self, answers: Iterable[Answer]) -> None:
+        """Have these answers given on the loop. Called from the writer's thread."""
+        self._answers.extend(answers)
+        # A full pipe has not been heard yet: that ring will do for this one too.
+        with suppress(BlockingIOError):
+            os.write(self._rope, b"!")
+
+    def take_down(self) -> None:
+        """Give what is left and close the pipe. Called from any thread, when nobody rings."""
+        if self._loop.is_running():
+            self._loop.call_soon_threadsafe(self._take_down)
+        else:
+            self._take_down()
+
+    def _hear(self) -> None:
+        os.read(self._ear, _READ_MAX)
+        self._give()
+
+    def _give(self) -> None:
+        while self._answers:
+            self._answers.popleft()()
+
+    def _take_down(self) -> None:
+        # A closed loop has forgotten its readers, and nobody waits on it.
+        with suppress(RuntimeError):
+            self._loop.remove_reader(self._ear)
+        self._give()
+        os.close(self._ear)
+        os.close(self._rope)
+
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+"""What runs inside a transaction: reads and writes, and returns what the waiter is to know."""
+
+WAITING_MAX: Final = 4096
+"""Works that may wait; more means that the disk has stopped answering."""
+
+GROUP_MAX: Final = 256
+"""Works in one transaction, so that the first of a crowd does not wait for the last."""
+
+_BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+
+
+class _Waiting(Protocol):
+    """A work in the queue, whatever it returns."""
+
+    bell: Bell | None
+    error: Exception | None
+
+    def run(self, connection: sqlite3.Connection) -> None: ...
+
+    def settle(self) -> None: ...
+
+
+class _Job(Generic[T]):
+    """A work with the future of its waiter. `bell` is None where a thread waits."""
+
+    __slots__ = ("_future", "_result", "_work", "bell", "error")
+
+    def __init__(
+        self,
+        work: Work[T],
+        future: "asyncio.Future[T] | concurrent.futures.Future[T]",
+        bell: Bell | None,
+    ) -> None:
+        self.bell = bell
+        self.error: Exception | None = None
+        self._work = work
+        self._future = future
+        self._result: T
+
+    def run(self, connection: sqlite3.Connection) -> None:
+        self._result = self._work(connection)
+
+    def settle(self) -> None:
+        # Whoever stopped waiting is told nothing; the work is done all the same.
+        if self._future.cancelled():
+            return
+        if self.error is None:
+            self._future.set_result(self._result)
+        else:
+            self._future.set_exception(self.error)
+
+
+class Writer:
+    """Runs works on its connection, one group after the other, in the order of their coming."""
+
+    def __init__(self, connection: sqlite3.Connection, presence: Presence) -> None:
+        self.presence = presence
+        self._connection = connection
+        self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._failure: sqlite3.Error | FileGoneError | None = None
+        self.met_damage = False
+        self._is_closed = False
+        self._bells: dict[asyncio.AbstractEventLoop, Bell] = {}
+        self._thread = Thread(target=self._run, name="storage-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def failure(self) -> StorageError | None:
+        """Why this writer takes nothing more, None while it works."""
+        return None if self._failure is None else storage_error(self._failure)
+
+    def write(self, work: Work[T]) -> asyncio.Future[T]:
+        """Queue a work from the event loop.
+
+        Refused at once by `StorageError` when the writer is closed or has failed, and by
+        `StorageBusyError` when too many works wait.
+
+        Returns:
+            What the work returned, as a future that is done once it is on disk. To stop waiting
+            does not take the work back.
+        """
+        self._refuse()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._queue.put(_Job(work, future, self._bells.get(loop) or self._hang_bell(loop)))
+        return future
+
+    def submit(self, work: Work[T]) -> concurrent.futures.Future[T]:
+        """Queue a work from any thread; refused as `write` refuses.
+
+        Returns:
+            What the work returned, once it is on disk. It cannot be cancelled.
+        """
+        self._refuse()
+        future: concurrent.futures.Future[T] = concurrent.futures.Future()
+        future.set_running_or_notify_cancel()
+        self._queue.put(_Job(work, future, None))
+        return future
+
+    def close(self) -> None:
+        """Write what waits, then close the connection. A second call does nothing."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._queue.put(None)
+        self._thread.join()
+        self._connection.close()
+        for bell in self._bells.values():
+            bell.take_down()
+
+    def _hang_bell(self, loop: asyncio.AbstractEventLoop) -> Bell:
+        bell = self._bells[loop] = Bell(loop)
+        return bell
+
+    def _refuse(self) -> None:
+        if self._failure is not None:
+            raise storage_error(self._failure)
+        if self._is_closed:
+            raise StorageError("the database is closed")
+        if self._queue.qsize() >= WAITING_MAX:
+            raise StorageBusyError(f"{WAITING_MAX} writes wait for the disk; try again")
+
+    def _run(self) -> None:
+        queue = self._queue
+        while (job := queue.get()) is not None:
+            group = [job]
+            while len(group) < GROUP_MAX and not queue.empty():
+                job = queue.get_nowait()
+                if job is None:
+                    # Closing: this group is the last one.
+                    queue.put(None)
+                    break
+                group.append(job)
+            self._write(group)
+            _settle(group)
+
+    def _write(self, group: list[_Waiting]) -> None:
+        """One transaction, and a look whether a broken page was met in it."""
+        self._carry_out(group)
+        self.met_damage |= any(isinstance(job.error, DamagedFileError) for job in group)
+
+    def _carry_out(self, group: list[_Waiting]) -> None:
+        """One transaction: all of the group, but for works that fail by themselves."""
+        if self._failure is not None:
+            _fail(group, self._failure)
+            return
+        connection = self._connection
+        is_committing = False
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            _run_works(group, connection)
+            is_committing = any(job.error is None for job in group)
+            connection.execute("COMMIT" if is_committing else "ROLLBACK")
+            # After the commit, so that whatever is acknowledged was in the file under its name.
+            self.presence.check()
+        except FileGoneError as error:
+            _fail(group, error)
+            self._failure = error
+        except sqlite3.Error as error:
+            _fail(group, error)
+            with suppress(sqlite3.Error):
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            # Before the COMMIT, and after a busy one, nothing is in doubt. After any other, what
+            # is on disk is known only by opening it again.
+            if is_committing and result_code(error) not in _BUSY:
+                self._failure = error
+
+
+def _run_works(group: list[_Waiting], connection: sqlite3.Connection) -> None:
+    """Run each work; who fails takes back only its own rows.
+
+    An sqlite3.Error leaves only when SQLite has rolled back everything, as it may on a full disk.
+    """
+    if len(group) == 1:
+        # The plain path: no savepoint, as there is nobody else to protect.
+        _run(group[0], connection)
+        return
+    for job in group:
+        connection.execute("SAVEPOINT work")
+        if not _run(job, connection):
+            connection.execute("ROLLBACK TO work")
+        connection.execute("RELEASE work")
+
+
+def _run(job: _Waiting, connection: sqlite3.Connection) -> bool:
+    """Whether the work succeeded; what it raised stays with its waiter."""
+    try:
+        job.run(connection)
+    except sqlite3.Error as error:
+        if not connection.in_transaction:
+            raise
+        job.error = storage_error(error)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to who waits
+        job.error = error
+    return job.error is None
+
+
+def _fail(group: list[_Waiting], error: sqlite3.Error | FileGoneError) -> None:
+    for job in group:
+        job.error = job.error or storage_error(error)
+
+
+def _settle(group: list[_Waiting]) -> None:
+    """Tell every waiter, waking each event loop once."""
+    answers: dict[Bell, list[Answer]] = {}
+    for job in group:
+        if job.bell is None:
+            job.settle()
+        else:
+            answers.setdefault(job.bell, []).append(job.settle)
+    for bell, of_loop in answers.items():
+        bell.ring(of_loop)

@@ -1,0 +1,139 @@
+"""A damaged database is kept aside, and nothing takes its place before the person has chosen.
+
+Knows names of files, and the note that stands for the question while it is open.
+Used by `opening`, by wiring where rows make no sense, and by the door that restores.
+"""
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from service_tui.storage.db.backups import backups_of, first_free, stamp
+from service_tui.storage.db.connection import COMPANIONS
+from service_tui.storage.db.lock import open_private
+from service_tui.storage.db.schema import sync_directory
+from service_tui.storage.errors import CorruptDatabaseError, Had, Rest
+from service_tui.storage.recovery.left import left_of, newest_good
+
+_NOTE: Final = "damaged.json"
+"""Beside the database: what was found, until somebody has chosen what goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    reason: str
+    kept_as: str
+    rest: tuple[str, str, str] | None = None
+    backup: tuple[str, str, str] | None = None
+
+
+_NOTED: Final = TypeAdapter(_Noted)
+
+
+def set_aside(
+    path: Path, *, reason: str, now: float, before: int | None = None
+) -> CorruptDatabaseError:
+    """Keep a damaged database under another name, and see what can be had of it.
+
+    Args:
+        path: the database; nobody has it open.
+        reason: what is wrong with it.
+        now: seconds since 1970.
+        before: the first row of the journal that makes no sense, where that is the damage.
+
+    Returns:
+        The error to raise: where it is, what can be had, and what is missing then.
+    """
+    kept_as = move_aside(path, f"corrupt-{stamp(now)}")
+    # At once: killed while it is looked what is left, a start asks all the same.
+    _write(path, _Noted(reason, str(kept_as)))
+    good = newest_good(path.parent)
+    backup = None if good is None else (str(good.path), good.reach, "")
+    rest = left_of(kept_as, before=before, now=now)
+    found = None if rest is None else (str(rest.path), rest.reach, rest.missing)
+    noted = _Noted(reason, str(kept_as), found, backup)
+    _write(path, noted)
+    return _error(path, noted)
+
+
+def open_question(path: Path) -> CorruptDatabaseError | None:
+    """Look whether something was found that nobody has decided yet.
+
+    A database that stands there again, as after a copy by hand, is an answer too.
+
+    Returns:
+        What was found, as the error to raise; None where all is decided.
+    """
+    note = path.with_name(_NOTE)
+    if path.exists():
+        note.unlink(missing_ok=True)
+        return None
+    try:
+        return _error(path, _NOTED.validate_json(note.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return _error(path, _Noted("the note about it cannot be read", str(path.parent)))
+
+
+def answer(path: Path) -> None:
+    """Take the question back: it is decided."""
+    path.with_name(_NOTE).unlink(missing_ok=True)
+
+
+def ask_again(path: Path, *, reason: str, kept_as: Path) -> None:
+    """Let a start ask, should what replaces the database not be there in the end."""
+    _write(path, _Noted(reason, str(kept_as)))
+
+
+def move_aside(path: Path, ending: str) -> Path:
+    """Give a database, and what SQLite put beside it, a name that was free.
+
+    Returns:
+        Where it is now.
+    """
+    kept_as = free_name(path, ending)
+    # The database first: alone it would be taken for a whole one, its log alone never.
+    for suffix in ("", *COMPANIONS):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(kept_as.with_name(kept_as.name + suffix))
+    return kept_as
+
+
+def free_name(path: Path, ending: str) -> Path:
+    """A name beside the database that nothing has yet."""
+    return first_free(lambda number: path.with_name(f"{path.name}.{ending}{number}"))
+
+
+def _error(path: Path, noted: _Noted) -> CorruptDatabaseError:
+    rest, backup = (_still_there(one) for one in (noted.rest, noted.backup))
+    return CorruptDatabaseError(
+        path,
+        reason=noted.reason,
+        kept_as=Path(noted.kept_as),
+        backups=tuple(one for one in backups_of(path.parent) if rest is None or one != rest.path),
+        had=Had(rest, backup),
+    )
+
+
+def _still_there(noted: tuple[str, str, str] | None) -> Rest | None:
+    if noted is None or not Path(noted[0]).exists():
+        return None
+    return Rest(Path(noted[0]), *noted[1:])
+
+
+def _write(path: Path, noted: _Noted) -> None:
+    """Keep the note; where that fails the question is asked this once."""
+    note = path.with_name(_NOTE)
+    with suppress(OSError):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        with os.fdopen(open_private(note, flags), "w", encoding="utf-8") as file:
+            json.dump(asdict(noted), file)
+            file.flush()
+            os.fsync(file.fileno())
+        sync_directory(note.parent)

@@ -1,0 +1,128 @@
+"""A copy takes the place of the database, which is kept; or an empty one does.
+
+Knows files. Must not know who asked. Everything here blocks, and belongs to the lock's holder.
+Used by the doors that back up and restore.
+"""
+
+from pathlib import Path
+
+from service_tui.storage.db.backups import backups_of, copy_whole, new_copy, stamp
+from service_tui.storage.db.connection import COMPANIONS, DATABASE_FILE
+from service_tui.storage.db.inspection import DamageFound
+from service_tui.storage.db.lock import DataDirLock
+from service_tui.storage.db.schema import sync_directory
+from service_tui.storage.db.wal import look
+from service_tui.storage.errors import (
+    DamagedFileError,
+    DamagedRowsError,
+    StorageError,
+    in_plain_words,
+)
+from service_tui.storage.recovery.damage import answer, ask_again, free_name, move_aside
+from service_tui.storage.recovery.left import Copy, examined
+
+
+def back_up(directory: Path, to: Path | None, *, now: float) -> Copy:
+    """Copy the database while it is in use, and look whether the copy is whole.
+
+    Args:
+        directory: the data directory.
+        to: a new file; None for one beside the daily copies, which is never thrown away.
+        now: seconds since 1970, for the name.
+
+    Returns:
+        The copy.
+
+    Raises:
+        StorageError: there is none, it cannot be copied, or the copy is damaged as the database.
+    """
+    path = directory / DATABASE_FILE
+    if not path.exists():
+        raise StorageError(f"there is no database in {directory}")
+    if to is None:
+        to = new_copy(directory, "kept", now=now)
+    elif to.exists():
+        raise StorageError(f"{to} is there already: nothing is written over it")
+    with in_plain_words():
+        copy_whole(path, to)
+    try:
+        return examined(to)
+    except DamageFound as damage:
+        to.unlink(missing_ok=True)
+        raise StorageError(f"{path} is damaged ({damage}); no copy was made") from damage
+
+
+def restore(lock: DataDirLock, source: Path, *, now: float) -> tuple[Copy, Path | None]:
+    """Put a copy in the place of the database, and keep what was there.
+
+    Args:
+        lock: held for the data directory.
+        source: a whole database of ours; it stays where it is.
+        now: seconds since 1970, for the name of what is replaced.
+
+    Returns:
+        What stands there now, and where the replaced one is; None where nothing was there.
+
+    Raises:
+        StorageError: it is no whole database; then nothing was changed.
+    """
+    path = lock.directory / DATABASE_FILE
+    if source.resolve() == path.resolve():
+        raise StorageError(f"{source} is the database itself: give one of its copies")
+    draft = path.with_name(f"{path.name}.restored")
+    try:
+        found = _fetched(source, draft)
+        replaced = _replaced(path, f"{source} was about to take its place", now=now)
+        draft.rename(path)
+        sync_directory(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+    answer(path)
+    return Copy(path, found.seq, found.at), replaced
+
+
+def begin_anew(lock: DataDirLock, *, now: float) -> Path | None:
+    """Make room for an empty database, which the next start makes.
+
+    Returns:
+        Where the one is kept that was there, None where there was none.
+    """
+    path = lock.directory / DATABASE_FILE
+    replaced = _replaced(path, "a new desk was about to take its place", now=now)
+    answer(path)
+    return replaced
+
+
+def copies_in(directory: Path) -> list[tuple[Path, Copy | str]]:
+    """Every copy beside the database, newest first: how far it goes, or what is wrong with it."""
+    found: list[tuple[Path, Copy | str]] = []
+    for path in backups_of(directory):
+        try:
+            found.append((path, examined(path)))
+        except (DamageFound, StorageError) as error:
+            found.append((path, str(error)))
+    return found
+
+
+def _fetched(source: Path, draft: Path) -> Copy:
+    """A copy of the source that is known to be whole."""
+    if not source.is_file():
+        raise StorageError(f"{source} is not there, or no file")
+    odd = look(source).damage
+    try:
+        with in_plain_words():
+            if not odd:
+                copy_whole(source, draft)
+                return examined(draft)
+    except (DamageFound, DamagedFileError, DamagedRowsError) as damage:
+        odd = str(damage.__cause__ or damage)
+    raise StorageError(f"{source} is damaged ({odd}); nothing was changed")
+
+
+def _replaced(path: Path, why: str, *, now: float) -> Path | None:
+    """Give what is there another name; killed from here on, a start asks and makes nothing new."""
+    if not any(path.with_name(path.name + suffix).exists() for suffix in ("", *COMPANIONS)):
+        return None
+    ending = f"replaced-{stamp(now)}"
+    ask_again(path, reason=f"it is incomplete: {why}", kept_as=free_name(path, ending))
+    return move_aside(path, ending)
