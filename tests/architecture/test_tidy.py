@@ -91,3 +91,13 @@ def test_the_readme_lists_every_assumption() -> None:
         if line.startswith("| `") and ".py" in line
     }
     assert rows == {path for path, _ in assumptions()}
+
+
+NAMED_FILE = re.compile(r"`((?:\w+/)*\w+\.py)`")
+
+
+def test_the_plan_names_files_that_are_there() -> None:
+    named = set(NAMED_FILE.findall(text_of(ROOT / "docs" / "architecture.md")))
+    assert len(named) > 30
+    # A bare name stands for a file that many rooms have.
+    assert [one for one in sorted(named) if "/" in one and not (SOURCE / one).exists()] == []
