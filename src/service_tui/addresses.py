@@ -1,8 +1,4 @@
-"""Addresses of EVM wallets: what is one, and how it is written with its checksum.
-
-Knows arithmetic only. Must not know keys, chains or who owns a wallet.
-Used by the wire (which refuses what is none), by the engine and by whoever asks for an address.
-"""
+"""Addresses of EVM wallets: what is one, and how it is written with its checksum."""
 
 import re
 from functools import lru_cache

@@ -1,8 +1,4 @@
-"""Time as a thing that is handed in.
-
-Knows the operating system's clocks; nobody else asks them.
-Used by desk, server and client; tests hand in a ManualClock.
-"""
+"""Time as a thing that is handed in."""
 
 import asyncio
 import heapq

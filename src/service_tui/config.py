@@ -1,8 +1,4 @@
-"""Settings from the environment; they end in wiring and are never passed on whole.
-
-Knows names of variables and the platform's folders. Must not know any other room.
-Used by cli and wiring, and by sdk for the names.
-"""
+"""Settings from the environment; they end in wiring and are never passed on whole."""
 
 import os
 from collections.abc import MutableMapping

@@ -1,7 +1,5 @@
 """The rules of a series of experiments: when it pauses, when it is full, what is best.
 
-Knows the spec's words. Must not know where results are kept, or who asks.
-Used by the engine, by the autoresearch session and by whoever reads its file: one truth for all.
 Source: spec, "Autoresearch session", "Limits"; wire reference, 9.2.
 """
 

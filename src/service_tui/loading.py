@@ -1,7 +1,4 @@
-"""Modules that are heavy, imported in a thread when somebody wants them.
-
-Used by whoever must stay alive meanwhile: the desk, the service, and doors that answer early.
-"""
+"""Modules that are heavy, imported in a thread when somebody wants them."""
 
 import asyncio
 import importlib

@@ -1,8 +1,4 @@
-"""Every setting, once: its key in `config.toml`, its flag, its variable; and which of them holds.
-
-Knows the table, TOML files and the environment's words. Must not know what a setting does.
-Used by the words of the command line, which are made from the table, and by cli.
-"""
+"""Every setting, once: its key in `config.toml`, its flag, its variable; and which one holds."""
 
 import json
 from collections.abc import Iterator, Mapping

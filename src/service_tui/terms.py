@@ -1,7 +1,6 @@
 """The spec's words, once: closed sets as string enums.
 
-Knows nothing. Must stay free of logic, I/O and numbers that change.
-Used by every room; a word that stands here is spelled nowhere else.
+Must stay free of logic, I/O and numbers that change.
 """
 
 from enum import StrEnum

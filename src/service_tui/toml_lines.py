@@ -1,8 +1,4 @@
-"""A TOML file as flat keys, each with its line, for messages that name the place of a mistake.
-
-Knows TOML. Must not know what a key means.
-Used by the configuration file and by the file of a person's own keys.
-"""
+"""A TOML file as flat keys, each with its line, for messages that name the place of a mistake."""
 
 import re
 import tomllib

@@ -1,7 +1,7 @@
 """Numbers that mean something: micros, probabilities, timestamps, and how they round.
 
-Knows arithmetic only. Every float that becomes money passes here and nowhere else.
-Used by both towers; `console/formats.py` is the one place that makes text of these.
+Every float that becomes money passes here and nowhere else. `console/formats.py` is the one place
+that makes text of these.
 """
 
 import math

@@ -1,7 +1,6 @@
 """Notes of what has begun and has no end yet, so that the next server can take it up.
 
-Knows a folder of the repository's store. Must not know git, processes or the service.
-Used by session. A note is written whole or not at all, and is on disk before what it is about.
+A note is written whole or not at all, and is on disk before what it is about.
 """
 
 import json

@@ -1,8 +1,6 @@
 """The file of a repository's sessions: read, and written beside a server that works there.
 
 A person begins and ends sessions so while an agent works.
-Knows notes. Must not know git's commands, processes or the service.
-Used by session and by the command line.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Lines of a client that are no messages: answered as JSON-RPC has it, instead of passed over.
 
-Knows the messages of the `mcp` package. Must not know tools or sessions.
-Used by protocol: the package itself leaves such a line without an answer, and its sender waiting.
 A request whose id is none would be a notification to the package: it is told before it gets there.
 """
 

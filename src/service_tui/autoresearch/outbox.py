@@ -1,8 +1,4 @@
-"""What goes to the service, and what waits for it: results are sent once, in their order.
-
-Knows the service and notes. Must not know git or processes.
-Used by session.
-"""
+"""What goes to the service, and what waits for it: results are sent once, in their order."""
 
 import logging
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """MCP on standard input and output: tools are listed and called, a result or a clear error is said.
 
-Knows the `mcp` package, which lives here and in frames. Must not know the session: that takes
-longer to import than a client shall wait for its first answer.
-Used by wiring. Standard output belongs to the protocol: nothing else is written there.
+Standard output belongs to the protocol: nothing else is written there.
 """
 
 import json

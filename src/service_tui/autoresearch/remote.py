@@ -1,8 +1,4 @@
-"""The service as a session uses it: state, results, backtests, outcomes.
-
-Knows client and wire. Must not know files or git.
-Used by session; a service that does not answer is no reason to stop: what is not sent waits.
-"""
+"""The service as a session uses it: state, results, backtests, outcomes."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,9 +1,8 @@
 """A shell command with a deadline: its own session, bounded output, nothing left running.
 
-Knows processes. Must not know experiments, git or the service.
-Used by session. Whatever the command starts is ended with it, also what left its process group:
-every process inherits a mark in its environment, and what clears that comes to us as an orphan.
-Source: failures, T-16 and rule 17.
+Whatever the command starts is ended with it, also what left its process group: every process
+inherits a mark in its environment, and what clears that comes to us as an orphan. Source: failures,
+T-16 and rule 17.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """The session machine: init, run, log, backtest, with everything on disk before it answers.
 
-Knows notebook, worktree, runner and the service. Must not know MCP.
-Used by tools and by the command line. One server works in a repository at one time.
+One server works in a repository at one time.
 
 A result is kept in steps, each of which a restart can take up: a note of what is about to happen,
 the line (flushed), the commit or the revert, the end of the note, the service.

@@ -1,8 +1,4 @@
-"""What a session says: of where it stands, of a result, of how a command ended.
-
-Knows notes and standings. Must not know git, processes or the service.
-Used by session.
-"""
+"""What a session says: of where it stands, of a result, of how a command ended."""
 
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The four tools: what they take, and what of the session they call.
 
-Knows the session. Must not know MCP, git, files or processes.
-Used by wiring, which hands them to the protocol.
 Source: spec, "Autoresearch experiment tool parameters"; failures, T-10 and T-20.
 """
 

@@ -1,9 +1,8 @@
 """Where experiments run: a worktree on a branch of its own; keep commits, the others revert.
 
-Knows git through its command line. Must not know sessions or the service.
-Used by session. Hooks are off, nothing goes through a shell, only listed paths are touched: never
-what git ignores, never `autoresearch.*`, never a path outside of the worktree. Before every revert
-what is there is kept under a ref. Source: failures, T-17; decisions, "Experiments".
+Hooks are off, nothing goes through a shell, only listed paths are touched: never what git ignores,
+never `autoresearch.*`, never a path outside of the worktree. Before every revert what is there is
+kept under a ref. Source: failures, T-17; decisions, "Experiments".
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """The doors of the program, one function each; exit codes.
 
-Knows wiring and config. Must not know how a desk or a service works.
-Used by __main__. Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours, 130 ctrl+c.
+Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours, 130 ctrl+c.
 """
 
 import argparse

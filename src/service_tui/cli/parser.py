@@ -1,8 +1,4 @@
-"""The words of the command line: which doors there are, and what can be said to each.
-
-Knows argparse. Must not know what is behind a door.
-Used by cli.
-"""
+"""The words of the command line: which doors there are, and what can be said to each."""
 
 import argparse
 from collections.abc import Callable, Sequence

@@ -1,8 +1,4 @@
-"""From an endpoint and its parts to a request, without its key.
-
-Knows the endpoint table and httpx requests. Must not know keys, time or transports.
-Used by client.
-"""
+"""From an endpoint and its parts to a request, without its key."""
 
 import json
 import re

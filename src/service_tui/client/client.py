@@ -1,9 +1,4 @@
-"""One call: key, send, deadline, bounds, decode, raise.
-
-Knows the rules about keys, repeats and doubt. Must not know what is asked, nor choose how it is
-carried: the transport is handed in.
-Used by desk.handlers and desk.pollers.
-"""
+"""One call: key, send, deadline, bounds, decode, raise."""
 
 import asyncio
 import logging

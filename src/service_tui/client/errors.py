@@ -1,21 +1,18 @@
 """Everything that can come of a call beside an answer.
 
-    ServiceError
-    ├── UnreachableError         surely not sent: no connection
-    ├── ReadOnlyError            surely not sent: this client may only read
-    ├── HeldBackError            surely not sent: forbidden at the last moment
-    ├── OutcomeUnknownError      a write that may have been sent, and no answer to believe
-    ├── ServiceFaultError        a read without an answer: silence, dropped line, 5xx; ask again
-    ├── MalformedError           an answer, but not of the protocol
-    └── RefusedError             an orderly no: status, error, fix, code
-        ├── UnauthenticatedError 401
-        ├── PlanRequiredError    403
-        ├── NotFoundError        404, 405
-        ├── InvalidError         422, with the fields
-        └── RateLimitedError     429, with the wait
-
-Knows the call and harmless text. Must not know keys, bodies or query strings: no error holds one.
-Used by desk.handlers and desk.pollers, which turn these into facts.
+ServiceError
+├── UnreachableError         surely not sent: no connection
+├── ReadOnlyError            surely not sent: this client may only read
+├── HeldBackError            surely not sent: forbidden at the last moment
+├── OutcomeUnknownError      a write that may have been sent, and no answer to believe
+├── ServiceFaultError        a read without an answer: silence, dropped line, 5xx; ask again
+├── MalformedError           an answer, but not of the protocol
+└── RefusedError             an orderly no: status, error, fix, code
+    ├── UnauthenticatedError 401
+    ├── PlanRequiredError    403
+    ├── NotFoundError        404, 405
+    ├── InvalidError         422, with the fields
+    └── RateLimitedError     429, with the wait
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
 """Holding calls back: one gate a path, shared by all callers.
 
-Knows the clock. Must not know requests.
-Used by client before each send. A path that answers is not slowed; one that fails is asked at most
-five times a second, and not at all until its Retry-After has passed.
+A path that answers is not slowed; one that fails is asked at most five times a second, and not at
+all until its Retry-After has passed.
 """
 
 from dataclasses import dataclass, field

@@ -1,8 +1,4 @@
-"""Keys, and the one address that each may be sent to.
-
-Knows addresses and the sanitiser. Must not know calls; no repr of this room shows a secret.
-Used by client; made in wiring.
-"""
+"""Keys, and the one address that each may be sent to."""
 
 import json
 import re

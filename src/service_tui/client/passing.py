@@ -1,7 +1,6 @@
 """Passing a call on, unread, with another key: for whoever stands between a program and a service.
 
-Knows httpx. Must not know what is asked, nor who asks.
-Used by the client, which lends its transport. Sent once; what comes back is bounded.
+Sent once; what comes back is bounded.
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""From a status to an error: which no it is, and what it says.
-
-Knows the shapes in which services say no (wire reference, section 7). Must not know sockets.
-Used by client for each answer that is not a 2xx.
-"""
+"""From a status to an error: which no it is, and what it says."""
 
 import re
 from collections.abc import Mapping

@@ -1,8 +1,4 @@
-"""From bytes to an answer: strict, and one bad row does not lose the page.
-
-Knows pydantic's errors and JSON. Must not know how bytes came here.
-Used by client for each answer.
-"""
+"""From bytes to an answer: strict, and one bad row does not lose the page."""
 
 import json
 from collections.abc import Mapping, MutableMapping, Sequence

@@ -1,8 +1,4 @@
-"""The endpoints by noun: `client.trades.place(...)` for `call(PLACE_TRADE, ...)`.
-
-Knows the endpoint table. Must not know how a call is sent.
-Used by scripts and handlers that read better with nouns.
-"""
+"""The endpoints by noun: `client.trades.place(...)` for `call(PLACE_TRADE, ...)`."""
 
 from collections.abc import Mapping
 from typing import Protocol

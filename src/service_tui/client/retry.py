@@ -1,8 +1,4 @@
-"""When to ask again, and after how long: pure arithmetic.
-
-Knows errors. Must not know a clock, a socket or a task: time and randomness are arguments.
-Used by client for reads, and by desk.pollers between two readings.
-"""
+"""When to ask again, and after how long: pure arithmetic."""
 
 import random
 import re

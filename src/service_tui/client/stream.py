@@ -1,8 +1,4 @@
-"""Server-sent events: from an open line to whole events, within bounds.
-
-Knows the format and httpx. Must not know keys, nor what an event says.
-Used by client for endpoints whose answer never ends.
-"""
+"""Server-sent events: from an open line to whole events, within bounds."""
 
 from collections.abc import AsyncGenerator
 from typing import Final

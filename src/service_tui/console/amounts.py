@@ -1,6 +1,5 @@
 """Sentences that hold amounts, told without them.
 
-Knows text only. Must not know what is told.
 Used while amounts are masked, wherever a sentence of the desk or the service is shown.
 """
 

@@ -1,8 +1,4 @@
-"""The console: state comes down from the desk through it, commands go up.
-
-Knows the desk through three doors. Must not know how a desk is made, nor what a screen shows.
-Used by wiring, which hands it what opens a desk, what was known before, and the time.
-"""
+"""The console: state comes down from the desk through it, commands go up."""
 
 import asyncio
 from collections.abc import Callable

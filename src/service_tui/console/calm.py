@@ -1,8 +1,4 @@
-"""Since when nothing has needed the person.
-
-Knows times that are handed in. Must not know a clock, a widget or the desk.
-Used by the app, which looks at each newer state, and by the screen that says so.
-"""
+"""Since when nothing has needed the person."""
 
 from dataclasses import dataclass
 

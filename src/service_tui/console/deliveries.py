@@ -1,8 +1,6 @@
 """How a person is told of a notice: toast, bell, desktop notification, the count in the bar. Pure.
 
-Knows notices and what the person chose. Must not know a widget, a terminal or a clock: `now` and
-the zone are handed in.
-Used by the app, which delivers. Another kind of notice is one more line in `KINDS`.
+Another kind of notice is one more line in `KINDS`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,8 +1,4 @@
-"""The desk as the console sees it: three doors, and the ways in which it may stay shut.
-
-Knows the desk's state and commands. Must not know how a desk is opened.
-Used by the app; wiring hands it something that opens the real one, a test something that records.
-"""
+"""The desk as the console sees it: three doors, and the ways in which it may stay shut."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager

@@ -1,8 +1,4 @@
-"""What selling all of a guarded position would bring at another price: about, never exactly.
-
-Knows the desk's records. Must not know a widget or the time.
-Used by the monitors screen and the dialogs that set a monitor.
-"""
+"""What selling all of a guarded position would bring at another price: about, never exactly."""
 
 import math
 from dataclasses import dataclass

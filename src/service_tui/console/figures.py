@@ -1,8 +1,4 @@
-"""Labelled numbers in columns, and titled blocks, as Text.
-
-Knows Rich's Text. Must not know what the numbers mean.
-Used by the order ticket, the detail panes and the line of figures.
-"""
+"""Labelled numbers in columns, and titled blocks, as Text."""
 
 from collections.abc import Sequence
 from typing import Final

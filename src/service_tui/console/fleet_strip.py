@@ -1,8 +1,7 @@
 """Each agent's state in a glyph and a word, as one strip for the header. Pure.
 
-Knows the desk's state. Must not know a widget or a clock.
-Used by the top bar. The longest form that fits is shown: every agent by name, then those that want
-a look by name and the others counted, then all counted; where nothing fits, nothing is shown.
+The longest form that fits is shown: every agent by name, then those that want a look by name and
+the others counted, then all counted; where nothing fits, nothing is shown.
 """
 
 from collections import Counter

@@ -1,7 +1,6 @@
 """Values become text: money, prices, P&L, ages, addresses. The one place that writes numbers.
 
-Knows units and the names of meanings ("profit"); must not know colours, widgets or the time.
-Used by every screen and dialog. A Text's style is a name that `theme.py` turns into a colour.
+A Text's style is a name that `theme.py` turns into a colour.
 """
 
 import math

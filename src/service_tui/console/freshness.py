@@ -1,8 +1,4 @@
-"""Which time a screen goes by, whether its amounts are masked, and what is not known yet.
-
-Knows the desk's state. Must not know a clock: `now` is wall time, handed in.
-Used by screens, dialogs and bars; how old data is, and whether to trade on it, says the desk.
-"""
+"""Which time a screen goes by, whether its amounts are masked, and what is not known yet."""
 
 from typing import Final
 

@@ -1,8 +1,4 @@
-"""A person's own keys: `keys.toml` names actions by their id, and says on which keys they lie.
-
-Knows TOML, the key table and the keys of lists. Must not know a screen.
-Used by wiring, which reads the file at the start, and by the doctor.
-"""
+"""A person's own keys: `keys.toml` names actions by their id, and says on which keys they lie."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,8 +1,7 @@
 """Keys are dealt with one after the other, also those typed faster than a dialog opens.
 
-Knows Textual. Must not know a screen or a key's meaning.
-Used by the frame. Textual hands a key to whatever has the focus when it arrives; what that key
-opens comes later, so that of `b 1 2 5`, typed in one go, an order ticket would get only the 5.
+Textual hands a key to whatever has the focus when it arrives; what that key opens comes later, so
+that of `b 1 2 5`, typed in one go, an order ticket would get only the 5.
 """
 
 import asyncio

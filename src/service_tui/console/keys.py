@@ -1,8 +1,4 @@
-"""Every action of the console, once: id, keys, label, help. Bindings and help are made from it.
-
-Knows Textual's Binding. Must not know a screen.
-Used by the app, every screen and dialog (bindings_of), the footer and the help.
-"""
+"""Every action of the console, once: id, keys, label, help. Bindings and help are made from it."""
 
 import re
 from collections.abc import Mapping

@@ -1,8 +1,4 @@
-"""The names of colours, once: what a theme file states and what is made from it.
-
-Knows names only. Must not know colours or widgets.
-Used by theme.py; a widget that colours something names one of INKS or PAPERS.
-"""
+"""The names of colours, once: what a theme file states and what is made from it."""
 
 from collections.abc import Mapping
 from typing import Final

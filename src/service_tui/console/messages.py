@@ -1,8 +1,4 @@
-"""The messages that leave a screen. All others stay inside their widget.
-
-Knows the desk's commands. Must not know a screen.
-Used by screens and dialogs (which post them) and by the app (which handles them, once).
-"""
+"""The messages that leave a screen. All others stay inside their widget."""
 
 from typing import Final
 

@@ -1,8 +1,4 @@
-"""What needs the person now, as rows: found in the state, the one that cannot wait first. Pure.
-
-Knows the desk's state. Must not know a widget or a clock: `now` is wall time, handed in.
-Used by the attention screen, and by the app for the number beside its key.
-"""
+"""What needs the person now, as rows: found in the state, the one that cannot wait first. Pure."""
 
 from typing import Final
 

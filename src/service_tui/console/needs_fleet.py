@@ -1,8 +1,4 @@
-"""What needs the person of the agents: approvals, skills, budgets, claims, experiments. Pure.
-
-Knows the desk's state. Must not know a widget or a clock: `now` is wall time, handed in.
-Used by `needs`.
-"""
+"""What needs the person of the agents: approvals, skills, budgets, claims, experiments. Pure."""
 
 from collections.abc import Iterator
 from typing import Final

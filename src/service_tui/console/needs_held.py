@@ -1,8 +1,4 @@
-"""What needs the person of positions: to redeem, about to resolve, far moved, settled. Pure.
-
-Knows the desk's state. Must not know a widget or a clock: `now` is wall time, handed in.
-Used by `needs`.
-"""
+"""What needs the person of positions: to redeem, about to resolve, far moved, settled. Pure."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,8 +1,4 @@
-"""What needs the person of alerts, signals and prices: what runs out by itself. Pure.
-
-Knows the desk's state. Must not know a widget or a clock: `now` is wall time, handed in.
-Used by `needs`.
-"""
+"""What needs the person of alerts, signals and prices: what runs out by itself. Pure."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,8 +1,4 @@
-"""A QR code as text: two rows of modules a line, so that a camera reads it from a terminal.
-
-Knows segno, imported when the first code is drawn. Must not know what the text means.
-Used by the wallet panel.
-"""
+"""A QR code as text: two rows of modules a line, so that a camera reads it from a terminal."""
 
 from typing import Final
 

@@ -1,8 +1,4 @@
-"""Figures of safety rails as text: what binds, whose it is, what is used.
-
-Knows rails and the formats. Must not know a widget.
-Used by the settings screen and its forms.
-"""
+"""Figures of safety rails as text: what binds, whose it is, what is used."""
 
 from rich.text import Text
 

@@ -1,8 +1,4 @@
-"""One thing that needs the person, and which of several comes first. Pure.
-
-Knows texts, seconds and money. Must not know the desk's state, a widget or a clock.
-Used by everything that finds such things, and by the attention screen.
-"""
+"""One thing that needs the person, and which of several comes first. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

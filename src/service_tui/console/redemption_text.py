@@ -1,8 +1,4 @@
-"""What is told about redemptions: the line of sums, and one of them step by step.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the redemption screen and its dialog.
-"""
+"""What is told about redemptions: the line of sums, and one of them step by step."""
 
 import textwrap
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""How a position on its way to money is said in a sign and a few words.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the redemption screen, its columns and its dialogs.
-"""
+"""How a position on its way to money is said in a sign and a few words."""
 
 from typing import Final
 

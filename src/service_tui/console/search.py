@@ -1,8 +1,4 @@
-"""The language of the `/` line: words, `!word`, `column:>value`, `column:name`.
-
-Knows text and numbers only. Must not know what the rows are.
-Used by every screen with a table, at every key typed into its filter line.
-"""
+"""The language of the `/` line: words, `!word`, `column:>value`, `column:name`."""
 
 import operator
 import re

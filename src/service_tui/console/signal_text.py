@@ -1,8 +1,4 @@
-"""A signal's wallet and state as text: who, what became of it, what is left of its time.
-
-Knows the reactor's records and the formats. Must not know a widget.
-Used by the reactor screen and by the dialog that mirrors.
-"""
+"""A signal's wallet and state as text: who, what became of it, what is left of its time."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,8 +1,4 @@
-"""The figures by which an agent argues, in words: whose they are, and no longer than they say.
-
-Knows names of signal data. Must not know who argues.
-Used by the dialog of a waiting trade and the trades of an agent.
-"""
+"""The figures by which an agent argues, in words: whose they are, and no longer than they say."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

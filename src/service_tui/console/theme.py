@@ -1,8 +1,4 @@
-"""Colours: theme files become Textual themes, and names of meanings become styles.
-
-Knows TOML files and Textual's themes. Must not know which widget uses which name.
-Used by the app (to register themes), by the painting widgets, and by the doctor.
-"""
+"""Colours: theme files become Textual themes, and names of meanings become styles."""
 
 import re
 import tomllib

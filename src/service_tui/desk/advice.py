@@ -1,8 +1,7 @@
 """What a person at this desk does about a no that is worded for programs.
 
-Knows the codes of refusals. Must not know who was refused.
-Used wherever a refused order or quote is shown. Source: engine.errors, whose advice names calls
-and fields that the console has keys for, or has not at all.
+Used wherever a refused order or quote is shown. Source: engine.errors, whose advice names calls and
+fields that the console has keys for, or has not at all.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,4 @@
-"""Tickets as rows of the blotter and back.
-
-Knows TicketView and storage's blotter. Must not know what a command does.
-Used by handlers (to write) and by opening (to read).
-"""
+"""Tickets as rows of the blotter and back."""
 
 import json
 from typing import Final

@@ -1,9 +1,4 @@
-"""The desk: one state, a stream of its changes, and one way to order something.
-
-Knows handlers and pollers by name and owns every task of the operator's side. Must not know HTTP,
-widgets or SQL.
-Used by the console, a script or a test through `state`, `changes()` and `submit()`.
-"""
+"""The desk: one state, a stream of its changes, and one way to order something."""
 
 import asyncio
 import logging

@@ -1,7 +1,5 @@
 """What keeps one fault from ending the desk: a loop that failed begins anew, with the reason shown.
 
-Knows ports. Must not know what the loops do.
-Used by desk.desk around every loop and command, and by what works on several things at once.
 A fault that an answer from outside has caused comes back as often as the answer does: it must not
 cost the person the screens. The log names its place, never a value.
 """

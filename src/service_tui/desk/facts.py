@@ -1,8 +1,4 @@
-"""What just became known: frozen, in the past tense. The only way the state changes.
-
-Knows records. Must not know where a fact came from.
-Used by pollers and handlers (which yield them) and by desk.reduce.
-"""
+"""What just became known: frozen, in the past tense. The only way the state changes."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,4 @@
-"""What a failed reading means: its status, its path, the service's own words, and what to do.
-
-Knows the client's errors and facts. Must not know the state's owner or a widget.
-Used by desk.pollers after a reading, and by desk.desk while one is still repeated.
-"""
+"""What a failed reading means: its status, its path, the service's own words, and what to do."""
 
 import logging
 from contextvars import ContextVar

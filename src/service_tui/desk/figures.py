@@ -1,8 +1,4 @@
-"""Figures that stand on several screens, each derived here and nowhere else. Pure.
-
-Knows the state. Must not know wire, network, time or Textual: `now` is handed in.
-Used by desk.reduce, which puts them into each state, and by screens, reports and exports.
-"""
+"""Figures that stand on several screens, each derived here and nowhere else. Pure."""
 
 from dataclasses import replace
 from typing import Final

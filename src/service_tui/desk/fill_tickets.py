@@ -1,8 +1,4 @@
-"""Fills of the own agent that no command of this console made, as rows of the blotter. Pure.
-
-Knows records. Must not know how a trade is read.
-Used by the blotter screen: skills, other consoles and earlier desks trade for the same agent.
-"""
+"""Fills of the own agent that no command of this console made, as rows of the blotter. Pure."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,8 +1,4 @@
-"""How old what is known is, and whether money may be moved on it.
-
-Knows records and the state. Must not know a clock: `now` is wall time, handed in.
-Used by the trade handler before it sends, and by the console wherever an age is shown.
-"""
+"""How old what is known is, and whether money may be moved on it."""
 
 from typing import Final
 

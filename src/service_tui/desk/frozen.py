@@ -1,7 +1,6 @@
 """The state as text and back: what a cold start shows before anybody answered.
 
-Knows DeskState and json. Must import nothing heavy: the first paint waits for it.
-Used by wiring (thaw) and by the desk's memory (freeze).
+Must import nothing heavy: the first paint waits for it.
 """
 
 import json

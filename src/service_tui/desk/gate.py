@@ -1,9 +1,4 @@
-"""The gate that a halt closes: from then on nothing that opens or enlarges a position leaves.
-
-Knows commands, bodies of orders, and what runs for this desk. Must not know a task, a clock or the
-network: it closes between two steps of the loop, and whoever asks is answered at once.
-Used by the desk before a command waits its turn, and by the client right before an order leaves.
-"""
+"""The gate that a halt closes: from then on nothing that opens or enlarges a position leaves."""
 
 import logging
 from typing import Final, Protocol

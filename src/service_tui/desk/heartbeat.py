@@ -1,8 +1,4 @@
-"""Whether the heartbeat comes: alerts live an hour, so a briefing that stays away is said loudly.
-
-Knows the state and its facts. Must not know how a briefing is asked for.
-Used by desk.desk, which owns its loop.
-"""
+"""Whether the heartbeat comes: alerts live an hour, so a missing briefing is said loudly."""
 
 from typing import Final
 

@@ -1,8 +1,4 @@
-"""What lasts and is nobody's screen: a clock that is off, an order that cannot be looked up.
-
-Knows the state. Must not know how it is shown.
-Used by the console's banner.
-"""
+"""What lasts and is nobody's screen: a clock that is off, an order that cannot be looked up."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,8 +1,4 @@
-"""What a desk knows after asking once: its readings, without its loops.
-
-Knows the readings and reduce. Must not know which service is behind the client.
-Used by the report of the command line.
-"""
+"""What a desk knows after asking once: its readings, without its loops."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,8 +1,4 @@
-"""Opening a desk: what it knew, what it left open, and the loops that keep it fresh.
-
-Knows client, storage and Desk. Must not know which service is behind the client.
-Used by wiring and by tests.
-"""
+"""Opening a desk: what it knew, what it left open, and the loops that keep it fresh."""
 
 import asyncio
 import logging

@@ -1,8 +1,4 @@
-"""What a handler or poller may use of the outside, as plain values and protocols.
-
-Knows client and clock. Must not know the state's owner.
-Used by handlers and pollers; made in opening, or by a test.
-"""
+"""What a handler or poller may use of the outside, as plain values and protocols."""
 
 import random
 from collections.abc import AsyncGenerator, Callable

@@ -1,8 +1,4 @@
-"""Positions page by page: each answer is bounded, and rows that ended for good are read once.
-
-Knows client and wire. Must not know the state.
-Used by the pollers, which keep an `EndedRows` between two readings, and by the details of an agent.
-"""
+"""Positions page by page: each answer is bounded, and rows that ended for good are read once."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field

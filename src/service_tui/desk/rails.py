@@ -1,8 +1,7 @@
 """Safety rails: what binds now, what is used of it, and what an order would break. Pure.
 
-Knows the state. Must not know wire, network or a clock: `now` is wall time, handed in.
-Used by the trade handler before it sends, and by the settings screen. What has no end yet counts
-against every rail until it has one. Source: decisions, "Unknown outcome".
+What has no end yet counts against every rail until it has one. Source: decisions, "Unknown
+outcome".
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,8 +1,4 @@
-"""The desk's one way to change: (state, fact) -> state.
-
-Knows DeskState, facts. Must not know wire, network, time, Textual.
-Used by desk.desk, after every poll and every handled command.
-"""
+"""The desk's one way to change: (state, fact) -> state."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,8 +1,4 @@
-"""How the slice of monitors, alerts and exits changes: (slice, fact) -> slice. Pure.
-
-Knows the slice, its facts and the records that it is marked by. Must not know wire, network, time.
-Used by desk.reduce.
-"""
+"""How the slice of monitors, alerts and exits changes: (slice, fact) -> slice. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -1,8 +1,4 @@
-"""What the desk knows, as one frozen value: a slice a screen.
-
-Knows records. Must not know wire, network, time or Textual.
-Used by desk.reduce (which makes the next one) and by every screen.
-"""
+"""What the desk knows, as one frozen value: a slice a screen."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

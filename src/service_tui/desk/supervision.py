@@ -1,8 +1,4 @@
-"""The desk's part that supervises agents: which handler takes what, and what runs beside it.
-
-Knows the handlers of the fleet, the runs of skills, and the action log. Must not know widgets.
-Used by desk.desk, which owns the tasks.
-"""
+"""The desk's part that supervises agents: which handler takes what, and what runs beside it."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial

@@ -1,8 +1,4 @@
-"""One command on its way: awaitable, and not cancelled by who awaits it.
-
-Knows TicketView. Must not know handlers.
-Used by desk.submit (which makes them) and by whoever wants to know the end.
-"""
+"""One command on its way: awaitable, and not cancelled by who awaits it."""
 
 import asyncio
 

@@ -1,7 +1,6 @@
 """Wire bodies as views: the only file of the desk that reads the wire.
 
-Knows wire and records. Must not know the client, the state or time.
-Used by pollers and handlers. Amounts become micros here, once.
+Amounts become micros here, once.
 """
 
 from collections.abc import Iterable

@@ -1,9 +1,4 @@
-"""The key of the desk's wallet: where it lies, whether it is open, and who signs with it.
-
-Knows the signing room. Must not know the state, the network or a widget; a key or a passphrase goes
-through to that room and is kept nowhere here.
-Used by the handlers that sign; made by wiring, or by a test.
-"""
+"""The key of the desk's wallet: where it lies, whether it is open, and who signs with it."""
 
 from dataclasses import dataclass
 from typing import Protocol

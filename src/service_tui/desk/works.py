@@ -1,9 +1,4 @@
-"""Which handler carries out which command.
-
-Knows the commands and the handlers by name. Must not know HTTP, widgets,
-or when a command's turn is.
-Used by desk, which gives each command a task of its own.
-"""
+"""Which handler carries out which command."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

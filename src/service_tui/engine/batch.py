@@ -1,8 +1,4 @@
-"""Several orders at once: all of them, or none.
-
-Knows exchange and world. Must not know HTTP.
-Used by the server's route of batches.
-"""
+"""Several orders at once: all of them, or none."""
 
 import copy
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """What happens to wallets and on the simulated chain, in the past tense.
 
-Knows units. A replay applies these in order and asks nobody anything. `events` lists them with the
-others.
+A replay applies these in order and asks nobody anything. `events` lists them with the others.
 """
 
 from enum import StrEnum

@@ -17,8 +17,7 @@
                        CredentialsMissing, WalletRestricted, SignatureMissing, OrderNotAsSigned,
                        OrderReplayed, TransactionRefused
 
-Knows nothing. Raised by the engine before anything changed; made into an answer by
-server.refusals only.
+Raised by the engine before anything changed; made into an answer by server.refusals only.
 """
 
 from typing import ClassVar

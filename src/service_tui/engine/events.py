@@ -1,8 +1,7 @@
 """What happened, in the past tense: what the journal holds and what changes the world.
 
-Knows terms and units. A replay applies these in order and asks nobody anything, so each carries
-its amounts, not the arithmetic that led to them.
-Used by world and exchange (which make and apply them) and by the server (which writes them down).
+A replay applies these in order and asks nobody anything, so each carries its amounts, not the
+arithmetic that led to them.
 """
 
 from typing import Final, NamedTuple

@@ -1,7 +1,4 @@
-"""What selling all of a held side now brings: the figure that targets are measured by.
-
-Used by exits and crossing, and by the server, which shows the same figure.
-"""
+"""What selling all of a held side now brings: the figure that targets are measured by."""
 
 from service_tui.engine.books.book import Wanted, walk
 from service_tui.engine.books.liquidity import fee_rate_bps

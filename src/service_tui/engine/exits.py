@@ -1,8 +1,4 @@
-"""What a price tick brings to monitors: breaches, the service's own exits, alerts that expire.
-
-Knows world, risk, and how orders are placed. Must not know wall clocks: both times come in.
-Used by world, which asks after every move of the tape.
-"""
+"""What a price tick brings to monitors: breaches, the service's own exits, alerts that expire."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,8 +1,4 @@
-"""Halting and resuming: every entry of every agent at once, and the buys that rest on books.
-
-Knows world and resting orders. Must not know who asks, nor HTTP.
-Used by the server's route of the halt.
-"""
+"""Halting and resuming: every entry of every agent at once, and the buys that rest on books."""
 
 from service_tui.engine.books.resting import cancel_all
 from service_tui.engine.events import Event, HaltSet

@@ -1,8 +1,4 @@
-"""Lists questions that a venue knows already, at the price that they have there.
-
-Knows the world. Must not know addresses or HTTP.
-Used by the server's route of imports.
-"""
+"""Lists questions that a venue knows already, at the price that they have there."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,6 @@
 """What the plans and the safety rails allow, as data.
 
-Knows terms and units. Source: spec, "Limits"; wire reference, section 7; decisions, "Spend limits".
-Used by the exchange and by the server's presentation.
+Source: spec, "Limits"; wire reference, section 7; decisions, "Spend limits".
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,4 @@
-"""A market as the tape lists it: what is asked, when it ends, how it will end.
-
-Knows terms and units. Must not know how it was drawn.
-Used by every file of the engine that sees markets; the journal keeps it whole, so that a newer
-program, which words or draws differently, still prices and settles yesterday's markets.
-"""
+"""A market as the tape lists it: what is asked, when it ends, how it will end."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

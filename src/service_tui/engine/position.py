@@ -1,8 +1,5 @@
 """What one agent holds in one market: shares, what they cost, and what came of those given away.
 
-Knows units and sides. Must not know prices before they are handed in, nor the ledger.
-Used by exchange (fills), world (resolution) and the server's presentation.
-
 Both sides may be held at once. Whatever the order of fills, in exact micros:
 realized + unrealized P&L = money received - money spent + mark value.
 """

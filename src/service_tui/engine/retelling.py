@@ -1,8 +1,4 @@
-"""A market that nobody wrote down when it ended, told again from the tape.
-
-Knows listings, the belief and the crowd's way to it. Must not know storage.
-Used by the server, once for a directory of an older program.
-"""
+"""A market that nobody wrote down when it ended, told again from the tape."""
 
 from typing import Final
 

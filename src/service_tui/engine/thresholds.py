@@ -1,7 +1,6 @@
 """What an agent may ask of its monitors and alerts: set, delete, acknowledge.
 
-Knows world and risk. Must not know HTTP.
-Used by the server's routes. Each makes its event, applies it, and returns it to be written down.
+Each makes its event, applies it, and returns it to be written down.
 """
 
 from typing import NamedTuple

@@ -1,7 +1,6 @@
 """Lifecycles of the spec as data: (state, trigger) to the next state.
 
-Knows nothing else. An unlisted pair is no transition: it raises.
-Used by venues, which moves positions along.
+An unlisted pair is no transition: it raises.
 """
 
 from enum import StrEnum

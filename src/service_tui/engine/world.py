@@ -1,8 +1,7 @@
 """The sim as one value: markets, agents, ledger and the tape's clock; `tick` moves it.
 
-Must not know wall clocks, storage or HTTP: `at` comes in.
-Used by the server. Each command checks, makes events, applies them and returns them; the server
-writes them down before it answers, and a restart applies them again.
+Each command checks, makes events, applies them and returns them; the server writes them down before
+it answers, and a restart applies them again.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The file `autoresearch.jsonl`: sessions and results, one JSON object a line, only ever appended.
 
-Knows the formats. Must not know git, the service or who runs what.
-Used by session, by the status on the command line and by the desk (which only reads).
 Source: wire reference, 9.2; failures, F-27. What is ours in a line stands behind what is not.
 """
 

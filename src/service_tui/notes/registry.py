@@ -1,8 +1,4 @@
-"""What runs where, for whoever looks on: one small file for each repository with sessions.
-
-Knows a folder of the data directory. Must not know what the files are for.
-Used by session (which writes) and by the desk (which reads).
-"""
+"""What runs where, for whoever looks on: one small file for each repository with sessions."""
 
 import hashlib
 import json

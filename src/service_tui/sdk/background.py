@@ -1,8 +1,4 @@
-"""An event loop on a thread of its own, for callers that wait.
-
-Knows threads and asyncio. Must not know the service.
-Used by client: the async client runs here, so that both faces share one code.
-"""
+"""An event loop on a thread of its own, for callers that wait."""
 
 import asyncio
 import os

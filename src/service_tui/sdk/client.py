@@ -1,8 +1,4 @@
-"""ServiceClient: the service for programs that wait for their answers.
-
-Knows orders, guards and the line. Must not know how a call is sent.
-Used by skills and scripts: `from service_tui import ServiceClient`.
-"""
+"""ServiceClient: the service for programs that wait for their answers."""
 
 import logging
 import os

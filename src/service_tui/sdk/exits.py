@@ -1,7 +1,6 @@
 """Exits that a service leaves to its client: a sale for each alert, and the word that it was made.
 
-Knows the line, trades and alerts. Must not know keys, nor whether this client may sell.
-Used by client. Source: spec, "Risk alert lifecycle"; decisions, "Money and safety".
+Source: spec, "Risk alert lifecycle"; decisions, "Money and safety".
 
 Each sale goes out under a key that every client makes alike of the alert, so that a service that
 honours such keys sells once, whoever asks and however often. An alert whose sale is not confirmed

@@ -1,7 +1,6 @@
 """Rebuy and conflict guards: what is held, by which source, as far as this client knows.
 
-Knows positions of the wire. Must not know calls.
-Used by client before each buy. Source: wire reference, 4.1, step 4.
+Source: wire reference, 4.1, step 4.
 """
 
 import threading

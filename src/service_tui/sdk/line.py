@@ -1,8 +1,4 @@
-"""One service, reached from threads that wait.
-
-Knows the async client and the thread that it runs on. Must not know what is asked.
-Used by reads and client.
-"""
+"""One service, reached from threads that wait."""
 
 import logging
 import random

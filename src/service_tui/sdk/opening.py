@@ -1,8 +1,4 @@
-"""Address and key of a service, from arguments and the environment.
-
-Knows names of variables. Must not know calls.
-Used by client at construction, which needs no request.
-"""
+"""Address and key of a service, from arguments and the environment."""
 
 import re
 from collections.abc import Mapping

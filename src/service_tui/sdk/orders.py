@@ -1,7 +1,6 @@
 """From the arguments of `trade()` to an order: checked and rounded.
 
-Knows the wire's request. Must not know calls.
-Used by client. Source: wire reference, 4.1, step 1.
+Source: wire reference, 4.1, step 1.
 """
 
 import math

@@ -1,7 +1,6 @@
 """Paper trading: fills in memory at the prices of the service, and no order ever sent.
 
-Knows markets and trades of the wire, and micros. Must not know calls.
-Used by client with `live=False`. Source: wire reference, 4.2.
+Source: wire reference, 4.2.
 """
 
 import itertools

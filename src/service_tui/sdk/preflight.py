@@ -1,7 +1,6 @@
 """May this agent trade on that venue now? Asked before real money moves.
 
-Knows bodies of the wire. Must not know calls.
-Used by client. Source: wire reference, 4.1 step 3, and section 5.
+Source: wire reference, 4.1 step 3, and section 5.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""What a client may ask without changing anything.
-
-Knows the reading endpoints, and the paper purse that answers in their place. Must not know orders.
-Used by client, which adds what changes things.
-"""
+"""What a client may ask without changing anything."""
 
 from datetime import datetime
 from typing import Final, Literal

@@ -1,8 +1,4 @@
-"""What became of a trade, in the names of the answer.
-
-Knows the wire's trade. Must not know how it was sent.
-Used by client, guards' callers and paper.
-"""
+"""What became of a trade, in the names of the answer."""
 
 from service_tui.client.errors import OutcomeUnknownError
 from service_tui.terms import Action, Venue

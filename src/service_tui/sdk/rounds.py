@@ -1,8 +1,4 @@
-"""A skill's rounds: its ideas become buys within the budget of the day, and each round is reported.
-
-Knows the client. Must not know why anything is bought.
-Used by skills: `from service_tui import Idea, ServiceClient, run_skill`.
-"""
+"""A skill's rounds: its ideas become buys within the day's budget; each round is reported."""
 
 import itertools
 import json

@@ -1,8 +1,7 @@
 """An own wallet for scripts: link it, approve, sign orders, redeem.
 
-Knows the signing room and the line. Must not know what is worth trading.
-Used by client. The key stays in the signer; every signature goes through the policy. Source: wire
-reference, 6; spec, "Redemption flow (external wallet, 3 steps)".
+The key stays in the signer; every signature goes through the policy. Source: wire reference, 6;
+spec, "Redemption flow (external wallet, 3 steps)".
 """
 
 import secrets

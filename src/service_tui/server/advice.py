@@ -1,8 +1,7 @@
 """Known errors and what to do about them: one table, read from top to bottom.
 
-Knows words and the engine's refusals. Must not know who asks.
-Used by routes.troubleshoot. The first row whose words stand in the text counts, so what is special
-stands before what is general.
+The first row whose words stand in the text counts, so what is special stands before what is
+general.
 """
 
 import re

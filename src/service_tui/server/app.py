@@ -1,8 +1,4 @@
-"""The app: every endpoint of the table under its handler, refusals, the ticker.
-
-Knows routes and access. Must not know arithmetic.
-Used by embedded (in process) and loopback (over TCP): the same app.
-"""
+"""The app: every endpoint of the table under its handler, refusals, the ticker."""
 
 import asyncio
 import json

@@ -1,8 +1,4 @@
-"""The service of a data directory: its world, brought to now, and what its handlers use.
-
-Knows storage and the keeper. Must not know the app: who only reads once needs none.
-Used by embedded, which puts the app before it, and by the report of the command line.
-"""
+"""The service of a data directory: its world, brought to now, and what its handlers use."""
 
 import asyncio
 import secrets

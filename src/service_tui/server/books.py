@@ -1,7 +1,6 @@
 """Whether the books of a data directory add up: they are made again from the journal.
 
-Knows the journal and the world. Changes nothing.
-Used by the check of the command line.
+Changes nothing.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""What a version of the published client is too old for. Source: spec, "Versioning".
-
-Knows numbers of versions alone.
-Used by the version check and the briefing.
-"""
+"""What a version of the published client is too old for. Source: spec, "Versioning"."""
 
 from typing import Final
 

@@ -1,8 +1,4 @@
-"""The whole service in this process: world, app, lifespan, and a transport that reaches it.
-
-Knows storage and the app. Must not know the operator's tower.
-Used by wiring (for the console) and by serve.
-"""
+"""The whole service in this process: world, app, lifespan, and a transport that reaches it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

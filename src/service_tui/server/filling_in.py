@@ -1,6 +1,5 @@
 """What older programs did not write down of markets that ended, made up for once.
 
-Knows the journal, the table of ended markets and the world. Must not know HTTP.
 Used when a data directory is opened: the markets come from the seeded tape, their outcomes from
 what was paid out, and sides that were sold whole from the sales. Memory holds a page of them.
 """

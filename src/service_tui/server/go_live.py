@@ -1,8 +1,4 @@
-"""The nudge towards real money, after some practice on sim.
-
-Knows agents. Must not know how a trade is placed.
-Used by the routes of trades and batches.
-"""
+"""The nudge towards real money, after some practice on sim."""
 
 from typing import Final
 

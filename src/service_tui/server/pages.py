@@ -1,8 +1,4 @@
-"""The claim page over HTTP: the only form that this service takes.
-
-Knows starlette and forms. Must not know agents or codes.
-Used by app.
-"""
+"""The claim page over HTTP: the only form that this service takes."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final

@@ -1,8 +1,4 @@
-"""What is only read, straight from the handlers: no app, no routes, no rates.
-
-Knows the table of handlers, access and httpx's transports. Must not know who asks, or what for.
-Used by the report of the command line: an app takes longer to build than a report to make.
-"""
+"""What is only read, straight from the handlers: no app, no routes, no rates."""
 
 from typing import Final
 

@@ -1,9 +1,8 @@
 """Keeps the world and its journal in step: nothing is answered that is not on disk.
 
-Knows engine and journal. Must not know HTTP.
-Used by service, routes and the ticker. Events are applied in memory first, in one go, then
-written; whoever asked is answered after the write. When a write fails memory is ahead of the disk:
-the keeper refuses everything until it has read the world back.
+Events are applied in memory first, in one go, then written; whoever asked is answered after the
+write. When a write fails memory is ahead of the disk: the keeper refuses everything until it has
+read the world back.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """The functions of contracts that are called or read here, as plain ABI data.
 
-Imports nothing. Used by codec, which writes and reads their bytes.
+Imports nothing.
 """
 
 from typing import Final, TypeAlias

@@ -1,8 +1,4 @@
-"""The approvals that trading needs: what may be moved, by whom, and how the service names it.
-
-Knows the book of addresses. Must not know which are given already: the service or the chain says.
-Used by policy, which signs nothing but these, and by whoever shows them first.
-"""
+"""The approvals that trading needs: what may be moved, by whom, and how the service names it."""
 
 from dataclasses import dataclass
 from functools import cache

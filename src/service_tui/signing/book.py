@@ -1,7 +1,6 @@
 """Addresses of the contracts that are known: one table, a value that is handed in.
 
-Knows addresses only. Production pins `POLYGON`; tests hand in another book.
-Used by policy, approvals, orders and redemption, and by the service's relay.
+Production pins `POLYGON`; tests hand in another book.
 """
 
 from dataclasses import dataclass, fields

@@ -1,8 +1,4 @@
-"""Calls of contracts that may be signed: what the bytes ask for, and back.
-
-Must not know addresses, markets or whether a call is wise.
-Used by policy, which judges what is decoded, by approvals, and by the service's relay.
-"""
+"""Calls of contracts that may be signed: what the bytes ask for, and back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

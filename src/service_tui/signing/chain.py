@@ -1,7 +1,6 @@
 """What the node says: nonce, gas, fees, receipts.
 
 Asks through web3, whose line and whose check of every answer are those of `node`, which makes it.
-Used by whoever prices and follows a transaction.
 """
 
 from collections.abc import Awaitable, Generator

@@ -1,7 +1,6 @@
 """Call data of contracts, written and read by web3: one form only, both ways.
 
 Heavy: imports web3. A caller on an event loop has it loaded in a thread first.
-Used by calls and node here, and by the service's simulated contracts.
 """
 
 from collections.abc import Sequence

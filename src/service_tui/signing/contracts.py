@@ -1,7 +1,6 @@
 """What the contracts hold: payouts, tokens, money, approvals.
 
 Asks through web3, whose line and whose check of every answer are those of `node`, which makes it.
-Used by redemption here, and by whoever shows a wallet.
 """
 
 from collections.abc import Sequence

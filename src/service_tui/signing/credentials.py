@@ -1,8 +1,4 @@
-"""Proof that a wallet is ours, for the venue's credentials: four strings, one signature.
-
-Knows the venue's `ClobAuth` message. Must not know where the four strings are sent.
-Used by whoever posts them to `derive-via-proxy`; the service checks them with the same words.
-"""
+"""Proof that a wallet is ours, for the venue's credentials: four strings, one signature."""
 
 from dataclasses import dataclass, field
 from typing import Final

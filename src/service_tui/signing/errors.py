@@ -12,8 +12,7 @@
     ├── ChainError             the chain's answer is missing or makes no sense
     └── KeystoreError          a key file that cannot be read, opened or written
 
-Knows sentences. No error holds a key, a passphrase or a signature.
-Used by whoever asks for a signature; `str()` is one sentence that may be shown.
+No error holds a key, a passphrase or a signature. `str()` is one sentence that may be shown.
 """
 
 from enum import StrEnum

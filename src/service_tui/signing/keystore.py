@@ -1,7 +1,6 @@
 """Keys under a passphrase: version 3 key files, made and opened.
 
-Knows the file's content and bounds what it may cost to open. Must not know where files lie.
-Used by wiring, which keeps them in the data directory. Both calls take about a second: a thread's.
+Both calls take about a second: a thread's.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,4 @@
-"""The challenge that links a wallet: a text that a person could read, signed as it stands.
-
-Knows what such a text may hold. Must not know the service's calls.
-Used by whoever links a wallet; the service checks the signature with the same words.
-"""
+"""The challenge that links a wallet: a text that a person could read, signed as it stands."""
 
 import re
 from dataclasses import dataclass

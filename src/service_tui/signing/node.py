@@ -1,7 +1,6 @@
 """web3's way to the node: the caller's own line, which has the key, the deadline and the bounds.
 
 Heavy: imports web3. A caller on an event loop has it loaded in a thread first.
-Used by whoever asks the chain; it makes what `chain` and `contracts` ask with.
 """
 
 import re

@@ -1,7 +1,5 @@
 """Orders of the venue: exact amounts, typed data of both generations of its exchange, signatures.
 
-Knows the venue's rounding and structs. Must not know prices, limits or who wants the order.
-Used by whoever places a live order with a wallet of its own; the service reads with the same words.
 Amounts and prices are integers in millionths; no float comes in or goes out.
 """
 

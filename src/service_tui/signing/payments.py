@@ -1,9 +1,4 @@
-"""Pay per call: one authorisation for one documented price, or nothing.
-
-Knows EIP-3009. Must not know when a person wants to pay: off is
-the desk's own state, and nothing here is asked before it is on.
-Used by whoever pays after a 429 that a person answered with yes.
-"""
+"""Pay per call: one authorisation for one documented price, or nothing."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,8 +1,6 @@
 """The policy before every transaction: what a person would sign, and nothing else.
 
-Knows the book, the calls and the caps. Must not know how the chain is asked or who signs.
 What is signed is built anew from what was decoded; the bytes that came are never signed.
-Used by whoever redeems or approves: judge, then price, then sign.
 """
 
 import re

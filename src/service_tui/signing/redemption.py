@@ -2,7 +2,6 @@
 
 On the contract a losing or a second redemption succeeds, pays nothing and burns the tokens: the
 four cases are told apart here, by what the chain holds, never by what a call would return.
-Used by whoever redeems, before the service is asked to prepare and again before signing.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""Who signs: an address and its signatures; the key itself never comes out.
-
-Knows keys and digests. Must not know what is signed: that is checked before it comes here.
-Used by every module of this room that makes a signature; wiring makes the signer.
-"""
+"""Who signs: an address and its signatures; the key itself never comes out."""
 
 import re
 from typing import Final, NoReturn, Protocol

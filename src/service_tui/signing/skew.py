@@ -1,8 +1,4 @@
-"""How far two clocks may be apart before what hangs on a time or a day is signed.
-
-Knows seconds. Must not know a clock.
-Used by whoever signs such a thing: a service tells its own time, and may tell any.
-"""
+"""How far two clocks may be apart before what hangs on a time or a day is signed."""
 
 from typing import Final
 

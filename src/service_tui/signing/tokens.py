@@ -1,6 +1,5 @@
 """Ids of outcome tokens, computed from a condition: nobody has to be believed.
 
-Knows the arithmetic of the conditional-tokens contract and the book of addresses.
 Used before an order is signed, and by the service, whose ids come from here too.
 """
 

@@ -1,8 +1,4 @@
-"""Transactions of type 2: built, signed, written as bytes and read back.
-
-Knows EIP-2718 and EIP-1559 by eth-account. Must not know which contracts or calls are allowed:
-policy does. Used by policy and approvals, which sign, and by the service's relay, which reads.
-"""
+"""Transactions of type 2: built, signed, written as bytes and read back."""
 
 import re
 from dataclasses import dataclass, replace

@@ -1,8 +1,4 @@
-"""Typed data: the digest of a message with named fields, under a domain.
-
-Knows EIP-712 by eth-account, for messages of single values, as nothing else is signed here.
-Used by credentials, orders and payments.
-"""
+"""Typed data: the digest of a message with named fields, under a domain."""
 
 import re
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """What is wrong with a skill's folder, in sentences that say what to do.
 
-Knows packages. Must not run what it checks.
-Used by install, by the desk before a run, and by the command line.
+What is checked is never run.
 """
 
 import ast

@@ -1,7 +1,6 @@
 """Installing a skill from a folder or an archive: whole and checked, or not at all.
 
-Knows packages and files. Must not run anything, nor follow a link.
-Used by the command line and by the desk. What comes is copied into a hidden folder beside the
+Runs nothing and follows no link. What comes is copied into a hidden folder beside the
 others, checked there, and renamed: nobody ever sees half of it.
 """
 

@@ -1,8 +1,7 @@
 """A skill on disk: what its folder says of it.
 
-Knows files and the frontmatter of SKILL.md. Must not run anything, nor trust what it reads: sizes
-are bounded, and a folder that is no skill is passed over.
-Used by the server's catalogue. Source: wire reference, section 10.
+Runs nothing and does not trust what it reads: sizes are bounded, and a folder that is no skill is
+passed over. Source: wire reference, section 10.
 """
 
 import hashlib

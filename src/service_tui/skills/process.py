@@ -1,8 +1,7 @@
 """One process of a skill: started with nothing that it should not have, watched, and ended whole.
 
-Knows files, processes and the guard. Must not know a desk, nor wait: every call returns at once.
-Used by the desk's supervisor. Its output goes to a file of its own, which is cut when it grows; a
-process group of its own takes every signal, and whoever left the group is found by a tag.
+Its output goes to a file of its own, which is cut when it grows; a process group of its own takes
+every signal, and whoever left the group is found by a tag.
 """
 
 import json

@@ -1,8 +1,4 @@
-"""A new skill to begin with: small, working, and honest.
-
-Knows how a skill's folder looks. Must not run it.
-Used by the command line.
-"""
+"""A new skill to begin with: small, working, and honest."""
 
 from pathlib import Path
 from typing import Final

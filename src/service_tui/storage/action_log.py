@@ -1,10 +1,8 @@
 """The action log: what the person and the agents did, one line each, chained by hashes.
 
-Knows files. Must not know what an action means.
-Used by the desk (which appends) and by the command line (which verifies). Each line holds the hash
-of the one before: a line that is changed, taken out or put in breaks the chain from there on. What
-is cut off at the end shows against the head, a file beside the log that names its last line; who
-puts back both is found out only by who has kept a later hash.
+Each line holds the hash of the one before: a line that is changed, taken out or put in breaks the
+chain from there on. What is cut off at the end shows against the head, a file beside the log that
+names its last line; who puts back both is found out only by who has kept a later hash.
 """
 
 import errno

@@ -1,8 +1,4 @@
-"""Rows of the journal that belong to agents, read along an index whatever lies around them.
-
-Knows sequence numbers and kinds; what a row means is its writer's business.
-Used by the server, for positions that ended and for what older programs left out.
-"""
+"""Rows of the journal that belong to agents, read along an index whatever lies around them."""
 
 from collections.abc import Sequence
 

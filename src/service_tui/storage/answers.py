@@ -1,8 +1,4 @@
-"""What was answered under an idempotency key, so that a repeated request meets the same answer.
-
-Knows agents' keys and texts; the answer is written in the transaction of what it answers.
-Used by the server: `Journal.append` writes, `Answers` reads.
-"""
+"""What was answered under an idempotency key, so that a repeated request meets the same answer."""
 
 import sqlite3
 from dataclasses import asdict, dataclass

@@ -1,8 +1,7 @@
 """Every command given on this desk, and how it ended.
 
-Knows states, times and reserved amounts; what a command says is text to it. The row stands before
-anything is sent, so that a killed process leaves a question to be answered, never a surprise.
-Used by the desk's handlers, by its reconciliation and by the blotter screen.
+The row stands before anything is sent, so that a killed process leaves a question to be answered,
+never a surprise.
 """
 
 import sqlite3

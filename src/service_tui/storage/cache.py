@@ -1,7 +1,6 @@
 """The last answers and what the person chose, kept for the next start.
 
-Knows keys and texts. Reading at the start goes through `storage.cold`, which needs no sqlmodel.
-Used by the desk, which writes here what it would be glad to show before the service answers.
+Reading at the start goes through `storage.cold`, which needs no sqlmodel.
 """
 
 import sqlite3

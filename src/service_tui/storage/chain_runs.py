@@ -1,8 +1,6 @@
 """What goes to a chain, step by step: each stands here before it is taken.
 
-Knows steps, nonces and bytes as text; what they mean is text to it. What was signed is never
-changed: the same bytes may be sent again, others never take their place.
-Used by the desk's handlers of redemptions and of the wallet.
+What was signed is never changed: the same bytes may be sent again, others never take their place.
 """
 
 import sqlite3

@@ -1,9 +1,7 @@
 """The last state for the first paint, read before anything heavy is imported.
 
-Knows little but the standard library, so that a console shows yesterday's answers while sqlmodel,
-httpx and the rest are still loading. Nothing here raises: what cannot be read is not there, and the
-real opening, a moment later, says why.
-Used by wiring at the start.
+Nothing here raises: what cannot be read is not there, and the real opening, a moment later, says
+why.
 """
 
 import sqlite3

@@ -1,8 +1,7 @@
 """Markets that ended and that some agent traded: kept for as long as the data directory lives.
 
-Knows ids, times and texts; what stands in a body is its writer's business. They are written in the
-transaction of the journal's rows that end them, and read by their ids: memory holds none of them.
-Used by the journal, which writes them, and by the server, which reads them.
+They are written in the transaction of the journal's rows that end them, and read by their ids:
+memory holds none of them.
 """
 
 import sqlite3

@@ -1,8 +1,6 @@
 """What agents bought and what has come back of it: a digest of the journal, for backtests.
 
-Knows rows, numbers and times; how a row of the journal becomes an entry is its reader's business.
 It can be made again from the journal at any time, so it is written beside it, never with it.
-Used by the server, which keeps it up to date and replays it.
 """
 
 import sqlite3

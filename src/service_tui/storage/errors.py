@@ -20,8 +20,6 @@ StorageError
 ├── ClaimedError             this once-key is taken
 └── BudgetExceededError      the intent is larger than what is left: reserved, asked, maximum
 ```
-
-Knows sqlite3's result codes. Used by every file of this room and by whoever calls it.
 """
 
 import errno

@@ -1,8 +1,6 @@
 """What happened in the sim, in order, and the snapshots that shorten its replay.
 
-Knows sequence numbers, times and texts; what a row means is its writer's business. A row that was
-awaited is on disk, and no row stands without all rows before it.
-Used by the server: it appends before it answers, and replays at the start.
+A row that was awaited is on disk, and no row stands without all rows before it.
 """
 
 import asyncio

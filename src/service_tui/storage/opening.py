@@ -1,7 +1,6 @@
 """How a data directory's database is opened: looked at first, then led to today's schema.
 
-Knows the order of the checks and what each failure means to a person. Everything here blocks.
-Used by wiring and by whoever reads beside a running desk.
+Everything here blocks.
 """
 
 from collections.abc import Generator

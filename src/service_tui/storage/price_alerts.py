@@ -1,8 +1,4 @@
-"""Prices that a person wants to hear of, kept until they are forgotten.
-
-Knows keys, numbers and times; what a condition means is text to it.
-Used by the desk, which looks at every price that it sees.
-"""
+"""Prices that a person wants to hear of, kept until they are forgotten."""
 
 import sqlite3
 from collections.abc import Mapping

@@ -1,8 +1,4 @@
-"""Signals of the reactor that a desk has seen, and what a person has chosen for wallets.
-
-Knows keys, numbers and times; what a state or a policy means is text to it.
-Used by the desk: rows are read at its start, and written whenever something became of a signal.
-"""
+"""Signals of the reactor that a desk has seen, and what a person has chosen for wallets."""
 
 import sqlite3
 from collections.abc import Sequence

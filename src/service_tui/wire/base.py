@@ -1,8 +1,4 @@
-"""What every body on the wire has in common.
-
-Knows pydantic, the terms and the sanitiser. Must not know any endpoint.
-Used by the other files of this room.
-"""
+"""What every body on the wire has in common."""
 
 import re
 from collections.abc import Mapping

@@ -1,8 +1,4 @@
-"""What goes to the chain and comes back. Source: wire reference, 2.5 and 6; spec, "Redemption".
-
-Knows the base of the models. Must not know signatures.
-Used by wallet and redemption.
-"""
+"""What goes to the chain and comes back. Source: wire reference, 2.5 and 6; spec, "Redemption"."""
 
 from typing import Annotated, Final
 

@@ -1,8 +1,4 @@
-"""What an endpoint is: method, path, bodies, plan.
-
-Knows the base of the models. Must not know which endpoints there are: endpoints lists them.
-Used by both towers.
-"""
+"""What an endpoint is: method, path, bodies, plan."""
 
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar

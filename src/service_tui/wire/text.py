@@ -1,8 +1,4 @@
-"""The one sanitiser: text from outside becomes harmless plain text.
-
-Knows Unicode. Must not know who sends or who shows.
-Used by every model of the wire, and by whoever reads a foreign file.
-"""
+"""The one sanitiser: text from outside becomes harmless plain text."""
 
 import re
 import unicodedata

@@ -1,8 +1,4 @@
-"""Addresses of services as a person writes them, before anything heavy is imported.
-
-Knows the standard library only. Must not know keys or requests; the client checks once more.
-Used by cli.
-"""
+"""Addresses of services as a person writes them, before anything heavy is imported."""
 
 from typing import Final
 from urllib.parse import urlsplit

@@ -1,8 +1,4 @@
-"""Retire an agent, or readmit it, without a console: the desk's own command, and no screen.
-
-Knows how desks are opened, by the door of the halt. Must not know the command line's words.
-Used by cli ('agent').
-"""
+"""Retire an agent, or readmit it, without a console: the desk's own command, and no screen."""
 
 from typing import Final
 

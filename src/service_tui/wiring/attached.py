@@ -1,8 +1,4 @@
-"""The process that holds a data directory: where it serves, and how it is asked.
-
-Knows the holder's lock file, the operator's keys and HTTP over loopback. Must not know the server.
-Used by whatever stands beside a holder; imports nothing of a desk that works.
-"""
+"""The process that holds a data directory: where it serves, and how it is asked."""
 
 import logging
 import random

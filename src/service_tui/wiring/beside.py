@@ -1,8 +1,4 @@
-"""A desk on the service of another process: the one that holds the same data directory.
-
-Knows the holder and a desk. Must not know the server.
-Used by live, and by whoever halts or resumes beside a holder.
-"""
+"""A desk on the service of another process: the one that holds the same data directory."""
 
 import random
 from collections.abc import AsyncGenerator

@@ -1,8 +1,4 @@
-"""Why a data directory or a desk does not open, in plain words.
-
-Knows the errors of storage, keys and client. Must not know what was to be opened.
-Used by every door that opens something.
-"""
+"""Why a data directory or a desk does not open, in plain words."""
 
 import logging
 from collections.abc import Generator

@@ -1,7 +1,6 @@
 """When garbage is collected: while nobody types, for a whole collection stops everything.
 
-Knows Python's collector. Must not know who is idle, nor a clock: somebody calls once a second.
-Used by start, which hands it to the console. Young objects are collected as ever, in a moment.
+Young objects are collected as ever, in a moment.
 """
 
 import gc

@@ -1,8 +1,4 @@
-"""Scripts with which a shell completes our command line; made from its parser by shtab.
-
-Knows the parser's actions. Must not know what a command does.
-Used by cli (`completion`), which alone loads shtab.
-"""
+"""Scripts with which a shell completes our command line; made from its parser by shtab."""
 
 import argparse
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,4 @@
-"""Each setting with its value and where it comes from, to read or as JSON; secrets stay hidden.
-
-Knows the table of settings. Must not know who asks.
-Used by cli (`config show`).
-"""
+"""Each setting with its value and where it comes from, to read or as JSON; secrets stay hidden."""
 
 import json
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""The data directory: who holds it, how it is taken, and what lies beside it.
-
-Knows storage. Must not know a desk, a service or a transport.
-Used by live, attached and serve.
-"""
+"""The data directory: who holds it, how it is taken, and what lies beside it."""
 
 import logging
 import os

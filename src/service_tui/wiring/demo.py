@@ -1,7 +1,6 @@
 """The pictures of the screens: a real desk on a real embedded world, in time of its own.
 
-Knows both towers and Textual's headless mode. Same seed, same pictures.
-Used by cli ('demo --screenshot').
+Same seed, same pictures.
 """
 
 import asyncio

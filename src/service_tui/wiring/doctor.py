@@ -1,7 +1,6 @@
 """What is where, and what is wrong: read only.
 
-Knows files, the cold cache and versions. Must not change anything.
-Used by cli.
+It changes nothing.
 """
 
 import os

@@ -1,8 +1,4 @@
-"""A port on loopback that leads to whoever serves the data directory.
-
-Knows sockets. Must not know HTTP: what passes is not looked at.
-Used by serve, when another process holds the directory.
-"""
+"""A port on loopback that leads to whoever serves the data directory."""
 
 import asyncio
 import socket

@@ -1,8 +1,7 @@
 """Halt and resume without a console: the same desk, its gate and its acknowledgements, no screen.
 
-Knows how desks are opened and the halt as they tell it. Must not know the command line's words.
-Used by cli ('halt' and 'resume'). Whoever holds the directory is asked over loopback; where nobody
-does, this process holds it for the moment that it takes.
+Whoever holds the directory is asked over loopback; where nobody does, this process holds it for the
+moment that it takes.
 """
 
 import asyncio

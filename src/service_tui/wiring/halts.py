@@ -1,7 +1,6 @@
 """What every console of a data directory last said of a halt: it is one operator's.
 
-Knows the places of the databases and how a halt is kept. Imports nothing heavy.
-Used by start (for the first paint), live and attached (before anything may trade).
+Imports nothing heavy.
 """
 
 from pathlib import Path

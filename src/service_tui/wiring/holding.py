@@ -1,8 +1,4 @@
-"""Holding a data directory: its service runs here, and answers on loopback.
-
-Knows both towers and the data directory. Must not know a screen.
-Used by live, by serve, and by a console that takes over from a holder that has ended.
-"""
+"""Holding a data directory: its service runs here, and answers on loopback."""
 
 import logging
 import random

@@ -1,8 +1,4 @@
-"""Copies of the database, the way back to one, and a check of all that a data directory keeps.
-
-Knows storage, and of the server's tower how books are made again. Must not know a desk.
-Used by cli, and by the question that a console asks about a damaged database.
-"""
+"""Copies of the database, the way back to one, and a check of all that a data directory keeps."""
 
 import os
 import shlex

@@ -1,8 +1,7 @@
 """`service-tui keys`: make, take in, list and remove keys of wallets.
 
-Knows the words and who is asked. Must not know how a key is kept. A key is never an argument: it is
-typed unseen, piped in, or taken from the environment, which forgets it.
-Used by cli.
+A key is never an argument: it is typed unseen, piped in, or taken from the environment, which
+forgets it.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """Keys on disk: the desk's own for the embedded service, and profiles of other services.
 
-Knows files. Must not know HTTP. Files are 0600, written whole or not at all; a key is bound to the
-address that it was given for.
-Used by live (embedded) and cli (login).
+Files are 0600, written whole or not at all; a key is bound to the address that it was given for.
 """
 
 import json

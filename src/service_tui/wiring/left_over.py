@@ -1,8 +1,4 @@
-"""Orders that an attached console left open, taken over by the next desk of the directory.
-
-Knows blotters. Must not know a service.
-Used by live and attached before a desk opens: what is unknown is looked up before anything trades.
-"""
+"""Orders that an attached console left open, taken over by the next desk of the directory."""
 
 import asyncio
 import logging

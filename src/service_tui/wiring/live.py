@@ -1,8 +1,4 @@
-"""A desk on a service: the embedded one of this process, or another one by its address.
-
-Knows both towers and all that is heavy; imported after the first paint.
-Used by start.
-"""
+"""A desk on a service: the embedded one of this process, or another one by its address."""
 
 import random
 from collections.abc import AsyncGenerator

@@ -1,8 +1,4 @@
-"""Whether the chain of the action log holds, in words.
-
-Knows the log's file. Must not know a desk.
-Used by cli.
-"""
+"""Whether the chain of the action log holds, in words."""
 
 from pathlib import Path
 

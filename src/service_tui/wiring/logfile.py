@@ -1,8 +1,4 @@
-"""The log on disk: for its owner's eyes only.
-
-Knows files and modes. Must not know who logs.
-Used by cli, which logs before anything else looks at the folder: so it is looked at here.
-"""
+"""The log on disk: for its owner's eyes only."""
 
 import faulthandler
 import logging

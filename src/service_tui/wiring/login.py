@@ -1,8 +1,4 @@
-"""Keys of other services in a file of ours or in the system's keyring; the file says which.
-
-Knows profiles and the keyring. Must not know who asks for a key.
-Used by cli: `login`, `logout`, and a start on another service.
-"""
+"""Keys of other services in a file of ours or in the system's keyring; the file says which."""
 
 from collections.abc import Callable
 from dataclasses import replace

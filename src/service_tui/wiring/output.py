@@ -1,8 +1,4 @@
-"""What is said on stdout: the one place that sees a full disk, or a reader who has left.
-
-Knows the stream. Must not know what is said.
-Used by cli and by the doors that speak while they work.
-"""
+"""What is said on stdout: the one place that sees a full disk, or a reader who has left."""
 
 import os
 import sys

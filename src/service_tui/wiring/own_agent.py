@@ -1,9 +1,6 @@
 """The person's own agent on the embedded service: registered once, found again ever after.
 
-Knows the running service, the keys on disk and the name under which the database keeps the agent.
-Must not know a desk. The world remembers the agent; a key file that is lost or wrong costs the key,
-never the account.
-Used by live.
+The world remembers the agent; a key file that is lost or wrong costs the key, never the account.
 """
 
 import logging

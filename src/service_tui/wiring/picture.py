@@ -1,8 +1,7 @@
 """The last picture of the console, shown dimmed and marked while the real one is being loaded.
 
-Knows one text file and a few terminal sequences; imports nothing that takes time. What stands in
-the file is our own screen as plain text, and passes through here without any control character.
-Used by cli (show) and start (keep).
+What stands in the file is our own screen as plain text, and passes through here without any control
+character.
 """
 
 import os

@@ -1,8 +1,4 @@
-"""Holding a data directory for as long as it takes to read it: no app, no desk, no address.
-
-Knows the server's tower and the data directory. Must not know what is read.
-Used by the report of the command line.
-"""
+"""Holding a data directory for as long as it takes to read it: no app, no desk, no address."""
 
 import random
 import secrets

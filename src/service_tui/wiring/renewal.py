@@ -1,8 +1,4 @@
-"""The desk's keys as a client takes them, and taken anew when they are others.
-
-Knows the keys on disk and clients. Must not know who changed them.
-Used by live and attached.
-"""
+"""The desk's keys as a client takes them, and taken anew when they are others."""
 
 import logging
 from collections.abc import Callable

@@ -1,8 +1,7 @@
 """`service-tui report` and `service-tui export`: the console's tables without a screen.
 
-Knows where a service is found, and what a desk knows. Must not know the command line's words.
-Used by cli. Whoever holds the directory is asked; where nobody does, this process holds it for as
-long as it reads. No desk is opened, and no app is built: either takes longer than the report.
+Whoever holds the directory is asked; where nobody does, this process holds it for as long as it
+reads. No desk is opened, and no app is built: either takes longer than the report.
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""Autoresearch from the command line: what the old slash commands did.
-
-Knows the environment, the data directory and both towers. Must not know a screen.
-Used by cli ('autoresearch').
-"""
+"""Autoresearch from the command line: what the old slash commands did."""
 
 import asyncio
 

@@ -1,9 +1,8 @@
 """The MCP server's way to its session: opened when it can be, and tried again until then.
 
-Knows how a session is opened. Must not know git or the service.
-Used by cli ('autoresearch' without a word). A client that starts the server where there is no
-repository, no git or no room hears why in every tool's answer, instead of a line that is just cut
-off. What is heavy is imported while the client has its first answer already.
+A client that starts the server where there is no repository, no git or no room hears why in every
+tool's answer, instead of a line that is just cut off. What is heavy is imported while the client
+has its first answer already.
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""A session of a repository, on the service of the environment or of the data directory.
-
-Knows the data directory and both towers; imported after the protocol's first answer.
-Used by research.
-"""
+"""A session of a repository, on the service of the environment or of the data directory."""
 
 import os
 import random

@@ -1,8 +1,4 @@
-"""The words of `service-tui autoresearch`, and what is wished for by them.
-
-Knows the command line and the environment. Must not know how a wish is met.
-Used by cli and by research.
-"""
+"""The words of `service-tui autoresearch`, and what is wished for by them."""
 
 import argparse
 from collections.abc import MutableMapping

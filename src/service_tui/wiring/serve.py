@@ -1,8 +1,4 @@
-"""The embedded service without a console, until a signal ends it.
-
-Knows the server's tower and the data directory; of the operator's only who keeps the keys.
-Used by cli ('serve').
-"""
+"""The embedded service without a console, until a signal ends it."""
 
 import asyncio
 import logging

@@ -1,8 +1,4 @@
-"""The embedded service on loopback, beside the desk that holds the data directory.
-
-Knows the running service, its data directory and the listener. Must not know a screen.
-Used by live.
-"""
+"""The embedded service on loopback, beside the desk that holds the data directory."""
 
 import asyncio
 import importlib

@@ -1,8 +1,4 @@
-"""`service-tui skills`: list, install, check, new, run; on the command line, without a desk.
-
-Knows skills and the client library. Must not know a console.
-Used by cli.
-"""
+"""`service-tui skills`: list, install, check, new, run; on the command line, without a desk."""
 
 import os
 import subprocess  # the child is a skill that the person names

@@ -1,8 +1,4 @@
-"""From the options to a first paint: what was known, then the desk behind it.
-
-Knows the cold cache and the console; imports nothing heavy, `live` comes after the first paint.
-Used by cli.
-"""
+"""From the options to a first paint: what was known, then the desk behind it."""
 
 import asyncio
 import gc

@@ -1,8 +1,7 @@
 """A console that was attached takes the data directory over when its holder has ended.
 
-Knows the lock, and how a directory is held. Must not know a desk but by its facts.
-Used by attached. The desk itself goes on as before, over loopback: it finds this process in the
-lock file as it found the other one.
+The desk itself goes on as before, over loopback: it finds this process in the lock file as it found
+the other one.
 """
 
 import asyncio

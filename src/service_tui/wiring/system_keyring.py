@@ -1,8 +1,4 @@
-"""The keyring of the system, where there is one: it holds passphrases, and keys of other services.
-
-Knows the library `keyring`, an extra that is slow to load. Must not know what is held.
-Used by the keys of wallets and by `login` and `logout`.
-"""
+"""The keyring of the system, where there is one: passphrases, and keys of other services."""
 
 from typing import Final, Protocol
 

@@ -1,7 +1,6 @@
 """Keys of wallets in the data directory: one file a key, encrypted, for its owner's eyes only.
 
-Knows files, the system's keyring and the signing room. Must not know who asks: cli or desk.
-Used by cli (`keys`) and by the desk's vault. Every call blocks; opening takes about a second.
+Every call blocks; opening takes about a second.
 """
 
 import secrets

@@ -1,8 +1,4 @@
-"""One page about something, told anew as long as it is open.
-
-Knows the desk's state and that somebody tells of it. Must not know what is told.
-Used by the settings, the action log, and the agents screen where there is no room for a pane.
-"""
+"""One page about something, told anew as long as it is open."""
 
 from collections.abc import Callable
 from typing import TypeAlias

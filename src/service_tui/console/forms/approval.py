@@ -1,8 +1,4 @@
-"""A trade that waits for the person: let it go out, at another size, or refuse it with a reason.
-
-Knows the desk's state. Must not know who asked for it, nor how it is decided.
-Used by the app, from anywhere, and by the screen of what needs the person.
-"""
+"""A trade that waits for the person: let it go out, at another size, or refuse it with a reason."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final

@@ -1,8 +1,4 @@
-"""Which plan an agent gets: three doors, and what is behind each.
-
-Knows the plans by name and in words. Must not know an agent.
-Used by the agents screen.
-"""
+"""Which plan an agent gets: three doors, and what is behind each."""
 
 from typing import ClassVar, Final
 

@@ -1,6 +1,5 @@
 """A question that must not be answered by accident.
 
-Knows words. Must not know what is confirmed.
 Used before leaving while orders are under way.
 """
 

@@ -1,6 +1,5 @@
 """A question about several things, each on a line of its own: all of them can be read.
 
-Knows words. Must not know what is confirmed.
 Used before many monitors are set or removed at once.
 """
 

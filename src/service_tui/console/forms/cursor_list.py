@@ -1,8 +1,7 @@
 """A dialog with a list and a cursor that stays with its row, and falls to the next with it.
 
-Knows the desk's state. Must not know what the rows are.
-Used by the stored keys and the open orders. As in every table of the desk, no key ever acts on a
-row that has come under the cursor by itself a moment ago.
+As in every table of the desk, no key ever acts on a row that has come under the cursor by itself a
+moment ago.
 """
 
 from abc import abstractmethod

@@ -1,8 +1,4 @@
-"""Where a number comes from: its formula, what went into it, who said so and when.
-
-Knows texts made by others. Must not know the numbers' meaning.
-Used by every screen on `i`.
-"""
+"""Where a number comes from: its formula, what went into it, who said so and when."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,8 +1,4 @@
-"""A few lines to fill in, judged at every key, with a preview and two doors.
-
-Knows the desk's state. Must not know what is typed for.
-Used by the forms that set monitors and price alerts.
-"""
+"""A few lines to fill in, judged at every key, with a preview and two doors."""
 
 from abc import abstractmethod
 from collections.abc import Iterator

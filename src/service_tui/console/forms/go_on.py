@@ -1,8 +1,4 @@
-"""How a desk goes on that cannot be opened as it is: its ways, and a door to each.
-
-Knows the ways in words. Must not know what they do.
-Used by the app.
-"""
+"""How a desk goes on that cannot be opened as it is: its ways, and a door to each."""
 
 from typing import ClassVar, Final
 

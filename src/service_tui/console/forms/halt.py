@@ -1,8 +1,4 @@
-"""The halt in front of the person: acknowledgements, the sale of everything, and the way back.
-
-Knows the desk's state and commands. Must not know how a halt is carried out.
-Used by the app on F9; it asks nothing, for it opens when entries are blocked already.
-"""
+"""The halt in front of the person: acknowledgements, the sale of everything, and the way back."""
 
 from typing import ClassVar, Final
 

@@ -1,8 +1,4 @@
-"""What the halt says: who has acknowledged it, what it does not reach, and how far the exits are.
-
-Knows the desk's state and the formats. Must not know a widget.
-Used by the halt's panel and by the question before everything is sold.
-"""
+"""What the halt says: who has acknowledged it, what it does not reach, how far the exits are."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""Every key that works here, made from the live key table; what is disabled says why.
-
-Knows the key table. Must not know what an action does.
-Used by the app on `?`, with the reasons of the screen in front.
-"""
+"""Every key that works here, made from the live key table; what is disabled says why."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final

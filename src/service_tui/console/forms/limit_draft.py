@@ -1,8 +1,4 @@
-"""A limit price that was typed on the ticket, judged: micros on a tick, or one sentence why not.
-
-Knows records and terms. Must not know a widget or a clock.
-Used by the order draft, for an order that is to rest on a book.
-"""
+"""A limit price that was typed on the ticket, judged: micros on a tick, or one sentence why not."""
 
 import re
 from typing import Final

@@ -1,7 +1,6 @@
 """Before an order for real money leaves: everything about it in words, and a key of its own.
 
-Knows the desk's state. Must not know how an order is placed or signed.
-Used by the ticket. Enter never confirms it; cancel has the focus. Source: ux, "Danger".
+Enter never confirms it; cancel has the focus. Source: ux, "Danger".
 """
 
 from dataclasses import replace

@@ -1,8 +1,4 @@
-"""What mirroring the signal in focus would bring: asked while it waits, seen before it is bought.
-
-Knows signals, commands and times handed in. Must not know a widget.
-Used by the reactor screen and by the dialog that mirrors.
-"""
+"""What mirroring the signal in focus would bring, seen before it is bought."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,8 +1,4 @@
-"""What was typed as stop and target, judged: thresholds, or one sentence saying why not.
-
-Knows the desk's records. Must not know a widget or a clock.
-Used by the forms that set monitors and price alerts, at every key.
-"""
+"""What was typed as stop and target, judged: thresholds, or one sentence saying why not."""
 
 import re
 from collections.abc import Sequence

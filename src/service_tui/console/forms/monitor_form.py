@@ -1,8 +1,4 @@
-"""Stop and target of one position: typed as percent or as price, the other follows.
-
-Knows the desk's state. Must not know how a monitor is set.
-Used by the monitors and portfolio screens, which hand what it returns to the app.
-"""
+"""Stop and target of one position: typed as percent or as price, the other follows."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final

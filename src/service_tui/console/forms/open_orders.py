@@ -1,8 +1,4 @@
-"""Everything of ours that rests on a book, and the way to take it off again.
-
-Knows the desk's state and its commands. Must not know how an order is cancelled.
-Used by the portfolio and the blotter.
-"""
+"""Everything of ours that rests on a book, and the way to take it off again."""
 
 from typing import ClassVar, Final
 

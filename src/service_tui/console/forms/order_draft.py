@@ -1,8 +1,4 @@
-"""What was typed on the ticket, judged: an order, or one sentence saying why not.
-
-Knows the desk's state and its commands. Must not know a widget or a clock.
-Used by the trade form, at every key.
-"""
+"""What was typed on the ticket, judged: an order, or one sentence saying why not."""
 
 import re
 from dataclasses import dataclass, replace

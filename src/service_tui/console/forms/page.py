@@ -1,8 +1,4 @@
-"""One page of text in a frame, to be read and left.
-
-Knows texts. Must not know what they say.
-Used by the help, the welcome and the explanations.
-"""
+"""One page of text in a frame, to be read and left."""
 
 from abc import abstractmethod
 from typing import ClassVar

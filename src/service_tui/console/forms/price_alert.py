@@ -1,8 +1,4 @@
-"""A price alert: tell once when the price of a side is there. Nothing is traded.
-
-Knows the desk's state. Must not know how prices are watched.
-Used by every screen with a market in focus.
-"""
+"""A price alert: tell once when the price of a side is there. Nothing is traded."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final

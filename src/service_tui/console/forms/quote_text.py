@@ -1,8 +1,4 @@
-"""What an order would bring, in labelled figures.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the trade form, at every new quote.
-"""
+"""What an order would bring, in labelled figures."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,8 +1,4 @@
-"""When an open ticket asks for a quote, and whether the quote on screen still holds.
-
-Knows commands, records and times handed in. Must not know a widget.
-Used by the trade form.
-"""
+"""When an open ticket asks for a quote, and whether the quote on screen still holds."""
 
 import itertools
 from dataclasses import dataclass, replace

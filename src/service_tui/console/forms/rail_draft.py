@@ -1,8 +1,4 @@
-"""What was typed as a limit, a risk default or quiet hours, judged: a change, or why not.
-
-Knows rails and their figures. Must not know a widget or a clock.
-Used by the forms of the settings screen, at every key.
-"""
+"""What was typed as a limit, a risk default or quiet hours, judged: a change, or why not."""
 
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,8 +1,4 @@
-"""What was typed for the reactor, judged: sizes, a fraction, a wallet, or why it is none.
-
-Knows the desk's records. Must not know a widget or a clock.
-Used by the forms of the reactor screen, at every key.
-"""
+"""What was typed for the reactor, judged: sizes, a fraction, a wallet, or why it is none."""
 
 import re
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""The day of every agent on one page: what it traded, what came of it, what held it back.
-
-Knows the desk's reports and the formats. Must not know a screen.
-Used by the app on a key of its own.
-"""
+"""The day of every agent on one page: what it traded, what came of it, what held it back."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,8 +1,4 @@
-"""What an order that is to rest on a book would do: what fills now, what stays, what it costs.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the ticket, and by the dialog before real money.
-"""
+"""What an order that is to rest on a book would do: what fills now, what stays, what it costs."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,8 +1,4 @@
-"""What the order ticket says of its market, its venue and its choices.
-
-Knows the desk's state and the formats. Must not know a widget.
-Used by the trade form, at every change.
-"""
+"""What the order ticket says of its market, its venue and its choices."""
 
 from typing import Final
 

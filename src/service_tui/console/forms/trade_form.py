@@ -1,8 +1,4 @@
-"""The order ticket: side, amount, what it would bring, and the order it returns.
-
-Knows the desk's state and how to ask for a quote. Must not know how an order is carried out.
-Used by the markets and portfolio screens, which hand what it returns to the app.
-"""
+"""The order ticket: side, amount, what it would bring, and the order it returns."""
 
 from dataclasses import replace
 from typing import Final

@@ -1,6 +1,5 @@
 """A question that only a typed word answers.
 
-Knows words. Must not know what is confirmed.
 Used before a halt is ended, and before everything is sold.
 """
 

@@ -1,8 +1,4 @@
-"""The first screen of all: what this is, that the money is virtual, and five keys to start.
-
-Knows words. Must not know the desk.
-Used by the app at the first run, and when the operator asks for it.
-"""
+"""The first screen of all: what this is, that the money is virtual, and five keys to start."""
 
 from typing import ClassVar, Final
 

@@ -1,8 +1,4 @@
-"""Why it traded: the links from the signal to the exit, each with its time and its figures.
-
-Knows the chain and the formats. Must not know where the chain comes from.
-Used by the portfolio and the blotter.
-"""
+"""Why it traded: the links from the signal to the exit, each with its time and its figures."""
 
 import textwrap
 from typing import Final, Protocol

@@ -1,8 +1,4 @@
-"""The columns of alerts, exits and price alerts.
-
-Knows the desk's records and the formats. Must not know a widget but the tables' columns.
-Used by the monitors screen.
-"""
+"""The columns of alerts, exits and price alerts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""What every screen is: a pane that shows one slice of the state.
-
-Knows the desk's state. Must not know any other screen, nor where the state comes from.
-Used by every screen; the app calls `take` on the one in front.
-"""
+"""What every screen is: a pane that shows one slice of the state."""
 
 from abc import abstractmethod
 from typing import Generic, TypeVar

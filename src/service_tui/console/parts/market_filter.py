@@ -1,8 +1,4 @@
-"""Which markets are wanted: what the keys have switched on, and what was typed.
-
-Knows the desk's records and the language of the `/` line. Must not know a widget.
-Used by the markets screen, at every key and every new state.
-"""
+"""Which markets are wanted: what the keys have switched on, and what was typed."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass

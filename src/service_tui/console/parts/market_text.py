@@ -1,8 +1,4 @@
-"""What is told about one market: its figures, news, trades, rules and the own position.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the markets screen for its detail pane.
-"""
+"""What is told about one market: its figures, news, trades, rules and the own position."""
 
 from datetime import UTC
 from typing import Final

@@ -1,8 +1,4 @@
-"""The columns of the monitors: thresholds, the way between them, what an exit would bring.
-
-Knows the desk's records and the formats. Must not know a widget but the table's columns.
-Used by the monitors screen.
-"""
+"""The columns of the monitors: thresholds, the way between them, what an exit would bring."""
 
 from collections.abc import Callable
 from typing import Final

@@ -1,8 +1,4 @@
-"""What is told about monitors, alerts, exits and price alerts: heads, figures, sentences.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the monitors screen.
-"""
+"""What is told about monitors, alerts, exits and price alerts: heads, figures, sentences."""
 
 from typing import Final, NamedTuple
 

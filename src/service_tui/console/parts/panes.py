@@ -1,8 +1,4 @@
-"""Screens that tell the row in focus in a pane, and those with several lists above it.
-
-Knows the desk's state. Must not know what the rows are.
-Used by the screens with a detail pane.
-"""
+"""Screens that tell the row in focus in a pane, and those with several lists above it."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence

@@ -1,8 +1,4 @@
-"""The columns of open and of closed positions, and what a search can ask of them.
-
-Knows the desk's records and the formats. Must not know a widget but the table's columns.
-Used by the portfolio screen.
-"""
+"""The columns of open and of closed positions, and what a search can ask of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

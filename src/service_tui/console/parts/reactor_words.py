@@ -1,8 +1,4 @@
-"""Why a signal is not mirrored, and what is said before something is bought or authorised.
-
-Knows the desk's state and the formats. Must not know a widget.
-Used by the reactor screen's actions.
-"""
+"""Why a signal is not mirrored, and what is said before something is bought or authorised."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,8 +1,4 @@
-"""The four lists of the monitors screen as rows of one kind, so that one table shows each.
-
-Knows the desk's records. Must not know a widget.
-Used by the monitors screen.
-"""
+"""The four lists of the monitors screen as rows of one kind, so that one table shows each."""
 
 from typing import Final
 

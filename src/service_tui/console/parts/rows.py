@@ -1,7 +1,6 @@
 """What every screen with one table does alike: search, focus, copy, explain, open the ticket.
 
-Knows the desk's state. Must not know what the rows are.
-Used by every screen with a table; `panes` builds on it.
+`panes` builds on it.
 """
 
 from abc import abstractmethod

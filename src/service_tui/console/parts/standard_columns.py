@@ -1,8 +1,4 @@
-"""Columns that many tables have: the market, a side, prices, amounts and times.
-
-Knows the formats and the table's columns. Must not know what the rows are.
-Used by the columns of every screen.
-"""
+"""Columns that many tables have: the market, a side, prices, amounts and times."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar

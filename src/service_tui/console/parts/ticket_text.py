@@ -1,8 +1,4 @@
-"""What is told about one command: its state in a word, its times, its end.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the blotter.
-"""
+"""What is told about one command: its state in a word, its times, its end."""
 
 import textwrap
 from typing import Final

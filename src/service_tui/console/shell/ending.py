@@ -1,8 +1,4 @@
-"""The end of the program: begun by a key, by a signal or by a lost terminal, over within a bound.
-
-Knows signals and one thread. Must not know the desk, which closes itself meanwhile.
-Used by the frame; wiring hands it an `Ending` where the program is more than a test.
-"""
+"""The end of the program: begun by a key, a signal or a lost terminal, over within a bound."""
 
 import os
 import signal

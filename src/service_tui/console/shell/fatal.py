@@ -1,8 +1,4 @@
-"""A fault of our own, told without a single value: the places only.
-
-Knows tracebacks. Must not know the app: Textual's own page prints local variables, keys included.
-Used by the app when an exception reaches it (failures, rule 12 and F-25).
-"""
+"""A fault of our own, told without a single value: the places only."""
 
 import logging
 from collections.abc import Iterator

@@ -1,8 +1,4 @@
-"""What every full-screen program of ours does alike: themes, toasts, signals, a decent end.
-
-Knows Textual. Must not know the desk nor a screen.
-Used by the console's app, which stands on it.
-"""
+"""What every full-screen program of ours does alike: themes, toasts, signals, a decent end."""
 
 import logging
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """F9: the gate closes before anything else is done with the key, and the halt stands on the screen.
 
-Knows the views and one command. Must not know how a halt is carried out.
-Used by the app, which stands on it. A key is dealt with in its turn, after those that came before
-and whatever they opened; this one is not: it acts when the terminal hands it over.
+A key is dealt with in its turn, after those that came before and whatever they opened; this one is
+not: it acts when the terminal hands it over.
 """
 
 from typing import Final

@@ -1,8 +1,4 @@
-"""The key by which the person decides for agents, from anywhere: the trades that wait.
-
-Knows the views and the dialog of an approval. Must not know a screen's layout.
-Used by the app, which stands on it.
-"""
+"""The key by which the person decides for agents, from anywhere: the trades that wait."""
 
 from dataclasses import replace
 from typing import Final

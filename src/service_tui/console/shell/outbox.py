@@ -1,8 +1,4 @@
-"""What the operator ordered, on its way to the desk - or the reason why it does not go.
-
-Knows commands, the state and the desk's doors. Must not know a widget.
-Used by the app's one handler of commands.
-"""
+"""What the operator ordered, on its way to the desk - or the reason why it does not go."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,8 +1,4 @@
-"""What `:` finds by words: actions, markets, positions, agents, settings, sessions, themes.
-
-Knows the key table, and the state through the screen in front. Must not know what a choice does.
-Used by the app, which handles the messages that a choice posts.
-"""
+"""What `:` finds by words: actions, markets, positions, agents, settings, sessions, themes."""
 
 import asyncio
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,4 @@
-"""Telling what passed: each notice once, in the ways that the person chose for its kind.
-
-Knows the desk's notices and the frame's ways of telling. Must not know a screen or a clock.
-Used by the app, which hands it each newer state.
-"""
+"""Telling what passed: each notice once, in the ways that the person chose for its kind."""
 
 from typing import Final, Protocol
 

@@ -1,8 +1,7 @@
 """The terminal as the program writes to it: it may be closed or stop reading at any moment.
 
-Knows Textual's driver. Its thread dies with a closed terminal, after which its queue, once full,
-would hold every writer for ever.
-Used by the frame.
+Its thread dies with a closed terminal, after which its queue, once full, would hold every writer
+for ever.
 """
 
 import asyncio

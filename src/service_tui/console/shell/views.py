@@ -1,8 +1,4 @@
-"""Which screen is in front, which were before, and what can be done there.
-
-Knows screens by name and by what they all are. Must not know where the state comes from.
-Used by the console's app, which stands on it.
-"""
+"""Which screen is in front, which were before, and what can be done there."""
 
 import asyncio
 import importlib

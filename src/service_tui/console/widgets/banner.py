@@ -1,8 +1,4 @@
-"""The line for what lasts: halted, offline, paused, cached, refused. Otherwise it is gone.
-
-Knows the desk's state. Must not know a screen.
-Used by the app, which hands it each newer state and each second's tick.
-"""
+"""The line for what lasts: halted, offline, paused, cached, refused. Otherwise it is gone."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

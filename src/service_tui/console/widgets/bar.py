@@ -1,9 +1,4 @@
-"""A line or two across the screen, drawn from texts that somebody else makes.
-
-Knows widths. Must not know what the lines say.
-Used by the top bar, the banner and the key bar: they are right in the very first frame, and after
-every change of the window's width, without being told of it.
-"""
+"""A line or two across the screen, drawn from texts that somebody else makes."""
 
 from abc import abstractmethod
 

@@ -1,7 +1,6 @@
 """A line through points in time, drawn with the eight dots of braille characters.
 
-Knows arithmetic and braille patterns. Must not know widgets, colours or how values read.
-Used by PriceChart. A price holds until the next one: the line goes in steps, not in slopes.
+A price holds until the next one: the line goes in steps, not in slopes.
 """
 
 import math

@@ -1,8 +1,4 @@
-"""The lines of a chart as pieces of text and the names of their colours.
-
-Knows frames, points and columns of characters. Must not know widgets, keys or the mouse.
-Used by PriceChart alone.
-"""
+"""The lines of a chart as pieces of text and the names of their colours."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,4 @@
-"""A row of options, one of them taken.
-
-Knows Textual. Must not know what is chosen; who holds it says which option is taken.
-Used by the order ticket: its side, its action, its presets.
-"""
+"""A row of options, one of them taken."""
 
 from typing import ClassVar
 

@@ -1,8 +1,4 @@
-"""Columns of a table: what a cell shows, how wide it is, and how text is cut to fit.
-
-Knows cells of a terminal and Rich's Text. Must not know widgets or what the rows are.
-Used by RecordTable, and by every screen that declares a table.
-"""
+"""Columns of a table: what a cell shows, how wide it is, and how text is cut to fit."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

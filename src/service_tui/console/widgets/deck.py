@@ -1,8 +1,4 @@
-"""The screens on top of each other: one is displayed, the others keep their place and do nothing.
-
-Knows screens by what they all are. Must not know any one of them.
-Used by the app, which makes a screen at its first visit.
-"""
+"""The screens on top of each other: one is shown, the others keep their place and do nothing."""
 
 from textual.app import ComposeResult
 from textual.containers import Container

@@ -1,8 +1,4 @@
-"""Everything about the row in focus: a head, a chart or none, and blocks of text.
-
-Knows Textual and the chart. Must not know what the row is.
-Used by every screen with a detail beside its table.
-"""
+"""Everything about the row in focus: a head, a chart or none, and blocks of text."""
 
 from typing import ClassVar
 

@@ -1,7 +1,4 @@
-"""The moment after a cursor has lost its row and fallen to the neighbour: no key acts then.
-
-Knows the loop's time. Used by the tables of records and the lists of dialogs.
-"""
+"""The moment after a cursor has lost its row and fallen to the neighbour: no key acts then."""
 
 import asyncio
 from typing import Final

@@ -1,8 +1,4 @@
-"""The `/` line of a table: what is typed narrows the rows, and what is wrong with it is said.
-
-Knows Textual. Must not know the rows nor the language that is typed.
-Used by every screen with a table.
-"""
+"""The `/` line of a table: what is typed narrows the rows, and what is wrong with it is said."""
 
 from typing import ClassVar
 

@@ -1,8 +1,4 @@
-"""One line about all agents, fitted to the width.
-
-Knows bits of a line. Must not know what they say.
-Used by the agents screen.
-"""
+"""One line about all agents, fitted to the width."""
 
 from rich.text import Text
 

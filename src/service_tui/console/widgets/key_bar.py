@@ -1,8 +1,4 @@
-"""The bottom line: the screens by number, and the few keys that matter here; all clickable.
-
-Knows the key table. Must not know a screen but by its name.
-Used by the app, which says what is in front and handles what is chosen.
-"""
+"""The bottom line: the screens by number, and the few keys that matter here; all clickable."""
 
 from typing import Final
 

@@ -1,8 +1,4 @@
-"""Pieces of one line, of which the less important give way when there is no room.
-
-Knows texts, ranks and cells. Must not know what the pieces mean.
-Used by the top bar and the key bar.
-"""
+"""Pieces of one line, of which the less important give way when there is no room."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,6 @@
 """What the frame knows of a screen, whatever part of the state it shows.
 
-Knows the desk's state and the messages that leave a screen. Must not know any screen.
-Used by the deck, the key bar and the palette; `screens.base` builds on it.
+`screens.base` builds on it.
 """
 
 import json

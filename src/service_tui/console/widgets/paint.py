@@ -1,8 +1,4 @@
-"""Names of meanings become styles, once a theme; for widgets that draw their own lines.
-
-Knows Textual's colours and the theme's variables. Must not know what is drawn.
-Used by RecordTable and PriceChart, once before each paint and then for each segment.
-"""
+"""Names of meanings become styles, once a theme; for widgets that draw their own lines."""
 
 from collections.abc import Mapping
 

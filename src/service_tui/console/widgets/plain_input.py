@@ -1,8 +1,4 @@
-"""A line to type into that takes printable text only, and no secrets.
-
-Knows Textual's Input. Must not know what is typed for.
-Used by the filter line and the order ticket.
-"""
+"""A line to type into that takes printable text only, and no secrets."""
 
 import re
 from typing import Final

@@ -1,8 +1,4 @@
-"""A price over time: a braille line with axes, one's own entry, news and a reading.
-
-Knows points and how they are drawn. Must not know markets, the desk or the time.
-Used by the market's detail; the equity curve is the same chart with another formatter.
-"""
+"""A price over time: a braille line with axes, one's own entry, news and a reading."""
 
 import math
 from bisect import bisect_right

@@ -1,8 +1,4 @@
-"""A table of records: a cursor that stays on its row, sorting, a filter, marks, keys and mouse.
-
-Knows rows through its columns and a key. Must not know what they mean, nor the desk.
-Used by every screen with a list; the screen hands it rows and asks it for the selected one.
-"""
+"""A table of records: a cursor that stays on its row, sorting, a filter, marks, keys and mouse."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""Rows under a fixed header, drawn line by line, and what the eye is on kept in its place.
-
-Knows the order of the rows and how lines are drawn. Must not know keys, the mouse or messages.
-Used by RecordTable, which adds those.
-"""
+"""Rows under a fixed header, drawn line by line, and what the eye is on kept in its place."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""Room for what must stay in sight: the part that scrolls gets what is left of a frame.
-
-Knows Textual. Must not know what is shown.
-Used by the forms and the order ticket, whose doors stand below the part that scrolls.
-"""
+"""Room for what must stay in sight: the part that scrolls gets what is left of a frame."""
 
 from textual.widget import Widget
 

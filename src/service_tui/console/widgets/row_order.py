@@ -1,8 +1,7 @@
 """Which rows are shown, in which order, and which one the cursor is on - by identity.
 
-Knows rows only through functions. Must not know widgets, cells or the screen.
-Used by RecordTable. The promise: between two moves of the cursor, whatever happens to the rows,
-`selected` is the row that was highlighted, or None.
+The promise: between two moves of the cursor, whatever happens to the rows, `selected` is the row
+that was highlighted, or None.
 """
 
 from collections.abc import Callable, Sequence

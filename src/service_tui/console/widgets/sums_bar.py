@@ -1,8 +1,4 @@
-"""One line of sums above a list, fitted to the width.
-
-Knows bits of a line. Must not know what they say.
-Used by the redemption screen.
-"""
+"""One line of sums above a list, fitted to the width."""
 
 from rich.text import Text
 

@@ -1,8 +1,7 @@
 """The lines of a table: header, rows and the text of an empty one, as strips of segments.
 
-Knows columns and paint. Must not know keys, scrolling or which rows there are.
-Used by RecordTable alone. What a row's cells read is laid out once and kept until told to forget;
-a line that reads, stands and glows as it did is drawn no second time.
+What a row's cells read is laid out once and kept until told to forget; a line that reads, stands
+and glows as it did is drawn no second time.
 """
 
 import textwrap

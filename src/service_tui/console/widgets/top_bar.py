@@ -1,8 +1,4 @@
-"""The top lines: what a trade means here, what we have, and how the service answers.
-
-Knows the desk's state. Must not know a screen.
-Used by the app, which hands it each newer state and each second's tick.
-"""
+"""The top lines: what a trade means here, what we have, and how the service answers."""
 
 from collections.abc import Iterator
 from typing import Final

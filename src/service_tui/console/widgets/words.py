@@ -1,6 +1,5 @@
 """A block of text that is repainted only when it changed, and laid out only when its shape did.
 
-Knows Textual. Must not know what it says.
 Used wherever figures tick: the ticket, the detail panes, the rows of options.
 """
 

@@ -1,8 +1,6 @@
 """Govern: what an operator does with an agent of the embedded service.
 
-Knows ports. Must not know widgets. A key and a code pass through here into the state, and nowhere
-else: no notice, no log, no blotter.
-Used by desk.desk.
+A key and a code pass through here into the state, and nowhere else: no notice, no log, no blotter.
 """
 
 from collections.abc import Awaitable, Callable

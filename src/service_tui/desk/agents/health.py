@@ -1,7 +1,6 @@
 """How an agent is, in a word with its reason, and what it did last. Pure.
 
-Knows views of agents, leashes and runs. Must not know wire, network or Textual; `now` is wall time.
-Used by the agents screen and whatever else tells of agents.
+`now` is wall time.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,6 @@
 """What a skill on the desk's own leash is answered, in the words of a service that keeps leashes.
 
-Beside them: which answers of the service say that nothing was carried out.
-Knows leashes and the wire. Must not know sockets, the network, nor widgets. Pure.
-Used by leash_line.
+Beside them: which answers of the service say that nothing was carried out. Pure.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,6 @@
 """One call of a skill as it comes over a socket, and the plain answers that need no service.
 
-HTTP is read by h11. Must not know leashes, keys, nor the network beyond.
-Used by leash_line.
+HTTP is read by h11.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """A leash that this desk keeps itself, where the service has none: what passes, waits, or is a no.
 
-Knows leashes and orders. Must not know HTTP, the network, nor widgets; `now` is wall time. Pure.
-Used by leash_line, through which everything goes that a skill asks of such a service.
+`now` is wall time. Pure.
 """
 
 from collections.abc import Mapping

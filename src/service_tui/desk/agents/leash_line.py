@@ -1,8 +1,7 @@
 """The way of skills to a service that keeps no leash: through this desk, which keeps it.
 
-Knows sockets, the leash that is kept, and the client that passes calls on. Must not know widgets.
-Used by the handler of skills. A skill is given an address on loopback and a key that is good there
-alone: its agent's own key stays with the desk, so that there is no way around.
+A skill is given an address on loopback and a key that is good there alone: its agent's own key
+stays with the desk, so that there is no way around.
 
 ours: beside reading, a skill on such a leash may trade, cancel its orders and set monitors; other
 writes are refused. Trades that wait are forgotten with the desk, as the skill ends with it too.

@@ -1,8 +1,7 @@
 """Looking up the buys of skills whose answer was lost, where this desk keeps the leash.
 
-Knows the client's way of passing calls on, and trades. Must not know sockets, nor widgets.
-Used by leash_line. As for the desk's own orders: nothing is ever sent again, it is searched for
-among the trades by a reference that only the desk has put there.
+As for the desk's own orders: nothing is ever sent again, it is searched for among the trades by a
+reference that only the desk has put there.
 """
 
 import logging

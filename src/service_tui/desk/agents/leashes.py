@@ -1,8 +1,4 @@
-"""SetLeash, ApproveHeld, RefuseHeld and PauseAll: the person's hand on the agents.
-
-Knows ports. Must not know widgets, nor how a skill runs.
-Used by desk.desk.
-"""
+"""SetLeash, ApproveHeld, RefuseHeld and PauseAll: the person's hand on the agents."""
 
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.desk.agents.health import still_waiting

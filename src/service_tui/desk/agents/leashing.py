@@ -1,8 +1,4 @@
-"""Putting leashes on: the calls that more than one handler makes.
-
-Knows ports. Must not know widgets.
-Used by the handlers of the fleet and of skills.
-"""
+"""Putting leashes on: the calls that more than one handler makes."""
 
 from service_tui.desk.commands.agents import SetLeash
 from service_tui.desk.ports import Ports

@@ -1,8 +1,4 @@
-"""What every agent traded and why, and what it holds and held, for an export or a report.
-
-Knows ports and the endpoints of the fleet. Must not know widgets or files.
-Used by the handler of exports, and by the report of the command line.
-"""
+"""What every agent traded and why, and what it holds and held, for an export or a report."""
 
 from collections.abc import Mapping
 from typing import Final

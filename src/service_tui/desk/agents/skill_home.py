@@ -1,7 +1,6 @@
 """Where this desk keeps skills, and the keys of the agents that it made for them.
 
-Knows files. Must not know processes, nor the network.
-Used by the handler of skills. The keys lie in a file that only its owner reads, as the desk's own.
+The keys lie in a file that only its owner reads, as the desk's own.
 """
 
 import json

@@ -1,8 +1,6 @@
 """The skills that this desk runs: started, watched, tried again, held by the halt, ended.
 
-Knows processes of skills and records. Must not know the network, nor widgets.
-Used by desk.desk, which runs `run`, and by the handler of skills. Nothing here waits for a process:
-a look every fifth of a second decides what is next.
+Nothing here waits for a process: a look every fifth of a second decides what is next.
 """
 
 import asyncio

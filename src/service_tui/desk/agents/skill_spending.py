@@ -1,8 +1,4 @@
-"""What skills have spent today at a service that keeps no leash, over the end of this desk.
-
-Knows a file. Must not know orders, nor the network; days are of wall time.
-Used by leash_line, which writes a buy down before it is sent.
-"""
+"""What skills have spent today at a service that keeps no leash, over the end of this desk."""
 
 import json
 import os

@@ -1,8 +1,6 @@
 """StartSkill, StopSkill, RestartSkill, DetachSkill, InstallSkill: skills that this desk runs.
 
-Knows ports, the home of skills and their runs. Must not know widgets. Keys pass through here into
-the process of their skill, and nowhere else.
-Used by desk.desk.
+Keys pass through here into the process of their skill, and nowhere else.
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""Leashes, waiting trades and what an agent did, from the wire as views.
-
-Knows wire and the views. Must not know the client, the state or time.
-Used by the pollers and by the handler of the fleet.
-"""
+"""Leashes, waiting trades and what an agent did, from the wire as views."""
 
 from service_tui.desk.slices.fleet import (
     AgentNeedView,

@@ -1,8 +1,6 @@
 """What goes into the action log: each order of the person, and what each agent did.
 
-Knows commands, facts and the log. Must not know widgets. Secrets never come here: an order says
-itself in words that hold none.
-Used by desk.desk, which tells it of every command and every fact.
+Secrets never come here: an order says itself in words that hold none.
 """
 
 import asyncio

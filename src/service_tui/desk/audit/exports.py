@@ -1,7 +1,6 @@
 """What the desk knows as tables for spreadsheets and programs: CSV, JSON, and a day as Markdown.
 
-Knows the state. Must not know files, the network or time. Pure.
-Used by the handler of exports.
+Pure.
 """
 
 import csv

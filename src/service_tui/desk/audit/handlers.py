@@ -1,8 +1,4 @@
-"""ExportData: what the desk knows, as files that spreadsheets open.
-
-Knows ports and the tables. Must not know widgets.
-Used by desk.desk.
-"""
+"""ExportData: what the desk knows, as files that spreadsheets open."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,7 +1,6 @@
 """A day's summary of each agent: what it traded, why, what came of it, and what held it back. Pure.
 
-Knows the state. Must not know files, the network or time. A day begins at midnight UTC.
-Used by the exports, by the page of the console and by the command line.
+A day begins at midnight UTC.
 """
 
 from collections import Counter

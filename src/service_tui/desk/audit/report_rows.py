@@ -1,8 +1,4 @@
-"""The day of the agents as rows of a spreadsheet, and as sentences in Markdown. Pure.
-
-Knows the reports. Must not know files, the network or time.
-Used by the exports and by the command line.
-"""
+"""The day of the agents as rows of a spreadsheet, and as sentences in Markdown. Pure."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

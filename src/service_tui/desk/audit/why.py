@@ -1,8 +1,6 @@
 """Why it traded: what is known of a trade, from its signal to its exit, link by link. Pure.
 
-Knows the state. Must not know wire, network, time or Textual. A link of which nothing is known
-says so, and why: nothing here is made up.
-Used by the console, on any position and any order.
+A link of which nothing is known says so, and why: nothing here is made up.
 """
 
 from collections.abc import Iterator

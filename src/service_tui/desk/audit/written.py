@@ -1,8 +1,4 @@
-"""Files that a person asked for: each whole or not there, for nobody else, over nothing.
-
-Knows files. Must not know what is in them.
-Used by the handler of exports and by the command line.
-"""
+"""Files that a person asked for: each whole or not there, for nobody else, over nothing."""
 
 import errno
 import os

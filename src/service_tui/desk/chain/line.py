@@ -1,10 +1,7 @@
 """The desk's line to the chain: prices, nonces, one signature at a time, bytes that leave once.
 
-Knows ports, the journal of runs, the vault and the policy. Must not know what is redeemed or
-approved, nor any screen.
-Used by desk.redeeming and by the handler of the wallet. Every nonce of the wallet is given here,
-one after the other, so that no two runs ever take the same place unknowingly.
-Source: failures, T-05, F-17 and F-19.
+Every nonce of the wallet is given here, one after the other, so that no two runs ever take the same
+place unknowingly. Source: failures, T-05, F-17 and F-19.
 """
 
 import asyncio

@@ -1,8 +1,6 @@
 """Why a run on the chain ends before anything is signed, in the desk's words.
 
-Knows the answers of the service and the errors of signing. Must not know who asked.
-Used by desk.redeeming and by the handlers of redemptions and of the wallet. The four topics of the
-spec are told apart here.
+The four topics of the spec are told apart here.
 """
 
 from typing import Final

@@ -1,8 +1,4 @@
-"""A run on the chain as text and back: what the journal keeps of it beside bytes and times.
-
-Knows records and json. Must not know storage, the chain or who carries a run out.
-Used by desk.redeeming and by the handlers of redemptions and of the wallet.
-"""
+"""A run on the chain as text and back: what the journal keeps of it beside bytes and times."""
 
 import json
 from dataclasses import asdict, dataclass, replace

@@ -1,8 +1,7 @@
 """Redemptions as rows of the blotter: what, which market, how much, by which hash, how it ended.
 
-Knows records. Must not know the journal of runs, nor how one is carried out. Pure.
-Used by the blotter screen. A run stands in a journal of its own, step by step; a second row of the
-same in the journal of orders could only disagree with it.
+Pure. A run stands in a journal of its own, step by step; a second row of the same in the journal of
+orders could only disagree with it.
 """
 
 from typing import Final

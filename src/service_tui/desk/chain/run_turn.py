@@ -1,8 +1,5 @@
 """One run on the chain on its way: its journal, and the steps that every run has.
 
-Knows ports, the chain line and the journal. Must not know what the run is about.
-Used by desk.redeeming and by the handler of the wallet.
-
 The journal names the step that comes next before it is taken. What is found there after a crash
 goes on from that step: before `broadcast` nothing has left this machine and nothing was kept that
 could; from there on the same bytes are sent again, and others never. Source: failures, rule 5,

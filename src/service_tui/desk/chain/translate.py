@@ -1,8 +1,4 @@
-"""Redemptions and the wallet of the wire as views.
-
-Knows wire and the views. Must not know the client, the state or time.
-Used by the pollers and by the handlers of redemptions and of the wallet.
-"""
+"""Redemptions and the wallet of the wire as views."""
 
 from collections.abc import Iterator
 from dataclasses import replace

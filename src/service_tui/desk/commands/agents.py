@@ -1,8 +1,4 @@
-"""What an operator may order of leashes, waiting trades and skills. Frozen values.
-
-Knows records of the fleet, terms and units. Must not know how an order is carried out.
-Used by the console and the CLI (which make them) and by the desk's handlers.
-"""
+"""What an operator may order of leashes, waiting trades and skills. Frozen values."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,8 +1,4 @@
-"""What an operator may order. Frozen values; each knows how to say itself in words.
-
-Knows terms and units. Must not know how an order is carried out.
-Used by console and CLI (which make them) and by the desk's handlers.
-"""
+"""What an operator may order. Frozen values; each knows how to say itself in words."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,8 +1,4 @@
-"""What an operator may order about orders that rest on a book. Frozen values.
-
-Knows terms and units. Must not know how an order is carried out.
-Used by the console (which makes them) and by the desk's handler of open orders.
-"""
+"""What an operator may order about orders that rest on a book. Frozen values."""
 
 from dataclasses import dataclass
 from typing import ClassVar

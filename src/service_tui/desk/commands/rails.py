@@ -1,8 +1,4 @@
-"""What an operator may order of limits, risk defaults and the pause. Frozen values.
-
-Knows rails and units. Must not know how an order is carried out.
-Used by the console (which makes them) and by the desk's handler of them.
-"""
+"""What an operator may order of limits, risk defaults and the pause. Frozen values."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,8 +1,4 @@
-"""What an operator may order of the reactor. Frozen values.
-
-Knows the reactor's records and units. Must not know how an order is carried out.
-Used by the console (which makes them) and by the desk's handlers of the reactor.
-"""
+"""What an operator may order of the reactor. Frozen values."""
 
 from dataclasses import dataclass
 from typing import ClassVar

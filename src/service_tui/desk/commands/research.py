@@ -1,8 +1,4 @@
-"""What an operator may order of experiments and backtests. Frozen values.
-
-Knows terms. Must not know how an order is carried out.
-Used by the console (which makes them) and by the desk's handler of them.
-"""
+"""What an operator may order of experiments and backtests. Frozen values."""
 
 from dataclasses import dataclass
 from typing import ClassVar

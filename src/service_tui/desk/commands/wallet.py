@@ -1,8 +1,6 @@
 """What an operator may order of redemptions, the wallet and real money. Frozen values.
 
-Knows terms and units. Must not know how an order is carried out. A secret in a command never shows
-in its repr nor in its words.
-Used by the console (which makes them) and by the desk's handlers of them.
+A secret in a command never shows in its repr nor in its words.
 """
 
 from dataclasses import dataclass, field

@@ -1,8 +1,4 @@
-"""Fills of every agent from the history, where the stream has not told them.
-
-Knows the client and the endpoint of an agent's trades. Must not know widgets.
-Used by the reading of agents: after a start, and where events were missed.
-"""
+"""Fills of every agent from the history, where the stream has not told them."""
 
 from collections import Counter
 from collections.abc import Iterator

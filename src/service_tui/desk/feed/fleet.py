@@ -1,8 +1,4 @@
-"""Asking for leashes, for trades that wait, and for what the agent in focus did.
-
-Knows client, translate and facts. Must not know the state's owner.
-Used by pollers.
-"""
+"""Asking for leashes, for trades that wait, and for what the agent in focus did."""
 
 from dataclasses import replace
 from typing import Final

@@ -1,7 +1,6 @@
 """Hearing at once what the service tells, instead of waiting for the next look.
 
-Knows the events of the stream, and which topics each touches. Must not know how the stream comes.
-Used by desk.desk, which owns its loops. While there is no stream everything is polled as ever.
+While there is no stream everything is polled as ever.
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""The list of all markets, page by page, of services that differ in what they give at once.
-
-Knows client, translate and the facts. Must not know when it is asked, nor by whom.
-Used by desk.pollers.
-"""
+"""The list of all markets, page by page, of services that differ in what they give at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

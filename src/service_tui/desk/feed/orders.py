@@ -1,8 +1,4 @@
-"""The reading of open orders, and of what became of those that are open no more.
-
-Knows client, translate and facts. Must not know the state's owner.
-Used by pollers.
-"""
+"""The reading of open orders, and of what became of those that are open no more."""
 
 import logging
 

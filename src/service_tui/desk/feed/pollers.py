@@ -1,8 +1,7 @@
 """Loops that ask the service and turn its answers into facts; none ever sees a widget.
 
-Knows client, translate and facts. Must not know the state's owner.
-Used by desk.desk, which owns their tasks. A poller backs off to 30 s while its calls fail, stops
-asking while the key is refused, and always leaves a fact behind.
+A poller backs off to 30 s while its calls fail, stops asking while the key is refused, and always
+leaves a fact behind.
 """
 
 import logging

@@ -1,8 +1,4 @@
-"""What a reading is: one question to the service, and the facts that its answer makes.
-
-Knows ports and facts. Must not know which readings there are.
-Used by the readings and by pollers, which repeat them.
-"""
+"""What a reading is: one question to the service, and the facts that its answer makes."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field

@@ -1,8 +1,4 @@
-"""What lies on the real venues, from the wire.
-
-Knows wire and records. Must not know the client, the state or time.
-Used by the pollers.
-"""
+"""What lies on the real venues, from the wire."""
 
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.translate import amount

@@ -1,7 +1,6 @@
 """Readings of the redemption queue and of the wallet.
 
-Knows client, translate and facts. Must not know the state's owner.
-Used by pollers. A service without the lists of ours is asked for positions and settings instead.
+A service without the lists of ours is asked for positions and settings instead.
 """
 
 import logging

@@ -1,9 +1,4 @@
-"""Exiting everything that was confirmed: each exit an ordinary sale, a few at a time.
-
-Knows positions and tickets. Must not know how a sale is carried out, nor look up what became of an
-unknown one: that is done as for any order.
-Used by desk.desk while it is halted.
-"""
+"""Exiting everything that was confirmed: each exit an ordinary sale, a few at a time."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,8 +1,7 @@
 """Halting: the gate at once, then everybody who has to know, until all have said so; and its end.
 
-Knows the steps of a halt and where it is kept. Must not know HTTP or widgets.
-Used by desk.desk, which calls `halt` before anything else and owns the loop. Nothing here opens the
-gate but a word that a person typed, and that only after everybody else has let go.
+Nothing here opens the gate but a word that a person typed, and that only after everybody else has
+let go.
 """
 
 import asyncio

@@ -1,8 +1,7 @@
 """What a halt has done by others, one call each, and what a resumption undoes.
 
-Knows ports. Must not know when or how often it is asked: each may be done again at any time.
-Used by desk.halting. A step says in words what came of it; it raises ServiceError, StorageError or
-NotDoneError while it is not done.
+A step says in words what came of it; it raises ServiceError, StorageError or NotDoneError while it
+is not done.
 """
 
 from collections.abc import Awaitable, Callable

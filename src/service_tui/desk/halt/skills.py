@@ -1,8 +1,6 @@
 """The agents of skills at a service that keeps no halt: paused, cleared and let go by their keys.
 
-Knows the keys of these agents and the client that passes calls on. Must not know when or how often
-it is asked: each may be done again at any time.
-Used by desk.halting; made by desk.supervision. What is not done is said with a NotDoneError.
+What is not done is said with a NotDoneError.
 """
 
 import asyncio

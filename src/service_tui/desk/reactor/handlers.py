@@ -1,8 +1,7 @@
 """What a person sets of the reactor: config, watchlist, policies, names, the breaker.
 
-Knows ports and the table of choices. Must not know widgets, nor how a signal is mirrored.
-Used by desk.desk. Policies and names stay on this machine; the rest is the service's, and what
-stands on the screen is what the service then says.
+Policies and names stay on this machine; the rest is the service's, and what stands on the screen is
+what the service then says.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,4 @@
-"""Signals and choices as they lie on disk, and the slice of the reactor with which a desk begins.
-
-Knows records, the table and the blotter's rows. Must not know wire or network.
-Used by opening (to read) and by the desk's mirrors and handlers (to write).
-"""
+"""Signals and choices as they lie on disk, and the reactor's slice with which a desk begins."""
 
 import logging
 from collections.abc import Iterable

@@ -1,7 +1,6 @@
 """The order that a signal proposes, and why it is not placed. Pure.
 
-Knows the state, records and bodies of orders. Must not know how an order is sent, nor a clock.
-Used by desk.mirroring. Source: decisions, "Reactor sizing"; wire reference, 8.
+Source: decisions, "Reactor sizing"; wire reference, 8.
 """
 
 import hashlib

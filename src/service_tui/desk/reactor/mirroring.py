@@ -1,8 +1,7 @@
 """The mirror of a signal: the one place where somebody else's trade becomes an order of ours.
 
-Knows ports, the blotter and the service's signals. Must not know widgets, nor who is worth it.
-Used by desk.desk, which tells it of every listing. What a wallet's policy calls `auto` is mirrored
-from here within the listing that brings it; everything else waits for the person's word.
+What a wallet's policy calls `auto` is mirrored from here within the listing that brings it;
+everything else waits for the person's word.
 
 Before an order leaves, its intent, its once-key and the signal stand on disk in one transaction,
 under names made of the signal's own. Whoever comes after a crash finds them there: what was sent is

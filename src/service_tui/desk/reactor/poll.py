@@ -1,7 +1,6 @@
 """One reading of the reactor: the signals that wait, and now and then the config and the wallets.
 
-Knows client, translate and facts. Must not know how often it is called, nor what is mirrored.
-Used by desk.pollers. A service without a reactor for us is no failure: it is said, once.
+A service without a reactor for us is no failure: it is said, once.
 """
 
 import logging

@@ -1,8 +1,7 @@
 """The reactor's wire bodies as views, with this desk's own bounds on what a service proposes.
 
-Knows wire and the views. Must not know the client, the state or time: `now` is wall time.
-Used by the poller and the handlers of the reactor. Nothing of a signal is believed that its own
-fields or the config contradict. Source: failures, T-24.
+Nothing of a signal is believed that its own fields or the config contradict. Source: failures,
+T-24.
 """
 
 import re

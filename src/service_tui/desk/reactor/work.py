@@ -1,8 +1,4 @@
-"""The desk's work with the reactor in one place: mirrors, what the person sets, and what is kept.
-
-Knows the parts that do it. Must not know HTTP, widgets or SQL.
-Used by desk.desk, which hands in every change of the state and owns the loops.
-"""
+"""The desk's work with the reactor: mirrors, what the person sets, and what is kept."""
 
 import asyncio
 import logging

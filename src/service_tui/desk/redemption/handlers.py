@@ -1,8 +1,7 @@
 """Redemptions: which begin, by whose word, and which go on after a restart.
 
-Knows ports, the chain line and the journal of runs. Must not know widgets, nor what a step does.
-Used by desk.desk. Only the desk that holds the data directory runs it, so that two consoles on it
-redeem once. A halt does not stop it: a redemption brings money. Source: decisions, "Money".
+Only the desk that holds the data directory runs it, so that two consoles on it redeem once. A halt
+does not stop it: a redemption brings money. Source: decisions, "Money".
 """
 
 import asyncio

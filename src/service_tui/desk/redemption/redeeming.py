@@ -1,9 +1,4 @@
-"""One redemption on its way: ask, check, sign, broadcast, confirm, report.
-
-Knows the service's three steps, the policy and the chain. Must not know when a redemption begins,
-nor whether it begins by itself.
-Used by desk.handlers.redemption.
-"""
+"""One redemption on its way: ask, check, sign, broadcast, confirm, report."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,6 @@
 """Watches the files of sessions on this machine: what runs where, and every line as it comes.
 
-Knows notes and ports. Must not know who writes them.
-Used by desk.desk, which owns its loop. Looking costs a few stats a second; reading only what moved.
+Looking costs a few stats a second; reading only what moved.
 """
 
 import asyncio

@@ -1,9 +1,4 @@
-"""RunBacktest, StartSession, EndSession, ResetSession, ShowDiff: experiments from the desk's side.
-
-Knows ports. Must not know widgets; a session is begun by the program that also serves agents, in a
-process of its own, so that there is one machine of sessions and not two.
-Used by desk.desk.
-"""
+"""Experiments from the desk's side: backtests, sessions, and the diff of one."""
 
 import asyncio
 import os

@@ -1,8 +1,4 @@
-"""Experiments, sessions and backtests of the wire, and of files, as views.
-
-Knows wire, notes and the views. Must not know the client, the state or time.
-Used by the pollers, the watch of files and the handler of research.
-"""
+"""Experiments, sessions and backtests of the wire, and of files, as views."""
 
 from typing import Final
 

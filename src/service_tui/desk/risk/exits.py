@@ -1,8 +1,7 @@
 """The exit of an alert: the one place where a breach becomes a sale.
 
-Knows ports, the blotter and the service's alerts. Must not know widgets, nor what a breach is.
-Used by desk.desk, which hands in every listing of alerts. Only the desk that holds the data
-directory runs it. Exits pass every block of entries: pause, halt, limits.
+Only the desk that holds the data directory runs it. Exits pass every block of entries: pause, halt,
+limits.
 
 Before a sale leaves, its intent and its once-key stand on disk in one transaction, under names made
 of the alert's id. Whoever comes after a crash finds them there, looks the order up, and only then

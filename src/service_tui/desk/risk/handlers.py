@@ -1,8 +1,4 @@
-"""SetMonitor, SetMonitors and RemoveMonitor: thresholds that the service watches.
-
-Knows ports. Must not know widgets, nor how a breach is met.
-Used by desk.desk.
-"""
+"""SetMonitor, SetMonitors and RemoveMonitor: thresholds that the service watches."""
 
 import math
 from collections.abc import Iterator

@@ -1,8 +1,4 @@
-"""Price alerts: looked at with every price that the desk sees, told once, kept over a restart.
-
-Knows the state and the table of the data directory. Must not know where a price came from.
-Used by desk.desk: `look` with every change of the state, `run` as a loop that writes and tells.
-"""
+"""Price alerts: looked at with every price that the desk sees, told once, kept over a restart."""
 
 import asyncio
 import logging

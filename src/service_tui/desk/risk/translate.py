@@ -1,8 +1,4 @@
-"""Monitors and alerts of the wire as views.
-
-Knows wire and the views. Must not know the client, the state or time: `now` is wall time.
-Used by the pollers and by the handler of monitors.
-"""
+"""Monitors and alerts of the wire as views."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,8 +1,4 @@
-"""SetSpeed, SetStar, SetPreference: what moves no money.
-
-Knows ports. Must not know widgets.
-Used by desk.desk.
-"""
+"""SetSpeed, SetStar, SetPreference: what moves no money."""
 
 from typing import Final
 

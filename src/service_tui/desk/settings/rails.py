@@ -1,8 +1,7 @@
 """SetRail, SetDefaults, SetPaused: what binds, on the service and on this desk.
 
-Knows ports. Must not know widgets.
-Used by desk.desk. A figure of the desk's own stays on this machine; the rest is the service's, and
-what stands on the screen is what the service then says.
+A figure of the desk's own stays on this machine; the rest is the service's, and what stands on the
+screen is what the service then says.
 """
 
 from collections.abc import Awaitable, Callable

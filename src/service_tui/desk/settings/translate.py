@@ -1,8 +1,4 @@
-"""Settings of the wire as rails and risk defaults.
-
-Knows wire and the views. Must not know the client, the state or time.
-Used by the poller of the account, and by the handler of limits.
-"""
+"""Settings of the wire as rails and risk defaults."""
 
 from service_tui.desk.slices.rails import CooldownView, RailsView, RiskDefaults, SkillSpend
 from service_tui.desk.translate import SIM_TRADE_MAX, amount

@@ -1,8 +1,4 @@
-"""The agents of the embedded service, what they trade, and what is shown of them once.
-
-Knows terms and units. Must not know wire, network, time or Textual.
-Used by desk.translate (which makes them), desk.state, and the agents screen.
-"""
+"""The agents of the embedded service, what they trade, and what is shown of them once."""
 
 from dataclasses import dataclass, field
 

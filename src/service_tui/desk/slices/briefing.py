@@ -1,8 +1,4 @@
-"""The heartbeat as an operator sees it: what the service itself says wants attention.
-
-Knows units. Must not know wire, network, time or Textual.
-Used by desk.translate_briefing (which makes it), desk.state, and every screen that shows a part.
-"""
+"""The heartbeat as an operator sees it: what the service itself says wants attention."""
 
 from dataclasses import dataclass
 

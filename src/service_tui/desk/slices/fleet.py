@@ -1,8 +1,4 @@
-"""Leashes, trades that wait, skills and their runs, as an operator sees them.
-
-Knows terms and units. Must not know wire, network, time or Textual.
-Used by desk.translate_fleet and desk.skills (which make them), desk.reduce_fleet, and the screens.
-"""
+"""Leashes, trades that wait, skills and their runs, as an operator sees them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

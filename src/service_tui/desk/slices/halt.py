@@ -1,8 +1,4 @@
-"""The halt as an operator sees it: who has acknowledged it, and how far the exits have come.
-
-Knows units. Must not know wire, network, time or Textual.
-Used by desk.halting (which makes them), desk.state, and the console's bars and dialogs.
-"""
+"""The halt as an operator sees it: who has acknowledged it, and how far the exits have come."""
 
 import json
 import math

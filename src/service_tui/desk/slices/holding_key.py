@@ -1,8 +1,4 @@
-"""What a position is known by, on every floor of the desk.
-
-Knows terms. Must not know anything else.
-Used by records, handlers and screens, so that no two places write it differently.
-"""
+"""What a position is known by, on every floor of the desk."""
 
 from service_tui.terms import Side, Venue
 

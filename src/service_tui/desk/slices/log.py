@@ -1,8 +1,4 @@
-"""The action log as an operator sees it: what was done, by whom, and whether its chain holds.
-
-Knows units. Must not know files, wire, network, time or Textual.
-Used by desk.actions (which makes it), desk.state, and the screen of the log.
-"""
+"""The action log as an operator sees it: what was done, by whom, and whether its chain holds."""
 
 from dataclasses import dataclass
 from enum import StrEnum

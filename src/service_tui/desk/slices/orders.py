@@ -1,8 +1,4 @@
-"""Orders that rest on the book of a real venue, as an operator sees them.
-
-Knows terms and units. Must not know wire, network, time or Textual.
-Used by desk.translate_orders (which makes them), desk.reduce, and the console.
-"""
+"""Orders that rest on the book of a real venue, as an operator sees them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

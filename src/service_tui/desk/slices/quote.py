@@ -1,8 +1,4 @@
-"""What the service said an order would get, as the ticket shows it.
-
-Knows units. Must not know wire, network, time or Textual.
-Used by desk.translate (which makes it), desk.reduce, and the ticket.
-"""
+"""What the service said an order would get, as the ticket shows it."""
 
 from dataclasses import dataclass
 

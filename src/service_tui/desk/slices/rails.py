@@ -1,8 +1,4 @@
-"""What binds the agent and this desk, as an operator sees it: safety rails and risk defaults.
-
-Knows terms and units. Must not know wire, network, time or Textual.
-Used by desk.translate_rails (which makes them), desk.rails, and the settings screen.
-"""
+"""What binds the agent and this desk, as an operator sees it: safety rails and risk defaults."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

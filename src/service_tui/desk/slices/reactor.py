@@ -1,7 +1,5 @@
 """The reactor as an operator sees it: signals, followed wallets, config and circuit breaker.
 
-Knows terms and units. Must not know wire, network, time or Textual.
-Used by desk.translate_reactor (which makes them), desk.reduce_reactor, and the reactor screen.
 Sizes are micros of shares, money is micros of the venue's currency, prices are of the side.
 """
 

@@ -1,8 +1,4 @@
-"""What an operator sees: views with the derived numbers already worked out.
-
-Knows terms and units. Must not know wire, network, time or Textual.
-Used by desk.translate (which makes them), desk.reduce, and every screen.
-"""
+"""What an operator sees: views with the derived numbers already worked out."""
 
 import math
 from collections.abc import Mapping

@@ -1,9 +1,4 @@
-"""Redemptions as an operator sees them: the queue, and how far the one under way has come.
-
-Knows terms and units. Must not know wire, network, time or Textual.
-Used by desk.translate_redemption (which makes the queue), desk.handlers.redemption (which makes the
-runs), desk.reduce_redemption, and the redemption screen.
-"""
+"""Redemptions as an operator sees them: the queue, and how far the one under way has come."""
 
 from dataclasses import dataclass
 from enum import StrEnum

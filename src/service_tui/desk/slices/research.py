@@ -1,8 +1,4 @@
-"""Experiments, their sessions and backtests, as an operator sees them.
-
-Knows terms and units. Must not know wire, network, time or Textual.
-Used by desk.translate_research (which makes them), desk.reduce_research, and the research screen.
-"""
+"""Experiments, their sessions and backtests, as an operator sees them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

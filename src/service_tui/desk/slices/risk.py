@@ -1,8 +1,4 @@
-"""Monitors, alerts, exits and price alerts, as an operator sees them.
-
-Knows terms and units. Must not know wire, network, time or Textual.
-Used by desk.translate_risk (which makes them), desk.reduce_risk, and the monitors screen.
-"""
+"""Monitors, alerts, exits and price alerts, as an operator sees them."""
 
 import hashlib
 import re

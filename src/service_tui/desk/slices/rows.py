@@ -1,8 +1,4 @@
-"""A row in its place among others: what the slices of the state do alike. Pure.
-
-Knows nothing. Must not know what the rows are.
-Used by the reducers.
-"""
+"""A row in its place among others: what the slices of the state do alike. Pure."""
 
 from collections.abc import Callable
 from typing import TypeVar

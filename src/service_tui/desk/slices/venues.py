@@ -1,8 +1,4 @@
-"""What lies on the real venues, apart by venue and so by money.
-
-Knows terms and units. Must not know wire, network, time or Textual.
-Used by desk.translate (which makes them), desk.state and the portfolio screen.
-"""
+"""What lies on the real venues, apart by venue and so by money."""
 
 from dataclasses import dataclass
 from typing import Final

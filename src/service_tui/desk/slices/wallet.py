@@ -1,8 +1,4 @@
-"""The wallet as an operator sees it: whose it is, what it holds, and what it still lacks.
-
-Knows terms and units. Must not know wire, network, time, Textual, and never a key or a passphrase.
-Used by desk.handlers.wallet (which makes it), desk.checklist and the wallet panel.
-"""
+"""The wallet as an operator sees it: whose it is, what it holds, and what it still lacks."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -1,8 +1,4 @@
-"""PlaceTrade and AskQuote: preflight, intent, one send, and what its answer means.
-
-Knows ports, commands, facts. Must not know widgets or arithmetic of the venue.
-Used by desk.desk.
-"""
+"""PlaceTrade and AskQuote: preflight, intent, one send, and what its answer means."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

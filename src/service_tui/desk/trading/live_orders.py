@@ -1,8 +1,6 @@
 """Orders for real money: what stands against one, and the signature that an own wallet gives it.
 
-Knows the state, the wire's market and signing's orders. Must not know a widget.
-Used by the trade handler before an order is written down, and by desk.sending right before it
-leaves. Source: decisions, "Live orders on evm_venue"; wire reference, 6.2.
+Source: decisions, "Live orders on evm_venue"; wire reference, 6.2.
 """
 
 import asyncio

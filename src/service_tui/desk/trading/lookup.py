@@ -1,9 +1,4 @@
-"""Looking up orders whose end is not known, by the reference that each carries.
-
-Knows ports, trades of the service and the end of a ticket. Must not know how an order is sent: what
-is not found is never sent again from here.
-Used by desk.desk, at the start and again and again while something is unknown.
-"""
+"""Looking up orders whose end is not known, by the reference that each carries."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,9 +1,7 @@
 """Looking for an order of unknown end among those that rest on a book.
 
-Knows ports, tickets and open orders. Must not know how an order is sent.
-Used by desk.lookup where the trades do not have it: a service may list as a trade only what was
-filled. An open order carries no reference of ours, so it must be like the one that was sent in
-everything, younger than it, and the only one.
+An open order carries no reference of ours, so it must be like the one that was sent in everything,
+younger than it, and the only one.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """CancelOrders: orders that rest are taken off their books.
 
-Knows ports. Must not know widgets.
-Used by desk.works. A cancel takes risk away: it passes while halted, and one that is repeated finds
-nothing left to cancel. What it does not know, the list that is read anew tells.
+A cancel takes risk away: it passes while halted, and one that is repeated finds nothing left to
+cancel. What it does not know, the list that is read anew tells.
 """
 
 from typing import Final

@@ -1,8 +1,4 @@
-"""One order on its way: the words of the wire, one send, and what its answer means.
-
-Knows ports, an order and its answer. Must not know why an order is placed, nor whether it may be.
-Used by the handlers that move money, once the intent is on disk, and by desk.lookup.
-"""
+"""One order on its way: the words of the wire, one send, and what its answer means."""
 
 from dataclasses import replace
 from typing import Final

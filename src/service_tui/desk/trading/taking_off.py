@@ -1,8 +1,7 @@
 """Taking orders that rest off their books: by a person's word, and before an exit sells.
 
-Knows ports, open orders and what is held now. Must not know widgets, nor why an exit sells.
-Used by the handlers of open orders and of alerts, and by the exit of everything. A cancel takes
-risk away: it passes while halted, and one that is repeated finds nothing left to cancel.
+A cancel takes risk away: it passes while halted, and one that is repeated finds nothing left to
+cancel.
 """
 
 from typing import Final

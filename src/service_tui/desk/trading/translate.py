@@ -1,8 +1,4 @@
-"""Open orders of the wire as views.
-
-Knows wire and records. Must not know the client, the state or time.
-Used by the reading of open orders, and by the look-up of an order that may rest.
-"""
+"""Open orders of the wire as views."""
 
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.translate import amount

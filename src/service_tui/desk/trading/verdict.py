@@ -1,8 +1,7 @@
 """What the answer to an order proves: done, resting, refused, failed, or nothing at all.
 
-Knows an order and its answer. Must not know how either travelled, nor time.
-Used by the trade handler and, for what was found later, by desk.lookup. An answer that contradicts
-the order or itself proves nothing: the order is then looked up. Source: failures, rule 1.
+An answer that contradicts the order or itself proves nothing: the order is then looked up. Source:
+failures, rule 1.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """The wallet: its key, its link, its approvals, its credentials, and the LIVE switch.
 
-Knows ports, the vault and the chain line. Must not know widgets; a passphrase and a key pass
-through to the vault and are kept nowhere.
-Used by desk.desk through wallet_desk. Source: spec, "Wallet types"; wire reference, 6.3 to 6.5.
+Source: spec, "Wallet types"; wire reference, 6.3 to 6.5.
 """
 
 import asyncio

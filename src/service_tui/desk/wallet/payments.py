@@ -1,9 +1,8 @@
 """Paying per call: off until a person gives a cap for the day, and one offer at a time.
 
-Knows ports, the journal and the policy of payments. Must not know widgets.
-Used by desk.desk through wallet_desk. Nothing is ever paid by itself: an offer is shown, and paid
-after the person's yes, once, for exactly the documented price. What was signed counts against the
-day's cap whether an answer came or not. Source: decisions, "x402"; failures, T-12 and rule 19.
+Nothing is ever paid by itself: an offer is shown, and paid after the person's yes, once, for
+exactly the documented price. What was signed counts against the day's cap whether an answer came or
+not. Source: decisions, "x402"; failures, T-12 and rule 19.
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""Everything of the desk that signs: redemptions, the wallet, and paying for calls, as one door.
-
-Knows the handlers of this noun and the line that they share. Must not know a widget.
-Used by desk.desk, which owns the task.
-"""
+"""Everything of the desk that signs: redemptions, the wallet, and paying for calls, as one door."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

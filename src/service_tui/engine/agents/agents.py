@@ -1,8 +1,4 @@
-"""Agents of the venue: who they are, what they may, what they hold.
-
-Knows position, limits and units. Must not know keys (only their hashes), nor HTTP.
-Used by exchange and world.
-"""
+"""Agents of the venue: who they are, what they may, what they hold."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

@@ -1,9 +1,4 @@
-"""The operator's halt as state: since when no entry is taken, of whatever agent.
-
-Knows agents' settings and refusals. Must not know who halts, nor orders.
-Used by exchange and orders, which ask it before an entry, and by world, which changes it: all three
-share one value.
-"""
+"""The operator's halt as state: since when no entry is taken, of whatever agent."""
 
 from dataclasses import dataclass
 from typing import Final

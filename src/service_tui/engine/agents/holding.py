@@ -1,8 +1,4 @@
-"""Trades on the leash: what may go out, what waits for the person, and how that ended.
-
-Knows agents, leashes and events. Must not know prices, books or HTTP.
-Used by the exchange and orders (which ask before a trade), by world, and by the server's routes.
-"""
+"""Trades on the leash: what may go out, what waits for the person, and how that ended."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,4 @@
-"""How free an agent is, and each of its skills: the strictest of both binds.
-
-Knows terms and units. Must not know agents, markets or time.
-Used by agents (which have leashes) and by holding (which asks them).
-"""
+"""How free an agent is, and each of its skills: the strictest of both binds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """What agents have spent on mirrors: by the day, and by the signal.
 
-Knows the notes of trades. Must not know signals, markets or venues' books.
-Used by world and venues, which tell of each buy, and by reactor, which cuts signals to what is
-left. A buy is a mirror when its `signal_data` names the transaction that it mirrors.
+A buy is a mirror when its `signal_data` names the transaction that it mirrors.
 """
 
 from typing import Final

@@ -1,8 +1,6 @@
 """What binds an agent by the day and by the minute: buys, money of real venues, imports, cooldowns.
 
-Knows agents and the plans' figures. Must not know markets, prices or HTTP.
-Used by the exchange and by whatever carries out orders on other venues; each check refuses or does
-nothing. They bind entries alone: sales, exits and redemptions never ask.
+They bind entries alone: sales, exits and redemptions never ask.
 """
 
 from service_tui.engine.agents.agents import Agent, failed_key

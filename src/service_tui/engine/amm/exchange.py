@@ -1,8 +1,7 @@
 """One order in, one Fill or Refusal out; and what a Fill changes.
 
-Knows markets, agents, ledger, limits. Must not know time, HTTP or the journal.
-Used by world. `check` computes and refuses without changing anything; `apply` changes and never
-refuses: a replay only applies.
+`check` computes and refuses without changing anything; `apply` changes and never refuses: a replay
+only applies.
 """
 
 from collections.abc import Mapping

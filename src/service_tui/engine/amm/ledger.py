@@ -1,8 +1,7 @@
 """Who owns what: double entry in whole micros, so that no money appears or gets lost.
 
-Knows units. Must not know agents, markets or why money moves.
-Used by world and exchange. Accounts are names such as "issuer", "crowd", "maker:<market_id>" and
-"agent:<agent_id>"; one that nobody posted to yet stands at zero. All balances sum to zero.
+Accounts are names such as "issuer", "crowd", "maker:<market_id>" and "agent:<agent_id>"; one that
+nobody posted to yet stands at zero. All balances sum to zero.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,5 @@
 """The logarithmic market scoring rule of a yes/no market, in doubles that stay exact far out.
 
-Knows arithmetic. Must not know micros, rounding or the exchange's price range.
-Used by market and crowd.
-
 x = (q_other - q_side) / b = ln((1 - p) / p) is the log-odds against the side traded, p its price.
 Spend, shares, proceeds and b are in one unit of the caller's choice.
 

@@ -1,8 +1,5 @@
 """One market of the market maker: what it has sold, what it quotes, how it ends.
 
-Knows lmsr, feed's Listing and units. Must not know agents or the ledger.
-Used by exchange (quotes), crowd (prices) and world (life cycle).
-
 All share and money arithmetic here is in micros: x, the log-odds against a side, has no unit, and
 the LMSR functions take spend, shares and b in one unit of the caller's choice.
 """

@@ -1,8 +1,7 @@
 """One market's order book on a simulated venue: who stands where, and what an order would meet.
 
-Knows liquidity, prices and priority. Must not know cash, positions, or who may trade.
-Used by orders (walks) and venues (state). One book of YES prices serves both sides: an order for
-NO at q stands at 1 - q on the other side. All prices and amounts are micros.
+One book of YES prices serves both sides: an order for NO at q stands at 1 - q on the other side.
+All prices and amounts are micros.
 
 At one price the orders of agents come before the simulated quotes, the older before the newer.
 """

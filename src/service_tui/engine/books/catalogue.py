@@ -1,8 +1,5 @@
 """What the venues call a question: addresses, conditions, events, and what may be imported.
 
-Knows listings, slots and the tape. Must not know the network: an address is read, never opened.
-Used by the server's routes of markets and imports.
-
 An address ends in the slot and number of its question, so that it is found by arithmetic; the words
 before them must be the question's own.
 """

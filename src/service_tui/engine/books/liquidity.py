@@ -1,7 +1,6 @@
 """What stands on a venue's order book by itself: simulated quotes around an outside price.
 
-Knows listings, belief and draws. Must not know agents or their orders.
-Used by book. A pure function of seed, market and refresh: no state, nothing stepped through.
+A pure function of seed, market and refresh: no state, nothing stepped through.
 """
 
 import math

@@ -1,8 +1,6 @@
 """Orders on the simulated venues: quoted, checked and placed.
 
-Knows venues, book and limits. Must not know HTTP or the journal.
-Used by the server's routes. Everything is checked first, then events are made and applied: an
-order changes all or nothing.
+Everything is checked first, then events are made and applied: an order changes all or nothing.
 """
 
 from dataclasses import dataclass

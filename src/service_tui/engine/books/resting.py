@@ -1,7 +1,5 @@
 """Orders while they rest: met by others, crossed by fresh quotes, cancelled, ended in time.
 
-Knows venues and book. Must not know who may trade.
-Used by orders (what a new order meets), world (what falls due) and the server's routes (cancels).
 Each step makes its events and applies them one by one; none of them can be refused.
 """
 

@@ -1,8 +1,6 @@
 """The simulated real-money venues as state: books, accounts, positions and their lifecycle.
 
-Knows book, position, ledger and transitions. Must not know who may trade, nor the tape's ways.
-Used by orders (which makes the events), world (which hands them here) and the snapshot. `apply`
-changes by what happened and never refuses.
+`apply` changes by what happened and never refuses.
 
 Money of a venue stays in accounts of its own, so that play USDC and $SIM never mix:
 `issuer:<venue>`, `agent:<agent_id>:<venue>`, `orders:<venue>` (kept for open buys),

@@ -1,8 +1,5 @@
 """A small simulated chain as values: blocks by time, wallets, nonces, gas, transactions.
 
-Knows its events, the ledger and units. Must not know keys, signatures or bytes: what it is handed
-is decoded. Used by world (which hands the events here), redemption (which executes) and the server.
-
 Tokens and USDC stand where the venue keeps them: a wallet on the chain is a view of its agent's
 account there. Gas is wei, and is given by the issuer or burned; what pays for calls is in accounts
 of the ledger of its own.

@@ -1,8 +1,5 @@
 """The simulated chain at work: transactions come into blocks and do what their contracts do.
 
-Knows chain, venues and redemption's lifecycle. Must not know keys, bytes or HTTP.
-Used by world (what falls due) and by the server, which asks what a call would do.
-
 A redemption behaves as the real contracts do: one of a losing side, or a second one, succeeds,
 pays 0 and burns what is there.
 """

@@ -1,8 +1,7 @@
 """Redemption: a winning position on a real venue becomes cash, once.
 
-Knows venues and the lifecycle. Must not know chains, keys or HTTP.
-Used by world (what falls due) and by the server. A managed wallet is redeemed by the service; an
-external one by a transaction of its own: see mining.
+A managed wallet is redeemed by the service; an external one by a transaction of its own: see
+mining.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,4 @@
-"""Leashes and waiting trades as JSON-able values and back: their part of the snapshot.
-
-Knows holding. Must not know where the text is kept.
-Used by snapshot.
-"""
+"""Leashes and waiting trades as JSON-able values and back: their part of the snapshot."""
 
 from service_tui.engine.agents.holding import Holding
 from service_tui.engine.agents.leash import Leash

@@ -1,8 +1,4 @@
-"""The venues as JSON-able values and back: their part of the snapshot.
-
-Knows venues, book and position. Must not know where the text is kept.
-Used by snapshot.
-"""
+"""The venues as JSON-able values and back: their part of the snapshot."""
 
 from dataclasses import asdict
 

@@ -1,8 +1,4 @@
-"""Events of wallets and of the chain from JSON, and their part of the snapshot.
-
-Knows the chain and its events. Must not know where the text is kept.
-Used by codec and snapshot.
-"""
+"""Events of wallets and of the chain from JSON, and their part of the snapshot."""
 
 from collections.abc import Callable
 from dataclasses import asdict

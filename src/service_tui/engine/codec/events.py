@@ -1,8 +1,7 @@
 """Events as JSON and back: what the journal's rows hold.
 
-Knows events and the listing. Must not know where the text is kept.
-Used by the server's keeper. A field is added at the end of a record, with a default, and never
-moved: yesterday's rows must read today.
+A field is added at the end of a record, with a default, and never moved: yesterday's rows must read
+today.
 """
 
 import json

@@ -1,8 +1,4 @@
-"""The reactor as JSON-able values and back: its part of the snapshot.
-
-Knows reactor, mirrors and the wallets' records. Must not know where the text is kept.
-Used by snapshot.
-"""
+"""The reactor as JSON-able values and back: its part of the snapshot."""
 
 from dataclasses import asdict
 

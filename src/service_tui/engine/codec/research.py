@@ -1,8 +1,4 @@
-"""Experiments as JSON-able values and back: their part of the snapshot.
-
-Knows research. Must not know where the text is kept.
-Used by snapshot.
-"""
+"""Experiments as JSON-able values and back: their part of the snapshot."""
 
 from collections import deque
 

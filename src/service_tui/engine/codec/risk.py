@@ -1,8 +1,4 @@
-"""Monitors and alerts as JSON-able values and back: their part of the snapshot.
-
-Knows risk. Must not know where the text is kept.
-Used by snapshot.
-"""
+"""Monitors and alerts as JSON-able values and back: their part of the snapshot."""
 
 from service_tui.engine.codec.events import Fields, Named, breach_of
 from service_tui.engine.risk.alerts import RiskAlert

@@ -1,7 +1,6 @@
 """The whole world as JSON-able values and back: what bounds a restart.
 
-Knows every part of the world. Must not know where the text is kept.
-Used by the server's keeper. `world_of(fields_of(world))` trades on exactly as `world` would.
+`world_of(fields_of(world))` trades on exactly as `world` would.
 """
 
 from dataclasses import asdict

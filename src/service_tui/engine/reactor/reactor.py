@@ -1,8 +1,7 @@
 """The reactor: whom an agent follows, the signals that wait for it, and the circuit breaker.
 
-Knows settlements, agents and markets. Must not know how wallets decide, nor HTTP.
-Used by world (which tells of settlements and decisions) and by the server's routes. A signal is no
-thing that is kept: it is a settlement of the last minute, seen through an agent's own config.
+A signal is no thing that is kept: it is a settlement of the last minute, seen through an agent's
+own config.
 
 Source: spec, "Reactor config", "Reactor flow", "Reactor circuit breaker"; decisions, "Reactor
 sizing".

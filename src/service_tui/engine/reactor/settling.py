@@ -1,8 +1,4 @@
-"""What the trades of the named wallets do to the world.
-
-Knows the reactor, markets and the ledger. Must not know why a wallet trades.
-Used by world, in each move of the tape.
-"""
+"""What the trades of the named wallets do to the world."""
 
 from collections.abc import Iterable
 

@@ -1,8 +1,4 @@
-"""What the named wallets have traded, hold and have won: their record since the world began.
-
-Knows settlements and outcomes. Must not know why anybody trades.
-Used by reactor, which keeps it, and by wallets, who sell what they hold.
-"""
+"""What the named wallets have traded, hold and have won: their record since the world began."""
 
 from dataclasses import dataclass, field
 

@@ -1,9 +1,7 @@
 """What the named wallets trade in one move of the tape.
 
-Knows wallets, books, and markets handed in. Must not know agents.
-Used by world, which writes the trades down and applies them. Everything is a function of seed,
-tick, prices and of what the wallets hold. Those on the chain trade against the quotes of the order
-books, the others with the market maker of `sim`.
+Everything is a function of seed, tick, prices and of what the wallets hold. Those on the chain
+trade against the quotes of the order books, the others with the market maker of `sim`.
 """
 
 import hashlib

@@ -1,9 +1,7 @@
 """The wallets that have names: who they are, where they trade, and how well.
 
-Knows listings and draws. Must not know prices, or who follows whom.
-Used by wallet_trades, and by the server, which shows whom one can follow. Each has a skill that
-stays: the chance that the side it takes in a question is the one that wins. Big ones change their
-mind. One trades off every book, at a price that nobody else gets.
+Each has a skill that stays: the chance that the side it takes in a question is the one that wins.
+Big ones change their mind. One trades off every book, at a price that nobody else gets.
 """
 
 import hashlib

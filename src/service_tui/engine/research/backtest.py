@@ -1,8 +1,6 @@
 """What a skill's trades would have brought, had it traded only those that pass thresholds.
 
-Knows figures. Must not know where trades are kept, or what their signals mean.
-Used by the backtest route. Source: spec, "Autoresearch experiment tool parameters", "Threshold
-convention".
+Source: spec, "Autoresearch experiment tool parameters", "Threshold convention".
 
 A threshold `min_x` keeps trades whose signal `x` is at least its value, `max_x` those at most; any
 other name is a minimum for the signal of that name. A trade without the signal is excluded.

@@ -1,8 +1,6 @@
 """Experiments that agents posted, and where their sessions stand.
 
-Knows events and the rules of a session. Must not know clocks, files or HTTP.
-Used by world (which hands events here), by the routes and by the snapshot. A state is derived from
-the results each time it is asked for: nothing here can disagree with them.
+A state is derived from the results each time it is asked for: nothing here can disagree with them.
 """
 
 from collections import deque

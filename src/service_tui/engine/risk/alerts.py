@@ -1,7 +1,6 @@
 """Risk alerts: breaches that wait for their exit, and how they ended.
 
-Knows the events of risk. Must not know positions, wallets or who sells.
-Used by risk, which tells of breaches, sales and outcomes. Source: spec, "Risk alert lifecycle".
+Source: spec, "Risk alert lifecycle".
 """
 
 from bisect import insort

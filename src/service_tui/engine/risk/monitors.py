@@ -1,7 +1,6 @@
 """Monitors: thresholds on what is held, kept so that a quiet tick looks at the nearest alone.
 
-Knows terms. Must not know positions, prices before they are handed in, or what a breach leads to.
-Used by risk. Prices of a monitor are of its own side.
+Prices of a monitor are of its own side.
 
 Each market of a venue has a ladder: per side one heap of stops, highest first, and one of targets,
 lowest first. A monitor that changes or goes leaves its old rungs where they are; they are dropped

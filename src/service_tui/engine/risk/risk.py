@@ -1,9 +1,5 @@
 """The guard of what is held: monitors and alerts as state, kept in step with every trade.
 
-Knows monitors, alerts, and where positions stand. Must not know prices, nor how an exit is sold.
-Used by world (which hands events here), thresholds (what an agent may ask), exits (what a price
-tick brings) and the snapshot.
-
 A trade costs no more than a line in a list: monitors take in what was traded when somebody next
 looks, in the order in which it happened, which comes to the same as if they had at once. Whatever
 else they depend on, settings and outcomes, comes through here and lets them look first.

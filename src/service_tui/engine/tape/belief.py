@@ -1,8 +1,5 @@
 """What the well-informed think of a market: a martingale that ends at the outcome.
 
-Knows listings and draws. Must not know prices or traders.
-Used by feed, crowd and world; any moment costs the same, in any order.
-
 The information process of Brody, Hughston and Macrina: everybody watches the outcome X in the
 noise of a Brownian bridge that is pinned at both ends of the market's life, so that the noise dies
 away just when the truth is due. With u the share of life that has passed, s the strength and B a

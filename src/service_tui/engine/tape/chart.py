@@ -1,8 +1,4 @@
-"""Prices of a market over a span: what was traded where somebody looked, the belief elsewhere.
-
-Knows market and belief. Must not know who asks.
-Used by the server's presentation.
-"""
+"""Prices of a market over a span: what was traded where somebody looked, the belief elsewhere."""
 
 from itertools import chain
 

@@ -1,7 +1,6 @@
 """What the simulated crowd wants to buy in one move of the tape.
 
-Knows listings, beliefs, and markets and prices handed in. Must not know the ledger or the agents.
-Used by world, which carries the intentions out. Everything is a function of seed, tick and prices.
+Everything is a function of seed, tick and prices.
 
 Informed traders look in now and then and push the price part of the way to the belief, if the gap
 is worth it; noise traders buy either side with the price as its chance, which moves prices up as

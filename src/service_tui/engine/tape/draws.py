@@ -1,7 +1,6 @@
 """Randomness that is counted, not kept: a draw is a function of a key and a count.
 
-Knows integers only. Same key, same count, same number on every machine and in any order.
-Used by the tape and the crowd; nobody else in the engine draws.
+Same key, same count, same number on every machine and in any order.
 """
 
 from collections.abc import Sequence

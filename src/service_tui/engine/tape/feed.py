@@ -1,7 +1,6 @@
 """The tape: an endless stream of markets and news, the same for the same seed.
 
-Knows the timetable, the words and the belief. Must not know traders or prices on the market.
-Used by world. Any moment is found by arithmetic: nothing is stepped through, whatever was missed.
+Any moment is found by arithmetic: nothing is stepped through, whatever was missed.
 """
 
 import math

@@ -1,8 +1,4 @@
-"""What a long gap brought: the world while the desk was closed.
-
-Knows events and the tape. Must not know the world.
-Used by world, which crosses the gap, and by the server, which tells of it.
-"""
+"""What a long gap brought: the world while the desk was closed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
 """Puts a question, its criteria and its headlines into words.
 
-Knows topics and the calendar. Must not know outcomes or prices beyond those handed in.
-Used by feed. Two open markets never read the same: the slots of a category share out the subjects
-of every topic, and a slot takes another topic each time.
+Two open markets never read the same: the slots of a category share out the subjects of every topic,
+and a slot takes another topic each time.
 """
 
 import math

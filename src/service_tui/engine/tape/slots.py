@@ -1,8 +1,7 @@
 """The timetable of the tape: which market of which slot stands when.
 
-Knows categories, scopes and arithmetic. Must not know texts, prices or outcomes.
-Used by feed. A slot lists one market after the other for ever; the n-th is found by division, so a
-month's absence costs nothing.
+A slot lists one market after the other for ever; the n-th is found by division, so a month's
+absence costs nothing.
 """
 
 from collections.abc import Iterator

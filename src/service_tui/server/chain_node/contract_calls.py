@@ -1,8 +1,6 @@
 """What the simulated contracts answer when a client asks without changing anything: `eth_call`.
 
-Knows the world and the book of addresses. Must not know HTTP.
-Used by the route of the chain. Every figure is that of the venue's own account: the chain is a
-view of it.
+Every figure is that of the venue's own account: the chain is a view of it.
 """
 
 from collections.abc import Callable, Iterator

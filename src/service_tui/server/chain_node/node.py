@@ -1,8 +1,4 @@
-"""The simulated chain as a node answers for it: JSON-RPC by method.
-
-Knows the chain, the contracts and signing's readers. Must not know HTTP or who asks: what stands
-on a chain everybody may read. Used by the route of the chain.
-"""
+"""The simulated chain as a node answers for it: JSON-RPC by method."""
 
 import re
 from collections.abc import Callable, Sequence

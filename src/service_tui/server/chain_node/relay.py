@@ -1,8 +1,7 @@
 """The relay: which signed transactions are passed on to the simulated chain.
 
-Knows signing's readers and the chain. Must not know HTTP.
-Used by the route of `broadcast-tx`. Source: interface, "Redemption flow": it rejects what goes to
-no known redemption contract. The approvals of the wire reference, 6.5, pass as well.
+Source: interface, "Redemption flow": it rejects what goes to no known redemption contract. The
+approvals of the wire reference, 6.5, pass as well.
 """
 
 from functools import cache

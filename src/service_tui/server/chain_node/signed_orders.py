@@ -1,8 +1,6 @@
 """Whether an external wallet's order is the order that was asked for, and its own.
 
-Knows the world, the request and signing's readers. Must not know HTTP.
-Used by the route of trades before an order goes to the simulated venue, which then fills it as any
-other. Source: wire reference, 6.2; decisions, "Live orders on evm_venue".
+Source: wire reference, 6.2; decisions, "Live orders on evm_venue".
 """
 
 from typing import Final, NamedTuple

@@ -1,8 +1,6 @@
 """One-time codes by which a person at a browser proves to be the one at the console.
 
-Knows time as numbers. Must not know HTTP or agents beyond their ids.
-Used by the operator's endpoint, which makes them, and by the claim page, which asks for them. They
-live in memory only: after a restart the console makes another one.
+They live in memory only: after a restart the console makes another one.
 """
 
 import hmac

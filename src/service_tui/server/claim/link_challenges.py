@@ -1,7 +1,6 @@
 """One-time texts by whose signature a person proves that a wallet is his.
 
-Knows time as numbers. Must not know HTTP, keys or agents beyond their ids.
-Used by the routes of wallets. They live in memory only: after a restart a client asks again.
+They live in memory only: after a restart a client asks again.
 """
 
 from collections import deque

@@ -1,7 +1,6 @@
 """The claim page as text: small, without scripts, without anything from elsewhere.
 
-Knows HTML. Must not know agents, codes or HTTP beyond its headers.
-Used by routes.claim. Everything from outside is escaped here.
+Everything from outside is escaped here.
 """
 
 import base64

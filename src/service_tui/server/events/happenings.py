@@ -1,7 +1,6 @@
 """Events of the engine as events of the stream: what each kind shows to a console.
 
-Knows engine events and wire bodies. Must not know who listens.
-Used by events. A kind that is not in `PARTS` is not told.
+A kind that is not in `PARTS` is not told.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,7 @@
 """Who listens to what happens: every event of interest, once it is on disk, to every listener.
 
-Knows events and the world that explains them. Must not know HTTP, nor how an event is kept.
-Used by keeper, which tells what was committed, and by service. In process, listen with
-`service.subscribe()`; `httpx.ASGITransport` holds a body back until its end, which never comes.
+In process, listen with `service.subscribe()`; `httpx.ASGITransport` holds a body back until its
+end, which never comes.
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""A subscription as server-sent events over HTTP.
-
-Knows the format and starlette. Must not know what the events mean.
-Used by app for endpoints that stream, and by loopback, which ends them before it ends.
-"""
+"""A subscription as server-sent events over HTTP."""
 
 from collections.abc import AsyncGenerator
 from typing import Final

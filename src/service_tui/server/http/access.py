@@ -1,8 +1,4 @@
-"""Who may ask: host and origin, key to agent, the operator's key, the plan.
-
-Knows the world's agents by the hash of their key. Must not know what is asked.
-Used by app before every handler.
-"""
+"""Who may ask: host and origin, key to agent, the operator's key, the plan."""
 
 import hashlib
 import hmac

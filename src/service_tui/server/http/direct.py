@@ -1,8 +1,4 @@
-"""The short way to an answer: paths without an id are found in one look, before all else.
-
-Knows ASGI, methods, paths and headers. Must not know endpoints.
-Used by app: no layer of routes and middleware stands between the socket and a trade.
-"""
+"""The short way to an answer: paths without an id are found in one look, before all else."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType

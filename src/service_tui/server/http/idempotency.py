@@ -1,8 +1,7 @@
 """Once for each key: a repeated request meets the answer that the first one got.
 
-Knows the kept answers. Must not know what is asked or HTTP beyond its headers.
-Used by app around every write that moves money. The answer is written in the transaction of what it
-answers (`Asked.commit`), so that there is never the one without the other.
+The answer is written in the transaction of what it answers (`Asked.commit`), so that there is never
+the one without the other.
 """
 
 import asyncio

@@ -1,9 +1,8 @@
 """How many lines callers may hold at one time, and how long one may leave us waiting.
 
-Knows uvicorn's protocol. Must not know paths, keys or what is asked.
-Used by loopback. Each line takes a descriptor, and the database lives on those of the same process:
-who merely opens lines, or never ends what it began, must shut nobody out. Out of descriptors,
-asyncio says so in the log for every caller who waits, and does nothing else (measured: for ever).
+Each line takes a descriptor, and the database lives on those of the same process: who merely opens
+lines, or never ends what it began, must shut nobody out. Out of descriptors, asyncio says so in the
+log for every caller who waits, and does nothing else (measured: for ever).
 """
 
 import resource

@@ -1,8 +1,4 @@
-"""The same app on 127.0.0.1, for agents of this machine.
-
-Knows uvicorn, imported when needed. Must not know routes.
-Used by serve and by the contract tests.
-"""
+"""The same app on 127.0.0.1, for agents of this machine."""
 
 import asyncio
 import socket

@@ -1,8 +1,6 @@
 """Whose names of the venues a caller speaks, and an answer in them; and which client it is.
 
-Knows the encoded answer as text. Must not know routes: every answer passes here, and nothing else
-does it. Source: wire reference, section 0.
-Used by app.
+Source: wire reference, section 0.
 """
 
 import json

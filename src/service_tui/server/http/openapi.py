@@ -1,8 +1,4 @@
-"""What `/openapi.json` says: of the service, and of each endpoint what goes in and what comes out.
-
-Knows the endpoint table and JSON schemas. Must not know handlers.
-Used by app; the bodies of answers are described by FastAPI itself.
-"""
+"""What `/openapi.json` says: the service, and what goes into and out of each endpoint."""
 
 import re
 from typing import Final, TypedDict

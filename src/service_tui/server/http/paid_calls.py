@@ -1,8 +1,4 @@
-"""Calls above the rate that are paid for.
-
-Knows access and payments. Must not know what is called.
-Used by app before every handler.
-"""
+"""Calls above the rate that are paid for."""
 
 from starlette.datastructures import Headers
 

@@ -1,8 +1,6 @@
 """Paying for one call above the rate, with play money: the offer, and what is taken for it.
 
-Knows signing's reader of payments and the chain's accounts. Must not know which call is paid.
-Used by access, which offers, and by app, which takes. Source: spec, "Pay-per-call after 429". An
-authorisation is good once: its nonce is kept.
+Source: spec, "Pay-per-call after 429". An authorisation is good once: its nonce is kept.
 """
 
 import base64

@@ -1,8 +1,4 @@
-"""How many calls a minute: the plans' figures by path, and the windows that count them.
-
-Knows paths, plans and seconds of a monotonic clock. Must not know requests or agents.
-Used by access, before a call is carried out, and by present, which shows the figures.
-"""
+"""How many calls a minute: the plans' figures by path, and the windows that count them."""
 
 from collections import deque
 from functools import cache

@@ -1,8 +1,4 @@
-"""No, in the words of the wire: refusals and faults become statuses and bodies here only.
-
-Knows engine errors and wire bodies. Must not know a route.
-Used by app and routes.
-"""
+"""No, in the words of the wire: refusals and faults become statuses and bodies here only."""
 
 import math
 import re

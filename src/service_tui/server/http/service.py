@@ -1,8 +1,4 @@
-"""What a handler may use, and what it was asked.
-
-Knows the world, its keeper and the clock. Must not know HTTP beyond decoded values.
-Used by app (which makes them) and by every route.
-"""
+"""What a handler may use, and what it was asked."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,8 +1,4 @@
-"""What an agent bought, sold and was paid, in one form for every venue.
-
-Knows the engine's events and the rows of the history. Must not know where they are kept, or HTTP.
-Used by the routes of outcomes and contexts, which weigh what was done and not where.
-"""
+"""What an agent bought, sold and was paid, in one form for every venue."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """Keeps the entries, a digest of the journal, in step with it: what each buy has brought so far.
 
-Knows rows of the journal and entries. Must not know HTTP or prices.
-Used by the keeper (which owns it), the app (which has it catch up beside the ticker) and the
-backtest. Nothing waits for it: it reads what is on disk already.
+Nothing waits for it: it reads what is on disk already.
 
 Shares are taken from entries as the outcomes take them from books: a sale from those of the skill
 that sells, then from the others, oldest first; a payout closes all.

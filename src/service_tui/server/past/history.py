@@ -1,8 +1,4 @@
-"""The agent's past, from rows of the journal: fills, orders and payouts as trades of the wire.
-
-Knows the journal's kinds. Must not know how rows are kept.
-Used by the trades route.
-"""
+"""The agent's past, from rows of the journal: fills, orders and payouts as trades of the wire."""
 
 import json
 from collections.abc import Callable, Mapping

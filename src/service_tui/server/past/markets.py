@@ -1,8 +1,4 @@
-"""Markets by their ids, also those that ended so long ago that memory has forgotten them.
-
-Knows the world and the table of ended markets. Must not know HTTP.
-Used by the keeper, which owns it and has it name what is to be kept, and by the routes.
-"""
+"""Markets by their ids, also those that ended so long ago that memory has forgotten them."""
 
 import asyncio
 import json

@@ -1,8 +1,5 @@
 """Whose profit a closing is: fills and payouts of an agent, shared out among its skills.
 
-Knows an agent's past in one form. Must not know where it is kept, or HTTP.
-Used by the route of outcomes.
-
 Each skill has a book of its own for every side of every market on every venue. A sale takes from
 the book of the skill that sells, then from the others, oldest first; a payout closes every book.
 Whatever the order, the P&L of all skills together is money received less money spent, to the micro.

@@ -1,8 +1,4 @@
-"""Engine values as wire bodies: the one mapper of the service's tower.
-
-Knows engine and wire. Must not know routes, HTTP or storage.
-Used by every route.
-"""
+"""Engine values as wire bodies: the one mapper of the service's tower."""
 
 from functools import cache
 

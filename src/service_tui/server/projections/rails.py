@@ -1,8 +1,4 @@
-"""An agent's safety rails as the wire says them: what binds, what is used, when it starts anew.
-
-Knows engine and wire. Must not know HTTP.
-Used by the routes of settings and of the operator's desk.
-"""
+"""An agent's safety rails as the wire says them: what binds, what is used, when it starts anew."""
 
 from collections.abc import Iterator
 from typing import Final

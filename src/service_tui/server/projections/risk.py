@@ -1,8 +1,4 @@
-"""Monitors and alerts as wire bodies.
-
-Knows engine and wire. Must not know routes, HTTP or storage.
-Used by the routes of monitors, settings and the briefing.
-"""
+"""Monitors and alerts as wire bodies."""
 
 from typing import Final
 

@@ -1,8 +1,4 @@
-"""The simulated venues as wire bodies: quotes, orders, positions, balances.
-
-Knows engine and wire. Must not know routes, HTTP or storage.
-Used by every route that shows a real venue.
-"""
+"""The simulated venues as wire bodies: quotes, orders, positions, balances."""
 
 from functools import lru_cache
 from typing import Final, NamedTuple

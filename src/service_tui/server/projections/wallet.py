@@ -1,8 +1,4 @@
-"""Wallets, redemptions and the chain as wire bodies.
-
-Knows engine and wire. Must not know routes, HTTP or storage.
-Used by the routes of wallets, redemption and the chain.
-"""
+"""Wallets, redemptions and the chain as wire bodies."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple

@@ -1,8 +1,7 @@
 """What each source of trades came to on each venue: its positions, P&L and trades, for ever.
 
-Knows the journal's rows and the world. Must not know routes or HTTP.
-Used by the routes of the portfolio and of the briefing. What is over is added up once and kept in
-memory, so that an answer costs the rows since the last one; a restart adds it up again.
+What is over is added up once and kept in memory, so that an answer costs the rows since the last
+one; a restart adds it up again.
 """
 
 import asyncio

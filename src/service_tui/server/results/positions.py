@@ -1,8 +1,4 @@
-"""Positions of markets that ended, as the journal keeps them when memory has forgotten them.
-
-Knows the keeper, the history and the positions' bodies. Must not know routes or HTTP.
-Used by the routes of positions and of the briefing.
-"""
+"""Positions of markets that ended, as the journal keeps them when memory has forgotten them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace

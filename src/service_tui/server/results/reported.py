@@ -1,7 +1,6 @@
 """P&L of the real venues as they report it: a figure of the last quarter of an hour.
 
-Knows the world's venues. Must not know HTTP.
-Used by routes. Kept in memory: a restart only refreshes it sooner.
+Kept in memory: a restart only refreshes it sooner.
 """
 
 from dataclasses import dataclass, field

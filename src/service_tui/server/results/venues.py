@@ -1,8 +1,4 @@
-"""The agent's past on the real venues: one row an order, with what became of it since.
-
-Knows history and the keeper. Must not know routes.
-Used by the trades route.
-"""
+"""The agent's past on the real venues: one row an order, with what became of it since."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""Which handler answers which endpoint.
-
-Knows every file of routes. Must not know how a call comes in.
-Used by app, and by the test that compares it with the table of endpoints.
-"""
+"""Which handler answers which endpoint."""
 
 from typing import Final
 

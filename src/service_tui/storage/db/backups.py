@@ -1,8 +1,4 @@
-"""Whole copies of the database: one a day, and one before a change of schema.
-
-Knows file names and sqlite's backup call; decides nothing about when.
-Used by `database`; the damaged-database error lists what stands here.
-"""
+"""Whole copies of the database: one a day, and one before a change of schema."""
 
 import os
 import re

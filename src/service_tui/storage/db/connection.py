@@ -1,8 +1,4 @@
-"""How this room opens SQLite: one way to write, one way to read.
-
-Knows pragmas and their reasons; not what is stored.
-Used by `database`, `inspection`, `schema` and `backups`.
-"""
+"""How this room opens SQLite: one way to write, one way to read."""
 
 import sqlite3
 from pathlib import Path

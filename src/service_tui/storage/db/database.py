@@ -1,8 +1,6 @@
 """One SQLite file for a data directory: opened with care, written by one thread, read by many.
 
-Knows opening, closing and the way in and out; not what the journal, the blotter or the cache keep
-in it, and no other room. Blocking calls say so: they belong before the event loop or off it.
-Used by `journal`, `blotter` and `cache`, and opened by wiring.
+Blocking calls say so: they belong before the event loop or off it.
 """
 
 import asyncio

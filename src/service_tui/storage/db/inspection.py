@@ -1,8 +1,4 @@
-"""A look at a database before anything is written to it.
-
-Knows what damage looks like, in the file and in its log.
-Used by `opening`, and by whoever checks a file that nobody opens.
-"""
+"""A look at a database before anything is written to it."""
 
 import sqlite3
 from collections.abc import Generator

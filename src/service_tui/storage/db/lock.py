@@ -1,8 +1,7 @@
 """The data directory: private, and with one holder at a time.
 
-Knows files, owners and modes, and the lock file's JSON. The kernel drops the lock of a dead
-process, so that what the file says is news, never the lock itself.
-Used by wiring at the start; `storage.database` asks for the lock before it turns on WAL.
+The kernel drops the lock of a dead process, so that what the file says is news, never the lock
+itself. `storage.database` asks for the lock before it turns on WAL.
 """
 
 import fcntl

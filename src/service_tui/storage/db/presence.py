@@ -1,8 +1,7 @@
 """Whether the files that are being written still stand under their names.
 
-Knows names and inodes. SQLite goes on writing to a file that was removed, and says that all is
-well: what it acknowledges then is gone with the process.
-Used by `writer` after each commit (measured: 6 of its 120 microseconds) and by `database`.
+SQLite goes on writing to a file that was removed, and says that all is well: what it acknowledges
+then is gone with the process.
 """
 
 import os

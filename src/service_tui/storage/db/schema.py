@@ -1,9 +1,4 @@
-"""Which shape of the database this program knows, and how an older one becomes it.
-
-Knows the tables through their declarations; a step between two versions is plain SQL, frozen on
-the day it was written.
-Used by `database` when it opens.
-"""
+"""Which shape of the database this program knows, and how an older one becomes it."""
 
 import os
 import sqlite3

@@ -1,10 +1,8 @@
 """Every table of the data directory, declared once.
 
-Knows columns, keys and indexes; not what the texts in them mean. A class is named as its table
-is, but for the capital: read them as `tables.Journal`. All tables are STRICT, so that
-SQLite refuses a word where a number belongs, and NaN, which it stores as NULL, is refused as well.
-Used by the other files of this room: reads go through a Session on these classes, writes through
-`statement`, which is the same tables as plain SQL.
+A class is named as its table is, but for the capital: read them as `tables.Journal`. All tables are
+STRICT, so that SQLite refuses a word where a number belongs, and NaN, which it stores as NULL, is
+refused as well.
 """
 
 from typing import Final

@@ -1,11 +1,8 @@
 """A look at a write-ahead log before SQLite opens it: SQLite takes damage for its end.
 
-Knows the bytes of the log, and of its index where the process alone was killed; changes nothing.
-What a killed program leaves is in order: commits, then at most one that is not finished. A log
-that holds less than its index names, or goes on behind a frame that is not whole, has lost
-something that was acknowledged.
-Used by `inspection`, `cold` and `left`. Source: sqlite.org/fileformat2.html, 4;
-sqlite.org/walformat.html.
+What a killed program leaves is in order: commits, then at most one that is not finished. A log that
+holds less than its index names, or goes on behind a frame that is not whole, has lost something
+that was acknowledged. Source: sqlite.org/fileformat2.html, 4; sqlite.org/walformat.html.
 """
 
 import struct

@@ -1,8 +1,7 @@
 """The one thread that writes: whoever waits at the same moment shares one commit.
 
-Knows transactions and futures; not what is written. A work is a function of the connection that
-neither begins nor ends a transaction; its future is done only after the COMMIT is on disk.
-Used by `database`, which opens the connection and replaces a writer that has failed.
+A work is a function of the connection that neither begins nor ends a transaction; its future is
+done only after the COMMIT is on disk.
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""A damaged database is kept aside, and nothing takes its place before the person has chosen.
-
-Knows names of files, and the note that stands for the question while it is open.
-Used by `opening`, by wiring where rows make no sense, and by the door that restores.
-"""
+"""A damaged database is kept aside, and nothing takes its place before the person has chosen."""
 
 import json
 import os

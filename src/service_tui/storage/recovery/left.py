@@ -1,7 +1,6 @@
 """What can be had of a damaged database: whole copies, made beside the backups.
 
-Knows files, tables and the journal's numbers. Changes nothing that it reads.
-Used by `damage`, which tells the person, and by the doors that restore.
+Changes nothing that it reads.
 """
 
 import shutil

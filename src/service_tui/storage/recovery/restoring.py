@@ -1,7 +1,6 @@
 """A copy takes the place of the database, which is kept; or an empty one does.
 
-Knows files. Must not know who asked. Everything here blocks, and belongs to the lock's holder.
-Used by the doors that back up and restore.
+Everything here blocks, and belongs to the lock's holder.
 """
 
 from pathlib import Path

@@ -1,6 +1,5 @@
 """The endpoints of the operator: the embedded service's own, behind the operator key.
 
-Knows the models. Must not know how a call is sent or answered.
 `endpoints` lists them with the others.
 """
 

@@ -1,6 +1,5 @@
 """The endpoints of the fleet: leashes, trades that wait, and what each agent did.
 
-Knows the models. Must not know how a call is sent or answered.
 `endpoints` lists them with the others.
 """
 

@@ -1,6 +1,5 @@
 """Every endpoint as a value: method, path, bodies, plan. Written once, used by both towers.
 
-Knows the models. Must not know how a call is sent or answered.
 The client calls `call(PLACE_TRADE)`; the server registers a handler under the same value; a test
 compares the table with the spec's list.
 """

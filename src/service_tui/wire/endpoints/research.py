@@ -1,6 +1,5 @@
 """The endpoints of autoresearch: experiments, state, backtest; Pro only.
 
-Knows the models. Must not know how a call is sent or answered.
 `endpoints` lists them with the others.
 """
 

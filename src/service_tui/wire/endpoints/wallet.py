@@ -1,6 +1,5 @@
 """The endpoints of wallets, credentials, redemption and the chain.
 
-Knows the models. Must not know how a call is sent or answered.
 `endpoints` lists them with the others.
 """
 

@@ -1,8 +1,4 @@
-"""What a person does with an agent: claim, pause, suspend, plan, key; asked where it matters.
-
-Knows commands and dialogs. Must not know the layout of the screen.
-Used by the agents screen, which stands on it.
-"""
+"""What a person does with an agent: claim, pause, suspend, plan, key; asked where it matters."""
 
 from typing import Final, Generic, TypeVar
 

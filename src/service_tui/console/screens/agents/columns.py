@@ -1,8 +1,4 @@
-"""The columns of the agents' table, and of the trades below it.
-
-Knows the desk's records and the formats. Must not know a widget but the tables' columns.
-Used by the agents screen.
-"""
+"""The columns of the agents' table, and of the trades below it."""
 
 from collections.abc import Callable
 from typing import Final

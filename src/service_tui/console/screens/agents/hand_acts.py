@@ -1,8 +1,4 @@
-"""What a person does with the skills and the leash of an agent: run, stop, lead, set free.
-
-Knows commands and dialogs. Must not know the layout of the screen.
-Used by the agents screen, by way of its other acts.
-"""
+"""What a person does with the skills and the leash of an agent: run, stop, lead, set free."""
 
 from typing import Generic, TypeVar
 

@@ -1,8 +1,4 @@
-"""What the person's hand does with one agent, in words: leash, skills, reasons, results, output.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the agents screen.
-"""
+"""What the person's hand does with one agent, in words: leash, skills, reasons, results, output."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

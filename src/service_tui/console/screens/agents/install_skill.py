@@ -1,8 +1,4 @@
-"""Installing a skill from a folder or an archive of this machine.
-
-Knows the desk's state. Must not know how a skill is checked, nor read a file.
-Used by the agents screen.
-"""
+"""Installing a skill from a folder or an archive of this machine."""
 
 from collections.abc import Iterator
 from typing import ClassVar

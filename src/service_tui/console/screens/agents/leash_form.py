@@ -1,8 +1,4 @@
-"""How free an agent is, or one of its skills: what it may do, from which size it asks, its day.
-
-Knows the desk's state. Must not know who enforces a leash.
-Used by the agents screen.
-"""
+"""How free an agent is, or one of its skills: what it may do, from which size it asks, its day."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final

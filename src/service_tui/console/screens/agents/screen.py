@@ -1,8 +1,4 @@
-"""Every agent of the embedded service, and what they trade, as it happens.
-
-Knows the desk's state. Must not know any other screen but by its name.
-Used by the app as screen 7.
-"""
+"""Every agent of the embedded service, and what they trade, as it happens."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple

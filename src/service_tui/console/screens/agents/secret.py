@@ -1,9 +1,4 @@
-"""A secret that is shown once: a new key, or the code that a claim page asks for.
-
-Knows what it is and for whom. Must not know where it came from; it keeps it no longer than it is
-shown, and gives it to nobody but, on the person's own key press, to the clipboard.
-Used by the agents screen.
-"""
+"""A secret that is shown once: a new key, or the code that a claim page asks for."""
 
 from typing import ClassVar
 

@@ -1,8 +1,4 @@
-"""Starting a skill: which, as whom, how often, how free, and for how much a day.
-
-Knows the desk's state. Must not know how a skill runs.
-Used by the agents screen.
-"""
+"""Starting a skill: which, as whom, how often, how free, and for how much a day."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final

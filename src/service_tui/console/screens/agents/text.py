@@ -1,8 +1,4 @@
-"""What is told about the agents: the line of sums, one agent whole, and how another one comes.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the agents screen.
-"""
+"""What is told about the agents: the line of sums, one agent whole, and how another one comes."""
 
 from typing import Final
 

@@ -1,8 +1,4 @@
-"""The action log: what the person and the agents did, newest first, and whether its chain holds.
-
-Knows the desk's state. Must not know any other screen, nor where the log lies.
-Used by the app on `@`.
-"""
+"""The action log: what the person and the agents did, newest first, and whether its chain holds."""
 
 from collections.abc import Mapping
 from functools import partial

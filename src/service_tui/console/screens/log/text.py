@@ -1,8 +1,4 @@
-"""What is told about the action log: its chain in one line, its columns, one entry whole.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the screen of the log.
-"""
+"""What is told about the action log: its chain in one line, its columns, one entry whole."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final

@@ -1,8 +1,4 @@
-"""The columns of the markets' table.
-
-Knows the desk's records and the formats. Must not know a widget but the table's columns.
-Used by the markets screen.
-"""
+"""The columns of the markets' table."""
 
 from bisect import bisect_right
 from collections.abc import Callable

@@ -1,8 +1,4 @@
-"""The market under the cursor, whole: chart, position, news, trades, rules.
-
-Knows the desk's state. Must not know the list beside it.
-Used by the markets screen.
-"""
+"""The market under the cursor, whole: chart, position, news, trades, rules."""
 
 from typing import Final
 

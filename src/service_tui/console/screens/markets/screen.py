@@ -1,8 +1,4 @@
-"""All markets: search, filters, sorting, and one of them in detail.
-
-Knows the desk's state. Must not know any other screen.
-Used by the app as screen 2.
-"""
+"""All markets: search, filters, sorting, and one of them in detail."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,8 +1,4 @@
-"""What a person does with monitors and alerts: set, change, remove, exit, undo.
-
-Knows commands and dialogs. Must not know the layout of the screen.
-Used by the monitors screen, which stands on it.
-"""
+"""What a person does with monitors and alerts: set, change, remove, exit, undo."""
 
 from collections.abc import Sequence
 from typing import Final, Generic, TypeVar

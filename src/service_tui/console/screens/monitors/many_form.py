@@ -1,8 +1,4 @@
-"""Stop and target of many positions at once; what changes is said line by line, then asked.
-
-Knows the desk's state. Must not know how a monitor is set.
-Used by the monitors screen.
-"""
+"""Stop and target of many positions at once; what changes is said line by line, then asked."""
 
 from collections.abc import Iterator
 from typing import ClassVar

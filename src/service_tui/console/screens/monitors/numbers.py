@@ -1,8 +1,4 @@
-"""What the numbers of a guarded position are made of: formula, inputs, source, age.
-
-Knows the desk's state and the formats. Must not know a widget.
-Used by the monitors screen for the key `i`.
-"""
+"""What the numbers of a guarded position are made of: formula, inputs, source, age."""
 
 from rich.text import Text
 

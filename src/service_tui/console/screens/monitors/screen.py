@@ -1,8 +1,4 @@
-"""What guards the positions: monitors, alerts, exits and price alerts, and one of them in detail.
-
-Knows the desk's state. Must not know any other screen but by its name.
-Used by the app as screen 3.
-"""
+"""What guards the positions: monitors, alerts, exits, price alerts, and one of them in detail."""
 
 from typing import ClassVar, Final, NamedTuple
 

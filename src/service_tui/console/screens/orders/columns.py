@@ -1,8 +1,4 @@
-"""The columns of the blotter's table.
-
-Knows the desk's records and the formats. Must not know a widget but the table's columns.
-Used by the blotter.
-"""
+"""The columns of the blotter's table."""
 
 from collections.abc import Callable
 

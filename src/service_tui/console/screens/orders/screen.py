@@ -1,8 +1,4 @@
-"""Every command given, how far it came, and how it ended.
-
-Knows the desk's state. Must not know any other screen but by its name.
-Used by the app as screen 9.
-"""
+"""Every command given, how far it came, and how it ended."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple

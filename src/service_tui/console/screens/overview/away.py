@@ -1,8 +1,4 @@
-"""What happened while the desk was closed, told in a few lines.
-
-Knows records and formats. Must not know a widget.
-Used by the attention screen.
-"""
+"""What happened while the desk was closed, told in a few lines."""
 
 from typing import Final
 

@@ -1,8 +1,4 @@
-"""What the service's heartbeat says, in a few lines, with its age; loud when it stays away.
-
-Knows the desk's state. Must not know a widget or a clock: `now` is wall time, handed in.
-Used by the attention screen.
-"""
+"""What the service's heartbeat says, in a few lines, with its age; loud when it stays away."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,8 +1,4 @@
-"""What needs the person now, and what happened while nobody looked.
-
-Knows the desk's state. Must not know any other screen but by its name.
-Used by the app as screen 0.
-"""
+"""What needs the person now, and what happened while nobody looked."""
 
 from typing import ClassVar, Final, NamedTuple
 

@@ -1,8 +1,4 @@
-"""What the account has: its worth over time, its positions, and one of them in detail.
-
-Knows the desk's state. Must not know any other screen.
-Used by the app as screen 1.
-"""
+"""What the account has: its worth over time, its positions, and one of them in detail."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple

@@ -1,8 +1,4 @@
-"""What is told about the account and about one position.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the portfolio screen.
-"""
+"""What is told about the account and about one position."""
 
 from typing import Final
 

@@ -1,8 +1,4 @@
-"""What a person does with signals and wallets: mirror, dismiss, follow, authorise, undo.
-
-Knows commands and dialogs. Must not know the layout of the screen.
-Used by the reactor screen, which stands on it.
-"""
+"""What a person does with signals and wallets: mirror, dismiss, follow, authorise, undo."""
 
 from collections.abc import Sequence
 from typing import Final, Generic, TypeVar

@@ -1,8 +1,4 @@
-"""What is done with a wallet's signals: ask, auto or off; `auto` with its caps shown.
-
-Knows the policies and sentences handed in. Must not know a wallet.
-Used by the reactor screen.
-"""
+"""What is done with a wallet's signals: ask, auto or off; `auto` with its caps shown."""
 
 from typing import ClassVar, Final
 

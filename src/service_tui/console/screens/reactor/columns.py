@@ -1,8 +1,4 @@
-"""The columns of the reactor: signals with what is left of their time, wallets with their record.
-
-Knows the desk's records and the formats. Must not know a widget but the tables' columns.
-Used by the reactor screen.
-"""
+"""The columns of the reactor: signals with their time left, wallets with their record."""
 
 from collections.abc import Callable
 from typing import Final

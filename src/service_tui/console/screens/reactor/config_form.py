@@ -1,8 +1,4 @@
-"""How large mirrors are, where they are bought and what they may cost in a day.
-
-Knows the desk's state. Must not know how a config is set.
-Used by the reactor screen, which hands what it returns to the app.
-"""
+"""How large mirrors are, where they are bought and what they may cost in a day."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,8 +1,4 @@
-"""One signal, what mirroring it would bring, and what is left of its time.
-
-Knows the desk's state and how to ask for a quote. Must not know how a mirror is carried out.
-Used by the reactor screen where the mirror was not previewed yet, or is bought for real money.
-"""
+"""One signal, what mirroring it would bring, and what is left of its time."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final

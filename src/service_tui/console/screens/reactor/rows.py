@@ -1,8 +1,4 @@
-"""The two lists of the reactor screen as rows of one kind, and what narrows the feed.
-
-Knows the desk's records. Must not know a widget.
-Used by the reactor screen.
-"""
+"""The two lists of the reactor screen as rows of one kind, and what narrows the feed."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,8 +1,4 @@
-"""The reactor: signals of watched wallets as they come, the wallets, and one row in detail.
-
-Knows the desk's state. Must not know any other screen but by its name.
-Used by the app as screen 4.
-"""
+"""The reactor: signals of watched wallets as they come, the wallets, and one row in detail."""
 
 from typing import ClassVar, Final, NamedTuple
 

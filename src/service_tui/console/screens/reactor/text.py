@@ -1,8 +1,4 @@
-"""What is told about the reactor: how it stands, what lasts, one signal, one wallet.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the reactor screen.
-"""
+"""What is told about the reactor: how it stands, what lasts, one signal, one wallet."""
 
 from textwrap import wrap
 from typing import Final, NamedTuple

@@ -1,8 +1,4 @@
-"""Which wallet to follow: chosen from those that the service names, or typed; and its name.
-
-Knows the desk's state. Must not know how a wallet is followed.
-Used by the reactor screen, which hands what it returns to the app.
-"""
+"""Which wallet to follow: chosen from those that the service names, or typed; and its name."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

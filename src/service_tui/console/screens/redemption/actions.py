@@ -1,8 +1,6 @@
 """What a person does on the redemption screen: redeem one, redeem all, turn the automatic.
 
-Knows commands and dialogs. Must not know the layout of the screen.
-Used by the redemption screen, which stands on it. Off asks nothing; on, and everything that signs,
-asks first.
+Off asks nothing; on, and everything that signs, asks first.
 """
 
 from typing import Final, Generic, TypeVar

@@ -1,8 +1,4 @@
-"""The columns of the redemption queue.
-
-Knows the desk's records and the formats. Must not know a widget but the table's columns.
-Used by the redemption screen.
-"""
+"""The columns of the redemption queue."""
 
 from collections.abc import Callable
 

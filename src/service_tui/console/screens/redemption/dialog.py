@@ -1,8 +1,7 @@
 """Before a redemption is signed: what would be signed, decoded, and what it costs.
 
-Knows the desk's state. Must not know how a redemption is carried out.
-Used by the redemption screen. It opens at once, shows how asking and checking go on, and takes the
-yes only once there is something to say yes to.
+It opens at once, shows how asking and checking go on, and takes the yes only once there is
+something to say yes to.
 """
 
 from typing import ClassVar, Final

@@ -1,8 +1,4 @@
-"""Positions on the real venues on their way to money: the queue, and one of them step by step.
-
-Knows the desk's state. Must not know any other screen but by its name.
-Used by the app as screen 5.
-"""
+"""Positions on the real venues on their way to money: the queue, and one of them step by step."""
 
 from typing import ClassVar, Final, NamedTuple
 

@@ -1,7 +1,6 @@
 """Charts of experiments and of a sweep, as lines of text.
 
-Knows records and colours by name. Must not know widgets.
-Used by the research screen. The shape of a mark says its status without the colour.
+The shape of a mark says its status without the colour.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""What to replay a skill's trades under, and how a session begins.
-
-Knows the desk's state and commands. Must not know how they are carried out.
-Used by the research screen.
-"""
+"""What to replay a skill's trades under, and how a session begins."""
 
 import math
 import re

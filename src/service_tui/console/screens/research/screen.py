@@ -1,8 +1,4 @@
-"""Autoresearch: sessions, their experiments, what runs now, backtests.
-
-Knows the desk's state. Must not know any other screen but by its name.
-Used by the app as screen 6.
-"""
+"""Autoresearch: sessions, their experiments, what runs now, backtests."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple

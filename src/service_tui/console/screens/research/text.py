@@ -1,8 +1,4 @@
-"""What the research screen says of a session, an experiment and a backtest.
-
-Knows the desk's records and the formats. Must not know widgets.
-Used by the research screen.
-"""
+"""What the research screen says of a session, an experiment and a backtest."""
 
 from collections.abc import Callable
 from typing import Final

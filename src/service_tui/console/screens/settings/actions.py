@@ -1,8 +1,4 @@
-"""What a person does with a setting: edit it, turn it, bring it back; asked where it loosens.
-
-Knows commands and dialogs. Must not know the layout of the screen.
-Used by the settings screen, which stands on it.
-"""
+"""What a person does with a setting: edit it, turn it, bring it back; asked where it loosens."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,8 +1,4 @@
-"""What guards buys to come: stop and target in percent, and whether that is set by itself.
-
-Knows the desk's state. Must not know how defaults are set.
-Used by the settings screen.
-"""
+"""What guards buys to come: stop and target in percent, and whether that is set by itself."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final

@@ -1,8 +1,4 @@
-"""How a kind of notice is told, and when nothing may ring.
-
-Knows deliveries. Must not know where choices are kept.
-Used by the settings screen.
-"""
+"""How a kind of notice is told, and when nothing may ring."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""One limit: the service's figure and the desk's own, and what binds then.
-
-Knows the desk's state. Must not know how a limit is set.
-Used by the settings screen, which asks once more where a limit is loosened.
-"""
+"""One limit: the service's figure and the desk's own, and what binds then."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final

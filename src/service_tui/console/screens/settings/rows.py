@@ -1,8 +1,4 @@
-"""The rows of the settings screen: what is set, how much of it is used, and what it means.
-
-Knows the desk's state and the console's preferences. Must not know a widget.
-Used by the settings screen.
-"""
+"""The rows of the settings screen: what is set, how much of it is used, and what it means."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,8 +1,4 @@
-"""What can be set, how much of it is used, and what it means: limits, risk, pause, notices, desk.
-
-Knows the desk's state. Must not know any other screen.
-Used by the app as screen 8.
-"""
+"""What can be set, how much of it is used, what it means: limits, risk, pause, notices, desk."""
 
 from typing import ClassVar, Final, NamedTuple
 

@@ -1,8 +1,4 @@
-"""What the settings screen tells beside its rows: one row in full, and whose desk this is.
-
-Knows the desk's state and the formats. Must not know a widget.
-Used by the settings screen.
-"""
+"""What the settings screen tells beside its rows: one row in full, and whose desk this is."""
 
 from typing import Final
 

@@ -1,8 +1,4 @@
-"""The wallet's address as a code for a camera, whole on one page, also on eighty columns.
-
-Knows an address. Must not know a wallet, nor a key.
-Used by the wallet panel.
-"""
+"""The wallet's address as a code for a camera, whole on one page, also on eighty columns."""
 
 from typing import ClassVar, Final
 

@@ -1,8 +1,4 @@
-"""The wallet in front of the person: address with its code, what is in it, what is still missing.
-
-Knows the desk's state and commands. Must not know how anything is signed.
-Used by the app on W, from any screen.
-"""
+"""The wallet panel: address with its code, what is in it, what is still missing."""
 
 from typing import ClassVar, Final
 

@@ -1,8 +1,6 @@
 """Lines for what nobody may read over a shoulder: a passphrase, a private key.
 
-Knows words. Must not know what the secret opens; it leaves with the answer and stays nowhere.
-Used by the wallet panel. What is typed is never shown, copied or kept; the lines are emptied before
-the dialog goes.
+What is typed is never shown, copied or kept; the lines are emptied before the dialog goes.
 """
 
 from dataclasses import dataclass, field

@@ -1,8 +1,4 @@
-"""The cap of a day for calls that are paid; an empty line turns paying off.
-
-Knows the desk's state. Must not know how anything is paid.
-Used by the wallet panel.
-"""
+"""The cap of a day for calls that are paid; an empty line turns paying off."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final

@@ -1,8 +1,4 @@
-"""The keys that lie encrypted on this machine: one is opened, or deleted for good.
-
-Knows the desk's state. Must not know how a key is kept, and never what is in one.
-Used by the wallet panel, which asks for the passphrase or for the word.
-"""
+"""The keys that lie encrypted on this machine: one is opened, or deleted for good."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Final

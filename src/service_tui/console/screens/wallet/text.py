@@ -1,8 +1,4 @@
-"""What is told of the wallet: address, balances, approvals, what real trades still need.
-
-Knows the desk's records and the formats. Must not know a widget.
-Used by the wallet panel.
-"""
+"""What is told of the wallet: address, balances, approvals, what real trades still need."""
 
 from typing import Final
 

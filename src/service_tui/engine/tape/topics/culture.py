@@ -1,7 +1,4 @@
-"""Questions about stages, auctions, charts and screens that do not exist.
-
-Knows the shape of a topic and the pools of names. Used by engine.questions.
-"""
+"""Questions about stages, auctions, charts and screens that do not exist."""
 
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Whom the questions are about: invented places, clubs, people, tokens, missions and works.
 
-Knows nothing. Used by the tables of topics.
-
 The twelve slots of a category share each pool without meeting, so a pool wants two dozen or more.
 """
 

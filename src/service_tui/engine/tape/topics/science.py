@@ -1,7 +1,4 @@
-"""Questions about launches, detectors, digs and trials that do not exist.
-
-Knows the shape of a topic and the pools of names. Used by engine.questions.
-"""
+"""Questions about launches, detectors, digs and trials that do not exist."""
 
 from typing import Final
 

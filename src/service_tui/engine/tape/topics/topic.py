@@ -1,8 +1,5 @@
 """What a topic is: the texts and figures of one kind of question.
 
-Knows words only. Must not know seeds or times.
-Used by the tables beside it and by engine.questions, which fills the gaps.
-
 Gaps in braces: `subject` (whom it is about), `rival` (another one), `level` (the threshold),
 `reading` (where the figure stands; near the level when YES is likely), `by` and `at` (the
 deadline, "by 18:05 UTC"), `close` (the same moment with its date), and the keys of `words`.

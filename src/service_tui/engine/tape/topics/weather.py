@@ -1,7 +1,4 @@
-"""Questions about wind, water, heat and fog at stations that do not exist.
-
-Knows the shape of a topic and the pools of names. Used by engine.questions.
-"""
+"""Questions about wind, water, heat and fog at stations that do not exist."""
 
 from typing import Final
 
