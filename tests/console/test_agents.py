@@ -15,8 +15,8 @@ from service_tui.console.screens.agents.leash_form import LeashForm
 from service_tui.console.screens.agents.screen import AgentsScreen
 from service_tui.console.screens.agents.secret import Secret
 from service_tui.console.screens.agents.text import agent_story
-from service_tui.desk.commands.agents import WatchAgent
-from service_tui.desk.commands.commands import AgentAct, Forget, Govern, SetPreference
+from service_tui.desk.commands.agents import AgentAct, Govern, WatchAgent
+from service_tui.desk.commands.settings import Forget, SetPreference
 from service_tui.desk.slices.agents import FleetView, RevealedView, VenueMoneyView
 from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState

@@ -31,15 +31,14 @@ from service_tui.console.shell.palette import (
 )
 from service_tui.console.shell.views import VIEWS_MAX, Trail, View
 from service_tui.desk.command import Command
-from service_tui.desk.commands.commands import (
-    AskQuote,
-    PlaceTrade,
+from service_tui.desk.commands.settings import (
     Refresh,
     SetPreference,
     SetSpeed,
     SetStar,
     WatchMarket,
 )
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.slices.records import MeanwhileView, Notice, Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue

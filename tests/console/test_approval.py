@@ -23,7 +23,7 @@ from service_tui.console.signs import signs_text
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
-from service_tui.desk.commands.commands import Halt
+from service_tui.desk.commands.halt import Halt
 from service_tui.desk.slices.agents import VenueMoneyView
 from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.state import DeskState

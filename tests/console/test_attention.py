@@ -13,7 +13,7 @@ from service_tui.console.needs_held import MOVED_MAX, SETTLED_FOR_S
 from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.away import away_text
 from service_tui.console.screens.overview.screen import AttentionScreen
-from service_tui.desk.commands.commands import SetPreference
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import (
     MeanwhileView,
     NewsView,

@@ -11,7 +11,7 @@ from kit.samples.wallet import HASH, redemption_of, run_of
 from service_tui.console.parts.ticket_text import STATES, number_of, ticket_detail, took_s
 from service_tui.console.screens.orders.screen import BlotterScreen
 from service_tui.desk.chain.run_tickets import run_tickets
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.records import TicketState, TicketView
 from service_tui.desk.slices.redemption import ChainRunState, RunView
 from service_tui.desk.state import DeskState

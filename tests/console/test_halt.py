@@ -22,7 +22,9 @@ from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.needs import needs
 from service_tui.console.widgets.banner import lasting_things
 from service_tui.console.widgets.top_bar import TopBar
-from service_tui.desk.commands.commands import ExitAll, Halt, PlaceTrade, Resume, SetPreference
+from service_tui.desk.commands.halt import ExitAll, Halt, Resume
+from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.halt.exit_all import sale_of
 from service_tui.desk.slices.halt import AckState, AckView, ExitAllView, HaltView
 from service_tui.desk.slices.records import TicketState, TicketView

@@ -19,9 +19,12 @@ from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.screens.reactor.mirror_form import EARLY, KEPT, MirrorForm
 from service_tui.console.widgets.words import Words
+from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld
-from service_tui.desk.commands.commands import AskQuote, Command, Halt, PlaceTrade, SetMonitor
+from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.reactor import MirrorSignal
+from service_tui.desk.commands.risk import SetMonitor
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action

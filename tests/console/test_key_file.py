@@ -9,7 +9,7 @@ from service_tui.console.forms.help import Help
 from service_tui.console.forms.welcome import Welcome
 from service_tui.console.key_file import PLACES, OwnKeys, own_keys, read_own_keys
 from service_tui.console.keys import KEYS, cap, key_name, key_named, move_keys, readable, with_keys
-from service_tui.desk.commands.commands import Halt
+from service_tui.desk.commands.halt import Halt
 
 STATE = seen_before(sample_state())
 

@@ -10,7 +10,7 @@ from kit.samples.desk import sample_state
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.shell.terminal import KeyParser
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 
 STATE = seen_before(sample_state())
 

@@ -17,13 +17,8 @@ from service_tui.console.parts.market_text import ON_ITS_WAY
 from service_tui.console.screens.markets import detail as market_pane
 from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.console.widgets.price_chart import PriceChart
-from service_tui.desk.commands.commands import (
-    AskQuote,
-    PlaceTrade,
-    SetPreference,
-    SetStar,
-    WatchMarket,
-)
+from service_tui.desk.commands.settings import SetPreference, SetStar, WatchMarket
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import DetailView, MarketView, Phase
 from service_tui.desk.state import DeskState

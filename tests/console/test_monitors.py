@@ -25,15 +25,15 @@ from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.console.screens.monitors.many_form import MonitorMany
 from service_tui.console.screens.monitors.screen import MonitorsScreen
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
-from service_tui.desk.commands.commands import (
+from service_tui.desk.commands.risk import (
     ExitAlert,
     RemoveMonitor,
     RemovePriceAlert,
     SetMonitor,
     SetMonitors,
-    SetPreference,
     SetPriceAlert,
 )
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.risk import AlertState, Condition, MonitorState, RiskView
 from service_tui.desk.state import DeskState

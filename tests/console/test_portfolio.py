@@ -14,7 +14,7 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms.explain import Explain
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
-from service_tui.desk.commands.commands import SetPreference
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import Phase, PositionView
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState

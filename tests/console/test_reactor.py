@@ -21,7 +21,6 @@ from service_tui.console.screens.reactor.screen import ReactorScreen
 from service_tui.console.screens.reactor.wallet_form import FollowForm, LabelForm
 from service_tui.console.widgets import fall
 from service_tui.console.widgets.banner import lasting_things
-from service_tui.desk.commands.commands import AskQuote
 from service_tui.desk.commands.reactor import (
     DismissSignal,
     FollowWallet,
@@ -32,6 +31,7 @@ from service_tui.desk.commands.reactor import (
     SetWalletPolicy,
     UnfollowWallet,
 )
+from service_tui.desk.commands.trading import AskQuote
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import (

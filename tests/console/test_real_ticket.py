@@ -20,7 +20,7 @@ from service_tui.console.forms.order_draft import (
 )
 from service_tui.console.forms.trade_form import CHANGED
 from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.redemption import RedemptionView, Stage
 from service_tui.desk.state import DeskState

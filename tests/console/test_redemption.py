@@ -22,7 +22,7 @@ from service_tui.console.screens.wallet.stored_keys import StoredKeys
 from service_tui.console.screens.wallet.text import checklist_text
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.chain.translate import wallet_view
-from service_tui.desk.commands.commands import SetPreference
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.wallet import (
     GAP_WORD,
     AbandonRun,

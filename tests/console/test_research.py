@@ -11,7 +11,6 @@ from service_tui.console.screens.research.chart import metric_chart, sweep_chart
 from service_tui.console.screens.research.forms import BacktestForm, SessionForm, read_thresholds
 from service_tui.console.screens.research.screen import ResearchScreen
 from service_tui.console.screens.research.text import backtest_text
-from service_tui.desk.commands.commands import SetPreference
 from service_tui.desk.commands.research import (
     EndSession,
     ResetSession,
@@ -19,6 +18,7 @@ from service_tui.desk.commands.research import (
     ShowDiff,
     StartSession,
 )
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.research import DiffView, ResearchView, SessionView
 from service_tui.terms import Direction, SessionState, Venue
 

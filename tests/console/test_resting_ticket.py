@@ -11,7 +11,7 @@ from kit.console.ticket import Ticket, short_quiet, ticket
 from kit.samples.desk import NOW
 from service_tui.console.forms.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.forms.open_orders import OpenOrders
-from service_tui.desk.commands.orders import CancelOrders
+from service_tui.desk.commands.trading import CancelOrders
 from service_tui.desk.slices.records import Topic
 from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros, Timestamp

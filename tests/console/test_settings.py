@@ -16,8 +16,9 @@ from service_tui.console.parts.base import Surroundings
 from service_tui.console.screens.settings.rows import SettingRow, rows
 from service_tui.console.screens.settings.screen import SettingsScreen
 from service_tui.console.screens.settings.text import about_text, detail_text, hint_text
-from service_tui.desk.commands.commands import AgentAct, Govern, SetPreference, SetSpeed
+from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail
+from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.slices.rails import Rail, RiskDefaults
 from service_tui.desk.slices.records import NoticeKind, ServiceView
 from service_tui.desk.state import DeskState

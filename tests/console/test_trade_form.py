@@ -8,7 +8,7 @@ from kit.console.ticket import HELD, MARKET, STATE, ticket
 from kit.samples.desk import NOW
 from kit.samples.numbers import NOT_MONEY
 from service_tui.console.forms.trade_form import CHANGED
-from service_tui.desk.commands.commands import SetPreference
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import Topic
 from service_tui.terms import Action, MarketStatus, Side, Venue

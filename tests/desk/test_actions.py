@@ -11,7 +11,8 @@ from kit.samples.fleet import held_of, run_of
 from service_tui.clock import ManualClock
 from service_tui.desk.audit.actions import Actions
 from service_tui.desk.commands.agents import NoteConfirmed, ReadLog
-from service_tui.desk.commands.commands import PlaceTrade, SetPreference
+from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
 from service_tui.desk.feed.listening import acts_of
 from service_tui.desk.reduce import reduce

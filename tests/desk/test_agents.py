@@ -15,8 +15,8 @@ from service_tui.client.client import Client
 from service_tui.client.errors import Called, ServiceFaultError, UnauthenticatedError
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.agents.handlers import OWN_KEY
-from service_tui.desk.commands.agents import PauseAll, SetLeash
-from service_tui.desk.commands.commands import AgentAct, Forget, Govern
+from service_tui.desk.commands.agents import AgentAct, Govern, PauseAll, SetLeash
+from service_tui.desk.commands.settings import Forget
 from service_tui.desk.desk import Desk
 from service_tui.desk.feed.listening import NUDGE_S
 from service_tui.desk.fill_tickets import fill_tickets

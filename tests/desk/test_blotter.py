@@ -30,7 +30,7 @@ from kit.desk.faults import (
 from kit.samples.desk import sample_state
 from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.blotter import intent_of, ticket_of
-from service_tui.desk.commands.commands import AskQuote
+from service_tui.desk.commands.trading import AskQuote
 from service_tui.desk.slices.records import NO_TRACE, TicketState
 from service_tui.storage.blotter import Blotter, StoredTicket
 from service_tui.storage.blotter import TicketState as StoredState

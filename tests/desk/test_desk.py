@@ -6,7 +6,8 @@ import pytest
 
 from kit.desk.faults import CASH, Fault, at_work, breaking, buy, ended, is_quote, ready, rows, until
 from kit.service.stage import Stage, open_stage, open_test_desk
-from service_tui.desk.commands.commands import AskQuote, PlaceTrade, Refresh, SetPreference, SetStar
+from service_tui.desk.commands.settings import Refresh, SetPreference, SetStar
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.desk import IN_FLIGHT_MAX, INBOX_MAX, Desk
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.slices.records import Phase, TicketState, Topic

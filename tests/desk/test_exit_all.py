@@ -6,7 +6,7 @@ import pytest
 
 from kit.desk.faults import Fault, at_work, buy, ended, is_order, rows, sell, until
 from kit.service.stage import Stage
-from service_tui.desk.commands.commands import ExitAll, Halt, Resume
+from service_tui.desk.commands.halt import ExitAll, Halt, Resume
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState

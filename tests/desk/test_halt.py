@@ -25,7 +25,9 @@ from kit.desk.faults import (
     until,
 )
 from kit.service.stage import ANSWER_S, Stage, first_state, open_stage, open_test_desk
-from service_tui.desk.commands.commands import AskQuote, Halt, PlaceTrade, Resume, SetStar
+from service_tui.desk.commands.halt import Halt, Resume
+from service_tui.desk.commands.settings import SetStar
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.desk import IN_FLIGHT_MAX, Desk
 from service_tui.desk.facts import WorldSeen
 from service_tui.desk.gate import HALTED, Gate, enters, is_entry

@@ -12,7 +12,7 @@ from kit.desk.faults import Line, breaking, ready, said, until
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk
 from service_tui.desk.agents.leash_keeping import KeptLeash
 from service_tui.desk.agents.skill_home import SkillHome
-from service_tui.desk.commands.commands import Halt, Resume
+from service_tui.desk.commands.halt import Halt, Resume
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.halt import AckState, HaltedAgent, kept_halt
 from service_tui.desk.state import DeskState

@@ -21,7 +21,7 @@ from service_tui.desk.agents.leash_keeping import KeptLeash
 from service_tui.desk.agents.leash_line import LeashLines
 from service_tui.desk.agents.skill_spending import SPENDING, SkillSpending
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Fact
 from service_tui.desk.slices.fleet import HeldSeen, LeashesSeen
 from service_tui.sdk.client import ServiceClient

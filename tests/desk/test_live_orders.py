@@ -15,7 +15,8 @@ from kit.service.stage import OPERATOR, Stage, open_stage
 from kit.service.wallets import market_on_chain, operate, ready
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
-from service_tui.desk.commands.commands import Halt, PlaceTrade
+from service_tui.desk.commands.halt import Halt
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.commands.wallet import SetLive
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import TicketState, Topic

@@ -29,7 +29,7 @@ from kit.desk.faults import (
 )
 from kit.samples.desk import sample_state
 from kit.service.stage import Stage, open_stage, open_test_desk
-from service_tui.desk.commands.commands import GiveUp
+from service_tui.desk.commands.trading import GiveUp
 from service_tui.desk.desk import HELD_BACK_S, Desk
 from service_tui.desk.lasting import lasting_words
 from service_tui.desk.slices.records import NO_TRACE, NOT_FOUND, TicketState

@@ -8,7 +8,7 @@ from kit.desk.faults import at_work, buy, ended, said, until
 from kit.samples.desk import sample_state
 from kit.samples.risk import alert_of, exit_of, monitor_of
 from kit.service.stage import Stage
-from service_tui.desk.commands.commands import RemoveMonitor, SetMonitor, SetMonitors
+from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import MarketsSeen
 from service_tui.desk.reduce import reduce

@@ -8,7 +8,7 @@ from kit.desk.faults import asleep, at_work, buy, ended, ready, said, until
 from kit.samples.desk import sample_state
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk
 from service_tui.desk.blotter import intent_of, outcome_of, ticket_of
-from service_tui.desk.commands.commands import SetPreference, SetStar
+from service_tui.desk.commands.settings import SetPreference, SetStar
 from service_tui.desk.frozen import STATE_KEY, thaw
 from service_tui.desk.opening import TICKETS_SHOWN
 from service_tui.desk.slices.records import TicketState, TicketView

@@ -22,7 +22,8 @@ from kit.desk.faults import (
     until,
 )
 from kit.service.stage import first_state, open_stage, open_test_desk
-from service_tui.desk.commands.commands import AskQuote, Refresh, WatchMarket
+from service_tui.desk.commands.settings import Refresh, WatchMarket
+from service_tui.desk.commands.trading import AskQuote
 from service_tui.desk.feed import market_pages, pollers
 from service_tui.desk.slices.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState

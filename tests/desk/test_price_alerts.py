@@ -6,7 +6,7 @@ import pytest
 from kit.desk.faults import at_work, no_page_more, until
 from kit.samples.risk import price_alert_of
 from kit.service.stage import open_stage, open_test_desk
-from service_tui.desk.commands.commands import RemovePriceAlert, SetPriceAlert
+from service_tui.desk.commands.risk import RemovePriceAlert, SetPriceAlert
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import MarketsSeen
 from service_tui.desk.risk.price_alerts import judged

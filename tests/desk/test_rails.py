@@ -9,8 +9,9 @@ import pytest
 from kit.desk.faults import Fault, asleep, at_work, buy, ended, rows, said, sell, until
 from kit.samples.desk import NOW, sample_state
 from kit.service.stage import open_test_desk
-from service_tui.desk.commands.commands import Halt, PlaceTrade
+from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.rails import (
     DAY_S,
     broken_by,

@@ -20,7 +20,8 @@ from kit.desk.reactor import (
 )
 from kit.service.stage import open_test_desk
 from service_tui.addresses import checksummed
-from service_tui.desk.commands.commands import AgentAct, Govern, Halt, Resume
+from service_tui.desk.commands.agents import AgentAct, Govern
+from service_tui.desk.commands.halt import Halt, Resume
 from service_tui.desk.commands.reactor import (
     DismissSignal,
     FollowWallet,

@@ -30,7 +30,7 @@ from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.chain.line import READINGS
 from service_tui.desk.chain.translate import wallet_view
-from service_tui.desk.commands.commands import Halt
+from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.wallet import PrepareRedemption, Redeem, RedeemAll, SetAutoRedeem
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import DeskMemory

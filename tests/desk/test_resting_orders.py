@@ -13,8 +13,8 @@ from kit.desk.faults import TRADES, Fault, is_order, said
 from kit.desk.live_orders import placed
 from kit.desk.redeeming import balance
 from kit.desk.resting_orders import owned, sell_at, work
-from service_tui.desk.commands.commands import ExitAll, Halt
-from service_tui.desk.commands.orders import CancelOrders
+from service_tui.desk.commands.halt import ExitAll, Halt
+from service_tui.desk.commands.trading import CancelOrders
 from service_tui.desk.facts import TicketChanged
 from service_tui.desk.slices.records import NO_TRACE, TicketState, Topic
 from service_tui.desk.trading.handlers import preflight

@@ -5,7 +5,7 @@ import pytest
 
 from kit.desk.faults import Fault, at_work, until
 from kit.service.stage import first_state, open_stage, open_test_desk
-from service_tui.desk.commands.commands import Refresh, SetPreference, SetSpeed, SetStar
+from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed, SetStar
 from service_tui.desk.slices.records import Topic
 from service_tui.storage.cache import Cache
 from service_tui.storage.errors import StorageFullError

@@ -12,7 +12,7 @@ from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
 from kit.desk.resting_orders import Work, above, owned, sell_at, work
 from kit.service.stage import Stage, first_state, open_stage
 from kit.service.wallets import market_on_chain, operate, ready
-from service_tui.desk.commands.commands import ExitAll, Halt
+from service_tui.desk.commands.halt import ExitAll, Halt
 from service_tui.desk.commands.wallet import SetLive
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings

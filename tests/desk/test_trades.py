@@ -24,7 +24,7 @@ from kit.desk.faults import (
 from kit.samples.desk import NOW, sample_state
 from kit.service.line import change
 from kit.service.stage import open_stage, open_test_desk
-from service_tui.desk.commands.commands import AskQuote
+from service_tui.desk.commands.trading import AskQuote
 from service_tui.desk.slices.records import NO_TRACE, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.handlers import preflight

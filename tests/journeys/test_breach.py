@@ -11,7 +11,7 @@ from kit.console.walk import Walk, walking
 from service_tui.clock import ManualClock
 from service_tui.console.exit_estimate import exit_at
 from service_tui.console.needs import needs
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.risk import AlertState, MonitorView
 from service_tui.desk.state import DeskState

@@ -16,7 +16,8 @@ from kit.service.stage import ANSWER_S
 from service_tui.clock import ManualClock
 from service_tui.console.forms.halt import HaltPanel
 from service_tui.console.forms.typed_word import TypedWord
-from service_tui.desk.commands.commands import Halt, Resume, SetPreference
+from service_tui.desk.commands.halt import Halt, Resume
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState

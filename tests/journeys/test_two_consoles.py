@@ -11,7 +11,7 @@ import httpx
 from kit.desk.faults import buy, ready
 from kit.service.stage import ANSWER_S
 from service_tui.clock import ManualClock
-from service_tui.desk.commands.commands import AgentAct, Govern
+from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState

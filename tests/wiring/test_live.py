@@ -18,7 +18,8 @@ from kit.service.scripted import said, scripted
 from service_tui.clock import ManualClock
 from service_tui.console.doors import DeskClosedError
 from service_tui.desk.agents.handlers import OWN_KEY
-from service_tui.desk.commands.commands import AgentAct, Govern, SetPreference, SetStar
+from service_tui.desk.commands.agents import AgentAct, Govern
+from service_tui.desk.commands.settings import SetPreference, SetStar
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState

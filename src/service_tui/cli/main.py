@@ -377,7 +377,7 @@ def _halt(options: Options, _: argparse.Namespace) -> int:
 def _resume(options: Options, _: argparse.Namespace) -> int:
     """Open the gate again, once the word was typed."""
     from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
-    from service_tui.desk.commands.commands import RESUME_WORD  # noqa: PLC0415
+    from service_tui.desk.commands.halt import RESUME_WORD  # noqa: PLC0415
     from service_tui.wiring import halt_door  # noqa: PLC0415
 
     if _is_terminal(sys.stdin):

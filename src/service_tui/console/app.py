@@ -26,7 +26,8 @@ from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.top_bar import TopBar
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, NoteConfirmed, RefuseHeld
-from service_tui.desk.commands.commands import Halt, Refresh, SetPreference, SetSpeed
+from service_tui.desk.commands.halt import Halt
+from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp

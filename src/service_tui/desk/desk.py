@@ -10,7 +10,9 @@ from typing import Final, TypeAlias
 
 from service_tui.client.errors import ServiceError
 from service_tui.desk.command import Command
-from service_tui.desk.commands.commands import AskQuote, ExitAlert, Halt, PlaceTrade
+from service_tui.desk.commands.halt import Halt
+from service_tui.desk.commands.risk import ExitAlert
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.enduring import enduring, fault_words
 from service_tui.desk.facts import (
     Fact,

@@ -5,8 +5,8 @@ from typing import Final, Protocol
 
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld
-from service_tui.desk.commands.commands import PlaceTrade
 from service_tui.desk.commands.reactor import MirrorAllFrom, MirrorSignal
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.terms import Action
 from service_tui.wire.base import WireModel
 from service_tui.wire.batch import BatchRequest

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.desk.commands.commands import PlaceTrade
 from service_tui.desk.commands.rails import figure_in_words
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.rails import RULES, Rail, RailsView, RailView
 from service_tui.desk.slices.records import TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState

@@ -28,7 +28,7 @@ from service_tui.desk.commands.agents import (
     StopSkill,
     WatchAgent,
 )
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.feed.polling import Watched
 from service_tui.desk.halt.skills import SkillAgents
 from service_tui.desk.ports import Ports, Surroundings

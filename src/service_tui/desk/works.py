@@ -5,28 +5,8 @@ from dataclasses import dataclass
 
 from service_tui.desk.agents import handlers as agents
 from service_tui.desk.command import Command
-from service_tui.desk.commands.commands import (
-    AskQuote,
-    ExitAlert,
-    ExitAll,
-    Forget,
-    GiveUp,
-    Govern,
-    Halt,
-    PlaceTrade,
-    Refresh,
-    RemoveMonitor,
-    RemovePriceAlert,
-    Resume,
-    SetMonitor,
-    SetMonitors,
-    SetPreference,
-    SetPriceAlert,
-    SetSpeed,
-    SetStar,
-    WatchMarket,
-)
-from service_tui.desk.commands.orders import CancelOrders
+from service_tui.desk.commands.agents import Govern
+from service_tui.desk.commands.halt import ExitAll, Halt, Resume
 from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.commands.research import (
     EndSession,
@@ -35,6 +15,23 @@ from service_tui.desk.commands.research import (
     ShowDiff,
     StartSession,
 )
+from service_tui.desk.commands.risk import (
+    ExitAlert,
+    RemoveMonitor,
+    RemovePriceAlert,
+    SetMonitor,
+    SetMonitors,
+    SetPriceAlert,
+)
+from service_tui.desk.commands.settings import (
+    Forget,
+    Refresh,
+    SetPreference,
+    SetSpeed,
+    SetStar,
+    WatchMarket,
+)
+from service_tui.desk.commands.trading import AskQuote, CancelOrders, GiveUp, PlaceTrade
 from service_tui.desk.facts import Revealed
 from service_tui.desk.feed.polling import Watched
 from service_tui.desk.halt.exit_all import exit_all

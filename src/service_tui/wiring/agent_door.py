@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from service_tui.desk.commands.commands import AgentAct, Govern
+from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.state import DeskState

@@ -15,7 +15,8 @@ from typing import Final
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
-from service_tui.desk.commands.commands import PlaceTrade, SetPreference, SetSpeed, SetStar
+from service_tui.desk.commands.settings import SetPreference, SetSpeed, SetStar
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue

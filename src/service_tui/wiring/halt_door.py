@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.clock import SystemClock
-from service_tui.desk.commands.commands import RESUME_WORD, Halt, Resume
+from service_tui.desk.commands.halt import RESUME_WORD, Halt, Resume
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.halt import AckState, AckView
 from service_tui.desk.slices.records import Topic

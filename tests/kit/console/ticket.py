@@ -12,7 +12,7 @@ from kit.console.host import Host, until
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms import trade_form
 from service_tui.console.forms.trade_form import TradeForm
-from service_tui.desk.commands.commands import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side

@@ -18,7 +18,7 @@ from kit.service.stage import OPERATOR, Stage, first_state, open_stage, open_tes
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.opening import DeskMemory

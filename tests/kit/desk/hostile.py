@@ -14,7 +14,7 @@ from kit.desk.faults import Fault, Line, breaking, said, until
 from kit.desk.redeeming import CountingSigner, Won, open_wallet_desk, settled
 from kit.service.hostile import Bytes, Way
 from kit.service.stage import Stage
-from service_tui.desk.commands.commands import WatchMarket
+from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.desk import Desk
 from service_tui.desk.failing import READING
 from service_tui.desk.slices.records import Topic

@@ -3,7 +3,7 @@
 from kit.desk.faults import ended, until
 from kit.desk.redeeming import known
 from kit.service.stage import Stage
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.commands.wallet import LIVE_WORD, SetLive
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import TicketState, Topic

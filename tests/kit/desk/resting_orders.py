@@ -10,7 +10,7 @@ from kit.desk.live_orders import live, placed
 from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
 from kit.service.stage import Stage, open_stage
 from kit.service.wallets import market_on_chain, ready
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState

@@ -20,7 +20,7 @@ from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.slices.fleet import HeldView, asked_in_words, order_in_words
 from service_tui.desk.state import DeskState

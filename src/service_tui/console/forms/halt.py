@@ -18,7 +18,7 @@ from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.words import Words
-from service_tui.desk.commands.commands import RESUME_WORD, ExitAll, Resume
+from service_tui.desk.commands.halt import RESUME_WORD, ExitAll, Resume
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import counted

@@ -17,7 +17,7 @@ from service_tui.console.forms.resting_text import RESTS_ON, resting_lines
 from service_tui.console.forms.ticket_words import order_words
 from service_tui.console.freshness import is_private
 from service_tui.console.redemption_text import labelled
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.orders import price_in_words
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.wallet import Ownership

@@ -11,7 +11,7 @@ from service_tui.console.forms.order_draft import MONEY_OF
 from service_tui.console.forms.quote_text import quote_figures
 from service_tui.console.forms.quoting import Quoting
 from service_tui.console.signal_text import dearer_text
-from service_tui.desk.commands.commands import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import SignalView
 from service_tui.terms import Action

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.console.forms.order_draft import DraftError
-from service_tui.desk.commands.commands import SetMonitor
+from service_tui.desk.commands.risk import SetMonitor
 from service_tui.desk.slices.risk import MonitorState, MonitorView, stop_price, target_price
 
 DECIMALS_MAX: Final = 4

@@ -13,7 +13,7 @@ from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import CommandGiven, GoTo, Said
 from service_tui.console.widgets.top_bar import STALE_PERIODS
-from service_tui.desk.commands.orders import CancelOrders
+from service_tui.desk.commands.trading import CancelOrders
 from service_tui.desk.freshness import age_s
 from service_tui.desk.slices.orders import OpenOrderView, price_in_words
 from service_tui.desk.slices.records import Topic

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.console.forms.limit_draft import LimitError, read_limit, why_too_small
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.orders import kept_by_buys, kept_by_sales

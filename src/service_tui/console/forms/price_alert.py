@@ -17,7 +17,7 @@ from service_tui.console.keys import bindings_of
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
-from service_tui.desk.commands.commands import SetPriceAlert
+from service_tui.desk.commands.risk import SetPriceAlert
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.slices.risk import Condition
 from service_tui.desk.state import DeskState

@@ -4,7 +4,7 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.desk.commands.commands import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.terms import Action
 from service_tui.units import Timestamp

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import Figure
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.units import Micros

@@ -17,7 +17,7 @@ from service_tui.console.forms.order_draft import (
 from service_tui.console.forms.quote_text import quote_figures
 from service_tui.console.forms.resting_text import resting_figures
 from service_tui.console.freshness import if_none, is_private, world_now
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.figures import is_counting
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import MarketView, Topic

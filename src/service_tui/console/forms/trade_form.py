@@ -28,7 +28,8 @@ from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.room import make_room
 from service_tui.console.widgets.words import Words
-from service_tui.desk.commands.commands import PlaceTrade, SetPreference
+from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue

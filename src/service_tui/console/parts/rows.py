@@ -24,7 +24,9 @@ from service_tui.console.parts.base import CopiedRecord, DeskScreen
 from service_tui.console.search import Search, names_of, read_search
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable, TableState
-from service_tui.desk.commands.commands import PlaceTrade, SetPreference, SetPriceAlert
+from service_tui.desk.commands.risk import SetPriceAlert
+from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.slices.risk import MonitorView

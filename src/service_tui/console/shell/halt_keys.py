@@ -12,7 +12,7 @@ from textual.message import Message
 from service_tui.console.keys import key_named
 from service_tui.console.shell.views import Views
 from service_tui.desk.command import Command
-from service_tui.desk.commands.commands import Halt
+from service_tui.desk.commands.halt import Halt
 
 HALT: Final = "app.halt"
 """Its keys halt from everywhere, also from inside an input."""

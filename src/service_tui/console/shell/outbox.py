@@ -13,14 +13,9 @@ from service_tui.desk.commands.agents import (
     ReadLog,
     RefuseHeld,
 )
-from service_tui.desk.commands.commands import (
-    AskQuote,
-    Halt,
-    PlaceTrade,
-    SetPreference,
-    SetSpeed,
-    WatchMarket,
-)
+from service_tui.desk.commands.halt import Halt
+from service_tui.desk.commands.settings import SetPreference, SetSpeed, WatchMarket
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.freshness import TRADED_ON, why_not_traded
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.state import DeskState

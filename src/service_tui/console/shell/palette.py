@@ -21,8 +21,8 @@ from service_tui.console.screens.settings.rows import THEME, rows
 from service_tui.console.theme import content
 from service_tui.console.widgets.deck import Deck
 from service_tui.desk.commands.agents import ExportData
-from service_tui.desk.commands.commands import SetPreference
 from service_tui.desk.commands.research import EndSession, ResetSession
+from service_tui.desk.commands.settings import SetPreference
 
 HITS_MAX: Final = 15
 """Rows of one kind that a person still looks through."""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from service_tui.client.errors import RefusedError, ServiceError
-from service_tui.desk.commands.commands import AgentAct, Govern
+from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.facts import Noticed, Revealed
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.agents import RevealedView

@@ -9,7 +9,7 @@ from typing import Final
 
 from service_tui.desk.agents.leash_keeping import KeptLeash, No
 from service_tui.desk.commands.agents import ApproveHeld
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.fleet import HeldSeen, HeldView
 from service_tui.terms import TradeStatus
 from service_tui.units import Micros, decimal

@@ -47,7 +47,7 @@ from service_tui.desk.agents.leash_keeping import DAY_S, KeptLeash, No, Unknown,
 from service_tui.desk.agents.leash_lookup import End, due, look_up, marked, told, unknown_of
 from service_tui.desk.agents.skill_spending import SkillSpending
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.gate import HALTED
 from service_tui.desk.slices.fleet import HeldView, LeashesSeen

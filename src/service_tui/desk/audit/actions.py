@@ -13,14 +13,14 @@ from typing import Final
 from service_tui.clock import Clock
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import NoteConfirmed, ReadDay, ReadLog, WatchAgent
-from service_tui.desk.commands.commands import (
-    AskQuote,
+from service_tui.desk.commands.settings import (
     Forget,
     Refresh,
     SetPreference,
     SetStar,
     WatchMarket,
 )
+from service_tui.desk.commands.trading import AskQuote
 from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
 from service_tui.desk.slices.fleet import HeldSeen, SkillRunChanged
 from service_tui.desk.slices.log import ActionView, Deed, LogView

@@ -1,11 +1,12 @@
 """What an operator may order of leashes, waiting trades and skills. Frozen values."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import ClassVar
 
 from service_tui.desk.command import Command
 from service_tui.desk.slices.fleet import Pace
-from service_tui.terms import LeashMode
+from service_tui.terms import LeashMode, Plan
 from service_tui.units import Micros, decimal
 
 
@@ -223,3 +224,37 @@ class NoteConfirmed(Command):
     def in_words(self) -> str:
         """The order as a person would say it."""
         return self.what
+
+
+class AgentAct(StrEnum):
+    """What an operator may do with an agent; the words are those of a sentence."""
+
+    CLAIM = "claim"
+    CODE = "make a claim code for"
+    NEW_KEY = "give a new key to"
+    PAUSE = "pause"
+    RESUME = "resume"
+    SUSPEND = "suspend"
+    READMIT = "readmit"
+    RETIRE = "retire"
+    PLAN = "change the plan of"
+
+
+@dataclass(frozen=True, slots=True)
+class Govern(Command):
+    """Do something with an agent of the embedded service. `plan` counts for a change of plan.
+
+    Without an `agent_id` the plan is that of new agents.
+    """
+
+    kind: ClassVar[str] = "agent"
+
+    act: AgentAct
+    agent_id: str = ""
+    name: str = ""
+    plan: Plan | None = None
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        tail = f" to {self.plan.value}" if self.plan is not None else ""
+        return f"{self.act.value} {self.name or 'new agents'}{tail}"

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.client.errors import ServiceError
-from service_tui.desk.commands.commands import ExitAll, PlaceTrade
+from service_tui.desk.commands.halt import ExitAll
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import HaltChanged, Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.halt import ExitAllView

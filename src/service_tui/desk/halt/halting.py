@@ -14,7 +14,7 @@ from typing import Final
 
 from service_tui.client.errors import ReadOnlyError, RefusedError, ServiceError
 from service_tui.client.retry import next_delay
-from service_tui.desk.commands.commands import RESUME_WORD, Resume
+from service_tui.desk.commands.halt import RESUME_WORD, Resume
 from service_tui.desk.facts import HaltChanged, Noticed
 from service_tui.desk.halt import handlers as steps
 from service_tui.desk.halt.handlers import Done, Step

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.rails import day_began
 from service_tui.desk.reactor.translate import CENT
 from service_tui.desk.slices.reactor import MIRROR, SignalView

@@ -24,8 +24,8 @@ from service_tui.client.errors import (
     ServiceError,
 )
 from service_tui.desk.blotter import intent_of, ticket_of
-from service_tui.desk.commands.commands import PlaceTrade
 from service_tui.desk.commands.reactor import DismissSignal, MirrorAllFrom, MirrorSignal
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed, TicketChanged
 from service_tui.desk.gate import HALTED, RESUME_FIX
 from service_tui.desk.ports import Ports

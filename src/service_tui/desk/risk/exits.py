@@ -17,7 +17,8 @@ from typing import Final
 
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.desk.blotter import intent_of, sent_of, ticket_of
-from service_tui.desk.commands.commands import ExitAlert, PlaceTrade
+from service_tui.desk.commands.risk import ExitAlert
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_WORDS

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from service_tui.client.errors import NotFoundError, RefusedError, ServiceError
-from service_tui.desk.commands.commands import RemoveMonitor, SetMonitor, SetMonitors
+from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.risk.translate import monitor_view

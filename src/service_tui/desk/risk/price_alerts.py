@@ -5,7 +5,7 @@ import logging
 from dataclasses import replace
 from typing import Final
 
-from service_tui.desk.commands.commands import RemovePriceAlert, SetPriceAlert
+from service_tui.desk.commands.risk import RemovePriceAlert, SetPriceAlert
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.records import NoticeKind

@@ -3,7 +3,7 @@
 from typing import Final
 
 from service_tui.client.errors import ServiceError
-from service_tui.desk.commands.commands import SetPreference, SetSpeed, SetStar
+from service_tui.desk.commands.settings import SetPreference, SetSpeed, SetStar
 from service_tui.desk.facts import Noticed, PreferenceSet, StarSet, WorldSeen
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.slices.records import TicketView, Topic

@@ -11,7 +11,7 @@ from service_tui.client.errors import (
 )
 from service_tui.desk.advice import advice_of
 from service_tui.desk.blotter import intent_of
-from service_tui.desk.commands.commands import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.facts import QuoteSeen, TradesSeen
 from service_tui.desk.freshness import TRADED_ON, why_not_traded
 from service_tui.desk.gate import HALTED, RESUME_FIX

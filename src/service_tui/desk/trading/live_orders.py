@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from service_tui.desk.advice import ADVICE
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import broken_by, rails
 from service_tui.desk.slices.holding_key import holding_key

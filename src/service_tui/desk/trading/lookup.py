@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from service_tui.client.errors import ServiceError
-from service_tui.desk.commands.commands import GiveUp
+from service_tui.desk.commands.trading import GiveUp
 from service_tui.desk.facts import Noticed, TicketChanged
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.reactor import MIRROR

@@ -6,7 +6,7 @@ cancel. What it does not know, the list that is read anew tells.
 
 from typing import Final
 
-from service_tui.desk.commands.orders import CancelOrders
+from service_tui.desk.commands.trading import CancelOrders
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.records import Topic

@@ -11,7 +11,8 @@ from service_tui.client.errors import (
 )
 from service_tui.desk.advice import advice_of
 from service_tui.desk.blotter import outcome_of
-from service_tui.desk.commands.commands import ExitAlert, PlaceTrade
+from service_tui.desk.commands.risk import ExitAlert
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed, TicketChanged
 from service_tui.desk.gate import RESUME_FIX
 from service_tui.desk.ports import Ports

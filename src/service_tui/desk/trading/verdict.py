@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Final
 
 from service_tui.desk.advice import advice_of
-from service_tui.desk.commands.commands import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.orders import price_in_words
 from service_tui.desk.slices.records import TicketState, TicketView, TradeView

@@ -12,7 +12,8 @@ from service_tui.console.messages import Said
 from service_tui.console.parts.rows import NO_ROW
 from service_tui.console.screens.agents.hand_acts import HandActs
 from service_tui.console.screens.agents.secret import Secret
-from service_tui.desk.commands.commands import AgentAct, Forget, Govern
+from service_tui.desk.commands.agents import AgentAct, Govern
+from service_tui.desk.commands.settings import Forget
 from service_tui.desk.slices.agents import AgentView, RevealedView
 from service_tui.desk.slices.records import Phase
 from service_tui.terms import Plan

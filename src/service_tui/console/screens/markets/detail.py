@@ -10,7 +10,7 @@ from service_tui.console.messages import CommandGiven
 from service_tui.console.parts import market_text
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.price_chart import NewsMark, PriceChart
-from service_tui.desk.commands.commands import WatchMarket
+from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.figures import price_points
 from service_tui.desk.slices.records import DetailView, MarketView, PositionView
 from service_tui.desk.state import DeskState

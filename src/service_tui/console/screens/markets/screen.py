@@ -33,7 +33,7 @@ from service_tui.console.screens.markets.columns import market_columns, room_of
 from service_tui.console.screens.markets.detail import MarketPane
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.desk.commands.commands import SetPreference, SetStar
+from service_tui.desk.commands.settings import SetPreference, SetStar
 from service_tui.desk.slices.records import DetailView, MarketView, PositionView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side

@@ -18,7 +18,7 @@ from service_tui.console.parts.risk_rows import RiskRow
 from service_tui.console.parts.rows import NO_ROW, why_not_changed
 from service_tui.console.screens.monitors.many_form import MonitorMany
 from service_tui.desk.command import Command
-from service_tui.desk.commands.commands import (
+from service_tui.desk.commands.risk import (
     ExitAlert,
     RemoveMonitor,
     RemovePriceAlert,

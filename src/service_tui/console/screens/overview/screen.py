@@ -21,7 +21,8 @@ from service_tui.console.screens.overview.briefing import briefing_text, is_alar
 from service_tui.console.theme import content
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.desk.commands.commands import GiveUp, SetPreference
+from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.commands.trading import GiveUp
 from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.records import MeanwhileView, TicketView
 from service_tui.desk.state import DeskState

@@ -39,7 +39,7 @@ from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
-from service_tui.desk.commands.commands import SetPreference
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import (
     AccountView,
     EquityPoint,

@@ -46,8 +46,9 @@ from service_tui.console.screens.settings.rows import (
 )
 from service_tui.console.screens.settings.text import about_text
 from service_tui.desk.command import Command
-from service_tui.desk.commands.commands import AgentAct, Govern, SetPreference, SetSpeed
+from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.commands.rails import SetDefaults, SetPaused
+from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.slices.rails import RULES, RailView, RiskDefaults
 from service_tui.desk.slices.records import NoticeKind
 from service_tui.terms import Plan

@@ -1,0 +1,48 @@
+"""What an operator may order of the halt: begin it, end it, sell everything under it."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from service_tui.desk.command import Command
+from service_tui.terms import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Halt(Command):
+    """Block every entry at once, here and on the service, until it is resumed. Asks nothing."""
+
+    kind: ClassVar[str] = "halt"
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "halt"
+
+
+RESUME_WORD: Final = "RESUME"
+"""What a person types to let entries pass again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume(Command):
+    """End the halt. `word` is what the person typed."""
+
+    kind: ClassVar[str] = "resume"
+
+    word: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "resume trading"
+
+
+@dataclass(frozen=True, slots=True)
+class ExitAll(Command):
+    """Sell these positions whole, while halted. `holdings` are the row keys that were confirmed."""
+
+    kind: ClassVar[str] = "exit all"
+
+    holdings: tuple[str, ...]
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"exit {counted(len(self.holdings), 'position')}"

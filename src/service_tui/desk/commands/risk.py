@@ -1,0 +1,104 @@
+"""What an operator may order of monitors, alerts and price alerts."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from service_tui.desk.command import Command
+from service_tui.desk.slices.risk import Condition
+from service_tui.terms import Side, Venue, counted
+
+
+@dataclass(frozen=True, slots=True)
+class SetMonitor(Command):
+    """Have a position monitored: exit when it is down by `stop_pct`, or up by `target_pct`.
+
+    `stop_pct` is in (0, 1], `target_pct` above 0; None is off, and one of them is needed.
+    """
+
+    kind: ClassVar[str] = "monitor"
+
+    market_id: str
+    side: Side
+    venue: Venue
+    stop_pct: float | None
+    target_pct: float | None
+    question: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        stop = "no stop" if self.stop_pct is None else f"stop {self.stop_pct:.1%} down"
+        target = "no target" if self.target_pct is None else f"target {self.target_pct:.1%} up"
+        return f"monitor {self.side.value.upper()}: {stop}, {target}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetMonitors(Command):
+    """Have several positions monitored; one that is refused stops no other."""
+
+    kind: ClassVar[str] = "monitors"
+
+    monitors: tuple[SetMonitor, ...]
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"monitor {counted(len(self.monitors), 'position')}"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveMonitor(Command):
+    """Have a position monitored no longer."""
+
+    kind: ClassVar[str] = "monitor"
+
+    market_id: str
+    side: Side
+    venue: Venue
+    question: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"remove the monitor of {self.side.value.upper()}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExitAlert(Command):
+    """Exit for an alert now, or try again one whose exit failed or left no trace."""
+
+    kind: ClassVar[str] = "exit"
+
+    alert_id: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "exit for an alert now"
+
+
+@dataclass(frozen=True, slots=True)
+class SetPriceAlert(Command):
+    """Tell once when the price of a side is there. `threshold` is in (0, 1). Stays here."""
+
+    kind: ClassVar[str] = "price alert"
+
+    market_id: str
+    side: Side
+    condition: Condition
+    threshold: float
+    question: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        where = f"{self.condition.in_words} {self.threshold:.4f}"
+        return f"tell when {self.side.value.upper()} is {where}"
+
+
+@dataclass(frozen=True, slots=True)
+class RemovePriceAlert(Command):
+    """Forget a price alert, fired or not."""
+
+    kind: ClassVar[str] = "price alert"
+
+    alert_id: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "forget a price alert"

@@ -1,0 +1,106 @@
+"""What an operator may order of trades: place one, ask what it would bring, give one up."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from service_tui.desk.command import Command
+from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.orders import price_in_words
+from service_tui.terms import MONEY_OF, Action, Side, Venue, counted, venue_marked
+from service_tui.units import Micros, decimal
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceTrade(Command):
+    """Buy for `amount` of money, or sell `shares`; the other is 0.
+
+    `question` is for words only. `everything` marks a sale of the whole position. `price` is the
+    worst that may be taken on a real venue, None for any; `confirmed`: a person has seen this very
+    order on its dialog for real money. `rests`: what nothing meets at once stays on the book at
+    `price` until it is cancelled. `token` and `fee_rate_bps` are the outcome token and the highest
+    fee that were shown with it; nothing else is signed then.
+    """
+
+    kind: ClassVar[str] = "trade"
+    is_ticketed: ClassVar[bool] = True
+
+    market_id: str
+    side: Side
+    action: Action
+    venue: Venue
+    amount: Micros = Micros(0)
+    shares: Micros = Micros(0)
+    reasoning: str = ""
+    question: str = ""
+    everything: bool = False
+    price: float | None = None
+    confirmed: bool = False
+    rests: bool = False
+    token: str = ""
+    fee_rate_bps: int | None = None
+
+    @property
+    def holding(self) -> str:
+        """Row key of the position that the order adds to or takes from."""
+        return holding_key(self.market_id, self.side, self.venue)
+
+    def in_words(self) -> str:
+        """The order as a person would say it; one for real money says so, and names its venue."""
+        unit = f" {MONEY_OF[self.venue]}" if self.action is Action.BUY else ""
+        return venue_marked(self.bare_words(), self.venue, unit)
+
+    def bare_words(self) -> str:
+        """The order without its money and its venue."""
+        at = f" at {price_in_words(self.price)}" if self.rests and self.price else ""
+        side = self.side.value.upper()
+        if self.action is Action.BUY:
+            return f"buy {side}{at} for {decimal(self.amount):,.2f}"
+        size = "all" if self.everything else _shares_in_words(self.shares)
+        return f"sell {size} {side}{at}"
+
+
+def _shares_in_words(shares: Micros) -> str:
+    """Two decimals, or as many as it takes: a hundred-thousandth is not zero."""
+    whole, _, part = f"{decimal(shares):,.5f}".partition(".")
+    return f"{whole}.{part.rstrip('0'):0<2}"
+
+
+@dataclass(frozen=True, slots=True)
+class AskQuote(Command):
+    """What the order would get now. A reading: leaves no row, and a newer one replaces it."""
+
+    kind: ClassVar[str] = "quote"
+
+    request_id: int
+    order: PlaceTrade
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"quote: {self.order.in_words()}"
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp(Command):
+    """Close an order whose outcome is unknown and of which no trace was found in time."""
+
+    kind: ClassVar[str] = "give up"
+
+    ticket_id: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "close an order without a trace"
+
+
+@dataclass(frozen=True, slots=True)
+class CancelOrders(Command):
+    """Take these orders off their books; `what` says a single one in words."""
+
+    kind: ClassVar[str] = "cancel"
+
+    order_ids: tuple[str, ...]
+    what: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"cancel {self.what or counted(len(self.order_ids), 'open order')}"
