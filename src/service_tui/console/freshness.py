@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from service_tui.console.keys import cap
 from service_tui.desk.freshness import is_heard
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
@@ -64,7 +65,9 @@ def is_private(state: DeskState) -> bool:
 
 def not_told(what: str) -> str:
     """What stands in the place of rows while the service is there and has not told of them."""
-    return f"Not known yet: the service has not told of its {what}.\n\nr asks now."
+    return (
+        f"Not known yet: the service has not told of its {what}.\n\n{cap('app.refresh')} asks now."
+    )
 
 
 def if_none(state: DeskState, said: str, *topics: Topic) -> str:

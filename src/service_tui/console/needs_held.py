@@ -5,6 +5,7 @@ from typing import Final
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private, of_world, world_now
+from service_tui.console.keys import cap
 from service_tui.console.ranking import Need
 from service_tui.desk.slices.records import MarketView, PositionView
 from service_tui.desk.slices.redemption import ChainRunState
@@ -135,7 +136,8 @@ def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
             yield Need(
                 f"settled {held.key}", "profit" if won else "loss", "▲" if won else "▼", "settled",
                 _holding(held), formats.pnl(held.realized, masked=masked),
-                f"resolved {'YES' if held.outcome else 'NO'}; o in the portfolio shows it",
+                f"resolved {'YES' if held.outcome else 'NO'}; {cap('portfolio.closed')} in the "
+        "portfolio shows it",
                 "portfolio", is_dismissable=True, money=held.realized,
             )  # fmt: skip
 

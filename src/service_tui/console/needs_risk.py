@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats, needs_fleet
 from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
+from service_tui.console.keys import cap
 from service_tui.console.ranking import LAST_S, Need
 from service_tui.desk.freshness import age_s
 from service_tui.desk.slices.reactor import Policy, SignalView
@@ -146,5 +147,6 @@ def _prices_told(state: DeskState, now: Timestamp) -> Iterator[Need]:
             yield Need(
                 f"price {alert.alert_id}", "accent", "◷", "price",
                 f"{alert.in_words()}: {alert.question}", formats.price(alert.triggered_price),
-                "d there forgets it", "monitors", alert.alert_id, is_dismissable=True,
+                f"{cap('monitors.remove')} there forgets it", "monitors", alert.alert_id,
+                is_dismissable=True,
             )  # fmt: skip

@@ -9,6 +9,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_heard, is_private, of_wall
+from service_tui.console.keys import cap
 from service_tui.console.redemption_words import stage_text
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.slices.records import Phase, Topic
@@ -126,7 +127,7 @@ def key_text(wallet: WalletView) -> Text:
     """Whether this machine can sign."""
     signs = {
         KeyState.UNLOCKED: ("unlocked", "profit"),
-        KeyState.LOCKED: ("locked  U", "warn"),
+        KeyState.LOCKED: (f"locked  {cap('wallet.unlock')}", "warn"),
         KeyState.NONE: ("no key here", "warn"),
     }
     word, tone = signs[wallet.key_state]
@@ -141,7 +142,8 @@ def why_empty(state: DeskState) -> str:
         return "Asking for the positions on the real venues."
     return (
         "Nothing is held on the real venues.\n\n"
-        "What wins there comes here, and turns into money with t. Positions of sim are paid by "
+        f"What wins there comes here, and turns into money with {cap('redemption.redeem')}. "
+        "Positions of sim are paid by "
         "themselves."
     )
 

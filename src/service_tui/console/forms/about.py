@@ -6,6 +6,7 @@ from typing import TypeAlias
 from rich.text import Text
 
 from service_tui.console.forms.page import Page
+from service_tui.console.keys import cap
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -17,7 +18,7 @@ class About(Page):
     """A title and a text that is never older than the screen behind it."""
 
     def __init__(self, title: str, tell: Tell, state: DeskState, now: Timestamp) -> None:
-        super().__init__(title, "esc closes")
+        super().__init__(title, f"{cap('dialog.close')} closes")
         self._tell = tell
         self._state = state
         self._now = now

@@ -14,7 +14,7 @@ from service_tui.console.forms.form import SECOND_THOUGHT_S, Form
 from service_tui.console.forms.live_order import live_question
 from service_tui.console.forms.order_draft import MONEY_DECIMALS, MONEY_OF, DraftError, read_amount
 from service_tui.console.key_queue import rest_keys
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
@@ -49,7 +49,7 @@ class ApprovalForm(Form[Decision]):
     AUTO_FOCUS = "#approval-amount, #form-set"
 
     heading: ClassVar[str] = "May it trade?"
-    hint: ClassVar[str] = "F4 refuses  PgDn reads on"
+    hint: ClassVar[str] = "{approval.refuse} refuses  {approval.more} reads on"
     set_word: ClassVar[str] = "approve"
     cancel_word: ClassVar[str] = "later"
 
@@ -101,7 +101,7 @@ class ApprovalForm(Form[Decision]):
 
     def more_doors(self) -> Iterator[Door]:
         """The way to say no with the mouse."""
-        yield Door("refuse  F4", id="approval-refuse")
+        yield Door(f"refuse  {cap('approval.refuse')}", id="approval-refuse")
 
     def other_door(self, name: str) -> None:
         """Refuse."""
@@ -154,7 +154,7 @@ class ApprovalForm(Form[Decision]):
         held = self._held
         typed = self.typed("approval-amount")
         if not typed.strip():
-            return "type an amount, or F4 to refuse"
+            return f"type an amount, or {cap('approval.refuse')} to refuse"
         try:
             # What nobody touched is what was asked for, to the last decimal.
             untouched = typed.strip() == exact_text(held.amount)
@@ -224,7 +224,7 @@ class ApprovalForm(Form[Decision]):
         self.set_class(refusing, "-refusing")
         verb, leave = _ANSWERS[refusing]
         self.query_one("#form-set", Door).tell(f"{verb}  enter")
-        self.query_one("#form-cancel", Door).tell(f"{leave}  esc")
+        self.query_one("#form-cancel", Door).tell(f"{leave}  {cap('form.cancel')}")
         self.refresh_form()
         buys = self._held.action is Action.BUY
         to = "#approval-reason" if refusing else "#approval-amount" if buys else "#form-set"
@@ -247,7 +247,12 @@ def exact_text(amount: Micros, mark: str = "") -> str:
 def _switched_off(held: HeldView, state: DeskState) -> str:
     """What keeps a trade of real money back; empty where it may go out."""
     is_off = is_real(held, state) and not state.wallet.live
-    return "real money is switched off: press 5, W, L, and type LIVE" if is_off else ""
+    return (
+        f"real money is switched off: press {cap('app.redemption')}, {cap('app.wallet')}, "
+        f"{cap('wallet.live')}, and type LIVE"
+        if is_off
+        else ""
+    )
 
 
 def over_means(held: HeldView, amount: Micros, state: DeskState) -> str:
@@ -291,7 +296,8 @@ def over_budget(held: HeldView, amount: Micros, state: DeskState) -> str:
     whose = f"the skill {formats.plain(leash.skill_slug, 40)}" if leash.skill_slug else "the agent"
     return (
         f"over the budget of {whose}: {spent:,.2f} of {budget:,.2f} are spent today. "
-        "Raise it first (7, then l), or take a smaller amount"
+        f"Raise it first ({cap('app.agents')}, then {cap('agents.leash')}), or take a smaller "
+        "amount"
     )
 
 

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Button, Static
 
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.terms import Plan
@@ -44,7 +44,7 @@ class ChoosePlan(Dialog[Plan | None]):
         """What each plan allows, and a door to each."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" Plan of {self._whose} "))
-            frame.border_subtitle = content(Text(" esc leaves it as it is "))
+            frame.border_subtitle = content(Text(f" {cap('dialog.close')} leaves it as it is "))
             lines = [
                 Text.assemble(
                     ("● " if plan is self._now else "○ ", "accent"),

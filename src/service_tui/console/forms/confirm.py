@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Button, Static
 
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.messages import ConfirmGiven
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
@@ -71,7 +71,9 @@ class Confirm(Dialog[bool]):
             with VerticalScroll(id="confirm-reading", can_focus=False):
                 yield Static(content(asked.body), markup=False, id="confirm-body")
             with Horizontal(id="confirm-doors"):
-                yield Button(content(Text("stay  esc")), compact=True, id="confirm-cancel")
+                yield Button(
+                    content(Text(f"stay  {cap('dialog.close')}")), compact=True, id="confirm-cancel"
+                )
                 door = Text(f"{asked.confirm}  {asked.key}")
                 yield Button(content(door), compact=True, id="confirm-yes")
 

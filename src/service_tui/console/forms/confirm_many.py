@@ -9,6 +9,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Static
 
 from service_tui.console.forms.confirm import Confirm, Question
+from service_tui.console.keys import cap
 from service_tui.console.theme import content
 
 
@@ -28,6 +29,8 @@ class ConfirmMany(Confirm):
             with VerticalScroll(id="confirm-lines"):
                 yield Static(content(Text("\n").join(self._lines)), markup=False)
             with Horizontal(id="confirm-doors"):
-                yield Button(content(Text("stay  esc")), compact=True, id="confirm-cancel")
+                yield Button(
+                    content(Text(f"stay  {cap('dialog.close')}")), compact=True, id="confirm-cancel"
+                )
                 door = Text(f"{self._asked.confirm}  {self._asked.key}")
                 yield Button(content(door), compact=True, id="confirm-yes")

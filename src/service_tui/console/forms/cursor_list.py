@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 
 from service_tui.console.key_queue import say_gone
-from service_tui.console.keys import bindings_of, keys_of, shown_key
+from service_tui.console.keys import bindings_of, cap, keys_of, shown_key
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.fall import Fall
@@ -121,7 +121,10 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
 
     def _show(self) -> None:
         named = keys_of(self.name_in_keys) if self._keys() else ()
-        keys = [*(f"{shown_key(key)} {key.label}" for key in named), "esc closes"]
+        keys = [
+            *(f"{shown_key(key)} {key.label}" for key in named),
+            f"{cap('dialog.close')} closes",
+        ]
         # A state may come before the parts stand, or while they are taken down.
         for frame in self.query("#frame"):
             frame.border_subtitle = content(Text(f" {'   '.join(keys)} "))

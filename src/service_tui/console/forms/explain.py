@@ -7,6 +7,7 @@ from rich.text import Text
 
 from service_tui.console.figures import figures
 from service_tui.console.forms.page import Page
+from service_tui.console.keys import cap
 from service_tui.units import Timestamp
 
 WIDTH: Final = 60
@@ -42,7 +43,7 @@ class Explain(Page):
     def __init__(
         self, title: str, parts: tuple[Explanation, ...], now: Timestamp, clock: str = ""
     ) -> None:
-        super().__init__(title, "esc closes", now, clock)
+        super().__init__(title, f"{cap('dialog.close')} closes", now, clock)
         self._parts = parts
 
     def text(self) -> Text:

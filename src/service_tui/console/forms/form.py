@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from service_tui.console.freshness import is_private
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap, with_keys
 from service_tui.console.messages import Said
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
@@ -50,7 +50,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     heading: ClassVar[str]
     """What the frame says on top."""
 
-    hint: ClassVar[str] = "enter sets it, esc leaves"
+    hint: ClassVar[str] = "enter sets it, {form.cancel} leaves"
 
     set_word: ClassVar[str] = "set"
     cancel_word: ClassVar[str] = "cancel"
@@ -95,7 +95,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
             with Horizontal(id="form-doors"):
                 yield from self.more_doors()
                 yield Door(f"{self.set_word}  enter", id="form-set")
-                yield Door(f"{self.cancel_word}  esc", id="form-cancel")
+                yield Door(f"{self.cancel_word}  {cap('form.cancel')}", id="form-cancel")
 
     def docked(self) -> Iterator[Widget]:
         """Lines below that stay in sight while the others scroll."""
@@ -109,7 +109,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         """Show what is known."""
         frame = self.query_one("#form")
         frame.border_title = content(Text(f" {self.heading} "))
-        frame.border_subtitle = content(Text(f" {self.hint} "))
+        frame.border_subtitle = content(Text(f" {with_keys(self.hint)} "))
         for line in self.query(PlainInput):
             line.cursor_blink = False
             self._at_first[line.id or ""] = line.value

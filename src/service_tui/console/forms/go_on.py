@@ -11,7 +11,7 @@ from textual.widgets import Button, Static
 
 from service_tui.console.doors import Choice
 from service_tui.console.forms.confirm import ARMED_AFTER_S
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.room import make_room
@@ -48,7 +48,7 @@ class GoOn(Dialog[Choice | None]):
         """What happened, each way in words, and its door."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" The desk cannot be opened as it is "))
-            frame.border_subtitle = content(Text(" esc keeps it closed "))
+            frame.border_subtitle = content(Text(f" {cap('dialog.close')} keeps it closed "))
             told = Text(self._why)
             for place, way in enumerate(self._ways, start=1):
                 told.append(f"\n\n{place} {way.label}", "accent")

@@ -12,7 +12,7 @@ from service_tui.console.forms.halt_text import exits_question, halt_text, sold_
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.freshness import is_heard
 from service_tui.console.key_queue import rest_keys
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.messages import CommandGiven, Said
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
@@ -56,13 +56,15 @@ class HaltPanel(Dialog[None]):
         """What is told, and three doors."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Halt "))
-            frame.border_subtitle = content(Text(" esc leaves it halted; F9 comes back here "))
+            frame.border_subtitle = content(
+                Text(f" {cap('dialog.close')} leaves it halted; {cap('app.halt')} comes back here ")
+            )
             with VerticalScroll(id="halt-body"):
                 yield Words(id="halt-text")
             with Horizontal(id="halt-doors"):
-                yield Door("exit all  x", id="halt-exit")
-                yield Door("resume  R", id="halt-resume")
-                yield Door("stay halted  esc", id="halt-close")
+                yield Door(f"exit all  {cap('halt.exit')}", id="halt-exit")
+                yield Door(f"resume  {cap('halt.resume')}", id="halt-resume")
+                yield Door(f"stay halted  {cap('dialog.close')}", id="halt-close")
 
     def on_mount(self) -> None:
         """Show what is known."""
@@ -128,7 +130,10 @@ class HaltPanel(Dialog[None]):
     def _why_no_exits(self) -> str:
         halt = self._state.halt
         if halt is None:
-            return "press F9 once more: everything is sold only while this desk itself is halted"
+            return (
+                f"press {cap('app.halt')} once more: everything is sold only while this "
+                "desk itself is halted"
+            )
         if halt.exits is not None and not halt.exits.is_over:
             return "it is under way already"
         if self._state.service.read_only:

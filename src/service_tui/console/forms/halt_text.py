@@ -9,6 +9,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
+from service_tui.console.keys import cap, with_keys
 from service_tui.desk.slices.halt import AckState, AckView, ExitAllView, HaltView
 from service_tui.desk.slices.records import PositionView, TicketState, TicketView
 from service_tui.desk.state import DeskState
@@ -45,7 +46,7 @@ REACHED: Final = (
 )
 ELSEWHERE: Final = (
     "The service was halted from elsewhere: it refuses the entries of every agent, and this desk "
-    "sends none. F9 halts this desk as well; the word ends both."
+    "sends none. {app.halt} halts this desk as well; the word ends both."
 )
 
 
@@ -60,7 +61,7 @@ def halt_text(state: DeskState, now: Timestamp) -> Text:
         formats.moment_of(since, now),
     )
     if halt is None:
-        return Text("\n\n").join([head, Text(ELSEWHERE), Text(REACHED, "muted")])
+        return Text("\n\n").join([head, Text(with_keys(ELSEWHERE)), Text(REACHED, "muted")])
     parts = [head, Text("\n").join(_ack(ack) for ack in halt.acks), Text(_reach(halt), "muted")]
     if halt.exits is not None:
         parts.append(_exits(state, halt.exits))
@@ -79,7 +80,7 @@ def _ack(ack: AckView) -> Text:
     line = Text.assemble((f" {sign} ", tone), ack.what)
     detail = formats.plain(ack.detail, DETAIL_MAX).plain
     if ack.state is AckState.FAILED:
-        line.append(f"  failed {ack.tries}x, tried again", tone)
+        line.append(f"  failed {ack.tries}{cap('halt.exit')}, tried again", tone)
     elif ack.state is AckState.WAITING:
         line.append("  waiting", tone)
     if detail:
@@ -96,8 +97,8 @@ def _next(state: DeskState, halt: HaltView) -> str:
         return "Entries stay blocked while positions are sold."
     held = len(sold_and_kept(state)[0])
     open_ones = "the open position" if held == 1 else f"the {held} open positions"
-    sells = f"x sells {open_ones}, R" if held else "R"
-    return f"{sells} ends the halt with a typed word; esc leaves it halted."
+    sells = f"{cap('halt.exit')} sells {open_ones}, {cap('halt.resume')}" if held else "R"
+    return f"{sells} ends the halt with a typed word; {cap('dialog.close')} leaves it halted."
 
 
 def _exits(state: DeskState, exits: ExitAllView) -> Text:
@@ -187,7 +188,11 @@ def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
     )
     body.append_text(Text("\n").join(lines))
     if kept := sold_and_kept(state)[1]:
-        why = "its market has closed" if state.wallet.live else "LIVE is off: 5, W, L"
+        why = (
+            "its market has closed"
+            if state.wallet.live
+            else f"LIVE is off: {cap('app.redemption')}, {cap('app.wallet')}, {cap('wallet.live')}"
+        )
         body.append(f"\n\nNOT sold, real money, {_by_venue(kept)} ({why}):\n", "bold warn")
         body.append_text(Text("\n").join(_holding(one, masked=masked) for one in kept))
     return body

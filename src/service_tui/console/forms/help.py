@@ -7,7 +7,7 @@ from rich.text import Text
 from textual.binding import Binding, BindingType
 
 from service_tui.console.forms.page import Page
-from service_tui.console.keys import Key, keys_of, readable, shown_key
+from service_tui.console.keys import Key, cap, keys_of, readable, shown_key
 from service_tui.console.widgets.record_table import RecordTable
 
 _KEY: Final = 8
@@ -25,7 +25,7 @@ class Help(Page):
     ]
 
     def __init__(self, group: str, title: str, why_not: WhyNot) -> None:
-        super().__init__(f"Keys on {title}", "esc closes, j and k scroll")
+        super().__init__(f"Keys on {title}", f"{cap('dialog.close')} closes, j and k scroll")
         self._group = group
         self._heading = title
         self._why_not = why_not

@@ -16,6 +16,7 @@ from service_tui.console.forms.quoting import bounded
 from service_tui.console.forms.resting_text import RESTS_ON, resting_lines
 from service_tui.console.forms.ticket_words import order_words
 from service_tui.console.freshness import is_private
+from service_tui.console.keys import with_keys
 from service_tui.console.redemption_text import labelled
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.orders import price_in_words
@@ -83,7 +84,7 @@ def live_question(
         if signs
         else "The service places it with the account's credentials, once."
     )
-    stays = RESTS_ON if order.rests else "What does not fill at once lapses"
+    stays = with_keys(RESTS_ON) if order.rests else "What does not fill at once lapses"
     follows = f"{places} {stays}; a fill cannot be undone."
     body = Text.assemble(labelled(lines), f"\n\n{follows}")
     return Confirm(Question("Real money: place this order?", body, "place", key="p"))

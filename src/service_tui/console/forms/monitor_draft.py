@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.console.forms.order_draft import DraftError
+from service_tui.console.keys import cap
 from service_tui.desk.commands.risk import SetMonitor
 from service_tui.desk.slices.risk import MonitorState, MonitorView, stop_price, target_price
 
@@ -196,7 +197,10 @@ def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tup
     ]
     bare = sum(each.stop_pct is None and each.target_pct is None for each in changes)
     if bare:
-        raise DraftError(f"{bare} would be left without stop and target: d removes a monitor")
+        raise DraftError(
+            f"{bare} would be left without stop and target: {cap('monitors.remove')} removes a "
+            "monitor"
+        )
     changed = tuple(each for each in changes if not each.is_same_as(each.monitor))
     if not changed:
         raise DraftError("nothing changes: all of them have these thresholds already")
@@ -208,7 +212,7 @@ def why_not_set(monitor: MonitorView) -> str:
     if monitor.state is MonitorState.CLOSED:
         return "its market is closed: there is nothing to guard any more"
     if monitor.state is MonitorState.NOT_HELD:
-        return "the position is not held any more: d removes its monitor"
+        return f"the position is not held any more: {cap('monitors.remove')} removes its monitor"
     if monitor.state is MonitorState.EXITING:
         return "its exit is under way: a monitor set now would guard nothing"
     return ""

@@ -21,6 +21,7 @@ from service_tui.console.forms.monitor_draft import (
     read_target,
 )
 from service_tui.console.forms.order_draft import DraftError
+from service_tui.console.keys import cap
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
 from service_tui.desk.slices.risk import MonitorView, stop_price, target_price
@@ -93,7 +94,7 @@ class MonitorForm(Form[Change]):
     def judged(self) -> Change | str:
         """The thresholds that stand there, or what is against them."""
         if self._is_gone:
-            return "this position is not held any more: esc leaves"
+            return f"this position is not held any more: {cap('form.cancel')} leaves"
         try:
             return read_change(self._monitor, self._line("stop"), self._line("target"))
         except DraftError as refused:

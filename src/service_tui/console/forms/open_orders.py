@@ -10,7 +10,7 @@ from service_tui.console import formats
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.cursor_list import CursorList
 from service_tui.console.freshness import is_private
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, with_keys
 from service_tui.console.messages import CommandGiven, GoTo, Said
 from service_tui.console.widgets.top_bar import STALE_PERIODS
 from service_tui.desk.commands.trading import CancelOrders
@@ -20,8 +20,9 @@ from service_tui.desk.slices.records import Topic
 from service_tui.terms import MONEY_OF, Action
 
 _NONE: Final = (
-    "Nothing rests on a book.\n\nOn a market of a real venue b opens the ticket, F7 takes the "
-    "venue, and F8 rests at a limit."
+    "Nothing rests on a book.\n\nOn a market of a real venue {markets.buy} opens the ticket, "
+    "{ticket.venue} takes the "
+    "venue, and {ticket.kind} rests at a limit."
 )
 _QUESTION_MAX: Final = 34
 """Letters of its market's question, so that they fit into 80 cells beside the rest."""
@@ -89,7 +90,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         lines = [self._lines(order) for order in self.rows()]
         foot = self._foot()
         if not lines and not self.state.service.dropped.get(Topic.ORDERS):
-            empty = _NONE if Topic.ORDERS in self.state.seen else _UNKNOWN
+            empty = with_keys(_NONE) if Topic.ORDERS in self.state.seen else _UNKNOWN
             lines = [Text(empty, "muted")]
         return Text("\n").join([*lines, *foot])
 

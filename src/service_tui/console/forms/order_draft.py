@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.console.forms.limit_draft import LimitError, read_limit, why_too_small
+from service_tui.console.keys import cap
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.slices.holding_key import holding_key
@@ -208,11 +209,18 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     """
     market = draft.market
     if draft.venue not in venues_of(market):
-        raise DraftError(f"this market trades on {venues_in_words(market)} only: press F7")
+        raise DraftError(
+            f"this market trades on {venues_in_words(market)} only: press {cap('ticket.venue')}"
+        )
     if draft.venue is Venue.SIM and state.service.mode is Mode.LIVE:
-        raise DraftError("play money is not traded on this service: F7 takes a real venue")
+        raise DraftError(
+            f"play money is not traded on this service: {cap('ticket.venue')} takes a real venue"
+        )
     if draft.venue is not Venue.SIM and not state.wallet.live:
-        raise DraftError("real money is switched off: press 5, W, L, and type LIVE")
+        raise DraftError(
+            f"real money is switched off: press {cap('app.redemption')}, {cap('app.wallet')}, "
+            f"{cap('wallet.live')}, and type LIVE"
+        )
     closed = why_closed(market)
     if closed:
         raise DraftError(closed)
@@ -239,7 +247,10 @@ def _as_shown(order: PlaceTrade, market: MarketView) -> PlaceTrade:
 def why_no_rest(state: DeskState, venue: Venue) -> str:
     """Why no order can rest on a venue; empty where one can."""
     if venue is Venue.SIM:
-        return "sim has no book on which an order could rest: F7 takes a real venue"
+        return (
+            f"sim has no book on which an order could rest: {cap('ticket.venue')} takes a "
+            "real venue"
+        )
     if venue is Venue.SOL and not is_simulated(state):
         # Source: wire reference, 3.3. A limit order sent there would be carried out at once.
         return f"{venue.value} takes orders at the market alone on this service"
@@ -269,7 +280,9 @@ def _read_buy(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     if state.account is None or state.limits is None:
         raise DraftError("cash and limits are not known yet: wait for the service's answer")
     if state.halted_since is not None:
-        raise DraftError("trading is halted: sales pass, buys wait for the word RESUME (F9)")
+        raise DraftError(
+            f"trading is halted: sales pass, buys wait for the word RESUME ({cap('app.halt')})"
+        )
     if state.limits.paused:
         raise DraftError("trading is paused: sales pass, buys wait until it is resumed")
     spend = read_amount(draft.amount, decimals=MONEY_DECIMALS)
@@ -302,8 +315,9 @@ def _read_sale(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     kept = kept_by_sales(state.orders, holding_key(draft.market.market_id, draft.side, draft.venue))
     if not shares <= held.shares - kept:
         raise DraftError(
-            f"{typed(kept, decimals=5)} of your shares stand in open orders: cancel them first (O "
-            "on 1 or 9), or sell fewer"
+            f"{typed(kept, decimals=5)} of your shares stand in open orders: cancel them first "
+            f"({cap('portfolio.orders')} on {cap('app.portfolio')} or {cap('app.blotter')}), "
+            "or sell fewer"
         )
     # The last quantum cannot be typed when the service holds finer shares: all means all.
     everything = held.shares - shares < SHARE_QUANTUM

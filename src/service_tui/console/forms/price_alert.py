@@ -34,7 +34,7 @@ class PriceAlertForm(Form[SetPriceAlert]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("price_alert")]
 
     heading: ClassVar[str] = "Price alert"
-    hint: ClassVar[str] = "F5 side  F6 condition  esc leaves"
+    hint: ClassVar[str] = "{alert.side} side  {alert.condition} condition  {form.cancel} leaves"
 
     def __init__(
         self, state: DeskState, now: Timestamp, market: MarketView, side: Side = Side.YES

@@ -9,6 +9,7 @@ from service_tui.console import formats
 from service_tui.console.figures import section
 from service_tui.console.forms.page import Page
 from service_tui.console.freshness import NOT_YET, is_private
+from service_tui.console.keys import cap
 from service_tui.desk.audit.report import DayReport, MoneyDay, day_reports, known_pasts, totals
 from service_tui.desk.audit.report_rows import ALL, REASONS_MAX
 from service_tui.desk.slices.fleet import ReasonedTradeView, SkillResultView
@@ -29,7 +30,11 @@ class Report(Page):
     """A table of all agents, then each of them; `first` is the agent that is told first."""
 
     def __init__(self, state: DeskState, now: Timestamp, *, first: str = "") -> None:
-        super().__init__("The day of each agent", "esc closes, j and k scroll, 7 W writes it")
+        super().__init__(
+            "The day of each agent",
+            f"{cap('dialog.close')} closes, j and k scroll, {cap('app.agents')} "
+            f"{cap('agents.export')} writes it",
+        )
         self._state = state
         self._now = now
         self._first = first

@@ -13,8 +13,9 @@ from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.units import Micros
 
 RESTS_ON: Final = (
-    "What does not fill at once rests on the book until it is filled, you cancel it (O on 1 or 9), "
-    "or the market closes; a halt (F9) cancels it too if it is a buy"
+    "What does not fill at once rests on the book until it is filled, you cancel it "
+    "({portfolio.orders} on {app.portfolio} or {app.blotter}), "
+    "or the market closes; a halt ({app.halt}) cancels it too if it is a buy"
 )
 
 

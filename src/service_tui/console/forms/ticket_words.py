@@ -17,6 +17,7 @@ from service_tui.console.forms.order_draft import (
 from service_tui.console.forms.quote_text import quote_figures
 from service_tui.console.forms.resting_text import resting_figures
 from service_tui.console.freshness import if_none, is_private, world_now
+from service_tui.console.keys import cap, with_keys
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.figures import is_counting
 from service_tui.desk.slices.quote import QuoteView
@@ -36,7 +37,10 @@ TWO_ACROSS: Final = 58
 _WIDE_ONLY: Final = frozenset({"slippage", "for the shares"})
 """What a narrow ticket leaves out for the fee: it follows from the rest."""
 
-_SWITCHED_OFF: Final = "real money is switched off: leave this, press 5, W, L, and type LIVE"
+_SWITCHED_OFF: Final = (
+    "real money is switched off: leave this, press {app.redemption}, "
+    "{app.wallet}, {wallet.live}, and type LIVE"
+)
 
 
 def market_line(state: DeskState, draft: Draft, now: Timestamp) -> Text:
@@ -81,8 +85,12 @@ def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
 
 def hint(state: DeskState, market: MarketView) -> str:
     """The keys of the ticket; those of venue and limit where there is another venue."""
-    venue = "  F7 venue  F8 limit" if state.wallet.live and len(venues_of(market)) > 1 else ""
-    return f"F5 side  F6 buy or sell{venue}  esc cancel"
+    offered = state.wallet.live and len(venues_of(market)) > 1
+    venue = f"  {cap('ticket.venue')} venue  {cap('ticket.kind')} limit" if offered else ""
+    return (
+        f"{cap('ticket.side')} side  {cap('ticket.turn')} buy or sell{venue}  "
+        f"{cap('ticket.cancel')} cancel"
+    )
 
 
 def unit_words(draft: Draft) -> str:
@@ -125,6 +133,6 @@ def next_venue(state: DeskState, draft: Draft) -> Venue | str:
     if set(offered) == {draft.venue}:
         return f"this market trades on {venues_in_words(draft.market)} only"
     if not state.wallet.live:
-        return _SWITCHED_OFF
+        return with_keys(_SWITCHED_OFF)
     at = offered.index(draft.venue) + 1 if draft.venue in offered else 0
     return offered[at % len(offered)]

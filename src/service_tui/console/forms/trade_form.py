@@ -20,7 +20,7 @@ from service_tui.console.forms.order_draft import (
     why_no_rest,
 )
 from service_tui.console.forms.quoting import Quoting, bounded
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap, with_keys
 from service_tui.console.messages import CommandGiven, Said
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.dialog import Dialog
@@ -42,11 +42,11 @@ FAR: Final = 0.1
 """An order that moves the price so far is asked for twice."""
 
 SECOND_THOUGHT_S: Final = 0.4
-KEPT: Final = "sends when quoted; enter, esc or another amount takes it back"
+KEPT: Final = "sends when quoted; enter, {ticket.cancel} or another amount takes it back"
 TAKEN_BACK: Final = "taken back: nothing was sent"
 CHANGED: Final = "taken back: the order was changed, nothing was sent"
 NOT_SENT: Final = "not sent: "
-LEAVES: Final = "esc again throws this ticket away, any other key keeps it"
+LEAVES: Final = "{ticket.cancel} again throws this ticket away, any other key keeps it"
 WAIT_S: Final = 5.0
 """An enter waits so long for its quote: an order that goes out later is a surprise."""
 
@@ -104,7 +104,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
                     yield Choice(id="ticket-side")
                     yield Choice(id="ticket-action")
                 with Horizontal(id="ticket-when"):
-                    yield Words("when  F8", classes="label")
+                    yield Words(f"when  {cap('ticket.kind')}", classes="label")
                     yield Choice(id="ticket-kind")
                     yield PlainInput(compact=True, max_length=12, id="ticket-limit")
                     yield Words(id="ticket-step")
@@ -126,7 +126,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             yield Words(id="ticket-problem")
             with Horizontal(id="ticket-doors"):
                 yield Door(id="ticket-place")
-                yield Door("cancel  esc", id="ticket-cancel")
+                yield Door(f"cancel  {cap('ticket.cancel')}", id="ticket-cancel")
 
     def on_mount(self) -> None:
         """Show what is known; nothing is asked before an amount stands there."""
@@ -459,7 +459,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         is_refused = isinstance(order, str)
         problem = self.query_one("#ticket-problem", Words)
         is_told = self._before.startswith((NOT_SENT, LEAVES, CHANGED))
-        against = order if is_refused and not is_told else self._before
+        before = with_keys(self._before) if self._before in {KEPT, LEAVES} else self._before
+        against = order if is_refused and not is_told else before
         problem.tell(self._no_venue or against)
         # An empty line is no mistake: it is told what to do, not what is wrong.
         problem.set_class(bool(self._no_venue or (draft.amount and is_refused)), "-wrong")

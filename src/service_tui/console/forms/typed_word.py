@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input
 
 from service_tui.console.forms.confirm import ARMED_AFTER_S, say_confirmed
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
@@ -47,7 +47,7 @@ class TypedWord(Dialog[str | None]):
         """What it is about, the line for the word, and two doors."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" {self._title} "))
-            frame.border_subtitle = content(Text(" esc changes nothing "))
+            frame.border_subtitle = content(Text(f" {cap('dialog.close')} changes nothing "))
             with VerticalScroll(id="word-body", can_focus=False):
                 body = Words()
                 body.tell(self._body)
@@ -56,7 +56,7 @@ class TypedWord(Dialog[str | None]):
             yield PlainInput(compact=True, max_length=40, id="word-line")
             with Horizontal(id="word-doors"):
                 yield Door(f"{self._does}  enter", id="word-yes")
-                yield Door("stay  esc", id="word-no")
+                yield Door(f"stay  {cap('dialog.close')}", id="word-no")
 
     def on_mount(self) -> None:
         """Take the word in a moment: what was typed ahead confirms nothing."""

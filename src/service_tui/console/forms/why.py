@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.forms.page import Page
+from service_tui.console.keys import cap
 from service_tui.desk.audit.why import Chain, Link, Said, Unit
 from service_tui.units import Micros, Timestamp
 
@@ -37,7 +38,8 @@ class Why(Page):
     """One chain; scrolls."""
 
     def __init__(self, chain: Chain, now: Timestamp, *, masked: bool, clock: str = "") -> None:
-        super().__init__("Why did it trade", "esc closes, j and k scroll", now, clock)
+        closes = f"{cap('dialog.close')} closes, j and k scroll"
+        super().__init__("Why did it trade", closes, now, clock)
         self._chain = chain
         self._now = now
         self._masked = masked

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from service_tui.console.freshness import is_heard, not_told
+from service_tui.console.keys import cap, with_keys
 from service_tui.console.search import Search, read_search
 from service_tui.desk.slices.records import MarketView, Phase, Topic
 from service_tui.desk.state import DeskState
@@ -44,10 +45,11 @@ _VENUES: Final = ("", *(venue.value for venue in Venue if venue is not Venue.SIM
 
 _NO_MARKETS: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nMarkets appear with its first answer.",
-    Phase.ONLINE: "The service lists no markets.\n\nr asks again.",
+    Phase.ONLINE: "The service lists no markets.\n\n{app.refresh} asks again.",
     Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nIt is tried again by itself; "
-    "r tries now.",
-    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings (8) show which "
+    "{app.refresh} tries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
+    "show which "
     "key and service are used.",
 }
 
@@ -80,14 +82,14 @@ class MarketFilter:
         """What each key has switched, in the order of the keys c, o, t, V, h, w."""
         until = "" if self.until == "any" else self.until
         return (
-            _chip("c category", self.category),
+            _chip(f"{cap('markets.category')} category", self.category),
             Chip(
                 f"o {self.status if self.status != 'all' else 'any'}", narrows=self.status != "all"
             ),
-            _chip("t ends", until),
-            _chip("V venue", self.venue.removesuffix("_venue")),
-            _chip("h held", "only" if self.held else ""),
-            _chip("w starred", "only" if self.starred else ""),
+            _chip(f"{cap('markets.until')} ends", until),
+            _chip(f"{cap('markets.venue')} venue", self.venue.removesuffix("_venue")),
+            _chip(f"{cap('markets.held')} held", "only" if self.held else ""),
+            _chip(f"{cap('markets.starred')} starred", "only" if self.starred else ""),
         )
 
     def to_text(self) -> str:
@@ -203,11 +205,13 @@ def why_empty(state: DeskState, wanted: MarketFilter) -> str:
         return (
             f"No market of {len(state.markets):,} passes:\n\n"
             f"{'   '.join(narrowing + search)}\n\n"
-            "esc clears the search, esc again the filters."
+            f"{cap('rows.out')} clears the search, {cap('rows.out')} again the filters."
         )
     if state.service.phase is Phase.ONLINE and not is_heard(state, Topic.MARKETS):
         return not_told("markets")
-    return _NO_MARKETS[state.service.phase].format(problem=state.service.problem or "no answer")
+    return with_keys(_NO_MARKETS[state.service.phase]).replace(
+        "{problem}", state.service.problem or "no answer"
+    )
 
 
 def _ends_within(market: MarketView, until_s: float, now: Timestamp) -> bool:

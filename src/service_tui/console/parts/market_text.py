@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import Figure, figures, large, section
 from service_tui.console.freshness import if_none, is_private
+from service_tui.console.keys import cap
 from service_tui.console.parts.market_filter import seconds_left
 from service_tui.desk.slices.records import (
     DetailView,
@@ -70,7 +71,7 @@ def holdings(state: DeskState, market_id: str, width: int) -> Text:
     """The own position in a market: what it cost, is marked at, and would bring now."""
     held, masked = state.held(market_id), is_private(state)
     if not held:
-        said = if_none(state, "none here; b buys", Topic.POSITIONS)
+        said = if_none(state, f"none here; {cap('markets.buy')} buys", Topic.POSITIONS)
         return section("position", Text(said, "muted"))
     across = 2 if width >= TWO_ACROSS else 1
     blocks = [

@@ -16,6 +16,7 @@ from service_tui.console.freshness import (
     of_wall,
     on_wall,
 )
+from service_tui.console.keys import cap, with_keys
 from service_tui.console.parts.alert_columns import (
     alert_state_text,
     left_text,
@@ -39,8 +40,9 @@ _ENDS: Final = 14
 
 _WAITING: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nMonitors appear with its first answer.",
-    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nr tries now.",
-    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings (8) show which.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} tries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
+    "show which.",
 }
 
 _EMPTY: Final = (
@@ -48,8 +50,8 @@ _EMPTY: Final = (
         "Nothing is guarded.\n\n"
         "A monitor watches the price of one position: when it falls to the stop,\n"
         "or rises to the target, all of the position is sold, once.\n\n"
-        "Every buy gets one by itself while that is on in the settings (8).\n"
-        "Portfolio (1): put the cursor on a position, m guards it."
+        "Every buy gets one by itself while that is on in the settings ({app.settings}).\n"
+        "Portfolio ({app.portfolio}): put the cursor on a position, {portfolio.monitor} guards it."
     ),
     (
         "No alert.\n\n"
@@ -64,7 +66,8 @@ _EMPTY: Final = (
     (
         "No price alert.\n\n"
         "It tells you once when a price is there, and trades nothing.\n"
-        "Markets (2) or Portfolio (1): put the cursor on a row, a adds one."
+        "Markets ({app.markets}) or Portfolio ({app.portfolio}): put the cursor on a row, "
+        "{markets.alert} adds one."
     ),
 )
 """What each empty list says, in the order of the lists."""
@@ -83,9 +86,11 @@ def why_empty(state: DeskState, place: int) -> str:
     if LISTS[place] != PRICE_ALERTS and Topic.MONITORS not in state.seen:
         service = state.service
         if service.phase in _WAITING:
-            return _WAITING[service.phase].format(problem=service.problem or "no answer")
+            return with_keys(_WAITING[service.phase]).replace(
+                "{problem}", service.problem or "no answer"
+            )
         return not_told("monitors")
-    return _EMPTY[place]
+    return with_keys(_EMPTY[place])
 
 
 def guard_line(state: DeskState) -> Text:
@@ -112,7 +117,10 @@ def urgent_line(state: DeskState, now: Timestamp) -> Text:
     waiting = state.risk.open_alerts
     line = freshness_of(state, now)
     if line:
-        line.append("  " if waiting else "  what guards was last told then: r asks now", "warn")
+        line.append(
+            "  " if waiting else f"  what guards was last told then: {cap('app.refresh')} asks now",
+            "warn",
+        )
     if waiting:
         first = min(waiting, key=lambda alert: alert.expires_at)
         count = f"{len(waiting)} alerts wait" if len(waiting) > 1 else "1 alert waits"
@@ -241,13 +249,16 @@ def _alert(row: AlertView, state: DeskState, now: Timestamp, width: int) -> Told
     )
     who = "the service itself exits" if row.managed else "this desk exits"
     if not row.managed and not state.risk.executes:
-        who = "another program on this data directory exits, or nobody: x says more"
+        who = (
+            "another program on this data directory exits, or nobody: "
+            f"{cap('monitors.exit')} says more"
+        )
     words = told(formats.plain(row.words).plain, masked=masked) or who
     more = section("how it stands", Text(words))
     if row.words:
         more.append(f"\n{who}", "muted")
     if row.ticket_id:
-        more.append(f"\nblotter (9): {row.ticket_id}", "muted")
+        more.append(f"\nblotter ({cap('app.blotter')}): {row.ticket_id}", "muted")
     return Told(_head(row.question, row, tail), figures(shown, across=2, width=width), more)
 
 
@@ -282,7 +293,10 @@ def _price_alert(row: PriceAlertView, state: DeskState, now: Timestamp, width: i
         (f"since{on_wall(state)}", formats.date_time(row.created_at)),
         (f"fired{on_wall(state)}", formats.date_time(row.triggered_at)),
     )
-    said = "It is told once, here on this desk. Nothing is traded. d forgets it."
+    said = (
+        f"It is told once, here on this desk. Nothing is traded. {cap('monitors.remove')} "
+        "forgets it."
+    )
     return Told(
         _head(row.question, row, tail), figures(shown, across=2, width=width),
         section("what it does", Text(said)),

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
+from service_tui.console.keys import cap
 from service_tui.console.signal_text import Look, name_text
 from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.slices.reactor import Policy, SignalState, SignalView
@@ -31,7 +32,7 @@ def why_not_mirrored(  # noqa: PLR0911 - a table
     if why := why_not_traded(state, (), now):
         return why
     if state.halted_since is not None:
-        return "trading is halted: mirrors wait for the word RESUME (F9)"
+        return f"trading is halted: mirrors wait for the word RESUME ({cap('app.halt')})"
     if state.limits is not None and state.limits.paused:
         return "trading is paused: mirrors wait until it is resumed"
     if signal.state in _ENDED:
@@ -41,14 +42,14 @@ def why_not_mirrored(  # noqa: PLR0911 - a table
     if not signal.can_mirror(now):
         return "it was skipped after it was tried: a signal is never sent twice"
     if state.reactor.breaker.is_paused(now):
-        return "the breaker is open: R resets it"
+        return f"the breaker is open: {cap('reactor.reset')} resets it"
     return ""
 
 
 def why_not_watched(state: DeskState) -> str:
     """Why the reactor cannot be configured, in one sentence; empty when it can."""
     if state.reactor.barred:
-        return "the service has no reactor for this plan: Agents (7) changes it"
+        return f"the service has no reactor for this plan: Agents ({cap('app.agents')}) changes it"
     return "" if state.reactor.config is not None else "the reactor's config is not known yet"
 
 
@@ -69,7 +70,8 @@ def auto_words(state: DeskState) -> Text:
         "One mirror buys at most ", formats.shares(config.max_size, masked=masked),
         " shares, at most ", formats.percent(config.price_buffer), " above the source's price; "
         "all mirrors of a day spend at most ", formats.money(config.daily_cap, masked=masked),
-        " $. It holds until you choose otherwise, or H, F9 or the breaker stop it.",
+        f" $. It holds until you choose otherwise, or {cap('reactor.run')}, {cap('app.halt')} "
+        "or the breaker stop it.",
     )  # fmt: skip
 
 
@@ -87,10 +89,11 @@ def run_words(state: DeskState) -> Text:
         (f"{auto} on auto, mirrored without asking", "bold warn" if auto else ""),
         ".\nOne mirror: ", formats.percent(config.mirror_fraction), " of the source, at most ",
         formats.shares(config.max_size, masked=masked), " shares.\nA day: at most ",
-        formats.money(config.daily_cap, masked=masked), " $. H switches it off, at once.",
+        formats.money(config.daily_cap, masked=masked),
+        f" $. {cap('reactor.run')} switches it off, at once.",
     )  # fmt: skip
     if not followed:
-        said.append("\n\nNo wallet is followed yet: n follows one.", "warn")
+        said.append(f"\n\nNo wallet is followed yet: {cap('reactor.follow')} follows one.", "warn")
     return said
 
 

@@ -18,7 +18,7 @@ from service_tui.console.forms.order_draft import why_closed
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.freshness import of_wall
 from service_tui.console.key_queue import say_gone
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.messages import Said
 from service_tui.console.parts.base import CopiedRecord, DeskScreen
 from service_tui.console.search import Search, names_of, read_search
@@ -274,7 +274,7 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
 
         market = self.state.markets.get(market_id)
         why = why_not_changed(self.state) or (
-            "its market is not in the list now: r asks again"
+            f"its market is not in the list now: {cap('app.refresh')} asks again"
             if market is None
             else why_closed(market)
         )

@@ -20,6 +20,7 @@ from textual.widgets import Static
 
 from service_tui.console import formats
 from service_tui.console.key_queue import KeyQueue
+from service_tui.console.keys import cap
 from service_tui.console.messages import Copied, Said, ThemeTried
 from service_tui.console.shell import fatal
 from service_tui.console.shell.ending import KILLED, Ending, Signals
@@ -73,7 +74,7 @@ class TooSmall(Static):
         self.update(
             f"This window is {width} x {height}.\n"
             f"The desk needs {WIDTH_MIN} x {HEIGHT_MIN}.\n\n"
-            "Make it larger; ctrl+q quits."
+            f"Make it larger; {cap('app.quit')} quits."
         )
 
 
@@ -223,7 +224,7 @@ class Frame(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
 
     def action_help_quit(self) -> None:
         """Who presses ctrl+c wants to leave or to copy; both have other keys."""
-        self.say("ctrl+q quits, y copies")
+        self.say(f"{cap('app.quit')} quits, y copies")
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Paint, but no step of an arrangement that is under way: what is seen is its end."""

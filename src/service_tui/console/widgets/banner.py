@@ -169,7 +169,7 @@ def _connection(state: DeskState, now: Timestamp, started_at: Timestamp) -> list
         since = service.last_ok_at
         lost = f"for {formats.duration(now - since)}" if since is not None else "from the start"
         why = formats.plain(service.problem, PROBLEM_MAX).plain or "no answer"
-        said = f"{lost}: {why}. It is tried again every few seconds; r tries now"
+        said = f"{lost}: {why}. It is tried again every few seconds; {cap('app.refresh')} tries now"
         return [Lasting("loss", "offline", said)]
     waited = now - started_at
     elapsed = f", {formats.duration(waited)} so far" if waited > SLOW_OPENING_S else ""

@@ -11,6 +11,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.timer import Timer
 
+from service_tui.console.keys import with_keys
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.paint import Paint
 from service_tui.console.widgets.row_order import RowOrder
@@ -21,7 +22,7 @@ R = TypeVar("R")
 GLOW_S: Final = 0.6
 """How long a changed cell glows: long enough to be seen, short enough to be calm."""
 
-HIDDEN: Final = "The filter hides all {total:,} rows.\n\nesc clears it."
+HIDDEN: Final = "The filter hides all {total} rows.\n\n{rows.out} clears it."
 """What an empty table says when it is the filter that empties it."""
 
 ABOVE: Final = " ▲ {count:,} new above "
@@ -167,7 +168,8 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             return lines.row(order.key_at(index), order[index], self._standing(index))
         if len(order):
             return lines.blank()
-        text = HIDDEN.format(total=order.total) if order.total else self.empty
+        hidden = with_keys(HIDDEN).replace("{total}", f"{order.total:,}")
+        text = hidden if order.total else self.empty
         return lines.words(text, y - 1, self._page)
 
     def watch_has_focus(self, _has_focus: bool) -> None:  # noqa: FBT001 - Textual's own signature

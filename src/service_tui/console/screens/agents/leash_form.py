@@ -48,7 +48,7 @@ class LeashForm(Form[SetLeash]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("leash_form")]
 
     heading: ClassVar[str] = "How free may it be?"
-    hint: ClassVar[str] = "F5 whose  F7 leash  enter sets it"
+    hint: ClassVar[str] = "{leash.whose} whose  {leash.mode} leash  enter sets it"
 
     def __init__(
         self,

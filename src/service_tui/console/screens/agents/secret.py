@@ -7,6 +7,7 @@ from textual.binding import Binding, BindingType
 
 from service_tui.console import formats
 from service_tui.console.forms.page import Page
+from service_tui.console.keys import cap
 from service_tui.console.messages import Copied
 from service_tui.desk.slices.agents import RevealedView
 
@@ -19,7 +20,8 @@ class Secret(Page):
     def __init__(self, revealed: RevealedView) -> None:
         what = "New key" if revealed.is_key else "Claim code"
         super().__init__(
-            f"{what} of {formats.plain(revealed.name, 30).plain}", "y copies, esc closes"
+            f"{what} of {formats.plain(revealed.name, 30).plain}",
+            f"y copies, {cap('dialog.close')} closes",
         )
         self._revealed = revealed
 

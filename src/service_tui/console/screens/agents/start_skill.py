@@ -41,7 +41,7 @@ class StartSkillForm(Form[StartSkill]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("start_skill")]
 
     heading: ClassVar[str] = "Run a skill"
-    hint: ClassVar[str] = "F5 skill  F6 pace  F7 leash  enter starts"
+    hint: ClassVar[str] = "{start.skill} skill  {start.pace} pace  {start.mode} leash  enter starts"
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)

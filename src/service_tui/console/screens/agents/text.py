@@ -7,6 +7,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import Figure, section
 from service_tui.console.freshness import is_private, not_told
+from service_tui.console.keys import cap
 from service_tui.console.screens.agents.columns import health_text, name_text, status_text, told_of
 from service_tui.console.screens.agents.hand_text import hand_parts, leash_text, story_parts
 from service_tui.console.widgets.line_fit import Bit
@@ -208,7 +209,7 @@ def empty_words(state: DeskState) -> str:
         )
     if state.service.phase is Phase.OFFLINE:
         problem = state.service.problem or "no answer"
-        return f"The service cannot be reached: {problem}.\n\nr tries now."
+        return f"The service cannot be reached: {problem}.\n\n{cap('app.refresh')} tries now."
     if state.service.phase is Phase.CONNECTING:
         return "Asking the service for its agents."
     if state.fleet is None:

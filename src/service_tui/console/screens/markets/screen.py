@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.forms.order_draft import sellable
 from service_tui.console.freshness import counted, is_heard, is_private, world_now
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.messages import Said
 from service_tui.console.parts.explained import market_numbers
 from service_tui.console.parts.market_filter import (
@@ -190,8 +190,8 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
             side, venue = found
             self.open_ticket(market, side, Action.SELL, venue)
         else:
-            none = "you hold nothing in this market: b buys"
-            unread = "whether you hold anything here is not known yet: r asks"
+            none = f"you hold nothing in this market: {cap('markets.buy')} buys"
+            unread = f"whether you hold anything here is not known yet: {cap('app.refresh')} asks"
             heard = is_heard(self.state, Topic.POSITIONS)
             self.post_message(Said(none if heard else unread, "warn"))
 

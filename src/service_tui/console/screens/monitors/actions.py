@@ -11,6 +11,7 @@ from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.monitor_draft import Change, why_not_set
 from service_tui.console.freshness import is_private
+from service_tui.console.keys import cap, with_keys
 from service_tui.console.messages import GoTo, Said
 from service_tui.console.parts.monitor_text import removed_words
 from service_tui.console.parts.panes import ListsScreen
@@ -34,7 +35,7 @@ Part = TypeVar("Part")
 _CHANGES: Final = frozenset({"edit", "edit_all", "remove", "price_alert", "undo"})
 _ON_A_ROW: Final = frozenset({"exit", "price_alert", "open_market"})
 _ON_MARKED: Final = frozenset({"edit", "edit_all", "remove", "mark"})
-_NO_MONITOR: Final = "only monitors have a stop and a target: o shows them"
+_NO_MONITOR: Final = "only monitors have a stop and a target: {monitors.list} shows them"
 _STAYS: Final = "this is history: it stays"
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 
@@ -100,7 +101,12 @@ class MonitorActs(ListsScreen[Part, RiskRow], Generic[Part]):
         elif isinstance(row, MonitorView):
             market = self.state.markets.get(row.market_id)
             if market is None:
-                self.post_message(Said("its market is not in the list now: r asks again", "warn"))
+                self.post_message(
+                    Said(
+                        f"its market is not in the list now: {cap('app.refresh')} asks again",
+                        "warn",
+                    )
+                )
             else:
                 self.open_ticket(market, row.side, Action.SELL, row.venue)
 
@@ -137,7 +143,8 @@ class MonitorActs(ListsScreen[Part, RiskRow], Generic[Part]):
 
     def _remove_many(self, rows: tuple[MonitorView, ...]) -> None:
         body = Text(
-            f"Nothing guards or sells {counted(len(rows), 'position')} then. u undoes it.\n"
+            f"Nothing guards or sells {counted(len(rows), 'position')} then. "
+            f"{cap('monitors.undo')} undoes it.\n"
         )
         lines = tuple(
             Text.assemble(
@@ -193,10 +200,8 @@ class MonitorActs(ListsScreen[Part, RiskRow], Generic[Part]):
             ".\n",
             (mode.value, f"bold {mode.value.lower()}"),
             f" {_MODES[mode]} on {alert.venue.value}, {wallet}.\n\n",
-            (
-                "It is sent once. Its end stands in the blotter (9); the monitor goes with it.",
-                "muted",
-            ),
+            (f"It is sent once. Its end stands in the blotter ({cap('app.blotter')}); ", "muted"),
+            ("the monitor goes with it.", "muted"),
         )
 
 
@@ -206,7 +211,7 @@ def _why_not_on(action: str, row: RiskRow | None) -> str:  # noqa: PLR0911 - a t
         case _, None:
             return NO_ROW
         case "edit" | "edit_all" | "mark", AlertView() | ExitView() | PriceAlertView():
-            return _NO_MONITOR
+            return with_keys(_NO_MONITOR)
         case "remove", AlertView() | ExitView():
             return _STAYS
         case "exit", ExitView() | PriceAlertView():

@@ -13,6 +13,7 @@ from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.form import Form
 from service_tui.console.forms.monitor_draft import Change, read_changes, why_not_set
 from service_tui.console.forms.order_draft import DraftError
+from service_tui.console.keys import cap
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
 from service_tui.desk.slices.risk import MonitorView
@@ -27,7 +28,7 @@ class MonitorMany(Form[tuple[Change, ...]]):
     """Returns the changes that were confirmed."""
 
     heading: ClassVar[str] = "Monitors"
-    hint: ClassVar[str] = "enter shows what changes, esc leaves"
+    hint: ClassVar[str] = "enter shows what changes, {form.cancel} leaves"
 
     def __init__(self, state: DeskState, now: Timestamp, monitors: tuple[MonitorView, ...]) -> None:
         super().__init__(state, now)
@@ -66,7 +67,7 @@ class MonitorMany(Form[tuple[Change, ...]]):
     def judged(self) -> tuple[Change, ...] | str:
         """What would change, or why nothing does."""
         if not self._monitors:
-            return "none of them is guarded any more: esc leaves"
+            return f"none of them is guarded any more: {cap('form.cancel')} leaves"
         try:
             return read_changes(
                 self._monitors, self.typed("stop-percent"), self.typed("target-percent")

@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from service_tui.console import formats
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import is_private, of_wall, on_wall
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, with_keys
 from service_tui.console.messages import GoTo, Said
 from service_tui.console.parts.rows import RowsScreen
 from service_tui.console.parts.ticket_text import COMPARED, number_of, ticket_detail, words_of
@@ -30,7 +30,7 @@ _UNREAD: Final = "Not known yet: the commands of earlier days are being read."
 _NONE: Final = (
     "No command yet.\n\n"
     "Every order you place appears here, with what became of it.\n"
-    "2 shows the markets; b there opens the ticket."
+    "{app.markets} shows the markets; {markets.buy} there opens the ticket."
 )
 
 
@@ -93,7 +93,7 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
     def show(self, part: BlotterPart) -> None:
         """Show the commands, redemptions and fills of others among them."""
         # What there is to poll is known once the desk is open, and with it its commands.
-        self.table.empty = _NONE if part.is_read else _UNREAD
+        self.table.empty = with_keys(_NONE) if part.is_read else _UNREAD
         others = fill_tickets(part.trades, part.tickets)
         self.table.show((*run_tickets(part.runs), *part.tickets, *others))
         self.show_focus()

@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private, of_wall
-from service_tui.console.keys import bindings_of, key_named
+from service_tui.console.keys import bindings_of, cap, key_named
 from service_tui.console.messages import ApprovalWanted, GoTo, KeyChosen, Said
 from service_tui.console.needs import AWAY, DISMISSED, away_mark, meanwhile, needs, untold
 from service_tui.console.needs_fleet import HELD
@@ -223,7 +223,9 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         if self.state.from_cache or not self.state.seen:
             return WAITING
         words = ", ".join(untold(self.state))
-        return f"Not known yet: the service has not told of {words}.\n\nr asks now."
+        return (
+            f"Not known yet: the service has not told of {words}.\n\n{cap('app.refresh')} asks now."
+        )
 
     def _calm_words(self) -> str:
         """That all is well, since when, and what was looked at to say so."""

@@ -21,7 +21,7 @@ from service_tui.console.freshness import (
     of_wall,
     world_now,
 )
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap, with_keys
 from service_tui.console.messages import GoTo, Said
 from service_tui.console.parts.explained import account_numbers, position_numbers
 from service_tui.console.parts.panes import PaneScreen
@@ -65,13 +65,15 @@ _FILTER: Final = "filter.portfolio"
 _SPAN_MIN: Final = 1.0
 """The curve's axis spans at least one $SIM: cents are noise."""
 
-_IS_CLOSED: Final = "this position is closed: o shows the open ones"
+_IS_CLOSED: Final = "this position is closed: {portfolio.closed} shows the open ones"
 
 _EMPTY: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nPositions appear with its first answer.",
-    Phase.ONLINE: "No open positions.\n\nMarkets (2): put the cursor on one, b buys.",
-    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nr tries now.",
-    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings (8) show which.",
+    Phase.ONLINE: "No open positions.\n\nMarkets ({app.markets}): put the cursor on one, "
+    "{markets.buy} buys.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} tries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
+    "show which.",
 }
 
 
@@ -197,7 +199,7 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
     def why_not(self, action: str) -> str:
         """What was closed is neither sold nor bought here."""
         if self.table is self._closed_rows and action in {"buy", "exit", "monitor", "price_alert"}:
-            return _IS_CLOSED
+            return with_keys(_IS_CLOSED)
         return super().why_not(action)
 
     def explained(self, row: PositionView | None) -> tuple[Explanation, ...]:
@@ -290,9 +292,11 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
             return
         market = self.state.markets.get(held.market_id)
         if self.table is self._closed_rows:
-            self.post_message(Said(_IS_CLOSED, "warn"))
+            self.post_message(Said(with_keys(_IS_CLOSED), "warn"))
         elif market is None:
-            self.post_message(Said("its market is not in the list now: r asks again", "warn"))
+            self.post_message(
+                Said(f"its market is not in the list now: {cap('app.refresh')} asks again", "warn")
+            )
         else:
             # On the venue where it is held, and nowhere else.
             self.open_ticket(market, held.side, action, held.venue)
@@ -347,16 +351,19 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
 
     def _why_empty(self, total: int, *, is_closed: bool) -> str:
         if total:
-            return f"No position of {total:,} matches /{self._search}\n\nesc clears the search."
+            return (
+                f"No position of {total:,} matches /{self._search}\n\n{cap('rows.out')} "
+                "clears the search."
+            )
         heard = is_heard(self.state, Topic.POSITIONS)
         if is_closed and (self.state.from_cache or not heard):
             return "Closed positions come with the service's first answer."
         if is_closed:
-            return "No position was closed yet.\n\no shows the open ones."
+            return f"No position was closed yet.\n\n{cap('portfolio.closed')} shows the open ones."
         service = self.state.service
         if service.phase is Phase.ONLINE and not heard:
             return not_told("positions")
-        return _EMPTY[service.phase].format(problem=service.problem or "no answer")
+        return with_keys(_EMPTY[service.phase]).replace("{problem}", service.problem or "no answer")
 
     def show_focus(self) -> None:
         """Show the position under the cursor, where there is room."""

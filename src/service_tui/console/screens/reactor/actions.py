@@ -10,6 +10,7 @@ from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.mirror_quote import Preview
 from service_tui.console.freshness import is_private
+from service_tui.console.keys import with_keys
 from service_tui.console.messages import GoTo, Said
 from service_tui.console.parts.panes import ListsScreen
 from service_tui.console.parts.reactor_words import (
@@ -58,7 +59,7 @@ _ON_A_ROW: Final = frozenset({
     "mark",
 })
 _ON_A_SIGNAL: Final = frozenset({"mirror", "open_market", "mark"})
-_NO_SIGNAL: Final = "only signals are: o shows the feed"
+_NO_SIGNAL: Final = "only signals are: {reactor.list} shows the feed"
 
 
 class ReactorActs(ListsScreen[Part, ReactorRow], Generic[Part]):
@@ -292,7 +293,7 @@ class ReactorActs(ListsScreen[Part, ReactorRow], Generic[Part]):
             case _, None:
                 return NO_ROW
             case _, WalletView() if action in _ON_A_SIGNAL:
-                return _NO_SIGNAL
+                return with_keys(_NO_SIGNAL)
             case "mirror", SignalView():
                 return why_not_mirrored(self.state, row, self.now)
             case "mirror_all", _:

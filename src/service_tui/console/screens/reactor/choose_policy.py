@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Button, Static
 
 from service_tui.console.forms.confirm import ARMED_AFTER_S
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.desk.slices.reactor import Policy
@@ -54,7 +54,7 @@ class ChoosePolicy(Dialog[Policy | None]):
         """What each policy means, what `auto` may spend, and a door to each."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" Signals of {self._whose} "))
-            frame.border_subtitle = content(Text(" esc leaves it as it is "))
+            frame.border_subtitle = content(Text(f" {cap('dialog.close')} leaves it as it is "))
             lines = [
                 Text.assemble(
                     ("● " if policy is self._now else "○ ", "accent"),
@@ -69,7 +69,9 @@ class ChoosePolicy(Dialog[Policy | None]):
                 for place, (policy, _) in enumerate(POLICIES, start=1):
                     door = Text(f"{place} {policy.value}")
                     yield Button(content(door), compact=True, id=f"policy-{policy.value}-door")
-                yield Button(content(Text("stay  esc")), compact=True, id="policy-stay")
+                yield Button(
+                    content(Text(f"stay  {cap('dialog.close')}")), compact=True, id="policy-stay"
+                )
 
     def on_mount(self) -> None:
         """Take digits in a moment, once the caps have been seen."""

@@ -13,6 +13,7 @@ from service_tui.console.figures import figures
 from service_tui.console.forms.confirm import ARMED_AFTER_S
 from service_tui.console.forms.form import Form
 from service_tui.console.forms.mirror_quote import Preview
+from service_tui.console.keys import cap, with_keys
 from service_tui.console.messages import CommandGiven
 from service_tui.console.signal_text import Look, end_text, name_text
 from service_tui.console.widgets.door import Door
@@ -27,7 +28,7 @@ _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real m
 _TWO_ACROSS: Final = 56
 EARLY: Final = "that came before this was seen and did nothing: look at it, then press again"
 UNSEEN: Final = "asking what it would bring: nothing is bought unseen"
-KEPT: Final = "nothing is bought unseen: mirrors when quoted; enter or esc takes it back"
+KEPT: Final = "nothing is bought unseen: mirrors when quoted; enter or {form.cancel} takes it back"
 
 
 class MirrorForm(Form[MirrorSignal]):
@@ -83,9 +84,14 @@ class MirrorForm(Form[MirrorSignal]):
         """The mirror, or what is against it."""
         signal = self._signal
         if self._is_gone:
-            return "this signal is gone: nothing was mirrored from here, esc leaves"
+            return (
+                f"this signal is gone: nothing was mirrored from here, {cap('form.cancel')} leaves"
+            )
         if not signal.can_mirror(self.now):
-            return f"{ended_words(signal)}: nothing was mirrored from here, esc leaves"
+            return (
+                f"{ended_words(signal)}: nothing was mirrored from here, "
+                f"{cap('form.cancel')} leaves"
+            )
         if signal.is_too_dear:
             return "the price is above what the mirror may pay: it would buy nothing"
         refused = self._preview.refusal(signal)
@@ -110,7 +116,7 @@ class MirrorForm(Form[MirrorSignal]):
         self.query_one("#form-preview", Words).tell(figures(shown, across=across, width=width))
         said, ink = self._preview.words(signal, self.now)
         if self._is_awaited and not self._preview.is_seen(signal, self.now):
-            said, ink = KEPT if self._is_kept else UNSEEN, "warn"
+            said, ink = with_keys(KEPT) if self._is_kept else UNSEEN, "warn"
         elif self._was_early:
             said, ink = EARLY, "warn"
         self.query_one("#form-hint", Words).tell(Text(said, ink))

@@ -12,7 +12,7 @@ from textual.timer import Timer
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.forms.mirror_quote import Preview
 from service_tui.console.freshness import counted, is_heard, is_private
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.parts.reactor_words import why_not_mirrored
 from service_tui.console.screens.reactor.actions import ReactorActs
 from service_tui.console.screens.reactor.columns import signal_columns, wallet_columns
@@ -168,7 +168,7 @@ class ReactorScreen(ReactorActs[ReactorPart]):  # noqa: PLR0904 - one action a k
     def why_not(self, action: str) -> str:
         """Why a key does nothing here."""
         if action in {"freeze", "next_state"} and self.place != FEED:
-            return "only the feed is: o shows it"
+            return f"only the feed is: {cap('reactor.list')} shows it"
         return super().why_not(action)
 
     def action_next_state(self) -> None:

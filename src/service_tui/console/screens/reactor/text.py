@@ -10,6 +10,7 @@ from service_tui.console.amounts import told
 from service_tui.console.figures import Figure, figures, section
 from service_tui.console.forms.mirror_quote import Preview
 from service_tui.console.freshness import is_private, not_told, on_wall
+from service_tui.console.keys import cap, with_keys
 from service_tui.console.parts.monitor_text import Told
 from service_tui.console.screens.reactor.columns import drift_text, policy_text, won_text
 from service_tui.console.screens.reactor.rows import FEED, STATES, Narrowed, ReactorRow
@@ -35,26 +36,31 @@ _LINE: Final = 72
 
 _WAITING: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nSignals appear with its first answers.",
-    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nr tries now.",
-    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings (8) show which.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} tries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
+    "show which.",
 }
 
 _QUIET: Final = (
     "No signal yet.\n\n"
     "When a followed wallet buys, its trade stands here with the mirror of it,\n"
-    "and what is left of the time to decide: f mirrors it, d dismisses it."
+    "and what is left of the time to decide: {reactor.mirror} mirrors it, {reactor.dismiss} "
+    "dismisses it."
 )
 _OFF: Final = (
     "The reactor is off: nothing is watched.\n\n"
-    "o shows the wallets, n follows one, E sets sizes and the day's cap,\n"
-    "H switches the reactor on."
+    "{reactor.list} shows the wallets, {reactor.follow} follows one, {reactor.config} sets "
+    "sizes and the day's cap,\n"
+    "{reactor.run} switches the reactor on."
 )
 _ALONE: Final = (
     "No wallet is followed, so no signal can come.\n\n"
-    "n follows one: choose it from those that the service names, or type its address."
+    "{reactor.follow} follows one: choose it from those that the service names, "
+    "or type its address."
 )
 _NO_WALLETS: Final = (
-    "No wallet is known here.\n\nn follows one: type or paste its address, 0x and 40 hex digits."
+    "No wallet is known here.\n\n{reactor.follow} follows one: type or paste "
+    "its address, 0x and 40 hex digits."
 )
 
 _POLICIES: Final = {
@@ -68,25 +74,29 @@ def why_empty(state: DeskState, place: int) -> str:  # noqa: PLR0911 - a table
     """Why a list is empty and what to do; `place` is one of `reactor_rows`."""
     reactor, service = state.reactor, state.service
     if service.phase in _WAITING:
-        return _WAITING[service.phase].format(problem=service.problem or "no answer")
+        return with_keys(_WAITING[service.phase]).replace(
+            "{problem}", service.problem or "no answer"
+        )
     if reactor.barred:
         return barred_words(state)
     if Topic.REACTOR not in state.seen:
         return not_told("reactor")
     if place != FEED:
-        return _NO_WALLETS
+        return with_keys(_NO_WALLETS)
     if reactor.config is not None and not reactor.config.wallets:
-        return _ALONE
-    return _QUIET if reactor.is_enabled else _OFF
+        return with_keys(_ALONE)
+    return with_keys(_QUIET if reactor.is_enabled else _OFF)
 
 
 def barred_words(state: DeskState) -> str:
     """Why the service has no reactor for this agent, and what to do."""
     said = "\n".join(wrap(formats.plain(state.reactor.barred).plain, _LINE))
     todo = (
-        "Agents (7): the cursor on this desk's agent, P changes its plan."
+        f"Agents ({cap('app.agents')}): the cursor on this desk's agent, {cap('agents.plan')} "
+        "changes its plan."
         if state.service.embedded
-        else "It is changed on the service's own dashboard; r asks again afterwards."
+        else f"It is changed on the service's own dashboard; {cap('app.refresh')} asks again "
+        "afterwards."
     )
     return f"{said}\n\nThe reactor comes with the Pro plan.\n{todo}"
 
@@ -159,7 +169,12 @@ def filter_line(
     line = Text()
     if come is not None:
         line.append("frozen", "bold stale")
-        line.append(f", {come} newer; p lets it run" if come else "; p lets it run", "stale")
+        line.append(
+            f", {come} newer; {cap('reactor.freeze')} lets it run"
+            if come
+            else f"; {cap('reactor.freeze')} lets it run",
+            "stale",
+        )
     if narrowed.state:
         line.append(f"{'   ' if line else ''}only {STATES[narrowed.state][0]}", "bold accent")
     if narrowed.wallet:
@@ -168,7 +183,10 @@ def filter_line(
         )
         line.append("   only " if line else "only ", "bold accent")
         line.append(name.plain, "bold accent")
-    return line or Text("c, w and / narrow it", "muted")
+    return line or Text(
+        f"{cap('reactor.state')}, {cap('reactor.wallet')} and {cap('rows.filter')} narrow it",
+        "muted",
+    )
 
 
 def urgent_line(state: DeskState, now: Timestamp) -> Text:  # noqa: PLR0911 - a table
@@ -183,9 +201,13 @@ def urgent_line(state: DeskState, now: Timestamp) -> Text:  # noqa: PLR0911 - a 
     period, age = state.polls.get(Topic.REACTOR), age_s(state, Topic.REACTOR, now)
     # Signals live a minute: what is a few polls old says nothing of what waits now.
     if period is not None and age is not None and (old := formats.freshness(age, 2 * period)):
-        return Text.assemble(old, ("  signals may have come and gone since; r asks now", "warn"))
+        return Text.assemble(
+            old, (f"  signals may have come and gone since; {cap('app.refresh')} asks now", "warn")
+        )
     if reactor.config is not None and not reactor.config.enabled:
-        return Text("○ the reactor is off, nothing is watched: H switches it on", "warn")
+        return Text(
+            f"○ the reactor is off, nothing is watched: {cap('reactor.run')} switches it on", "warn"
+        )
     if reactor.dropped:
         said = f"! {reactor.dropped} signals of the last listing cannot be used: "
         return Text.assemble((said, "warn"), formats.plain(reactor.broken, 120))
@@ -199,7 +221,10 @@ def _breaker(reactor: ReactorView, now: Timestamp) -> Text:
     left = breaker.left_s(now)
     line = Text("■ breaker open", "bold loss")
     again = f", {formats.duration(left)} left" if left is not None else ""
-    line.append(f"{again}; R resets it. {breaker.failures_max} failures in a row", "loss")
+    line.append(
+        f"{again}; {cap('reactor.reset')} resets it. {breaker.failures_max} failures in a row",
+        "loss",
+    )
     line.append(f", {breaker.skipped:,} signals skipped" if breaker.skipped else "", "loss")
     return line
 
@@ -247,8 +272,8 @@ def mirror_words(row: SignalView, state: DeskState) -> str:
     if row.is_too_dear:
         return "too dear now"
     if state.service.mode is Mode.LIVE:
-        return "f asks once more, then buys for real money"
-    return "f mirrors it now, d dismisses it"
+        return f"{cap('reactor.mirror')} asks once more, then buys for real money"
+    return f"{cap('reactor.mirror')} mirrors it now, {cap('reactor.dismiss')} dismisses it"
 
 
 def _signal(row: SignalView, sight: Sight, preview: Preview) -> Told:
@@ -288,7 +313,9 @@ def _outcome(row: SignalView, sight: Sight) -> Text:
         words = "its time has passed: nothing was bought"
     body = Text.assemble((words, ""), "\n", figures(shown, across=2, width=sight.width))
     if row.ticket_id:
-        body.append(f"\nblotter (9): {formats.plain(row.ticket_id, 60).plain}", "muted")
+        body.append(
+            f"\nblotter ({cap('app.blotter')}): {formats.plain(row.ticket_id, 60).plain}", "muted"
+        )
     return body
 
 
@@ -336,7 +363,7 @@ def _wallet(row: WalletView, sight: Sight) -> Told:
     if row.is_followed:
         stands = Text.assemble(policy_text(row), (f": {_POLICIES[row.policy]}", "muted"))
     else:
-        stands = Text("not followed: n follows it", "muted")
+        stands = Text(f"not followed: {cap('reactor.follow')} follows it", "muted")
     body = Text.assemble(stands, "\n", figures(shown, across=2, width=width))
     return Told(head, body, _record(row, sight))
 

@@ -36,7 +36,7 @@ class FollowForm(Form[Named]):
     """Arrows choose a known wallet, or its address is typed; enter follows it."""
 
     heading: ClassVar[str] = "Follow a wallet"
-    hint: ClassVar[str] = "arrows choose, tab goes to its name, enter follows, esc leaves"
+    hint: ClassVar[str] = "arrows choose, tab goes to its name, enter follows, {form.cancel} leaves"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "choose(-1)", show=False),

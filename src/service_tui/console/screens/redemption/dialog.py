@@ -17,7 +17,7 @@ from service_tui.console.figures import section
 from service_tui.console.forms.confirm import ARMED_AFTER_S, say_confirmed
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.freshness import is_private
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.redemption_text import (
     call_text,
     fee_text,
@@ -72,12 +72,12 @@ class RedeemDialog(Dialog[str | None]):
         """What is asked, and two doors."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Redeem this position? "))
-            frame.border_subtitle = content(Text(" esc signs nothing "))
+            frame.border_subtitle = content(Text(f" {cap('dialog.close')} signs nothing "))
             with VerticalScroll(id="redeem-body"):
                 yield Words(id="redeem-text")
             with Horizontal(id="redeem-doors"):
                 yield Door("sign and send  y", id="redeem-yes")
-                yield Door("stay  esc", id="redeem-no")
+                yield Door(f"stay  {cap('dialog.close')}", id="redeem-no")
 
     def on_mount(self) -> None:
         """Show what is known."""
@@ -146,7 +146,10 @@ class RedeemDialog(Dialog[str | None]):
             return run.words or run.state.value
         wallet = self._state.wallet
         if not run.managed and wallet.key_state is not KeyState.UNLOCKED:
-            return "the key is locked: esc, then W and U unlock it"
+            return (
+                f"the key is locked: {cap('dialog.close')}, then {cap('app.wallet')} and "
+                f"{cap('wallet.unlock')} unlock it"
+            )
         return ""
 
     @on(events.Resize)

@@ -73,7 +73,7 @@ class BacktestForm(Form[RunBacktest]):
     """Returns what to replay; a range of values is swept."""
 
     heading: ClassVar[str] = "Backtest"
-    hint: ClassVar[str] = "enter replays, esc leaves"
+    hint: ClassVar[str] = "enter replays, {form.cancel} leaves"
 
     def __init__(self, state: DeskState, now: Timestamp, skill: str, request_id: int) -> None:
         super().__init__(state, now)

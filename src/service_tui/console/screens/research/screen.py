@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from service_tui.console import formats
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import is_heard, is_private
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.messages import NEW_SESSION
 from service_tui.console.parts.panes import PaneScreen
 from service_tui.console.parts.rows import why_not_changed
@@ -263,13 +263,17 @@ class ResearchScreen(PaneScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         diff = research.diff
         if diff is not None:
             said = Text(diff.words, "warn") if diff.words else diff_text(diff.text)
-            return Text(f"commit {diff.commit}, esc closes", "heading"), said, Text()
+            return (
+                Text(f"commit {diff.commit}, {cap('rows.out')} closes", "heading"),
+                said,
+                Text(),
+            )
         if self._shows_backtest:
             masked = is_private(self.state)
             view = research.backtest
             chart = Text() if view is None else sweep_chart(view, width, CHART_LINES)
             return (
-                Text("backtest, esc closes", "heading"),
+                Text(f"backtest, {cap('rows.out')} closes", "heading"),
                 chart,
                 (backtest_text(view, research, masked=masked)),
             )

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_heard, not_told
+from service_tui.console.keys import cap, with_keys
 from service_tui.console.screens.research.chart import MARKS, figure
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.slices.records import Phase, Topic
@@ -27,20 +28,26 @@ STATES: Final = {
     SessionState.CAPPED: ("■", "breach"),
 }
 NO_SESSION: Final = (
-    "No session yet: n begins one in a git repository, "
+    "No session yet: {research.new} begins one in a git repository, "
     "or an MCP client calls init_experiment on 'service-tui autoresearch'."
 )
 NO_EXPERIMENT: Final = (
     "No experiment yet: the MCP client that drives 'service-tui autoresearch' calls "
     "run_experiment, then log_experiment, which brings the first row."
 )
-NO_MORE: Final = "No experiment is known here, and the session takes none now: n begins a new one."
+NO_MORE: Final = (
+    "No experiment is known here, and the session takes none now: {research.new} begins a new one."
+)
 _WAITING: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nSessions appear with its first answer.",
-    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nr tries now.",
-    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings (8) show which.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} tries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
+    "show which.",
 }
-NEEDS_PLAN: Final = "Autoresearch needs the Pro plan: 7 shows the agents, P changes the plan."
+NEEDS_PLAN: Final = (
+    "Autoresearch needs the Pro plan: {app.agents} shows the agents, "
+    "{agents.plan} changes the plan."
+)
 DIFF_INKS: Final = {"+": "profit", "-": "loss", "@": "accent"}
 TAIL: Final = 8
 CONFIDENCE: Final = ((2.0, "likely real"), (1.0, "unsure"), (0.0, "noise"))
@@ -110,38 +117,40 @@ def commit_text(row: ExperimentView) -> Text:
 def session_line(session: SessionView, place: int, total: int) -> Text:
     """Which session is in front, and how it stands."""
     glyph, ink = STATES[session.state]
-    cap = f"{session.count}/{session.cap}" if session.cap else f"{session.count}"
+    count = f"{session.count}/{session.cap}" if session.cap else f"{session.count}"
     said = Text.assemble(
         (f"{glyph} {session.state.value}", ink),
         ("  ", ""),
         (session.skill, "bold"),
         (f"  {session.name}", "muted"),
-        (f"  {cap} experiments", "warn" if session.near_cap else ""),
+        (f"  {count} experiments", "warn" if session.near_cap else ""),
     )
     if session.crashes_in_row:
         said.append(f"  {session.crashes_in_row} crashes in a row", "loss")
     if total > 1:
-        said.append(f"  {place + 1} of {total}, o next", "muted")
+        said.append(f"  {place + 1} of {total}, {cap('research.next')} next", "muted")
     return said
 
 
 def empty_words(state: DeskState, session: SessionView | None) -> str:
     """Why there is no row to see, and what brings one."""
     if session is not None:
-        return NO_EXPERIMENT if session.state is SessionState.RUNNING else NO_MORE
+        return NO_EXPERIMENT if session.state is SessionState.RUNNING else with_keys(NO_MORE)
     if state.research.needs_plan:
-        return NEEDS_PLAN
+        return with_keys(NEEDS_PLAN)
     service = state.service
     if service.phase in _WAITING:
-        return _WAITING[service.phase].format(problem=service.problem or "no answer")
-    return NO_SESSION if is_heard(state, Topic.RESEARCH) else not_told("sessions")
+        return with_keys(_WAITING[service.phase]).replace(
+            "{problem}", service.problem or "no answer"
+        )
+    return with_keys(NO_SESSION) if is_heard(state, Topic.RESEARCH) else not_told("sessions")
 
 
 def why_line(state: DeskState, session: SessionView | None) -> Text:
     """Why nothing goes on, and what clears it; empty while all is well."""
     research = state.research
     if session is None:
-        return Text(NEEDS_PLAN, "warn") if research.needs_plan else Text("")
+        return Text(with_keys(NEEDS_PLAN), "warn") if research.needs_plan else Text("")
     if session.why:
         return Text(f"{session.state.value}: {session.why}", "warn")
     if session.warning or session.near_cap:
@@ -218,7 +227,7 @@ def experiment_text(row: ExperimentView | None) -> Text:
     said.append("\n")
     said.append_text(formats.plain(row.description, 600))
     if row.commit:
-        said.append(f"\ncommit {row.commit}: enter shows its diff", "muted")
+        said.append(f"\ncommit {row.commit}: {cap('research.diff')} shows its diff", "muted")
     return said
 
 
@@ -241,7 +250,11 @@ def backtest_text(view: BacktestView | None, research: ResearchView, *, masked: 
     if research.words:
         said.append(f"{research.words}\n", "warn")
     if view is None:
-        said.append("b replays this desk's agent's trades of a skill under thresholds", "muted")
+        said.append(
+            f"{cap('research.backtest')} replays this desk's agent's trades of a skill under "
+            "thresholds",
+            "muted",
+        )
         return said
     point = view.best if view.best is not None else view.point
     config = ", ".join(f"{name} {figure(value)}" for name, value in point.config)

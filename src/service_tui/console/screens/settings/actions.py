@@ -22,7 +22,7 @@ from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.rail_draft import RailChange
 from service_tui.console.freshness import is_private
-from service_tui.console.keys import bindings_of, key_named
+from service_tui.console.keys import bindings_of, cap, key_named
 from service_tui.console.messages import KeyChosen, Said
 from service_tui.console.parts.base import DeskScreen
 from service_tui.console.rail_text import figure, source_words
@@ -157,7 +157,7 @@ class SettingActs(DeskScreen[Part], Generic[Part]):
             ("then  ", "muted"), figure(rail, after.limit, masked=masked),
             (f"  {source_words(after)}\n\n", "muted"),
             "More may be lost then before anything holds it back. It holds from the next order on; "
-            "u brings the old figure back.",
+            f"{cap('settings.undo')} brings the old figure back.",
         )  # fmt: skip
 
     # -- risk ---------------------------------------------------------------------------------
@@ -198,7 +198,10 @@ class SettingActs(DeskScreen[Part], Generic[Part]):
         if not why:
             order(confirmed=True)
             return
-        body = Text(f"{why}\n\nu brings the defaults back; monitors that were removed stay gone.")
+        body = Text(
+            f"{why}\n\n{cap('settings.undo')} brings the defaults back; monitors that were "
+            "removed stay gone."
+        )
         self._app().push_screen(Confirm(Question("Guard less?", body, "guard less")), order)
 
     # -- trading ------------------------------------------------------------------------------
@@ -208,7 +211,13 @@ class SettingActs(DeskScreen[Part], Generic[Part]):
         if limits is None:
             self.post_message(Said(_UNKNOWN, "warn"))
         elif self.state.halted_since is not None:
-            self.post_message(Said("halted: F9 shows it, R and a typed word there resume", "warn"))
+            self.post_message(
+                Said(
+                    f"halted: {cap('app.halt')} shows it, {cap('halt.resume')} and a typed "
+                    "word there resume",
+                    "warn",
+                )
+            )
         elif not limits.paused:
             self._order((SetPaused(paused=True),), (), "")
         else:

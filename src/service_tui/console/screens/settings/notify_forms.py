@@ -35,7 +35,7 @@ class WaysForm(Form[frozenset[Way]]):
     ]
     AUTO_FOCUS = "#form-set"
     heading: ClassVar[str] = "Notifications"
-    hint: ClassVar[str] = "1 to 4 turn, enter keeps, esc leaves"
+    hint: ClassVar[str] = "1 to 4 turn, enter keeps, {form.cancel} leaves"
 
     def __init__(
         self, state: DeskState, now: Timestamp, kind: NoticeKind, ways: frozenset[Way]

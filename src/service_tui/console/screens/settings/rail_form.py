@@ -26,7 +26,7 @@ class RailForm(Form[RailChange]):
     """Returns the figures that a rail is to have."""
 
     heading: ClassVar[str] = "Limit"
-    hint: ClassVar[str] = "enter goes on, esc leaves"
+    hint: ClassVar[str] = "enter goes on, {form.cancel} leaves"
 
     def __init__(self, state: DeskState, now: Timestamp, view: RailView) -> None:
         super().__init__(state, now)

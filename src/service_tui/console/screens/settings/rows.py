@@ -9,6 +9,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.deliveries import KINDS, Choices, Way, choices_of, is_quiet
 from service_tui.console.freshness import is_private
+from service_tui.console.keys import cap
 from service_tui.console.rail_text import figure, source_words, used_bar
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.rails import rails
@@ -142,7 +143,7 @@ def _trading(state: DeskState, now: Timestamp) -> Iterator[SettingRow]:
             PAUSED, "trading", "this desk's agent",
             value, Text(), beside,
             "Paused, the service refuses every buy of this agent; sales, exits and redemptions "
-            "pass. Pausing asks nothing, resuming does. F9 halts all agents.",
+            f"pass. Pausing asks nothing, resuming does. {cap('app.halt')} halts all agents.",
         )  # fmt: skip
     if account is not None:
         yield SettingRow(
@@ -163,10 +164,10 @@ def _trading(state: DeskState, now: Timestamp) -> Iterator[SettingRow]:
 
 def _trading_words(state: DeskState, *, paused: bool) -> tuple[Text, Text]:
     if state.halted_since is not None:
-        return Text("halted", "loss"), Text("F9 shows it", "muted")
+        return Text("halted", "loss"), Text(f"{cap('app.halt')} shows it", "muted")
     if paused:
         return Text("paused", "warn"), Text("buys refused", "muted")
-    return Text("running", "accent"), Text("enter pauses", "muted")
+    return Text("running", "accent"), Text(f"{cap('settings.edit')} pauses", "muted")
 
 
 def _longest(until: Timestamp, now: Timestamp) -> Text:
@@ -206,8 +207,10 @@ def _ways(choices: Choices, kind: NoticeKind) -> tuple[Text, Text]:
 
 def _desk(state: DeskState, theme: str) -> Iterator[SettingRow]:
     yield SettingRow(
-        THEME_ROW, "desk", "theme", Text(theme), Text(), Text("F8 the next", "muted"),
-        "Enter shows them by name, and each as you pass it. F8 takes the next one.",
+        THEME_ROW, "desk", "theme", Text(theme), Text(),
+        Text(f"{cap('app.theme')} the next", "muted"),
+        "Enter shows them by name, and each as you pass it. "
+        f"{cap('app.theme')} takes the next one.",
     )  # fmt: skip
     if state.service.embedded and state.world is not None:
         pace = Text(f"{state.world.speed}x") if state.world.speed else Text("paused", "warn")

@@ -6,6 +6,7 @@ from rich.text import Text
 from textual.binding import Binding, BindingType
 
 from service_tui.console.forms.page import Page
+from service_tui.console.keys import cap
 from service_tui.console.messages import Copied
 from service_tui.console.qr import qr_text
 
@@ -18,7 +19,7 @@ class WalletCode(Page):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy_address", "copy", show=False)]
 
     def __init__(self, address: str, *, on_dark: bool) -> None:
-        super().__init__("Address of the wallet", "y copies, esc closes")
+        super().__init__("Address of the wallet", f"y copies, {cap('dialog.close')} closes")
         self._address = address
         self._on_dark = on_dark
 

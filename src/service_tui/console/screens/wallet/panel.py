@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.freshness import is_private
-from service_tui.console.keys import bindings_of, keys_of, shown_key
+from service_tui.console.keys import bindings_of, cap, keys_of, shown_key, with_keys
 from service_tui.console.messages import CommandGiven, Copied, Said
 from service_tui.console.qr import qr_text
 from service_tui.console.screens.wallet.pay_form import PayForm
@@ -60,7 +60,7 @@ NARROW: Final = 60
 _READ_ONLY: Final = "this desk is read-only: it changes nothing"
 _ALLOW: Final = (
     "The service then takes orders of this agent for real venues, from this desk and from "
-    "whoever else holds its API key. This desk sends none before L and the word LIVE."
+    "whoever else holds its API key. This desk sends none before {wallet.live} and the word LIVE."
 )
 
 
@@ -89,7 +89,7 @@ class WalletPanel(Dialog[None]):  # noqa: PLR0904 - one action a key
         """The words, the code, the keys."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Wallet "))
-            frame.border_subtitle = content(Text(" esc closes "))
+            frame.border_subtitle = content(Text(f" {cap('dialog.close')} closes "))
             with VerticalScroll(id="wallet-body"), Horizontal(id="wallet-columns"):
                 with Vertical(id="wallet-words"):
                     yield Words(id="wallet-text")
@@ -142,8 +142,12 @@ class WalletPanel(Dialog[None]):  # noqa: PLR0904 - one action a key
             self._give(LockWallet())
             return
         if wallet.key_state is KeyState.NONE:
-            over = "; D names files that are no key" if wallet.passed_over else ""
-            self.post_message(Said(f"no key is kept here: K keeps one{over}", "warn"))
+            over = (
+                f"; {cap('wallet.keys')} names files that are no key" if wallet.passed_over else ""
+            )
+            self.post_message(
+                Said(f"no key is kept here: {cap('wallet.keep')} keeps one{over}", "warn")
+            )
             return
         self._unlock(wallet.key_address)
 
@@ -215,7 +219,13 @@ class WalletPanel(Dialog[None]):  # noqa: PLR0904 - one action a key
         if self._is_read_only():
             return
         if wallet.key_state is not KeyState.UNLOCKED:
-            self.post_message(Said("unlock a key first (U), or keep one here (K)", "warn"))
+            self.post_message(
+                Said(
+                    f"unlock a key first ({cap('wallet.unlock')}), or keep one here "
+                    f"({cap('wallet.keep')})",
+                    "warn",
+                )
+            )
             return
         if wallet.is_linked and wallet.can_sign:
             self.post_message(Said("this wallet is linked already"))
@@ -245,7 +255,9 @@ class WalletPanel(Dialog[None]):  # noqa: PLR0904 - one action a key
         if self._is_read_only():
             return
         if not self._wallet.is_linked:
-            self.post_message(Said("a managed wallet needs none; for an own one link it (l)"))
+            self.post_message(
+                Said(f"a managed wallet needs none; for an own one link it ({cap('wallet.link')})")
+            )
             return
         self._asks_approvals = True
         self._give(AskApprovals())
@@ -256,7 +268,12 @@ class WalletPanel(Dialog[None]):  # noqa: PLR0904 - one action a key
             self.post_message(Said("every approval is given"))
             return
         if not wallet.can_sign:
-            self.post_message(Said("unlock the wallet first (U): the approvals are signed", "warn"))
+            self.post_message(
+                Said(
+                    f"unlock the wallet first ({cap('wallet.unlock')}): the approvals are signed",
+                    "warn",
+                )
+            )
             return
         keys = tuple(one.key for one in wallet.unset)
 
@@ -272,7 +289,13 @@ class WalletPanel(Dialog[None]):  # noqa: PLR0904 - one action a key
         if self._is_read_only():
             return
         if not self._wallet.can_sign or not self._wallet.is_linked:
-            self.post_message(Said("link the wallet (l) and unlock its key (U) first", "warn"))
+            self.post_message(
+                Said(
+                    f"link the wallet ({cap('wallet.link')}) and unlock its key "
+                    f"({cap('wallet.unlock')}) first",
+                    "warn",
+                )
+            )
             return
         self._give(MakeCredentials())
 
@@ -293,7 +316,7 @@ class WalletPanel(Dialog[None]):  # noqa: PLR0904 - one action a key
             if confirmed:
                 self._give(AllowReal())
 
-        question = Question("Allow this agent real trades?", Text(_ALLOW), "allow")
+        question = Question("Allow this agent real trades?", Text(with_keys(_ALLOW)), "allow")
         self._app().push_screen(Confirm(question), answered)
 
     def action_live(self) -> None:
@@ -355,7 +378,11 @@ class WalletPanel(Dialog[None]):  # noqa: PLR0904 - one action a key
 
         address = self._wallet.address or self._wallet.key_address
         if is_private(self._state):
-            self.post_message(Said("addresses are masked: leave this, and z shows them", "warn"))
+            self.post_message(
+                Said(
+                    f"addresses are masked: leave this, and {cap('app.privacy')} shows them", "warn"
+                )
+            )
         elif not address:
             self.post_message(Said("there is no address yet", "warn"))
         elif is_unlinked(self._wallet):

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
@@ -74,7 +74,7 @@ class PassphraseDialog(Dialog[Secrets | None]):
         """What it is for, the lines, what is wrong with them, two doors."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" {self._title} "))
-            frame.border_subtitle = content(Text(" esc changes nothing "))
+            frame.border_subtitle = content(Text(f" {cap('form.cancel')} changes nothing "))
             body = Words(id="secret-body")
             body.tell(self._body)
             yield body
@@ -85,7 +85,7 @@ class PassphraseDialog(Dialog[Secrets | None]):
             yield Words(id="secret-problem")
             with Horizontal(id="secret-doors"):
                 yield Door("go on  enter", id="secret-set")
-                yield Door("leave  esc", id="secret-cancel")
+                yield Door(f"leave  {cap('form.cancel')}", id="secret-cancel")
 
     def on_mount(self) -> None:
         """No cursor blinks."""

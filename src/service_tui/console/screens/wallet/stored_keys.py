@@ -9,14 +9,18 @@ from textual.binding import BindingType
 from service_tui.console import formats
 from service_tui.console.forms.cursor_list import CursorList
 from service_tui.console.freshness import is_private
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, with_keys
 from service_tui.desk.slices.wallet import KeyState, StoredKeyView, WalletView
 
-_NONE: Final = "No key lies here. K on the page before keeps one: imported, or made anew."
+_NONE: Final = (
+    "No key lies here. {wallet.keep} on the page before keeps one: imported, or made anew."
+)
 _OVER_MAX: Final = 300
 _TOLD_MAX: Final = 3
 """Sentences on files that are passed over; more would push the keys out of sight."""
-_HIDDEN: Final = "Addresses are masked: z on any screen shows them, and then they can be removed."
+_HIDDEN: Final = (
+    "Addresses are masked: {app.privacy} on any screen shows them, and then they can be removed."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class StoredKeys(CursorList[Chosen | None, StoredKeyView]):
         """The addresses, and what lies among them and is none."""
         masked = is_private(self.state)
         lines = [self._line(key, masked=masked) for key in self.rows()]
-        text = Text("\n").join(lines) if lines else Text(_NONE, "muted")
+        text = Text("\n").join(lines) if lines else Text(with_keys(_NONE), "muted")
         overs = self.state.wallet.passed_over
         for over in overs[:_TOLD_MAX]:
             said = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
@@ -70,7 +74,7 @@ class StoredKeys(CursorList[Chosen | None, StoredKeyView]):
             more = f"\n\nand {len(overs) - _TOLD_MAX} more: 'service-tui keys list' names them all"
             text = Text.assemble(text, (more, "warn"))
         if masked and lines:
-            text = Text.assemble(text, (f"\n\n{_HIDDEN}", "muted"))
+            text = Text.assemble(text, (f"\n\n{with_keys(_HIDDEN)}", "muted"))
         return text
 
     def _line(self, key: StoredKeyView, *, masked: bool) -> Text:

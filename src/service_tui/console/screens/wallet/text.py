@@ -7,6 +7,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
+from service_tui.console.keys import cap, with_keys
 from service_tui.console.redemption_text import (
     fee_text,
     gas_text,
@@ -29,7 +30,8 @@ _NATIVE: Final = (
     "Native USDC is not accepted by the venue: swap it to USDC.e (bridged) before it is of use."
 )
 _RESTRICTED: Final = (
-    "The venue refuses this wallet. Keep another key here (K) and link it (l): agent, API key and "
+    "The venue refuses this wallet. Keep another key here ({wallet.keep}) and link it "
+    "({wallet.link}): agent, API key and "
     "history carry over."
 )
 
@@ -68,7 +70,7 @@ def wallet_text(state: DeskState) -> Text:
     if wallet.usdc_native:
         parts.append(Text(_NATIVE, "warn"))
     if wallet.restricted:
-        parts.append(Text(_RESTRICTED, "warn"))
+        parts.append(Text(with_keys(_RESTRICTED), "warn"))
     if wallet.job is not None:
         parts.append(Text(f"◌ {wallet.job.value}: {wallet.job_words}", "accent"))
     if wallet.problem:
@@ -125,7 +127,9 @@ def _check(check: CheckView, width: int) -> Text:
 def approvals_text(wallet: WalletView) -> Text:
     """Every approval, given or not."""
     if not wallet.approvals:
-        return section("approvals", Text("not read yet: A reads them", "muted"))
+        return section(
+            "approvals", Text(f"not read yet: {cap('wallet.approve')} reads them", "muted")
+        )
     lines = [
         Text.assemble(
             ("✓ ", "profit") if one.is_set else ("✗ ", "warn"),
@@ -201,7 +205,7 @@ def live_question(wallet: WalletView) -> Text:
     """What switching real money on means."""
     body = Text.assemble(
         "Orders for evm_venue and sol_venue may then leave this desk, each after a dialog of its "
-        "own. It lasts for this session; L switches it off at once.",
+        f"own. It lasts for this session; {cap('wallet.live')} switches it off at once.",
     )
     lacks = [one for one in wallet.lacks if one.name != "real money"]
     if lacks:

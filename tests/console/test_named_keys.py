@@ -1,0 +1,164 @@
+"""Sentences name keys by their action: whoever lays an action elsewhere reads the new key."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import service_tui.console
+from kit.samples.attention import everything
+from kit.samples.desk import NOW, sample_state
+from kit.samples.reactor import reactor_state
+from service_tui.console.forms import halt_text, ticket_words
+from service_tui.console.freshness import not_told
+from service_tui.console.keys import KEYS, cap, move_keys, with_keys
+from service_tui.console.needs import needs
+from service_tui.console.parts import market_filter, monitor_text, reactor_words
+from service_tui.console.parts.market_filter import MarketFilter
+from service_tui.console.redemption_text import why_empty as no_redemption
+from service_tui.console.screens.agents import text as agent_text
+from service_tui.console.screens.reactor import text as reactor_text
+from service_tui.console.screens.research import text as research_text
+from service_tui.desk.slices.records import Phase
+from service_tui.desk.state import DeskState
+
+CONSOLE: Final = Path(service_tui.console.__file__).parent
+TABLES: Final = {"keys.py", "key_file.py", "amounts.py"}
+"""Where keys are laid, read and left unmasked; all else has them from there."""
+
+NAMED: Final = re.compile(
+    r"\besc\b"
+    r"|\bF[0-9]{1,2}\b"
+    r"|\bctrl\+[a-z]\b"
+    r"|\bPg[UD][pn]\b"
+    r"|(?<=[ ])\([0-9A-HJ-Zb-z](?:\)| on )"  # Settings (8), keep one here (K)
+    r"|\b[Pp]ress [A-Z0-9a-z]\b"
+    r"|(?:^|[\n(] ?|[:;.,] | and | or | then )[b-hl-zB-HJ-Z](?![A-Z.])"  # r asks, J and K
+    r"(?:(?=[ ][a-z]+s?\b)(?! x |\w)| and [b-z]\b|(?=, [b-zB-Z]\b))"
+)
+"""A key in a sentence, as people write it: `esc closes`, `r asks`, `Settings (8)`."""
+
+FIXED: Final = ("x source", "y copies", "s left")
+"""Keys that no table moves, and letters that are no keys."""
+
+
+def sentences(path: Path) -> list[tuple[int, str]]:
+    """Every text of a module that is no docstring, in the pieces in which it is written."""
+    tree = ast.parse(path.read_text("utf-8"))
+    told = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    return [
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told
+    ]
+
+
+def is_named(text: str) -> bool:
+    """Whether a text names a key: a word of its own is none, but an action or a style."""
+    return " " in text and any(
+        not text[found.start() :].lstrip("\n:;.,( ").startswith(FIXED)
+        for found in NAMED.finditer(text)
+    )
+
+
+@pytest.mark.parametrize("path", sorted(CONSOLE.rglob("*.py")), ids=lambda path: path.name)
+def test_no_sentence_names_a_key_by_itself(path: Path) -> None:
+    if path.name in TABLES:
+        return
+    named = [f"{path.name}:{line}: {text!r}" for line, text in sentences(path) if is_named(text)]
+    assert named == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "esc leaves", "press b", "press 5 now", "gone: r asks again", "Settings (8) show",
+        "  F7 venue", "cancel them (O on 1)",
+        "keep one here (K)", "it is off: n follows one", "\n\nr tries now.", "c, w and / narrow it",
+        "f mirrors it, d dismisses it", "PgDn reads on", "ctrl+q quits", "x sells all, R resumes",
+    ],
+)  # fmt: skip
+def test_a_key_by_itself_is_found(text: str) -> None:
+    assert is_named(text)
+
+
+def test_every_id_in_a_sentence_is_one_of_the_table() -> None:
+    known = {key.ident for key in KEYS}
+    for path in CONSOLE.rglob("*.py"):
+        ids = {
+            one
+            for _, text in sentences(path)
+            for one in re.findall(r"\{([a-z_]+\.[a-z0-9_]+)\}", text)
+        }
+        named = re.findall(r"\bcap\(['\"]([^'\"]+)['\"]\)", path.read_text("utf-8"))
+        assert ids | {*named} <= known or path.name in TABLES, path.name
+
+
+STATES: Final = {
+    "plain": sample_state,
+    "much to do": everything,
+    "signals": reactor_state,
+    **{phase.value: lambda phase=phase: service_in(phase) for phase in Phase},
+}
+
+
+def service_in(phase: Phase) -> DeskState:
+    state = sample_state()
+    return replace(state, service=replace(state.service, phase=phase))
+
+
+def said_of(state: DeskState) -> list[str]:
+    """What the functions that write sentences make of a state."""
+    market = next(iter(state.markets.values()))
+    return [
+        *(monitor_text.why_empty(state, place) for place in range(4)),
+        *(reactor_text.why_empty(state, place) for place in range(2)),
+        market_filter.why_empty(state, MarketFilter()),
+        monitor_text.urgent_line(state, NOW).plain,
+        reactor_text.urgent_line(state, NOW).plain,
+        reactor_text.state_line(state, NOW, 120).plain,
+        reactor_text.barred_words(state),
+        reactor_words.why_not_watched(state),
+        reactor_words.auto_words(state).plain,
+        reactor_words.run_words(state).plain,
+        research_text.empty_words(state, None),
+        research_text.why_line(state, None).plain,
+        agent_text.empty_words(state),
+        halt_text.halt_text(state, NOW).plain,
+        ticket_words.hint(state, market),
+        no_redemption(state),
+        not_told("agents"),
+        *(need.advice for need in needs(state, NOW)),
+    ]
+
+
+@pytest.fixture
+def moved() -> Iterator[None]:
+    """Every action on a key that nothing else has."""
+    move_keys({key.ident: (f"f{place}",) for place, key in enumerate(KEYS, 100)})
+    yield
+    move_keys({})
+
+
+@pytest.mark.usefixtures("moved")
+@pytest.mark.parametrize("name", STATES)
+def test_where_every_action_is_moved_no_sentence_names_an_old_key(name: str) -> None:
+    new = {cap(key.ident) for key in KEYS}
+    for said in said_of(STATES[name]()):
+        bare = re.sub(r"\bF[0-9]{3}\b", "", said)
+        assert not any(found in bare for found in new)
+        assert not re.search(r"\besc\b|\bF[0-9]\b|\bctrl\+", bare), said
+        assert not re.search(r"(?:^|[:;.,]\s+)[b-zB-HJ-Z] [a-z]+s\b", bare), said
+
+
+@pytest.mark.usefixtures("moved")
+def test_a_form_and_a_page_name_the_keys_in_use() -> None:
+    assert with_keys("{form.cancel} leaves") == f"{cap('form.cancel')} leaves" != "esc leaves"
