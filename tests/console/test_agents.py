@@ -9,12 +9,13 @@ from kit.samples.fleet import fleet_state, leash_of, sample_supervision
 from service_tui.console import formats
 from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
-from service_tui.console.forms.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.forms.confirm import Confirm
 from service_tui.console.keys import KEYS
 from service_tui.console.screens.agents.leash_form import LeashForm
 from service_tui.console.screens.agents.screen import AgentsScreen
 from service_tui.console.screens.agents.secret import Secret
 from service_tui.console.screens.agents.text import agent_story
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.agents import AgentAct, Govern, WatchAgent
 from service_tui.desk.commands.settings import Forget, SetPreference
 from service_tui.desk.slices.agents import FleetView, RevealedView, VenueMoneyView

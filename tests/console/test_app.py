@@ -15,7 +15,6 @@ from kit.samples.fleet import fleet_state
 from kit.service.stage import ANSWER_S
 from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
 from service_tui.console.doors import Choice, DeskClosedError
-from service_tui.console.forms import confirm
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.go_on import GoOn
 from service_tui.console.forms.welcome import Welcome
@@ -30,6 +29,8 @@ from service_tui.console.shell.palette import (
     SettingsProvider,
 )
 from service_tui.console.shell.views import VIEWS_MAX, Trail, View
+from service_tui.console.widgets import dialog as dialogs
+from service_tui.console.widgets.dialog import EARLY
 from service_tui.desk.command import Command
 from service_tui.desk.commands.settings import (
     Refresh,
@@ -509,7 +510,7 @@ async def test_q_closes_a_dialog_and_nothing_else() -> None:
 
 
 async def test_leaving_asks_while_an_order_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(confirm, "ARMED_AFTER_S", 60.0)
+    monkeypatch.setattr(dialogs, "ARMED_AFTER_S", 60.0)
     sent = replace(STATE.tickets[0], state=TicketState.SENT, settled_at=None)
     async with running(replace(STATE, tickets=(sent,))) as seen:
         await seen.press("ctrl+q", "ctrl+q")
@@ -519,6 +520,7 @@ async def test_leaving_asks_while_an_order_is_under_way(monkeypatch: pytest.Monk
         assert sent.what in seen.text
         await seen.press("y")
         assert seen.app.screen is dialog, "typed ahead, it confirms nothing"
+        assert seen.toasts == [f"! {EARLY}"]
         dialog._arm()
         await seen.press("enter")
         assert len(seen.app.screen_stack) == 1

@@ -268,7 +268,7 @@ async def asked(seen: Running, key: str) -> TypedWord:
     await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
     await seen.press(key)
     await seen.until(lambda: isinstance(seen.app.screen, TypedWord))
-    await seen.until(lambda: seen.app.screen._is_armed)
+    await seen.until(lambda: seen.app.screen.is_armed)
     return seen.app.screen
 
 

@@ -9,7 +9,7 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state, held_of, leash_of, limits_of, run_of, sample_supervision
 from service_tui.console.formats import MASK, NOT_KNOWN
 from service_tui.console.forms.approval import ApprovalForm
-from service_tui.console.forms.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.form import SECOND_THOUGHT_S
 from service_tui.console.forms.report import report_text
 from service_tui.console.needs import needs
@@ -17,6 +17,7 @@ from service_tui.console.screens.agents.columns import agent_columns
 from service_tui.console.screens.agents.screen import AgentsScreen
 from service_tui.console.screens.agents.start_skill import StartSkillForm
 from service_tui.console.screens.agents.text import agent_detail, number_of
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands.agents import (
     ApproveHeld,

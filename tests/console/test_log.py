@@ -6,9 +6,9 @@ from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.log import sample_log
 from service_tui.console.forms.about import About
-from service_tui.console.forms.confirm import ARMED_AFTER_S
 from service_tui.console.screens.log.screen import LogScreen
 from service_tui.console.screens.log.text import DEEDS, chain_line, entry_text
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.agents import ReadLog
 from service_tui.desk.slices.log import Deed, LogView
 from service_tui.desk.state import DeskState

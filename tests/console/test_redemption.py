@@ -6,12 +6,11 @@ import pytest
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import ADDRESS, call_of, redemption_of, row_of, run_of, wallet_of
-from service_tui.console.forms.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.qr import qr_lines
 from service_tui.console.redemption_text import steps_text, sums_text
-from service_tui.console.screens.redemption import dialog as redeem
 from service_tui.console.screens.redemption.columns import redemption_columns
 from service_tui.console.screens.redemption.dialog import RedeemDialog
 from service_tui.console.screens.redemption.screen import RedemptionScreen
@@ -20,6 +19,8 @@ from service_tui.console.screens.wallet.panel import WalletPanel
 from service_tui.console.screens.wallet.passphrase import NewKeyDialog, SecretInput
 from service_tui.console.screens.wallet.stored_keys import StoredKeys
 from service_tui.console.screens.wallet.text import checklist_text
+from service_tui.console.widgets import dialog as dialogs
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.chain.translate import wallet_view
 from service_tui.desk.commands.settings import SetPreference
@@ -227,7 +228,7 @@ async def test_another_transaction_than_the_one_seen_has_to_be_seen_first(
         await seen.press("t")
         await seen.bring(with_run(READY, state=ChainRunState.PREPARED, steps=(), tx_hash=""))
         await seen.pilot.pause(2 * ARMED_AFTER_S)
-        monkeypatch.setattr(redeem, "ARMED_AFTER_S", 60.0)
+        monkeypatch.setattr(dialogs, "ARMED_AFTER_S", 60.0)
         other = call_of(digest="d2", nonce=42)
         await seen.bring(with_run(READY, state=ChainRunState.PREPARED, steps=(), call=other))
         await seen.press("y")

@@ -9,8 +9,9 @@ from kit.console.limit_draft import open_order
 from kit.console.real_ticket import BOTH, REAL, turned
 from kit.console.ticket import Ticket, short_quiet, ticket
 from kit.samples.desk import NOW
-from service_tui.console.forms.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.open_orders import OpenOrders
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.trading import CancelOrders
 from service_tui.desk.slices.records import Topic
 from service_tui.terms import Action, Venue

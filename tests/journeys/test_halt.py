@@ -36,7 +36,7 @@ async def type_word(walk: Walk, key: str, word: str) -> None:
     await walk.pilot.press(key)
     for _ in range(200):
         dialog = walk.app.screen
-        if isinstance(dialog, TypedWord) and dialog._is_armed:
+        if isinstance(dialog, TypedWord) and dialog.is_armed:
             break
         await walk.pilot.pause(0.05)
     await walk.pilot.press(*word, "enter")

@@ -23,10 +23,10 @@ from kit.desk.redeeming import Won, balance, hold, settle
 from kit.service.stage import first_state, open_stage
 from kit.service.wallets import ready
 from service_tui.console.app import ConsoleApp
-from service_tui.console.forms.confirm import ARMED_AFTER_S
 from service_tui.console.screens.redemption.dialog import RedeemDialog
 from service_tui.console.screens.wallet.passphrase import NewKeyDialog, PassphraseDialog
 from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.wallet import KeepKey, UnlockWallet
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from kit.console.trading import Trading, trading
 from kit.desk.redeeming import balance
-from service_tui.console.forms.confirm import ARMED_AFTER_S
 from service_tui.console.forms.open_orders import OpenOrders
 from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.slices.orders import price_in_words
 from service_tui.desk.slices.records import TicketState
 from service_tui.engine.books.resting import Part, meet

@@ -16,11 +16,12 @@ from kit.service.line import change
 from kit.service.stage import Stage, first_state, open_stage
 from kit.service.wallets import operate, ready
 from service_tui.console.app import ConsoleApp
-from service_tui.console.forms.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.form import SECOND_THOUGHT_S
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.screens.wallet.pay_form import PayForm
 from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings

@@ -14,9 +14,10 @@ from kit.desk.redeeming import CountingSigner
 from kit.service.stage import first_state, open_stage
 from kit.service.wallets import market_on_chain, ready
 from service_tui.console.app import ConsoleApp
-from service_tui.console.forms.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings

@@ -4,7 +4,7 @@ Used before leaving while orders are under way.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Final, TypeVar
+from typing import ClassVar, TypeVar
 
 from rich.text import Text
 from textual import on
@@ -21,9 +21,6 @@ from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.room import make_room
 
 Result = TypeVar("Result")
-
-ARMED_AFTER_S: Final = 0.15
-"""Keys typed ahead confirm nothing. Source: ux, "Danger"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +58,6 @@ class Confirm(Dialog[bool]):
     def __init__(self, question: Question) -> None:
         super().__init__()
         self._question = question
-        self.is_armed = False
 
     def compose(self) -> ComposeResult:
         """The question and two doors."""
@@ -81,7 +77,7 @@ class Confirm(Dialog[bool]):
         """Listen for the key in a moment; Enter never reaches the confirming door."""
         self._bindings.bind(self._question.key, "confirm", show=False)
         self.query_one("#confirm-yes").can_focus = False
-        self.set_timer(ARMED_AFTER_S, self._arm)
+        self.arm_soon()
 
     def on_resize(self) -> None:
         """Keep the doors on the screen, however much is told."""
@@ -89,7 +85,7 @@ class Confirm(Dialog[bool]):
 
     def action_confirm(self) -> None:
         """Say yes, once the dialog has been seen."""
-        if self.is_armed:
+        if self.is_seen():
             say_confirmed(self, self._question.title)
             self.dismiss(True)  # noqa: FBT003 - the dialog's result
 
@@ -108,6 +104,3 @@ class Confirm(Dialog[bool]):
     def _make_room(self) -> None:
         for reading in self.query("#confirm-reading"):
             make_room(self.query_one("#frame"), reading)
-
-    def _arm(self) -> None:
-        self.is_armed = True

@@ -10,7 +10,6 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Static
 
 from service_tui.console.doors import Choice
-from service_tui.console.forms.confirm import ARMED_AFTER_S
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
@@ -42,7 +41,6 @@ class GoOn(Dialog[Choice | None]):
         super().__init__()
         self._why = why
         self._ways = ways[:WAYS_MAX]
-        self.is_armed = False
 
     def compose(self) -> ComposeResult:
         """What happened, each way in words, and its door."""
@@ -62,7 +60,7 @@ class GoOn(Dialog[Choice | None]):
 
     def on_mount(self) -> None:
         """Listen for the digits in a moment: those typed ahead lead to screens."""
-        self.set_timer(ARMED_AFTER_S, self._arm)
+        self.arm_soon()
 
     def on_resize(self) -> None:
         """Keep the doors on the screen, however much is told."""
@@ -70,7 +68,7 @@ class GoOn(Dialog[Choice | None]):
 
     def action_take(self, place: int) -> None:
         """Choose a way by its place, once the dialog has been seen."""
-        if self.is_armed and place < len(self._ways):
+        if place < len(self._ways) and self.is_seen():
             self.dismiss(self._ways[place])
 
     def action_close(self) -> None:
@@ -85,6 +83,3 @@ class GoOn(Dialog[Choice | None]):
     def _make_room(self) -> None:
         for reading in self.query("#confirm-reading"):
             make_room(self.query_one("#frame"), reading)
-
-    def _arm(self) -> None:
-        self.is_armed = True

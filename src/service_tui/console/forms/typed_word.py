@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input
 
-from service_tui.console.forms.confirm import ARMED_AFTER_S, say_confirmed
+from service_tui.console.forms.confirm import say_confirmed
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
@@ -41,7 +41,6 @@ class TypedWord(Dialog[str | None]):
         self._title = title
         self._body = body
         self._word = word
-        self._is_armed = False
 
     def compose(self) -> ComposeResult:
         """What it is about, the line for the word, and two doors."""
@@ -62,7 +61,7 @@ class TypedWord(Dialog[str | None]):
         """Take the word in a moment: what was typed ahead confirms nothing."""
         for line in self.query(PlainInput):
             line.cursor_blink = False
-        self.set_timer(ARMED_AFTER_S, self._arm)
+        self.arm_soon()
 
     def action_close(self) -> None:
         """Change nothing."""
@@ -86,9 +85,6 @@ class TypedWord(Dialog[str | None]):
         if typed != self._word:
             asks = self.query_one("#word-asks", Words)
             asks.tell(Text(f"That is not the word: type {self._word}", "bold warn"))
-        elif self._is_armed:
+        elif self.is_seen():
             say_confirmed(self, f"{self._title}: {self._word}")
             self.dismiss(typed)
-
-    def _arm(self) -> None:
-        self._is_armed = True

@@ -4,13 +4,20 @@ Textual takes away whichever screen is on top when a dialog dismisses itself: th
 quick clicks would take away the screen below, and a dialog that ends by itself the one above it.
 """
 
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from textual import events, on
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen, Screen
 
+from service_tui.console.messages import Said
+
 Result = TypeVar("Result")
+
+ARMED_AFTER_S: Final = 0.15
+"""Keys typed ahead confirm nothing. Source: ux, "Danger"."""
+
+EARLY: Final = "a key came before this was seen and did nothing: press it again"
 
 
 class AnswersOnce(Screen[Result]):
@@ -44,4 +51,24 @@ class AnswersOnce(Screen[Result]):
 
 
 class Dialog(ModalScreen[Result], AnswersOnce[Result]):
-    """A dialog above the other screens, which it dims."""
+    """A dialog above the other screens, which it dims.
+
+    One that a key may confirm calls `arm_soon` when it shows what is confirmed, and asks
+    `is_seen` when the key comes.
+    """
+
+    is_armed = False
+
+    def arm_soon(self) -> None:
+        """Take an answer in a moment, not yet."""
+        self.is_armed = False
+        self.set_timer(ARMED_AFTER_S, self._arm)
+
+    def is_seen(self) -> bool:
+        """Whether it stands long enough to be answered; who was too early is told so."""
+        if not self.is_armed:
+            self.post_message(Said(EARLY, "warn"))
+        return self.is_armed
+
+    def _arm(self) -> None:
+        self.is_armed = True

@@ -9,7 +9,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Button, Static
 
-from service_tui.console.forms.confirm import ARMED_AFTER_S
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
@@ -48,7 +47,6 @@ class ChoosePolicy(Dialog[Policy | None]):
         self._whose = whose
         self._now = now
         self._auto = auto
-        self.is_armed = False
 
     def compose(self) -> ComposeResult:
         """What each policy means, what `auto` may spend, and a door to each."""
@@ -77,11 +75,11 @@ class ChoosePolicy(Dialog[Policy | None]):
         """Take digits in a moment, once the caps have been seen."""
         for door in self.query(Button):
             door.can_focus = door.id == "policy-stay"
-        self.set_timer(ARMED_AFTER_S, self._arm)
+        self.arm_soon()
 
     def action_take(self, place: int) -> None:
         """Choose a policy by its place."""
-        if self.is_armed:
+        if self.is_seen():
             self.dismiss(POLICIES[place][0])
 
     def action_close(self) -> None:
@@ -96,6 +94,3 @@ class ChoosePolicy(Dialog[Policy | None]):
             self.action_take(names.index(event.button.id))
         else:
             self.action_close()
-
-    def _arm(self) -> None:
-        self.is_armed = True

@@ -10,7 +10,6 @@ from textual.widget import Widget
 
 from service_tui.console import formats
 from service_tui.console.figures import figures
-from service_tui.console.forms.confirm import ARMED_AFTER_S
 from service_tui.console.forms.form import Form
 from service_tui.console.forms.mirror_quote import Preview
 from service_tui.console.keys import cap, with_keys
@@ -52,7 +51,6 @@ class MirrorForm(Form[MirrorSignal]):
         self._is_gone = False
         self._is_awaited = False
         self._is_kept = False
-        self.is_armed = False
         self._was_early = False
 
     def parts(self) -> Iterator[Widget]:
@@ -67,7 +65,7 @@ class MirrorForm(Form[MirrorSignal]):
         door = self.query_one("#form-set", Door)
         door.tell(f"mirror  {'y' if self._is_live else 'enter'}")
         door.can_focus = False
-        self.set_timer(ARMED_AFTER_S, self._arm)
+        self.arm_soon()
         self._ask()
 
     def renew(self) -> None:
@@ -183,9 +181,6 @@ class MirrorForm(Form[MirrorSignal]):
         question = self._preview.ask(self._signal, self.now)
         if question is not None:
             self.post_message(CommandGiven(question))
-
-    def _arm(self) -> None:
-        self.is_armed = True
 
 
 def ended_words(signal: SignalView) -> str:

@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from service_tui.console import formats
 from service_tui.console.figures import section
-from service_tui.console.forms.confirm import ARMED_AFTER_S, say_confirmed
+from service_tui.console.forms.confirm import say_confirmed
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of, cap
@@ -65,7 +65,6 @@ class RedeemDialog(Dialog[str | None]):
         # A run that ended before this was opened is not the one that was asked for now.
         self._before = state.redemption.run(row.key)
         self._seen_call: str = ""
-        self._is_armed = False
         self._is_done = False
 
     def compose(self) -> ComposeResult:
@@ -98,7 +97,7 @@ class RedeemDialog(Dialog[str | None]):
     def action_confirm(self) -> None:
         """Say yes to exactly what stands here."""
         run = self.run
-        if self._is_done or not self._is_armed or run is None or self._why_not(run):
+        if self._is_done or run is None or self._why_not(run) or not self.is_seen():
             return
         if run.call is None or not run.call.gap:
             self._confirm(run)
@@ -171,12 +170,9 @@ class RedeemDialog(Dialog[str | None]):
         shown = "" if run is None or run.state is not ChainRunState.PREPARED else repr(run.call)
         if shown != self._seen_call:
             # Another transaction than a moment ago: keys typed ahead confirm nothing.
-            self._seen_call, self._is_armed = shown, False
+            self._seen_call, self.is_armed = shown, False
             if shown:
-                self.set_timer(ARMED_AFTER_S, self._arm)
-
-    def _arm(self) -> None:
-        self._is_armed = True
+                self.arm_soon()
 
     def _text(self, run: RunView | None) -> Text:
         row, masked = self._row, is_private(self._state)
