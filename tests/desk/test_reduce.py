@@ -491,6 +491,37 @@ def test_sums_are_unknown_until_cash_and_positions_are_of_one_moment() -> None:
         assert (whole.account.cash, whole.account.equity) == (7 * ONE, 7 * ONE)
 
 
+def test_the_same_reading_twice_makes_no_sum_of_two_moments() -> None:
+    bought = AccountSeen(replace(STATE.account, cash=Micros(7 * ONE)))
+    for first, then in ((bought, PositionsSeen(())), (PositionsSeen(()), bought)):
+        state = reduce(STATE, PositionsSeen(STATE.positions))
+        for _ in range(3):
+            state = reduce(state, first)
+            assert state.account.equity is None
+        assert reduce(state, then).account.equity == 7 * ONE
+
+
+def test_cash_that_an_account_states_twice_is_newer_than_that_beside_the_positions() -> None:
+    read = reduce(STATE, PositionsSeen(STATE.positions, cash=Micros(500 * ONE)))
+    moved = AccountSeen(replace(STATE.account, cash=Micros(7 * ONE)))
+    once = reduce(read, moved)
+    assert (once.account.cash, once.account.equity) == (500 * ONE, read.account.equity)
+    twice = reduce(once, moved)
+    assert (twice.account.cash, twice.account.equity) == (7 * ONE, None)
+    assert reduce(twice, moved).account.equity is None
+    assert reduce(twice, PositionsSeen((), cash=Micros(7 * ONE))).account.equity == 7 * ONE
+
+
+def test_another_agent_with_the_same_cash_has_no_equity_from_the_one_before() -> None:
+    for cash in (None, STATE.account.cash):
+        before = reduce(STATE, PositionsSeen(STATE.positions, cash=cash))
+        after = reduce(before, AccountSeen(replace(STATE.account, agent_id="agent-9")))
+        assert (after.account.cash, after.account.equity) == (STATE.account.cash, None)
+        again = reduce(after, AccountSeen(replace(STATE.account, agent_id="agent-9")))
+        assert again.account.equity is None
+        assert reduce(again, PositionsSeen((), cash=cash)).account.equity == STATE.account.cash
+
+
 def test_another_agent_does_not_inherit_the_cash_of_the_one_before() -> None:
     before = reduce(STATE, PositionsSeen(STATE.positions, cash=STATE.account.cash))
     other = replace(STATE.account, agent_id="agent-9", cash=Micros(3 * ONE))

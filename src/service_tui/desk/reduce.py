@@ -273,19 +273,28 @@ def _with_markets(state: DeskState, fact: MarketsSeen) -> DeskState:
 def _with_account(state: DeskState, fact: AccountSeen) -> DeskState:
     """The account, with cash and positions of one moment; no sum is made of two moments."""
     known, account = state.account, fact.account
-    is_same_agent = known is None or known.agent_id == account.agent_id
-    beside = state.cash_beside if is_same_agent else None
-    # Cash comes beside the positions: what another answer states was true before or after them.
-    cash = account.cash if beside is None else beside
-    has_moved = known is not None and known.cash != cash
-    awaited = Topic.POSITIONS if has_moved and state.awaited is None else None
-    after = replace(state, venue_sums=fact.venues, cash_beside=beside, awaited=awaited)
+    if known is not None and known.agent_id != account.agent_id:
+        # Positions of the agent before are nobody's sum, however alike the cash is.
+        state = replace(state, cash_beside=None, positions_read=False, awaited=Topic.POSITIONS)
+    beside, is_disputed = state.cash_beside, False
+    cash, awaited = account.cash, state.awaited
+    if beside is not None and beside != account.cash:
+        # It may have been asked before the positions were; said a second time it is newer.
+        is_disputed = True
+        awaited = Topic.POSITIONS if state.is_cash_disputed else awaited
+        cash = account.cash if awaited is Topic.POSITIONS else beside
+    elif beside is None and awaited is Topic.ACCOUNT:
+        awaited = None
+    elif beside is None and awaited is None and known is not None and known.cash != cash:
+        awaited = Topic.POSITIONS
+    after = replace(state, venue_sums=fact.venues, is_cash_disputed=is_disputed, awaited=awaited)
     return replace(after, account=summed(account, _held(after), cash))
 
 
 def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
     closed = state.closed if fact.closed is None else fact.closed
-    account, awaited = state.account, None
+    account = state.account
+    awaited = Topic.ACCOUNT if state.awaited is Topic.ACCOUNT and fact.cash is None else None
     if account is not None and fact.cash is not None:
         # Cash and positions of one answer belong together: no figure may see only one of them.
         account = replace(account, cash=fact.cash)
@@ -302,6 +311,7 @@ def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
         on_venues=real,
         positions_read=True,
         cash_beside=fact.cash,
+        is_cash_disputed=False,
         awaited=awaited,
     )
     marked = _marked(replace(held, account=account))

@@ -52,7 +52,8 @@ class DeskState:
     and `venue_sums` what lies there besides: no sum holds both. `orders` rest on books there;
     `gone_orders` were cancelled here, and are not listed again by an answer that was on its way.
     `cash_beside` is the cash in the last answer with positions, None where a service leaves it out;
-    `awaited` is then the topic without which cash and positions are of two moments, None for none.
+    `is_cash_disputed` once an account has stated another cash since. `awaited` is the topic without
+    which cash and positions are of two moments, None for none.
     """
 
     service: ServiceView
@@ -94,6 +95,7 @@ class DeskState:
     orders: tuple[OpenOrderView, ...] = ()
     gone_orders: frozenset[str] = frozenset()
     cash_beside: Micros | None = None
+    is_cash_disputed: bool = False
     awaited: Topic | None = None
 
     @property
