@@ -149,12 +149,12 @@ def read_config(path: Path) -> ConfigFile:
         Its values; a mistake makes the whole file a problem, which names the first one.
     """
     try:
-        text = read_text(path)
-        if text is None:
+        file = read_text(path)
+        if file is None:
             return ConfigFile(path)
-        found = entries(text)
+        found = entries(file.text)
         values = {entry.key: _of_entry(entry) for entry in found}
-        _check_secret(path, values)
+        _check_secret(file.mode, values)
     except (TomlError, SettingError) as error:
         return ConfigFile(path, problem=f"{printable(str(path))}: {error}")
     return ConfigFile(path, values, {entry.key: entry.line for entry in found})
@@ -182,7 +182,7 @@ def _of_entry(entry: Entry) -> Value:
         raise SettingError(f"{place}: {error}") from None
 
 
-def _check_secret(path: Path, values: Mapping[str, Value]) -> None:
+def _check_secret(mode: int, values: Mapping[str, Value]) -> None:
     """Refuse a key that others may read, or that could go to any address.
 
     Raises:
@@ -190,7 +190,7 @@ def _check_secret(path: Path, values: Mapping[str, Value]) -> None:
     """
     if KEY not in values:
         return
-    if path.stat().st_mode & _SECRET_MODE:
+    if mode & _SECRET_MODE:
         raise SettingError(f"others may read it, and {KEY} stands in it: chmod 600 it")
     if "url" not in values:
         raise SettingError(f"{KEY} needs url beside it: the key goes to that address alone")

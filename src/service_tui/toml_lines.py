@@ -1,11 +1,12 @@
 """A TOML file as flat keys, each with its line, for messages that name the place of a mistake."""
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeGuard
+from typing import Final, NamedTuple, TypeGuard
 
 FILE_MAX: Final = 65_536
 """Bytes of a file that a person writes by hand; more is something else."""
@@ -27,7 +28,14 @@ class Entry:
     line: int
 
 
-def read_text(path: Path) -> str | None:
+class TextFile(NamedTuple):
+    """The text of a file, and its mode when it was read: whose eyes may see it."""
+
+    text: str
+    mode: int
+
+
+def read_text(path: Path) -> TextFile | None:
     """The text of a file that may be missing.
 
     Returns:
@@ -39,9 +47,10 @@ def read_text(path: Path) -> str | None:
     try:
         with path.open("rb") as file:
             raw = file.read(FILE_MAX + 1)
+            mode = os.fstat(file.fileno()).st_mode
         if len(raw) > FILE_MAX:
             raise TomlError(f"it is larger than {FILE_MAX // 1024} KB")
-        return raw.decode()
+        return TextFile(raw.decode(), mode)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -75,6 +75,20 @@ async def test_a_call_is_read_whole_and_answered_once(name: str, at_a_time: int)
     assert b"connection: close" in written.lower()
 
 
+@pytest.mark.parametrize(
+    ("raw", "status"),
+    [
+        (b"HEAD /api/sdk/x HTTP/1.1\r\nHost: x\r\n\r\n", b"200"),
+        (b"HEAD /api/sdk/x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{}", b"400"),
+    ],
+)
+async def test_of_a_head_the_head_alone_is_answered(raw: bytes, status: bytes) -> None:
+    _, written = await heard(raw)
+    head, _, body = written.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 " + status)
+    assert body == b""
+
+
 NO_CALLS: Final[dict[str, bytes]] = {
     "nothing": b"",
     "an empty line": b"\r\n",

@@ -51,7 +51,7 @@ def read_own_keys(path: Path) -> OwnKeys:
     """The keys of a file, which may be missing; never raises."""
     try:
         text = read_text(path)
-        found = OwnKeys() if text is None else own_keys(text)
+        found = OwnKeys() if text is None else own_keys(text.text)
     except TomlError as error:
         found = OwnKeys(problems=(str(error),))
     shown = printable(str(path))

@@ -8,8 +8,10 @@ from typing import ClassVar
 class Command:
     """Base of all commands; each is registered with the one function that carries it out.
 
-    `kind` names it in the log of actions. `is_ticketed`: it may move money, so that it waits for
-    its turn, is held back by a halt, and has a row on the blotter from the moment it was given.
+    `kind` names it in the log of actions. `is_ticketed`: the desk itself keeps its ticket. It waits
+    for its turn among the others, is held back by a halt, has a row on the blotter from the moment
+    it was given, and counts as unknown where its answer is lost. What moves money otherwise (a
+    mirror, a redemption, an approval) keeps its own journal, in the noun that carries it out.
     """
 
     kind: ClassVar[str] = ""

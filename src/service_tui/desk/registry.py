@@ -25,11 +25,16 @@ class Registry:
 
     def on(self, kind: type[Given], function: Callable[[Given], Done]) -> None:
         """Carry out commands of this type with a function of the command alone."""
-        self._functions[kind] = lambda ticket: function(cast("Given", ticket.command))
+        self._take(kind, lambda ticket: function(cast("Given", ticket.command)))
 
     def on_ticket(self, kind: type[Given], function: Callable[[TicketView, Given], Done]) -> None:
         """The same with a function that tells of the command's own ticket."""
-        self._functions[kind] = lambda ticket: function(ticket.view, cast("Given", ticket.command))
+        self._take(kind, lambda ticket: function(ticket.view, cast("Given", ticket.command)))
+
+    def _take(self, kind: type[Command], function: Callable[[Ticket], Done]) -> None:
+        if kind in self._functions:
+            raise ValueError(f"{kind.__name__} is carried out already")
+        self._functions[kind] = function
 
     async def carry_out(self, ticket: Ticket) -> None:
         """Do what a ticket asks for."""

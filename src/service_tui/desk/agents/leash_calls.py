@@ -53,6 +53,7 @@ class Caller:
         self._reader = reader
         self._writer = writer
         self._http = h11.Connection(h11.SERVER, HEAD_MAX)
+        self._is_head = False
 
     async def call(self) -> Call:
         """Wait for the whole call, its body of a known length or in chunks.
@@ -83,13 +84,16 @@ class Caller:
         is_over = self._http.our_state not in {h11.IDLE, h11.SEND_RESPONSE}
         http = h11.Connection(h11.SERVER) if is_over else self._http
         self._writer.write(http.send(h11.Response(status_code=status, headers=headers)) or b"")
-        self._writer.write(http.send(h11.Data(data=body)) or b"")
+        # Of a HEAD only the head is answered; h11 refuses to send more.
+        if not self._is_head:
+            self._writer.write(http.send(h11.Data(data=body)) or b"")
         await self._writer.drain()
 
     async def _request(self) -> h11.Request:
         found = await self._event()
         if not isinstance(found, h11.Request):
             raise BadCallError("that is no call")
+        self._is_head = found.method == b"HEAD"
         return found
 
     async def _body(self) -> bytes:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from h11 import ProtocolError
 from pydantic import ValidationError
 
 from service_tui.client.client import Client
@@ -340,7 +341,7 @@ class LeashLines:
             async with asyncio.timeout(CALL_S):
                 caller = Caller(reader, writer)
                 await caller.answer(await self._answer(run_id, caller))
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, ProtocolError) as error:
             log.info("a skill's call was not answered: %s", error)
         finally:
             self._writers.discard(writer)
