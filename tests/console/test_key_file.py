@@ -12,6 +12,7 @@ from kit.console.doors import running, seen_before
 from kit.samples.desk import sample_state
 from service_tui.console.forms.form import Form
 from service_tui.console.forms.help import Help
+from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.welcome import Welcome
 from service_tui.console.key_file import ANSWERS, PLACES, OwnKeys, own_keys, read_own_keys
 from service_tui.console.keys import KEYS, cap, key_name, key_named, move_keys, readable, with_keys
@@ -185,6 +186,15 @@ async def test_moved_keys_work_and_are_shown_wherever_keys_are() -> None:
         assert "ctrl+b   buy" in welcome.text().plain
         await seen.press("escape", "f2")
         assert Halt() in seen.doors.submitted
+
+
+async def test_a_moved_cancel_pressed_twice_leaves_a_ticket_that_was_typed_into() -> None:
+    own = OwnKeys({"ticket.cancel": ("f10",)})
+    async with running(STATE, own_keys=own, size=(160, 40), first="markets") as seen:
+        await seen.press("b", "5", "f10")
+        assert isinstance(seen.app.screen, TradeForm)
+        await seen.press("f10")
+        assert not isinstance(seen.app.screen, TradeForm)
 
 
 async def test_a_wrong_file_is_told_once_and_the_keys_stay() -> None:
