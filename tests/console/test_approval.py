@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from textual import events
 
-from kit.console.doors import Running, running, seen_before
+from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, leash_of, sample_supervision
 from service_tui.console.forms.approval import (
@@ -18,7 +18,7 @@ from service_tui.console.forms.approval import (
 )
 from service_tui.console.key_queue import REST_S
 from service_tui.console.shell.hand_keys import TYPED_AHEAD
-from service_tui.console.shell.outbox import DECIDED_S
+from service_tui.console.shell.outbox import DECIDED_S, Outbox
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
@@ -26,9 +26,10 @@ from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.slices.agents import VenueMoneyView
 from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.slices.records import Notice, NoticeKind
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
-from service_tui.units import ONE, Micros
+from service_tui.units import ONE, Micros, Timestamp
 
 FULL = replace(seen_before(sample_state()), supervision=sample_supervision())
 ROOM = leash_of(budget=None)
@@ -113,6 +114,46 @@ async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
         seen.clock[0] += DECIDED_S
         await seen.bring(both)
         assert "1 more waits" in told(seen, "#form-preview")
+
+
+def decided_of(*notices: Notice, at: float = 1.0) -> int:
+    """How many trades wait when one was approved, and the desk then says this."""
+    outbox, state = Outbox(), waiting(held_of("h1"))
+    outbox.open(RecordingDoors(state))
+    outbox.give(ApproveHeld("h1", "buy YES"), state, NOW)
+    later = replace(state, notices=(*state.notices, *notices))
+    return len(outbox.laid_over(later, Timestamp(NOW + at)).supervision.held)
+
+
+def test_a_trade_whose_decision_failed_waits_again_at_once() -> None:
+    after = 1 + max((one.notice_id for one in FULL.notices), default=0)
+    assert decided_of() == 0
+    assert decided_of(Notice(after, "good", "approve: buy YES", NoticeKind.APPROVAL)) == 0
+    other = Notice(after, "warn", "an agent asks: buy NO", NoticeKind.APPROVAL)
+    assert decided_of(other) == 0
+    assert decided_of(Notice(after, "bad", "approve: buy YES: 503", NoticeKind.APPROVAL)) == 1
+    assert decided_of(other, Notice(after + 1, "warn", "approve: buy YES: read-only")) == 1
+    assert decided_of(Notice(after - 1, "bad", "approve: buy YES: 503")) == 0
+    assert decided_of(at=DECIDED_S) == 1
+
+
+async def test_the_tick_counts_a_decided_trade_again_where_nothing_came_of_it() -> None:
+    async with running(waiting(held_of()), first="portfolio") as seen:
+        await seen.press("ampersand", "enter")
+        assert not seen.app.desk_state.supervision.held
+        seen.clock[0] += DECIDED_S
+        seen.app._tick()
+        assert seen.app.desk_state.supervision.held
+
+
+async def test_a_decision_that_is_not_taken_opens_no_next_trade() -> None:
+    both = replace(waiting(held_of("h1")).supervision, held=(held_of("h1"), held_of("h2")))
+    async with running(replace(FULL, supervision=both), first="portfolio") as seen:
+        await seen.press("ampersand")
+        seen.app._outbox.close("the disk is full")
+        await seen.press("enter")
+        await seen.until(lambda: any("the disk is full" in one for one in seen.toasts))
+        assert not isinstance(seen.app.screen, ApprovalForm)
 
 
 def hit(seen: Running, *keys: str) -> None:

@@ -1,14 +1,23 @@
+import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
+from textual.binding import Binding
 
+import service_tui.console
 from kit.console.doors import running, seen_before
 from kit.samples.desk import sample_state
+from service_tui.console.forms.form import Form
 from service_tui.console.forms.help import Help
+from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.welcome import Welcome
-from service_tui.console.key_file import PLACES, OwnKeys, own_keys, read_own_keys
+from service_tui.console.key_file import ANSWERS, PLACES, OwnKeys, own_keys, read_own_keys
 from service_tui.console.keys import KEYS, cap, key_name, key_named, move_keys, readable, with_keys
+from service_tui.console.widgets.dialog import Dialog
+from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands.halt import Halt
 
 STATE = seen_before(sample_state())
@@ -57,6 +66,30 @@ WRONG = {
     '"app.quit" = "Q"': "line 1: app.quit works while you type, too: give it a function key or one "
     "with ctrl, not Q",
     '"app.help" = "ctrl+i"': "line 1: a terminal sends ctrl+i as tab: choose another key",
+    '"app.help" = "ctrl+h"': "line 1: a terminal sends ctrl+h as backspace: choose another key",
+    '"markets.buy" = "ctrl+["': "line 1: a terminal sends ctrl+[ as esc: choose another key",
+    '"app.help" = "ctrl+left_square_bracket"': "line 1: a terminal sends ctrl+[ as esc: choose "
+    "another key",
+    '"app.halt" = "left"': "line 1: app.halt cannot lie on left: where you type, that key is "
+    "needed",
+    '"app.toasts" = "tab"': "line 1: app.toasts cannot lie on tab: where you type, that key is "
+    "needed",
+    '"app.quit" = ["ctrl+q", "ctrl+w"]': "line 1: app.quit cannot lie on ctrl+w: where you type, "
+    "that key is needed",
+    '"ticket.cancel" = "enter"': "line 1: ticket.cancel cannot lie on enter: where you type, that "
+    "key is needed",
+    '"approval.refuse" = "enter"': "line 1: approval.refuse cannot lie on enter: where you type, "
+    "that key is needed",
+    '"form.cancel" = "backspace"': "line 1: form.cancel cannot lie on backspace: where you type, "
+    "that key is needed",
+    '"form.cancel" = "c"': "line 1: form.cancel works while you type, too: give it a function key "
+    "or one with ctrl, not c",
+    '"ticket.cancel" = "5"': "line 1: ticket.cancel works while you type, too: give it a function "
+    "key or one with ctrl, not 5",
+    '"dialog.close" = "p"': "line 1: dialog.close cannot lie on p: it answers a dialog",
+    '"dialog.close" = "y"': "line 1: dialog.close cannot lie on y: it answers a dialog",
+    '"dialog.close" = "enter"': "line 1: dialog.close cannot lie on enter: it answers a dialog",
+    '"dialog.close" = "2"': "line 1: dialog.close cannot lie on 2: it answers a dialog",
     "oops": "end of document: Expected '=' after a key in a key/value pair",
 }
 
@@ -77,6 +110,39 @@ def test_the_table_as_it_comes_can_be_written_down() -> None:
 
 def test_every_group_of_the_table_has_a_place() -> None:
     assert {key.group for key in KEYS} == {group for place in PLACES for group in place}
+
+
+def test_a_letter_may_serve_where_the_ticket_has_letters() -> None:
+    assert own_keys('"ticket.yes" = "j"').moved == {"ticket.yes": ("j",)}
+
+
+def test_every_fixed_key_that_answers_a_dialog_is_known() -> None:
+    for found in walk_packages(service_tui.console.__path__, "service_tui.console."):
+        import_module(found.name)
+    lists = {key for each in _bindings(RecordTable) for key in each.key.split(",")}
+    kinds: list[type] = [Dialog]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        fixed = {
+            key
+            for each in _bindings(kind)
+            if not each.id and each.action != "close"
+            for key in each.key.split(",")
+        }
+        if not issubclass(kind, Form):
+            assert fixed - lists <= ANSWERS, kind
+    folder = Path(service_tui.console.__file__).parent
+    asked = [
+        key
+        for path in folder.rglob("*.py")
+        for key in re.findall(r"Question\([^\n]*key=\"(.)\"", path.read_text("utf-8"))
+    ]
+    assert "p" in asked
+    assert {*asked} <= ANSWERS
+
+
+def _bindings(kind: type) -> list[Binding]:
+    return [each for each in vars(kind).get("BINDINGS", ()) if isinstance(each, Binding)]
 
 
 def test_a_file_that_cannot_be_read_moves_nothing(tmp_path: Path) -> None:
@@ -120,6 +186,15 @@ async def test_moved_keys_work_and_are_shown_wherever_keys_are() -> None:
         assert "ctrl+b   buy" in welcome.text().plain
         await seen.press("escape", "f2")
         assert Halt() in seen.doors.submitted
+
+
+async def test_a_moved_cancel_pressed_twice_leaves_a_ticket_that_was_typed_into() -> None:
+    own = OwnKeys({"ticket.cancel": ("f10",)})
+    async with running(STATE, own_keys=own, size=(160, 40), first="markets") as seen:
+        await seen.press("b", "5", "f10")
+        assert isinstance(seen.app.screen, TradeForm)
+        await seen.press("f10")
+        assert not isinstance(seen.app.screen, TradeForm)
 
 
 async def test_a_wrong_file_is_told_once_and_the_keys_stay() -> None:

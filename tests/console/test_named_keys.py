@@ -18,11 +18,14 @@ from service_tui.console.freshness import not_told
 from service_tui.console.keys import KEYS, cap, move_keys, with_keys
 from service_tui.console.needs import needs
 from service_tui.console.parts import market_filter, monitor_text, reactor_words
+from service_tui.console.parts.base import Surroundings
 from service_tui.console.parts.market_filter import MarketFilter
 from service_tui.console.redemption_text import why_empty as no_redemption
 from service_tui.console.screens.agents import text as agent_text
 from service_tui.console.screens.reactor import text as reactor_text
 from service_tui.console.screens.research import text as research_text
+from service_tui.console.screens.settings.text import about_text
+from service_tui.desk.slices.halt import AckState, AckView, HaltView
 from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
 
@@ -102,8 +105,15 @@ def test_every_id_in_a_sentence_is_one_of_the_table() -> None:
         assert ids | {*named} <= known or path.name in TABLES, path.name
 
 
+def halted() -> DeskState:
+    """A halt that one has failed to acknowledge, with nothing to sell."""
+    failed = AckView("service", "the service refuses entries", AckState.FAILED, tries=3)
+    return replace(sample_state(), positions=(), halt=HaltView(NOW, (failed,)))
+
+
 STATES: Final = {
     "plain": sample_state,
+    "a failed halt": halted,
     "much to do": everything,
     "signals": reactor_state,
     **{phase.value: lambda phase=phase: service_in(phase) for phase in Phase},
@@ -132,7 +142,8 @@ def said_of(state: DeskState) -> list[str]:
         research_text.empty_words(state, None),
         research_text.why_line(state, None).plain,
         agent_text.empty_words(state),
-        halt_text.halt_text(state, NOW).plain,
+        *halt_text.halt_text(state, NOW).plain.splitlines(),
+        *(chip.words for chip in MarketFilter().chips()),
         ticket_words.hint(state, market),
         no_redemption(state),
         not_told("agents"),
@@ -157,6 +168,19 @@ def test_where_every_action_is_moved_no_sentence_names_an_old_key(name: str) -> 
         assert not any(found in bare for found in new)
         assert not re.search(r"\besc\b|\bF[0-9]\b|\bctrl\+", bare), said
         assert not re.search(r"(?:^|[:;.,]\s+)[b-zB-HJ-Z] [a-z]+s\b", bare), said
+
+
+@pytest.mark.usefixtures("moved")
+def test_counts_are_no_keys_and_lists_of_keys_name_those_in_use() -> None:
+    state = halted()
+    said = halt_text.halt_text(state, NOW).plain
+    assert "failed 3x, tried again" in said
+    assert f"{cap('halt.resume')} ends the halt" in said
+    listed = about_text(state, NOW, Surroundings()).plain.splitlines()[-1]
+    idents = ("app.theme", "app.pause", "app.slower", "app.privacy", "app.welcome", "app.help")
+    assert all(cap(ident) in listed for ident in (*idents, "app.faster"))
+    status = MarketFilter().chips()[1].words
+    assert status == f"{cap('markets.status')} open"
 
 
 @pytest.mark.usefixtures("moved")

@@ -230,6 +230,8 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
                 dialog.take(state, now)
 
     def _tick(self) -> None:
+        # What lies over the desk's state for a while ends by the clock, too.
+        self.desk_state = self._outbox.laid_over(self._raw_state, self._wall_time())
         self.show_state()
         if self.housekeeping is not None:
             self.housekeeping(idle=self.is_idle)

@@ -32,8 +32,22 @@ _NAMES: Final = frozenset({
     *(name for key in KEYS for name in key.keys),
 })
 _MODIFIERS: Final = frozenset({"ctrl", "alt", "shift"})
-_SAME: Final = MappingProxyType({"ctrl+i": "tab", "ctrl+m": "enter"})
+_SAME: Final = MappingProxyType({
+    "ctrl+i": "tab",
+    "ctrl+m": "enter",
+    "ctrl+h": "backspace",
+    "ctrl+left_square_bracket": "escape",
+})
 """Keys that a terminal sends as another one."""
+
+_FORMS: Final = frozenset({
+    "ticket", *(group for place in PLACES if place[0] == "form" for group in place),
+})  # fmt: skip
+_WALKS: Final = frozenset({"tab", "shift+tab", "up", "down"})
+"""Where there are lines to type into, and the keys that go from one to the next."""
+
+ANSWERS: Final = frozenset({"y", "p", "enter", "left", "right", *"123456789"})
+"""Keys that answer a dialog, or choose among its answers, whatever else is moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +107,42 @@ def _keys_of(entry: Entry) -> tuple[str, ...]:
     if not named or not all(isinstance(name, str) for name in named):
         raise TomlError(f'{ident} needs a key such as "ctrl+b", or a list of keys')
     keys = tuple(_checked(str(name)) for name in named)
-    typed = [key for key in keys if len(readable(key)) == 1 or key == "space"]
-    if action.priority and typed:
+    _refuse_needed(action, keys)
+    return keys
+
+
+def _refuse_needed(action: Key, keys: tuple[str, ...]) -> None:
+    """Keys that a line to type into, or a dialog, needs itself.
+
+    Raises:
+        TomlError: the action works there, and one of its keys is such a key.
+    """
+    ident = action.ident
+    works_in_lines = action.priority or action.group in _FORMS
+    typed = [key for key in keys if _is_typed(key)]
+    # Letters of the ticket as it comes wait until nobody types.
+    if works_in_lines and typed and not any(_is_typed(key) for key in action.keys):
         said = f"{ident} works while you type, too: give it a function key or one with ctrl"
         raise TomlError(f"{said}, not {readable(typed[0])}")
-    return keys
+    for key in keys:
+        if works_in_lines and key in _editing():
+            raise TomlError(
+                f"{ident} cannot lie on {readable(key)}: where you type, that key is needed"
+            )
+        if action.group == "dialog" and key in ANSWERS:
+            raise TomlError(f"{ident} cannot lie on {readable(key)}: it answers a dialog")
+
+
+def _is_typed(key: str) -> bool:
+    return len(readable(key)) == 1 or key == "space"
+
+
+def _editing() -> frozenset[str]:
+    """The keys of a line to type into, and those that lead to the next one."""
+    from textual.widgets import Input  # noqa: PLC0415  (only where keys are moved)
+
+    bound = [each for each in Input.BINDINGS if isinstance(each, Binding)]
+    return _WALKS.union(key for each in bound for key in each.key.split(","))
 
 
 def _checked(text: str) -> str:
@@ -115,7 +160,8 @@ def _checked(text: str) -> str:
     if not base or not is_known or not set(modifiers) <= _MODIFIERS:
         raise TomlError(f"there is no key called {printable(text)!r}")
     if key in _SAME:
-        raise TomlError(f"a terminal sends {key} as {_SAME[key]}: choose another key")
+        sent = readable(_SAME[key])
+        raise TomlError(f"a terminal sends {readable(key)} as {sent}: choose another key")
     return key
 
 

@@ -381,7 +381,9 @@ def readable(name: str) -> str:
         return name.upper()
     *modifiers, base = name.split("+")
     letter = key_to_character(base) if base not in _SHOWN and base != "space" else None
-    return "+".join([*modifiers, letter or _SHOWN.get(base, base)])
+    if letter is None or not letter.isprintable():
+        letter = _SHOWN.get(base, base)
+    return "+".join([*modifiers, letter])
 
 
 _ALIASES: Final = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup"} | {

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from service_tui.console.freshness import is_private
-from service_tui.console.keys import bindings_of, cap, with_keys
+from service_tui.console.keys import bindings_of, cap, key_named, with_keys
 from service_tui.console.messages import Said
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 SECOND_THOUGHT_S: Final = 0.4
 """A key held down is no second thought."""
 
-LEAVES: Final = "esc again throws away what was typed, any other key keeps it"
+LEAVES: Final = "{form.cancel} again throws away what was typed, any other key keeps it"
 
 
 class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: one method a step
@@ -139,7 +139,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         self.preview(None if is_refused else judged)
         problem = self.query_one("#form-problem", Words)
         against = judged if is_refused else self._objected
-        problem.tell(LEAVES if self._is_leaving else against)
+        problem.tell(with_keys(LEAVES) if self._is_leaving else against)
         problem.set_class(is_refused, "-wrong")
         self.query_one("#form-set", Door).disabled = is_refused
         self.call_after_refresh(self._make_room)
@@ -172,8 +172,8 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         return any(self.typed(name) != self._at_first.get(name, "") for name in self._typed_into)
 
     def on_key(self, event: events.Key) -> None:
-        """Any key but esc keeps what was typed."""
-        if event.key != "escape":
+        """Any key but the one that cancels keeps what was typed."""
+        if event.key not in key_named("form.cancel").keys:
             self._stay()
 
     def _stay(self) -> None:

@@ -80,7 +80,7 @@ def _ack(ack: AckView) -> Text:
     line = Text.assemble((f" {sign} ", tone), ack.what)
     detail = formats.plain(ack.detail, DETAIL_MAX).plain
     if ack.state is AckState.FAILED:
-        line.append(f"  failed {ack.tries}{cap('halt.exit')}, tried again", tone)
+        line.append(f"  failed {ack.tries}x, tried again", tone)
     elif ack.state is AckState.WAITING:
         line.append("  waiting", tone)
     if detail:
@@ -97,8 +97,9 @@ def _next(state: DeskState, halt: HaltView) -> str:
         return "Entries stay blocked while positions are sold."
     held = len(sold_and_kept(state)[0])
     open_ones = "the open position" if held == 1 else f"the {held} open positions"
-    sells = f"{cap('halt.exit')} sells {open_ones}, {cap('halt.resume')}" if held else "R"
-    return f"{sells} ends the halt with a typed word; {cap('dialog.close')} leaves it halted."
+    sells = f"{cap('halt.exit')} sells {open_ones}, " if held else ""
+    resumes = f"{cap('halt.resume')} ends the halt with a typed word"
+    return f"{sells}{resumes}; {cap('dialog.close')} leaves it halted."
 
 
 def _exits(state: DeskState, exits: ExitAllView) -> Text:

@@ -20,7 +20,7 @@ from service_tui.console.forms.order_draft import (
     why_no_rest,
 )
 from service_tui.console.forms.quoting import Quoting, bounded
-from service_tui.console.keys import bindings_of, cap, with_keys
+from service_tui.console.keys import bindings_of, cap, key_named, with_keys
 from service_tui.console.messages import CommandGiven, Said
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.dialog import Dialog
@@ -341,8 +341,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             self._stay()
 
     def on_key(self, event: events.Key) -> None:
-        """Any key but esc keeps the ticket."""
-        if event.key != "escape":
+        """Any key but the one that cancels keeps the ticket."""
+        if event.key not in key_named("ticket.cancel").keys:
             self._stay()
 
     def _stay(self) -> None:

@@ -84,7 +84,8 @@ class MarketFilter:
         return (
             _chip(f"{cap('markets.category')} category", self.category),
             Chip(
-                f"o {self.status if self.status != 'all' else 'any'}", narrows=self.status != "all"
+                f"{cap('markets.status')} {self.status if self.status != 'all' else 'any'}",
+                narrows=self.status != "all",
             ),
             _chip(f"{cap('markets.until')} ends", until),
             _chip(f"{cap('markets.venue')} venue", self.venue.removesuffix("_venue")),

@@ -15,6 +15,7 @@ from service_tui.desk.slices.records import Topic
 TYPED_AHEAD: Final = (
     "that was the last trade that waited: the keys typed right behind it did nothing"
 )
+NOT_TAKEN: Final = "your decision was not sent: the keys typed right behind it did nothing"
 TOO_EARLY: Final = "the keys typed ahead did nothing: look at the next trade first"
 
 
@@ -32,6 +33,13 @@ class HandKeys(HaltKeys):
             self.post_message(Said(none, "warn"))
             return
         self._decide(held[0])
+
+    def _hand_over(self, decision: ApproveHeld | RefuseHeld) -> None:
+        """Give a decision to the desk; only one that is taken leads to the next trade."""
+        if self.give(decision):
+            self.rest_keys(NOT_TAKEN)
+        else:
+            self._next_trade()
 
     def _next_trade(self) -> None:
         """Bring the next trade that waits; keys typed ahead were meant for none of it."""
@@ -73,14 +81,12 @@ class HandKeys(HaltKeys):
             if isinstance(decision, ApproveHeld) and is_real(held, self.desk_state):
                 ask_for_real(decision)
             elif decision is not None:
-                self.give(decision)
-                self._next_trade()
+                self._hand_over(decision)
 
         def ask_for_real(order: ApproveHeld) -> None:
             def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
                 if confirmed:
-                    self.give(replace(order, confirmed=True))
-                    self._next_trade()
+                    self._hand_over(replace(order, confirmed=True))
 
             self.push_screen(real_question(held, order, self.desk_state), answered)
 

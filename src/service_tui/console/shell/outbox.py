@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from service_tui.console.doors import DeskDoors
 from service_tui.desk.command import Command
@@ -29,6 +29,21 @@ DECIDED_S: Final = 10.0
 """A decided trade is listed no more, unless it still waits after so long: nothing came of it."""
 
 
+class _Decided(NamedTuple):
+    """When a trade was decided, by which order, and after which notice."""
+
+    at: Timestamp
+    words: str
+    after: int
+
+    def holds(self, state: DeskState, now: Timestamp) -> bool:
+        """Whether something may still come of it: the desk has not said that nothing did."""
+        return 0 <= now - self.at < DECIDED_S and not any(
+            one.notice_id > self.after and one.tone != "good" and one.text.startswith(self.words)
+            for one in state.notices
+        )
+
+
 class Outbox:
     """Hands commands to the desk once it is open, and refuses what must not go."""
 
@@ -41,7 +56,7 @@ class Outbox:
         self._paces: list[int] = []
         self._pace_at = Timestamp(0.0)
         self._speed: int | None = None
-        self._decided_at: dict[str, Timestamp] = {}
+        self._decided: dict[str, _Decided] = {}
 
     def open(self, desk: DeskDoors) -> None:
         """The desk is open: what was kept for it goes first, and of that a halt."""
@@ -74,7 +89,8 @@ class Outbox:
         if isinstance(command, SetSpeed):
             self._paces, self._pace_at = [*self._asked_paces(now), command.speed], now
         if isinstance(command, ApproveHeld | RefuseHeld):
-            self._decided_at[command.held_id] = now
+            after = max((one.notice_id for one in state.notices), default=0)
+            self._decided[command.held_id] = _Decided(now, command.in_words(), after)
         self._submit(command)
         return ""
 
@@ -100,14 +116,14 @@ class Outbox:
         """The state in which no trade waits that was decided here a moment ago."""
         held = state.supervision.held
         listed = {one.held_id for one in held}
-        self._decided_at = {
-            held_id: at
-            for held_id, at in self._decided_at.items()
-            if held_id in listed and 0 <= now - at < DECIDED_S
+        self._decided = {
+            held_id: decided
+            for held_id, decided in self._decided.items()
+            if held_id in listed and decided.holds(state, now)
         }
-        if not self._decided_at:
+        if not self._decided:
             return state
-        left = tuple(one for one in held if one.held_id not in self._decided_at)
+        left = tuple(one for one in held if one.held_id not in self._decided)
         return replace(state, supervision=replace(state.supervision, held=left))
 
     def _asked_paces(self, now: Timestamp) -> list[int]:

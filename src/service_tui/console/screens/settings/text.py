@@ -7,6 +7,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import Figure, section
 from service_tui.console.freshness import is_private, world_now
+from service_tui.console.keys import cap
 from service_tui.console.parts.base import Surroundings
 from service_tui.console.rail_text import figure, source_words, used_line
 from service_tui.console.screens.settings.rows import COOLDOWNS, SettingRow
@@ -188,12 +189,12 @@ def _places(around: Surroundings) -> Text:
 
 def _keys() -> Text:
     pairs = (
-        ("F8", "next theme"),
-        ("p", "pause the world"),
-        ("< >", "slower, faster"),
-        ("z", "mask amounts"),
-        ("F12", "the first page again"),
-        ("?", "all keys"),
+        (cap("app.theme"), "next theme"),
+        (cap("app.pause"), "pause the world"),
+        (f"{cap('app.slower')} {cap('app.faster')}", "slower, faster"),
+        (cap("app.privacy"), "mask amounts"),
+        (cap("app.welcome"), "the first page again"),
+        (cap("app.help"), "all keys"),
     )
     return Text("   ").join(
         Text.assemble((key, "accent"), (f" {does}", "muted")) for key, does in pairs
