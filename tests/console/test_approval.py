@@ -210,6 +210,18 @@ async def test_a_refusal_may_go_without_a_reason_and_can_be_left() -> None:
         assert order.reason == ""
 
 
+async def test_a_click_that_leads_back_asks_for_nothing_and_loses_nothing() -> None:
+    async with running(waiting(held_of())) as seen:
+        await seen.press("ampersand", "f4", *"thin")
+        form = seen.app.screen
+        await seen.pilot.click("#form-cancel")
+        assert seen.app.screen is form
+        assert "again" not in told(seen, "#form-problem")
+        await seen.press("escape")
+        assert seen.app.screen is form
+        assert "again" in told(seen, "#form-problem")
+
+
 async def test_a_sale_is_decided_by_the_same_keys() -> None:
     sale = held_of(action=Action.SELL, amount=Micros(0), shares=Micros(12 * ONE))
     async with running(waiting(sale)) as seen:

@@ -17,6 +17,7 @@ from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.forms.halt import HaltPanel
 from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.keys import with_keys
 from service_tui.console.screens.reactor.mirror_form import EARLY, KEPT, MirrorForm
 from service_tui.console.widgets.words import Words
 from service_tui.desk.command import Command
@@ -152,11 +153,11 @@ async def mirror_by_keys(seen: Running) -> None:
     # A key that is typed ahead is kept and shown, or refused with its reason: then it is pressed
     # again.
     typed(seen, "enter")
-    await seen.until(lambda: EARLY in hint(seen) or KEPT in hint(seen))
+    await seen.until(lambda: EARLY in hint(seen) or with_keys(KEPT) in hint(seen))
     if EARLY in hint(seen):
         await seen.until(lambda: form.is_armed)
         typed(seen, "enter")
-        await seen.until(lambda: KEPT in hint(seen))
+        await seen.until(lambda: with_keys(KEPT) in hint(seen))
 
 
 def hint(seen: Running) -> str:
@@ -171,7 +172,7 @@ async def mirror_by_mouse(seen: Running) -> None:
     assert isinstance(form, MirrorForm)
     await seen.until(lambda: form.is_armed)
     await seen.pilot.click("#form-set")
-    await seen.until(lambda: KEPT in hint(seen))
+    await seen.until(lambda: with_keys(KEPT) in hint(seen))
 
 
 async def halt_by_keys(seen: Running) -> None:

@@ -182,6 +182,10 @@ async def test_escape_asks_before_what_was_typed_into_a_form_is_lost() -> None:
         assert view.part("#form-problem") == with_keys(LEAVES)
         await view.press("right")
         assert view.part("#form-problem") != with_keys(LEAVES)
+        # An enter that keeps what was typed sets nothing.
+        await view.press("escape", "enter")
+        assert view.app.screen is form
+        assert (view.part("#form-problem") != with_keys(LEAVES), view.orders) == (True, [])
         await view.press("escape", "1")
         assert view.line("stop-percent") == "31"
         await view.press("escape", "escape")

@@ -172,6 +172,18 @@ async def test_escape_places_nothing_and_keeps_the_reasoning() -> None:
         assert SetPreference(kept.name, "") in t.app.given
 
 
+async def test_an_enter_that_keeps_the_ticket_places_nothing() -> None:
+    async with ticket() as t:
+        await t.quoted("25")
+        await t.pilot.press("escape")
+        assert "esc again" in t.text("problem")
+        await t.pilot.press("enter")
+        assert (t.returned, t.app.screen is t.form) == ([], True)
+        assert "esc again" not in t.text("problem")
+        await t.pilot.press("enter")
+        assert len(t.returned) == 1
+
+
 async def test_escape_leaves_an_empty_ticket_at_once_and_cancel_any() -> None:
     async with ticket() as t:
         await t.pilot.press("escape")

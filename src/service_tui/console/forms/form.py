@@ -65,6 +65,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         self._seen: Result | None = None
         self._is_ready = False
         self._is_leaving = False
+        self._is_click = False
         self._at_first: dict[str, str] = {}
         self._typed_into: set[str] = set()
 
@@ -160,7 +161,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
 
     def action_cancel(self) -> None:
         """Leave, and set nothing; what was typed is asked for once more."""
-        if self._is_leaving or not self._has_typed():
+        if self._is_click or self._is_leaving or not self._has_typed():
             self.leave(None)
             return
         self._is_leaving = True
@@ -172,15 +173,15 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         return any(self.typed(name) != self._at_first.get(name, "") for name in self._typed_into)
 
     def on_key(self, event: events.Key) -> None:
-        """Any key but the one that cancels keeps what was typed."""
-        if event.key not in key_named("form.cancel").keys:
+        """Any key but the one that cancels keeps what was typed, and does nothing else."""
+        if self._is_leaving and event.key not in key_named("form.cancel").keys:
+            event.stop()
             self._stay()
 
     def _stay(self) -> None:
-        if self._is_leaving:
-            self._is_leaving = False
-            self.query_one("#form-problem").remove_class("-asked")
-            self.refresh_form()
+        self._is_leaving = False
+        self.query_one("#form-problem").remove_class("-asked")
+        self.refresh_form()
 
     def finish(self, result: Result) -> None:
         """What was judged is wanted: close with it."""
@@ -238,8 +239,9 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
             self.action_set()
         elif event.door.id == "form-cancel":
             # Its words say what it does, and a click is no key too many.
-            self._is_leaving = True
+            self._is_click = True
             self.action_cancel()
+            self._is_click = False
         else:
             self.other_door(event.door.id or "")
 

@@ -341,8 +341,10 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             self._stay()
 
     def on_key(self, event: events.Key) -> None:
-        """Any key but the one that cancels keeps the ticket."""
+        """Any key but the one that cancels keeps the ticket, and does nothing else."""
         if event.key not in key_named("ticket.cancel").keys:
+            if self._before == LEAVES:
+                event.stop()
             self._stay()
 
     def _stay(self) -> None:
