@@ -426,18 +426,20 @@ async def test_a_guard_that_cannot_read_lets_nothing_pass() -> None:
 # -- Ending ----------------------------------------------------------------------------------
 
 
-def threads_of_clients() -> list[str]:
-    return [one.name for one in threading.enumerate() if one.name == "service-client"]
+def threads_of_clients() -> set[threading.Thread]:
+    return {one for one in threading.enumerate() if one.name == "service-client"}
 
 
 async def test_a_closed_client_leaves_no_thread_and_takes_no_call() -> None:
     def script(url: str) -> None:
+        # Another test's client may live on for as long as its service.
+        before = threads_of_clients()
         client = ServiceClient(KEY, url)
         client.get_positions()
-        assert threads_of_clients()
+        assert len(threads_of_clients() - before) == 1
         client.close()
         client.close()
-        assert not threads_of_clients()
+        assert not threads_of_clients() - before
         with pytest.raises(ClosedError):
             client.get_positions()
 
@@ -447,9 +449,10 @@ async def test_a_closed_client_leaves_no_thread_and_takes_no_call() -> None:
 
 async def test_a_forgotten_client_leaves_no_thread() -> None:
     def script(url: str) -> None:
+        before = threads_of_clients()
         ServiceClient(KEY, url).get_positions()
         gc.collect()
-        assert not threads_of_clients()
+        assert not threads_of_clients() - before
 
     async with scripted(said(NOTHING_HELD)) as service:
         await off(script, service.url)
