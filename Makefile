@@ -5,13 +5,15 @@
 #   make quick      the static tools, and the tests that start no process, no chain and no fuzzing
 # For pip, pipx and uv:
 #   make package    build a wheel and an sdist in dist/
+# After a change of what a screen shows:
+#   make pictures SCREEN=markets   make its pictures anew, and see what changed
 # By hand, an hour long:
 #   make deep       every test with ten times the examples, and the storms
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: console test quick deep package lock bench clean
+.PHONY: console test quick deep package lock pictures docs bench clean
 
 console: $(VENV)/.console
 	@$(BIN)/service-tui $(ARGS)
@@ -46,6 +48,14 @@ lock:
 	@$(BIN)/python -m pip install -q pip-tools
 	$(BIN)/pip-compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --extra build -o requirements.lock pyproject.toml
 	$(BIN)/pip-compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --extra build --extra dev -o requirements-dev.lock pyproject.toml
+
+# The pictures of one screen, of the suite and of the README, made anew; shows what has changed.
+pictures: $(VENV)/.test
+	@$(BIN)/python tests/pictures.py $(SCREEN)
+
+# The pages that are made from the source.
+docs: $(VENV)/.test
+	@PYTHONPATH=tests $(BIN)/python -m kit.assumptions > docs/assumptions.md
 
 bench: $(VENV)/.test
 	@$(BIN)/python tests/bench/run.py

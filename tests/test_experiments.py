@@ -1,13 +1,13 @@
 import pytest
 
-from service_tui.experiments import Result, Standing, standing
+from service_tui.experiments import Result, SeriesState, standing
 from service_tui.terms import Direction, ExperimentStatus, SessionState
 
 KEEP, DROP = ExperimentStatus.KEEP, ExperimentStatus.DISCARD
 CRASH, FAILED = ExperimentStatus.CRASH, ExperimentStatus.CHECKS_FAILED
 
 
-def after(*statuses: ExperimentStatus, cap: int = 50) -> Standing:
+def after(*statuses: ExperimentStatus, cap: int = 50) -> SeriesState:
     results = [Result(one, None if one.is_crash else 1.0) for one in statuses]
     return standing(results, cap=cap, direction=Direction.HIGHER)
 

@@ -14,8 +14,8 @@ from service_tui.settings import (
     SCRIPTS_ONLY,
     SETTINGS,
     ConfigFile,
+    EffectiveSetting,
     Setting,
-    Settled,
     read_config,
     settle,
     shown,
@@ -192,7 +192,7 @@ def test_a_flag_goes_before_a_variable_before_the_file_before_the_default() -> N
 
     def held(
         key: str, flags: dict[str, object], environ: dict[str, str], file: ConfigFile
-    ) -> Settled:
+    ) -> EffectiveSetting:
         return next(one for one in settle(flags, environ, file) if one.setting.key == key)
 
     flag = held("log_level", {"log_level": "warning"}, words, file)
@@ -206,7 +206,7 @@ def test_a_flag_goes_before_a_variable_before_the_file_before_the_default() -> N
 
 
 def test_a_secret_is_shown_nowhere() -> None:
-    settled = Settled(Setting("k", str, "a", is_secret=True), SECRET, "file")
+    settled = EffectiveSetting(Setting("k", str, "a", is_secret=True), SECRET, "file")
     assert shown(settled) == "(not shown)"
     assert SECRET not in repr(settled)
 

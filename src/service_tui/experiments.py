@@ -28,7 +28,7 @@ class Result(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SeriesState:
     """Where a series stands after its results so far.
 
     `why` says why it is not running, and what clears it. `best` is the best kept metric and
@@ -56,7 +56,7 @@ def warns_at(cap: int) -> int:
     return int(WARN_SHARE * cap)
 
 
-def standing(results: Sequence[Result], *, cap: int, direction: Direction) -> Standing:
+def standing(results: Sequence[Result], *, cap: int, direction: Direction) -> SeriesState:
     """Where a series stands. `cap` is how many it may have, 0 any number."""
     count = len(results)
     why = _pause_of(results)
@@ -68,7 +68,7 @@ def standing(results: Sequence[Result], *, cap: int, direction: Direction) -> St
     best = None if best_index is None else results[best_index].metric
     baseline = results[0].metric if results else None
     statuses = [result.status for result in results]
-    return Standing(
+    return SeriesState(
         state=state,
         why=why,
         count=count,

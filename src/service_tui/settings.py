@@ -16,18 +16,15 @@ from service_tui.config import (
     URL_VARIABLE,
     WALLET_VARIABLE,
 )
-from service_tui.terms import Plan
-from service_tui.toml_lines import Entry, TomlError, entries, nearest, printable, read_text
+from service_tui.terms import SIGNAL_TTL_MAX_S, SPEEDS, Plan
+from service_tui.toml_lines import TomlEntry, TomlError, entries, nearest, printable, read_text
 
 CONFIG_FILE: Final = "config.toml"
 LOG_LEVELS: Final = ("error", "warning", "info", "debug")
 CAP_VARIABLE: Final = "AUTORESEARCH_MAX_EXPERIMENTS"
 LEVEL_VARIABLE: Final = "SERVICE_TUI_LOG_LEVEL"
-SPEEDS: Final = (0, 1, 10, 60)
 SEED_MAX: Final = 2**63 - 1
 PORT_MAX: Final = 65_535
-SIGNAL_TTL_MAX_S: Final = 600
-FALSE_WORDS: Final = frozenset({"0", "false", "no", ""})
 KEY: Final = "api_key"
 DEFAULT: Final = "default"
 _SECRET_MODE: Final = 0o077
@@ -120,7 +117,7 @@ class SettingError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class EffectiveSetting:
     """What holds of one setting, and where it comes from. No value shows in a repr.
 
     `note` says what was said of it elsewhere and is not used.
@@ -160,7 +157,7 @@ def read_config(path: Path) -> ConfigFile:
     return ConfigFile(path, values, {entry.key: entry.line for entry in found})
 
 
-def _of_entry(entry: Entry) -> Value:
+def _of_entry(entry: TomlEntry) -> Value:
     """The value of one line of the file.
 
     Returns:
@@ -274,7 +271,7 @@ def wanted_of(setting: Setting) -> str:
 
 def settle(
     flags: Mapping[str, object], environ: Mapping[str, str], file: ConfigFile, door: str = ""
-) -> Iterator[Settled]:
+) -> Iterator[EffectiveSetting]:
     """What holds of each setting: the flag, then the variable, then the file, then the default.
 
     Args:
@@ -297,13 +294,13 @@ def settle(
         given = flags.get(setting.name) if setting.flag and setting.door in {"", door} else None
         word = environ.get(setting.variable, "") if setting.variable else ""
         if given is not None:
-            yield Settled(setting, value_of_flag(given), setting.flag)
+            yield EffectiveSetting(setting, value_of_flag(given), setting.flag)
         elif word:
-            yield Settled(setting, _of_variable(setting, word), setting.variable)
+            yield EffectiveSetting(setting, _of_variable(setting, word), setting.variable)
         elif setting.key in file.values:
-            yield Settled(setting, file.values[setting.key], _place(file, setting.key))
+            yield EffectiveSetting(setting, file.values[setting.key], _place(file, setting.key))
         else:
-            yield Settled(setting, None, DEFAULT)
+            yield EffectiveSetting(setting, None, DEFAULT)
 
 
 _Said = tuple[Value | None, str]
@@ -350,10 +347,10 @@ class _Service:
             found[KEY] = (file.values[KEY], _place(file, KEY))
         return cls(found, notes)
 
-    def settled(self, setting: Setting) -> Settled:
+    def settled(self, setting: Setting) -> EffectiveSetting:
         """One of its three settings."""
         value, source = self.sources[setting.key]
-        return Settled(setting, value, source, self.notes.get(setting.key, ""))
+        return EffectiveSetting(setting, value, source, self.notes.get(setting.key, ""))
 
 
 def _place(file: ConfigFile, key: str) -> str:
@@ -382,7 +379,7 @@ def _of_variable(setting: Setting, word: str) -> Value:
         raise SettingError(f"{setting.variable} is {wanted_of(setting)}, not {word!r}") from None
 
 
-def shown(settled: Settled) -> str:
+def shown(settled: EffectiveSetting) -> str:
     """A value as a person reads it; of a secret only that there is one."""
     if settled.setting.is_secret:
         return "-" if settled.value is None else "(not shown)"

@@ -232,3 +232,101 @@ class Direction(StrEnum):
     def is_better(self, one: float, other: float) -> bool:
         """Whether `one` is strictly better than `other`."""
         return one > other if self is Direction.HIGHER else one < other
+
+
+# -- bounds of the protocol ------------------------------------------------------------------------
+# Each stands here once: wire, engine, desk, console, sdk and every sentence read it from here.
+
+SPEEDS: Final = (0, 1, 10, 60)
+"""World seconds in a second of wall time; 0 pauses the tape."""
+
+LINE_MAX: Final = 200
+"""Letters of a name or a title."""
+
+PROSE_MAX: Final = 4_000
+"""Letters of reasoning, or of any other text with line breaks."""
+
+ID_PATTERN: Final = r"[A-Za-z0-9_:.\-]{1,128}"
+"""An id that is safe as one segment of a path. Source: failures, T-18."""
+
+SLUG_PATTERN: Final = r"[A-Za-z0-9_][A-Za-z0-9_\-]{0,127}"
+"""A skill's slug."""
+
+THRESHOLD_PATTERN: Final = r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}"
+"""The name of a threshold of a backtest."""
+
+MONEY_DECIMALS: Final = 2
+SHARE_DECIMALS: Final = 5
+"""Digits after the point of an order's size."""
+
+PRICE_LOW: Final = 0.001
+PRICE_HIGH: Final = 0.999
+"""Bounds of an order's price on a book. Source: spec, "Limits"."""
+
+ORDER_SHARES_MIN: Final = 5
+"""Shares of one order on the EVM venue, at least. Source: spec, "Limits"."""
+
+SIM_TRADE_MAX: Final = 500
+SIM_MARKET_MAX: Final = 2_000
+"""$SIM of one buy, and of what is held of one market. Source: wire reference, 7."""
+
+STOP_MAX: Final = 1
+TARGET_MAX: Final = 1_000
+"""Fractions of the entry. # ours: a thousandfold is beyond every price."""
+
+DAY_BUYS_MAX: Final = 1_000_000
+"""Buys of a day that may be set; the plans have lower ceilings."""
+
+TRADES_PAGE_MAX: Final = 200
+MARKETS_PAGE_MAX: Final = 500
+EXPERIMENTS_PAGE_MAX: Final = 500
+"""Rows of one answer."""
+
+OFFSET_MAX: Final = 10_000_000
+"""Rows of a list that one call may pass over."""
+
+SEARCH_MIN: Final = 2
+"""Letters of a search for markets."""
+
+MARKET_IDS_MAX: Final = 50
+"""Markets that one call may name. Source: wire reference, 2.2."""
+
+HISTORY_HOURS_MAX: Final = 168
+"""How far back a history of prices reaches, and how far ahead what expires is told."""
+
+WALLETS_MAX: Final = 100
+"""Wallets that the reactor follows. # ours: as many as a person can tell apart, and bounded."""
+
+PRICE_BUFFER_MAX: Final = 0.2
+PRICE_BUFFER_DEFAULT: Final = 0.02
+"""How far above the source a mirror may pay, a fraction. Source: spec, "Limits"."""
+
+MIRROR_PRICE_MAX: Final = 0.999
+"""A mirror never pays more. Source: decisions, "Reactor sizing"."""
+
+FAILURES_MAX: Final = 5
+BREAKER_S: Final = 3_600.0
+"""Mirrors that fail in a row and pause the reactor, and for how long. Source: spec, "Limits"."""
+
+SIGNAL_TTL_S: Final = 60.0
+SIGNAL_TTL_MAX_S: Final = 600
+"""Life of a signal, wall time. Source: wire reference, 8; how long at most is ours."""
+
+LEASH_WAIT_MIN_S: Final = 10
+LEASH_WAIT_MAX_S: Final = 86_400
+LEASH_WAIT_S: Final = 300
+"""How long a trade waits for the person."""
+
+HELD_MAX: Final = 20
+"""Trades of one agent that wait. # ours: more than a person decides before they are too old."""
+
+EVERY_MIN_S: Final = 1
+EVERY_MAX_S: Final = 86_400
+"""Pause between two runs of a skill."""
+
+DAYS_DEFAULT: Final = 7
+DAYS_MAX: Final = 30
+"""Days that a backtest replays. Source: spec, "Limits", "Backtest window"."""
+
+GRID_MAX: Final = 400
+"""Combinations of one backtest. # ours: a grid of 20 by 20 fills a screen."""

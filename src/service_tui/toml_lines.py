@@ -20,7 +20,7 @@ class TomlError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TomlEntry:
     """One value of a file; `key` has its tables before it: `serve.port`."""
 
     key: str
@@ -59,7 +59,7 @@ def read_text(path: Path) -> TextFile | None:
         raise TomlError("it is no UTF-8 text") from None
 
 
-def entries(text: str) -> tuple[Entry, ...]:
+def entries(text: str) -> tuple[TomlEntry, ...]:
     """The values of a file, in their order; a key in quotes may have dots as well.
 
     Returns:
@@ -78,7 +78,7 @@ def entries(text: str) -> tuple[Entry, ...]:
     except RecursionError:
         raise TomlError("its tables stand too deep in each other") from None
     lines = _lines(text)
-    return tuple(Entry(key, value, lines.get(key, 0)) for key, value in _flat(found, ""))
+    return tuple(TomlEntry(key, value, lines.get(key, 0)) for key, value in _flat(found, ""))
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

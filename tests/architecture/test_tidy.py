@@ -1,9 +1,12 @@
+import ast
 import re
 import subprocess
-from collections.abc import Iterator
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+
+from kit.assumptions import page
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "service_tui"
@@ -40,6 +43,23 @@ def test_nothing_is_left_to_do_in_a_comment() -> None:
     assert [path for path in FILES if BANNED_WORDS.search(text_of(path))] == []
 
 
+TWO_CLASSES = {
+    "MalformedError": "what scripts catch: an answer of the service, and bytes that are not signed",
+}
+"""Names of more than one class, and why each stays."""
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for path in FILES:
+        for node in ast.walk(ast.parse(text_of(path))):
+            if isinstance(node, ast.ClassDef):
+                found[node.name].add(str(path.relative_to(SOURCE)))
+    twice = {name: sorted(where) for name, where in found.items() if len(where) > 1}
+    assert {name: twice[name] for name in twice if name not in TWO_CLASSES} == {}
+    assert [name for name in TWO_CLASSES if name not in twice] == []
+
+
 NOUNS = "trade|order|signal|position|market|agent|run|skill|wallet|fill|alert|monitor|day|key"
 UNCOUNTED = re.compile(
     rf"\{{[^{{}}]*(?:count|len\()[^{{}}]*\}} (?:{NOUNS})s\b(?!.* else )(?! of \{{whose)"
@@ -71,26 +91,9 @@ def test_no_secret_stands_in_the_tree() -> None:
     assert found == []
 
 
-OURS = re.compile(r'(?:# |"""|^)ours: (.+)')
-
-
-def assumptions() -> Iterator[tuple[str, str]]:
-    """Every choice of ours that the source marks, with what stands behind it."""
-    for path in FILES:
-        for line in text_of(path).splitlines():
-            found = OURS.search(line.strip())
-            if found:
-                yield path.relative_to(SOURCE).as_posix(), found[1]
-
-
-def test_the_readme_lists_every_assumption() -> None:
-    readme = text_of(ROOT / "README.md")
-    rows = {
-        line.strip("|").partition("|")[0].strip().strip("`")
-        for line in readme.splitlines()
-        if line.startswith("| `") and ".py" in line
-    }
-    assert rows == {path for path, _ in assumptions()}
+def test_the_page_of_assumptions_is_what_the_source_marks() -> None:
+    # `make docs` writes it anew.
+    assert text_of(ROOT / "docs" / "assumptions.md") == page()
 
 
 NAMED_FILE = re.compile(r"`((?:\w+/)*\w+\.py)`")

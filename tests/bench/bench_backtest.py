@@ -20,8 +20,8 @@ from service_tui.server.past.digest import Digest
 from service_tui.server.routes.research import read, thresholds_in, weigh
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
-from service_tui.storage.entries import Wanted
-from service_tui.storage.journal import Journal, JournalRow
+from service_tui.storage.entries import EntryQuery
+from service_tui.storage.journal import JournalRow, JournalStore
 from service_tui.storage.opening import open_database
 from service_tui.terms import Action, Side
 from service_tui.units import Micros, Timestamp
@@ -53,7 +53,7 @@ def fill(number: int, rng: random.Random) -> Fill:
 
 async def fill_up(database: Database, trades: int) -> None:
     rng = random.Random(7)
-    journal = Journal(database)
+    journal = JournalStore(database)
     rows = [
         JournalRow(number + 1, one.at, "fill", AGENT, one.market_id, encode(one))
         for number, one in enumerate(fill(number, rng) for number in range(trades * 7 // 6))
@@ -71,7 +71,7 @@ async def fill_up(database: Database, trades: int) -> None:
 
 
 def measured(digest: Digest, said: BacktestRequest) -> tuple[float, float, BacktestBody]:
-    wanted = Wanted(AGENT, SKILL, "sim", NOW - 30 * 86_400)
+    wanted = EntryQuery(AGENT, SKILL, "sim", NOW - 30 * 86_400)
     took: list[float] = []
     worked: list[float] = []
     body = BacktestBody()

@@ -16,13 +16,14 @@ from time import perf_counter
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from kit.engine.topics import TOPICS  # noqa: E402
 from kit.service.stage import open_directory  # noqa: E402
 from service_tui.clock import ManualClock  # noqa: E402
 from service_tui.engine.amm.exchange import Order  # noqa: E402
 from service_tui.engine.amm.market import Market  # noqa: E402
 from service_tui.engine.events import AgentRegistered  # noqa: E402
 from service_tui.engine.exits import watch  # noqa: E402
-from service_tui.engine.thresholds import Spot, Wanted, set_monitor  # noqa: E402
+from service_tui.engine.thresholds import Spot, ThresholdRequest, set_monitor  # noqa: E402
 from service_tui.engine.tick import advance, change_speed  # noqa: E402
 from service_tui.engine.world import World  # noqa: E402
 from service_tui.server.world_store import begin  # noqa: E402
@@ -51,7 +52,7 @@ def joined(world: World, name: str, **changes: object) -> None:
 
 def guarded(count: int, spread: int) -> World:
     """A world with so many monitors in so many markets, none of them near its price."""
-    world = World(7, AT)
+    world = World(7, AT, TOPICS)
     advance(world, AT)
     markets = longest(world, spread)
     made = 0
@@ -103,7 +104,7 @@ def bench_tick() -> None:
 async def bench_exit(folder: Path) -> None:
     clock = ManualClock()
     async with open_directory(folder, clock) as database:
-        world = World(7, clock.now())
+        world = World(7, clock.now(), TOPICS)
         advance(world, clock.now())
         keeper = await begin(database, world)
         joined(world, "ada", auto_risk_monitor_enabled=False)
@@ -121,7 +122,7 @@ async def bench_exit(folder: Path) -> None:
             await keeper.place(order, at)
             trades.append(perf_counter() - began)
             # A buy is worth more than it cost: this is reached at the next tick.
-            wanted = Wanted(Spot(market_id, Side.YES), None, 0.0001)
+            wanted = ThresholdRequest(Spot(market_id, Side.YES), None, 0.0001)
             event, _ = set_monitor(world, agent, wanted, at)
             await keeper.commit((event,))
             at = Timestamp(at + 1.0)

@@ -21,11 +21,11 @@ sys.path.insert(0, str(ROOT / "tests"))
 from kit.desk.reactor import PENDING, following, is_trade, settle  # noqa: E402
 from kit.samples.desk import NOW, sample_state  # noqa: E402
 from kit.samples.reactor import reactor  # noqa: E402
+from service_tui.desk.changes import Changed  # noqa: E402
 from service_tui.desk.reduce import reduce  # noqa: E402
-from service_tui.desk.slices.reactor import (  # noqa: E402  # noqa: E402
+from service_tui.desk.slices.reactor import (  # noqa: E402
     SIGNALS_MAX,
     Policy,
-    SignalChanged,
     SignalsSeen,
     SignalState,
 )
@@ -119,7 +119,7 @@ def many() -> None:
         ]
         began = perf_counter()
         for one in fresh:
-            after = reduce(after, SignalChanged(replace(one, state=SignalState.MIRRORED)))
+            after = reduce(after, Changed(replace(one, state=SignalState.MIRRORED)))
         each.append((perf_counter() - began) * 1e3 / AT_ONCE)
         began = perf_counter()
         after.reactor.wallets()

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from kit.console.bench_host import run_keys  # noqa: E402
 from kit.samples.desk import NOW  # noqa: E402
 from kit.samples.reactor import TTL_S, reactor_state, signal  # noqa: E402
-from service_tui.console.screens.reactor.rows import ReactorRow, key_of  # noqa: E402
+from service_tui.console.screens.reactor.table import ReactorRow, key_of  # noqa: E402
 from service_tui.console.widgets.record_table import RecordTable  # noqa: E402
 from service_tui.desk.slices.reactor import (  # noqa: E402
     SignalsSeen,

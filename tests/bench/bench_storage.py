@@ -17,7 +17,7 @@ from service_tui.storage.db.connection import connect_to_write
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.db.schema import create
-from service_tui.storage.journal import Journal, JournalRow
+from service_tui.storage.journal import JournalRow, JournalStore
 from service_tui.storage.opening import open_database
 
 ROUNDS = 30
@@ -54,7 +54,7 @@ async def written(database: Database, first: int) -> list[float]:
     return times
 
 
-async def appended(journal: Journal, first: int) -> list[float]:
+async def appended(journal: JournalStore, first: int) -> list[float]:
     times: list[float] = []
     for seq in range(first, first + PER_ROUND):
         began = perf_counter()
@@ -99,7 +99,7 @@ async def measure(parent: Path) -> None:
     create(raw_path, version=1)
     raw = connect_to_write(raw_path, with_wal=True, timeout_s=5)
     database, appending = data_directory(parent, "written"), data_directory(parent, "appended")
-    journal = Journal(appending)
+    journal = JournalStore(appending)
     commits: list[float] = []
     writes: list[float] = []
     appends: list[float] = []

@@ -19,7 +19,9 @@ from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.pilot import Pilot
 
+from kit.samples.desk import sample_state
 from service_tui.console import formats, theme
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.price_chart import NewsMark, PriceChart
 from service_tui.console.widgets.record_table import RecordTable
@@ -28,6 +30,7 @@ from service_tui.units import Micros, Timestamp
 
 NOW = Timestamp(1_800_000_000.0)
 SIZE = (120, 40)
+VIEW = ViewContext.of(sample_state(), NOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +48,27 @@ class Row:
 
 
 def number(ident: str, title: str, width: int, cell: Callable[[Row], Text]) -> Column[Row]:
-    return Column(ident, title, width, cell, lambda row: getattr(row, ident), numeric=True)
+    return Column(
+        ident,
+        title,
+        width,
+        lambda row, _: cell(row),
+        lambda row, _: getattr(row, ident),
+        numeric=True,
+    )
 
 
 COLUMNS: tuple[Column[Row], ...] = (
-    Column("question", "Question", 16, lambda row: formats.plain(row.question), flex=True),
+    Column("question", "Question", 16, lambda row, _: formats.plain(row.question), flex=True),
     number("price", "Yes", 6, lambda row: formats.price(row.price, aligned=True)),
     number("change", "24h pt", 6, lambda row: formats.points(row.change)),
-    Column("trend", "Trend", 8, lambda row: Text(sparkline(row.trend, 8), "spark"), glows=False),
+    Column("trend", "Trend", 8, lambda row, _: Text(sparkline(row.trend, 8), "spark"), glows=False),
     number("volume", "Volume $", 10, lambda row: formats.money(row.volume)),
     number("shares", "Shares", 9, lambda row: formats.shares(row.shares)),
     number("pnl", "P&L $", 10, lambda row: formats.pnl(row.pnl)),
-    Column("age", "Age", 4, lambda row: formats.age(row.at, NOW), align="right", glows=False),
-    Column("until", "Left", 10, lambda row: formats.until(row.at, NOW), glows=False),
-    Column("address", "Wallet", 11, lambda row: formats.address(row.address)),
+    Column("age", "Age", 4, lambda row, _: formats.age(row.at, NOW), align="right", glows=False),
+    Column("until", "Left", 10, lambda row, _: formats.until(row.at, NOW), glows=False),
+    Column("address", "Wallet", 11, lambda row, _: formats.address(row.address)),
 )
 
 
@@ -95,7 +105,7 @@ class Bench(App[None]):
         for each in theme.load_themes(theme.shipped_folder()).themes:
             self.register_theme(each)
         self.theme = "night"
-        self.table = RecordTable(COLUMNS, lambda row: row.key, "")
+        self.table = RecordTable(COLUMNS, lambda row: row.key, "", view=lambda: VIEW)
         self.chart = PriceChart()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:

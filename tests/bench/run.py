@@ -128,8 +128,9 @@ def bench_engine(count: int = 200_000) -> None:
     from service_tui.engine.world import World  # noqa: PLC0415
     from service_tui.terms import Action, MarketStatus, Plan, Side  # noqa: PLC0415
     from service_tui.units import ONE, Micros, Timestamp  # noqa: PLC0415
+    from service_tui.wiring.topics import load_topics  # noqa: PLC0415
 
-    world = World(7, Timestamp(1_800_000_000.0))
+    world = World(7, Timestamp(1_800_000_000.0), load_topics())
     advance(world, world.at)
     cash = Micros(10_000 * ONE)
     world.register(AgentRegistered("a", world.at, "bench", "", "hash", "code", Plan.ELITE, cash))

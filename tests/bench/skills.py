@@ -66,10 +66,11 @@ def balance_of(data: Path) -> int:
     from service_tui.server.world_store import restore  # noqa: PLC0415
     from service_tui.storage.db.lock import DataDirLock  # noqa: PLC0415
     from service_tui.storage.opening import open_database  # noqa: PLC0415
+    from service_tui.wiring.topics import load_topics  # noqa: PLC0415
 
     lock = DataDirLock.acquire(data, pid=os.getpid(), now=time.time())  # noqa: TID251
     database = open_database(data, now=time.time(), lock=lock)  # noqa: TID251
-    found = restore(database)
+    found = restore(database, load_topics())
     if found is None:
         raise RuntimeError("there is no world")
     world = found[0]

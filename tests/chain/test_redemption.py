@@ -10,7 +10,7 @@ from kit.chain.counting import CountingSigner
 from kit.chain.world import SHARES, World, adapter_code, call_data, creation
 from service_tui.addresses import checksummed, keccak256
 from service_tui.signing.approvals import approvals
-from service_tui.signing.book import Exchange
+from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.calls import (
     UINT_MAX,
     ZERO_32,
@@ -28,7 +28,7 @@ from service_tui.signing.errors import (
     Obstacle,
 )
 from service_tui.signing.node import chain_of
-from service_tui.signing.policy import Judged, Policy, Redemption, Unsigned
+from service_tui.signing.policy import Judged, Redemption, SigningPolicy, Unsigned
 from service_tui.signing.redemption import Redeemable, check_redeemable
 from service_tui.signing.transactions import SignedTransaction, sign_transaction
 
@@ -63,7 +63,7 @@ async def checked(world: World, asked: Redemption, wallet: CountingSigner) -> Re
 
 async def signed(world: World, judged: Judged, wallet: CountingSigner) -> SignedTransaction:
     """Price, check the gas, sign: the last steps before the broadcast."""
-    policy = Policy(book=world.book)
+    policy = SigningPolicy(book=world.book)
     price = await world.chain.price(judged, wallet.address)
     transaction = policy.transaction(judged, price, spent_today=0)
     await world.chain.check_gas(transaction, wallet.address)
@@ -75,7 +75,7 @@ async def redeemed(world: World, asked: Redemption, wallet: CountingSigner) -> R
     assert asked.condition_id is not None
     await checked(world, asked, wallet)
     unsigned = proposed(world, asked.condition_id, wallet)
-    judged = Policy(book=world.book).redemption(asked, unsigned, wallet.address)
+    judged = SigningPolicy(book=world.book).redemption(asked, unsigned, wallet.address)
     tx = await signed(world, judged, wallet)
     assert await world.rpc("eth_sendRawTransaction", [tx.hex]) == tx.tx_hash
     receipt = await world.chain.receipt(world.mined(tx.tx_hash))
@@ -184,7 +184,7 @@ async def test_an_open_condition_is_not_finalized(world: World, wallet: Counting
     assert refused.value.obstacle is Obstacle.NOT_FINALIZED
     # And whoever skips the check fails on trial, before anything is signed.
     unsigned = proposed(world, condition, wallet)
-    judged = Policy(book=world.book).redemption(asked, unsigned, wallet.address)
+    judged = SigningPolicy(book=world.book).redemption(asked, unsigned, wallet.address)
     with pytest.raises(ChainError):
         await signed(world, judged, wallet)
     assert wallet.signatures == before
@@ -229,7 +229,7 @@ async def test_the_same_bytes_sent_twice_are_one_redemption(
     world.reported([1, 0])
     asked = asked_for(condition)
     unsigned = proposed(world, condition, wallet)
-    judged = Policy(book=world.book).redemption(asked, unsigned, wallet.address)
+    judged = SigningPolicy(book=world.book).redemption(asked, unsigned, wallet.address)
     tx = await signed(world, judged, wallet)
     world.node.hold(is_held=True)
     try:
@@ -252,8 +252,8 @@ async def test_the_same_bytes_sent_twice_are_one_redemption(
 async def test_too_little_gas_is_found_before_the_signature(
     world: World, wallet: CountingSigner
 ) -> None:
-    poor, policy = CountingSigner("77" * 32), Policy(book=world.book)
-    judged = policy.approval(approvals(world.book, Exchange.V1)[0])
+    poor, policy = CountingSigner("77" * 32), SigningPolicy(book=world.book)
+    judged = policy.approval(approvals(world.book, ExchangeVersion.V1)[0])
     price = await world.chain.price(judged, wallet.address)
     transaction = policy.transaction(judged, price, spent_today=0)
     with pytest.raises(NotEnoughGasError) as refused:
@@ -264,8 +264,8 @@ async def test_too_little_gas_is_found_before_the_signature(
 
 
 async def test_the_approvals_are_given_on_the_chain(world: World, wallet: CountingSigner) -> None:
-    policy = Policy(book=world.book)
-    wanted = approvals(world.book, Exchange.V1)
+    policy = SigningPolicy(book=world.book)
+    wanted = approvals(world.book, ExchangeVersion.V1)
     for approval in wanted:
         tx = await signed(world, policy.approval(approval), wallet)
         await world.rpc("eth_sendRawTransaction", [tx.hex])
@@ -298,7 +298,7 @@ async def test_a_negative_risk_position_goes_to_its_adapter_with_one_side(
     assert found.payout == SHARES
     data = encode_call(RedeemNegRisk(condition, (found.shares, found.shares)))
     unsigned = Unsigned(to=book.neg_risk_adapter, data="0x" + data.hex())
-    judged = Policy(book=book).redemption(asked, unsigned, wallet.address)
+    judged = SigningPolicy(book=book).redemption(asked, unsigned, wallet.address)
     tx = await signed(there, judged, wallet)
     await world.rpc("eth_sendRawTransaction", [tx.hex])
     confirmed = await world.chain.receipt(world.mined(tx.tx_hash))

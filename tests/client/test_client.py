@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kit.service.scripted import HastyClock
 from service_tui import __version__
-from service_tui.client.client import Client
+from service_tui.client.client import PACE_S, Client
 from service_tui.client.errors import (
     MalformedError,
     NotFoundError,
@@ -25,7 +25,6 @@ from service_tui.client.errors import (
     ServiceFaultError,
     UnauthenticatedError,
 )
-from service_tui.client.gates import PACE_S
 from service_tui.client.keys import ForeignHostError, Key, Keys
 from service_tui.client.reply import SAME_LEAST, SAME_MOST, Reply, SameAnswers, decode
 from service_tui.client.resources import (
@@ -35,7 +34,7 @@ from service_tui.client.resources import (
     Positions,
     Settings,
     Trades,
-    World,
+    WorldResource,
 )
 from service_tui.clock import Clock, ManualClock, SystemClock
 from service_tui.terms import Side, Venue
@@ -671,9 +670,9 @@ class Recorder:
         (lambda c: Positions(c).list(), on.POSITIONS),
         (lambda c: Positions(c).portfolio(), on.PORTFOLIO),
         (lambda c: Briefing(c).get(), on.BRIEFING),
-        (lambda c: World(c).get(), on_desk.WORLD),
-        (lambda c: World(c).set_speed(SpeedRequest(speed=10)), on_desk.SET_SPEED),
-        (lambda c: World(c).tape("m-1", TapeQuery()), on_desk.TAPE),
+        (lambda c: WorldResource(c).get(), on_desk.WORLD),
+        (lambda c: WorldResource(c).set_speed(SpeedRequest(speed=10)), on_desk.SET_SPEED),
+        (lambda c: WorldResource(c).tape("m-1", TapeQuery()), on_desk.TAPE),
     ],
 )
 async def test_a_noun_is_its_endpoint(

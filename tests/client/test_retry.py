@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.service.scripted import HastyClock
+from service_tui.client.client import PACE_S, Gates
 from service_tui.client.errors import (
     Called,
     InvalidError,
@@ -15,7 +16,7 @@ from service_tui.client.errors import (
     OutcomeUnknownError,
     RateLimitedError,
     ReadOnlyError,
-    Reason,
+    RefusalReason,
     RefusedError,
     ServiceError,
     ServiceFaultError,
@@ -24,7 +25,6 @@ from service_tui.client.errors import (
     unanswered,
     unreadable,
 )
-from service_tui.client.gates import PACE_S, Gates
 from service_tui.client.retry import (
     BACK_OFF_MAX_S,
     TRIES,
@@ -39,7 +39,7 @@ from service_tui.units import Timestamp
 
 READ = Called("GET", "/api/sdk/markets")
 WRITES = [Called(method, "/api/sdk/trade") for method in ("POST", "PATCH", "DELETE", "PUT")]
-WHY = Reason("no")
+WHY = RefusalReason("no")
 NOW = Timestamp(1_800_000_000.0)
 seeds = st.integers().map(random.Random)
 

@@ -10,11 +10,12 @@ from service_tui.console import formats
 from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm
-from service_tui.console.keys import KEYS
+from service_tui.console.keys import KEYS, key_named
+from service_tui.console.screens.agents.detail import tell_story
 from service_tui.console.screens.agents.leash_form import LeashForm
 from service_tui.console.screens.agents.screen import AgentsScreen
 from service_tui.console.screens.agents.secret import Secret
-from service_tui.console.screens.agents.text import agent_story
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.agents import AgentAct, Govern, WatchAgent
 from service_tui.desk.commands.settings import Forget, SetPreference
@@ -151,7 +152,9 @@ def test_what_a_skill_made_is_said_to_be_realized() -> None:
     state = fleet_state()
     detail = state.supervision.detail
     assert detail is not None
-    story = agent_story(replace(HERON, agent_id=detail.agent_id), state, NOW, 70).plain
+    story = tell_story(
+        replace(HERON, agent_id=detail.agent_id), ViewContext.of(state, NOW, 70)
+    ).plain
     for one in detail.results:
         assert f"{one.skill_slug or 'no skill named'}  realized " in story
 
@@ -161,8 +164,8 @@ def test_a_trade_of_another_day_tells_its_day() -> None:
     detail = state.supervision.detail
     assert detail is not None
     heron = replace(HERON, agent_id=detail.agent_id)
-    today = agent_story(heron, state, NOW, 70).plain
-    later = agent_story(heron, state, Timestamp(NOW + 86_400), 70).plain
+    today = tell_story(heron, ViewContext.of(state, NOW, 70)).plain
+    later = tell_story(heron, ViewContext.of(state, Timestamp(NOW + 86_400), 70)).plain
     at = formats.clock_time(detail.trades[0].trade.at).plain
     assert f"\n{at}  " in today
     assert f"\n15 Jan {at}  " in later
@@ -238,10 +241,11 @@ async def test_a_trade_leads_to_its_market() -> None:
         assert seen.app.front.name_in_keys == "markets"
 
 
-def test_the_claim_page_names_the_keys_of_the_console() -> None:
-    keys = {key.ident: key.keys[0] for key in KEYS}
-    assert f"({keys['app.agents']})" in WAITS
-    assert f"press {keys['agents.code']}." in WAITS
+def test_the_claim_page_says_where_the_code_comes_from() -> None:
+    # Not by which keys: they can be moved, and the page is the service's.
+    keys = {key.ident: key for key in KEYS}
+    assert f"{keys['app.agents'].label} screen" in WAITS
+    assert keys["agents.code"].label in WAITS
 
 
 # -- what is done -------------------------------------------------------------------------------
@@ -342,7 +346,7 @@ async def test_a_read_only_desk_greys_every_act() -> None:
         for key in "HCOPAKB":
             await at(seen, TIDE.agent_id, key)
         assert given(seen) == []
-        assert "read-only" in screen(seen).why_not("pause")
+        assert "read-only" in screen(seen).disabled_reason(key_named("agents.pause"))
 
 
 # -- secrets ------------------------------------------------------------------------------------
@@ -395,3 +399,11 @@ async def test_a_claim_code_comes_with_its_page_and_its_end() -> None:
         text = seen.text
         for part in ("4711-0815", "/claim/reef-1", "good once", "until"):
             assert part in text
+
+
+async def test_why_an_agent_is_left_as_it_is_names_the_agent() -> None:
+    claimed = next(one for one in STATE.fleet.agents if one.claimed and not one.is_own)
+    async with running(STATE, first="agents") as seen:
+        await at(seen, claimed.agent_id, "C")
+        assert seen.toasts[-1] == f"! {claimed.name}: it is claimed already"
+        assert given(seen) == []

@@ -14,14 +14,13 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state
 from kit.service.stage import ANSWER_S
 from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
-from service_tui.console.doors import Choice, DeskClosedError
+from service_tui.console.doors import DeskClosedError, RecoveryOption
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.go_on import GoOn
 from service_tui.console.forms.welcome import Welcome
-from service_tui.console.messages import CommandGiven, Copied, GoTo, Said
-from service_tui.console.parts.base import NumberedView
-from service_tui.console.screens.settings.rows import THEME_ROW
-from service_tui.console.shell.outbox import OPENING, Outbox
+from service_tui.console.messages import CommandGiven, Copied, GoTo, ToastMessage
+from service_tui.console.screens.settings.table import THEME_ROW
+from service_tui.console.shell.outbox import OPENING, CommandSender
 from service_tui.console.shell.palette import (
     ActionsProvider,
     AgentsProvider,
@@ -31,6 +30,7 @@ from service_tui.console.shell.palette import (
 from service_tui.console.shell.views import VIEWS_MAX, Trail, View
 from service_tui.console.widgets import dialog as dialogs
 from service_tui.console.widgets.dialog import EARLY
+from service_tui.console.widgets.numbered_view import NumberedView
 from service_tui.desk.command import Command
 from service_tui.desk.commands.settings import (
     Refresh,
@@ -175,7 +175,9 @@ async def test_a_desk_that_stays_shut_leaves_what_was_known_to_read() -> None:
 async def test_a_desk_that_cannot_be_opened_as_it_is_asks_how_it_goes_on() -> None:
     acted: list[str] = []
     ways = tuple(
-        Choice(label, f"as it was, {label}", lambda label=label: (acted.append(label) or label,))
+        RecoveryOption(
+            label, f"as it was, {label}", lambda label=label: (acted.append(label) or label,)
+        )
         for label in ("restore", "begin anew")
     )
 
@@ -205,7 +207,7 @@ async def test_a_way_that_cannot_be_gone_says_why() -> None:
         raise DeskClosedError("the copy is gone", "start again")
 
     def refuse(doors: RecordingDoors) -> None:
-        ways = (Choice("restore", "a copy", fails),)
+        ways = (RecoveryOption("restore", "a copy", fails),)
         doors.refuses = DeskClosedError("the database is damaged", "choose", ways)
 
     async with running(STATE, initial=cached(), prepare=refuse, waits=False) as seen:
@@ -359,7 +361,7 @@ async def test_what_was_copied_is_said() -> None:
 
 async def test_sayings_are_never_read_as_markup() -> None:
     async with running(STATE) as seen:
-        seen.app.post_message(Said("[@click=app.quit]press[/] \x1b]52;c;AAAA\x07", "bad"))
+        seen.app.post_message(ToastMessage("[@click=app.quit]press[/] \x1b]52;c;AAAA\x07", "bad"))
         await seen.until(lambda: bool(seen.toasts))
         assert "[@click=app.quit]press[/]" in seen.toasts[0]
         assert "\x1b" not in seen.toasts[0]
@@ -368,12 +370,12 @@ async def test_sayings_are_never_read_as_markup() -> None:
 # -- the outbox alone -----------------------------------------------------------------------------
 
 
-def given(outbox: Outbox, *commands: Command) -> list[str]:
+def given(outbox: CommandSender, *commands: Command) -> list[str]:
     return [outbox.give(command, STATE, NOW) for command in commands]
 
 
 def test_before_the_desk_is_open_orders_are_refused_and_choices_kept() -> None:
-    outbox, doors = Outbox(), RecordingDoors(STATE)
+    outbox, doors = CommandSender(), RecordingDoors(STATE)
     star = SetStar(MARKET, on=True)
     first, second = WatchMarket("a"), WatchMarket("b")
     order = AskQuote(1, BUY)
@@ -387,7 +389,7 @@ def test_before_the_desk_is_open_orders_are_refused_and_choices_kept() -> None:
 
 
 def test_a_closed_desk_says_why() -> None:
-    outbox, doors = Outbox(), RecordingDoors(STATE)
+    outbox, doors = CommandSender(), RecordingDoors(STATE)
     outbox.open(doors)
     outbox.close("the disk is full")
     assert given(outbox, Refresh()) == ["refresh: the disk is full"]
@@ -395,7 +397,7 @@ def test_a_closed_desk_says_why() -> None:
 
 
 def test_preferences_lie_over_the_state_until_the_desk_says_them_too() -> None:
-    outbox = Outbox()
+    outbox = CommandSender()
     given(outbox, SetPreference("theme", "paper"))
     assert outbox.laid_over(STATE, NOW).preferences["theme"] == "paper"
     said = replace(STATE, preferences={"theme": "paper"})
@@ -416,7 +418,7 @@ def test_preferences_lie_over_the_state_until_the_desk_says_them_too() -> None:
 def test_no_trade_leaves_on_what_cannot_be_trusted(
     change: Callable[[DeskState], DeskState],
 ) -> None:
-    outbox, doors = Outbox(), RecordingDoors(STATE)
+    outbox, doors = CommandSender(), RecordingDoors(STATE)
     outbox.open(doors)
     assert outbox.give(BUY, STATE, NOW) == ""
     assert outbox.give(BUY, change(STATE), NOW)

@@ -18,7 +18,7 @@ from service_tui.console.forms.approval import (
 )
 from service_tui.console.key_queue import REST_S
 from service_tui.console.shell.hand_keys import TYPED_AHEAD
-from service_tui.console.shell.outbox import DECIDED_S, Outbox
+from service_tui.console.shell.outbox import DECIDED_S, CommandSender
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
@@ -118,7 +118,7 @@ async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
 
 def decided_of(*notices: Notice, at: float = 1.0) -> int:
     """How many trades wait when one was approved, and the desk then says this."""
-    outbox, state = Outbox(), waiting(held_of("h1"))
+    outbox, state = CommandSender(), waiting(held_of("h1"))
     outbox.open(RecordingDoors(state))
     outbox.give(ApproveHeld("h1", "buy YES"), state, NOW)
     later = replace(state, notices=(*state.notices, *notices))

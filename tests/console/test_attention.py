@@ -11,7 +11,7 @@ from kit.samples.desk import NOW, QUESTIONS, sample_state
 from service_tui.console.needs import AWAY, DISMISSED, meanwhile, needs
 from service_tui.console.needs_held import MOVED_MAX, SETTLED_FOR_S
 from service_tui.console.ranking import Need
-from service_tui.console.screens.overview.away import away_text
+from service_tui.console.screens.overview.detail import away_text
 from service_tui.console.screens.overview.screen import AttentionScreen
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import (

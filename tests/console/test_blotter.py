@@ -8,8 +8,10 @@ from kit.console.doors import Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import HASH, redemption_of, run_of
-from service_tui.console.parts.ticket_text import STATES, number_of, ticket_detail, took_s
+from service_tui.console.screens.orders.detail import describe
 from service_tui.console.screens.orders.screen import BlotterScreen
+from service_tui.console.screens.orders.table import BLOTTER, STATES, took_s
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.chain.run_tickets import run_tickets
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.records import TicketState, TicketView
@@ -137,7 +139,7 @@ async def test_privacy_masks_the_amounts_of_orders() -> None:
 
 
 def told(ticket: TicketView, state: DeskState = STATE) -> str:
-    return ticket_detail(ticket, state, NOW, width=200).plain
+    return describe(ticket, ViewContext.of(state, NOW, 200)).plain
 
 
 def test_a_refusal_tells_outcome_and_remedy() -> None:
@@ -174,7 +176,7 @@ def test_a_step_of_another_day_tells_its_day() -> None:
 
 
 def test_a_long_outcome_stays_beside_its_label() -> None:
-    text = ticket_detail(replace(REFUSED, outcome="word " * 40), STATE, NOW, width=40).plain
+    text = describe(replace(REFUSED, outcome="word " * 40), ViewContext.of(STATE, NOW, 40)).plain
     lines = [line for line in text.splitlines() if "word" in line]
     assert len(lines) > 3
     assert all(len(line) <= 40 for line in lines)
@@ -205,10 +207,10 @@ def test_every_state_has_a_glyph_a_word_and_a_tone() -> None:
 
 def test_searched_numbers_are_milliseconds_money_and_seconds() -> None:
     ticket = replace(STATE.tickets[0], amount=Micros(25_000_000))
-    assert number_of(ticket, "took", NOW) == pytest.approx(20, abs=1)
-    assert number_of(ticket, "amount", NOW) == 25.0
-    assert number_of(ticket, "age", NOW) == pytest.approx(5)
-    assert number_of(UNKNOWN, "took", NOW) is None
+    assert BLOTTER.compared["took"](ticket, ViewContext.of(STATE, NOW)) == pytest.approx(20, abs=1)
+    assert BLOTTER.compared["amount"](ticket, ViewContext.of(STATE, NOW)) == 25.0
+    assert BLOTTER.compared["age"](ticket, ViewContext.of(STATE, NOW)) == pytest.approx(5)
+    assert BLOTTER.compared["took"](UNKNOWN, ViewContext.of(STATE, NOW)) is None
 
 
 RUNS = redemption_of().runs
@@ -256,8 +258,8 @@ async def test_a_real_order_tells_its_money_its_venue_and_that_it_is_real(
     size: tuple[int, int],
 ) -> None:
     order = PlaceTrade("m-1", Side.YES, Action.BUY, Venue.EVM, Micros(20 * ONE))
-    real = replace(REFUSED, ticket_id="real", what=order.in_words(), venue=Venue.EVM)
-    play = replace(REFUSED, what=replace(order, venue=Venue.SIM).in_words())
+    real = replace(REFUSED, ticket_id="real", what=order.describe(), venue=Venue.EVM)
+    play = replace(REFUSED, what=replace(order, venue=Venue.SIM).describe())
     async with running(replace(STATE, tickets=(real, play)), first="blotter", size=size) as seen:
         shown = [line for line in seen.text.splitlines() if "buy YES" in line]
         assert any("LIVE buy YES" in line and "USDC.e evm_venue" in line for line in shown)

@@ -5,7 +5,8 @@ import pytest
 from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.needs import needs
-from service_tui.console.screens.overview.briefing import briefing_text, is_alarming
+from service_tui.console.screens.overview.detail import briefing_text, is_alarming
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.slices.briefing import BriefingView, StandingView, VenueBriefing
 from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.state import DeskState
@@ -17,7 +18,7 @@ STATE = seen_before(sample_state())
 def told(
     state: DeskState = STATE, later_s: float = 0.0, *, lines: int = 9, width: int = 120
 ) -> str:
-    return briefing_text(state, Timestamp(NOW + later_s), width=width, lines=lines).plain
+    return briefing_text(ViewContext.of(state, Timestamp(NOW + later_s), width), lines).plain
 
 
 def late(words: str) -> DeskState:

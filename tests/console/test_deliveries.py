@@ -13,10 +13,10 @@ from kit.console.host import until
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.deliveries import (
     KINDS,
+    Channel,
     Choices,
     Protocol,
     Quiet,
-    Way,
     choices_of,
     deliveries,
     desktop_bytes,
@@ -29,8 +29,8 @@ from service_tui.units import Timestamp
 
 STATE = seen_before(sample_state())
 BERLIN = ZoneInfo("Europe/Berlin")
-ALL = ways_text(Way)
-LOUD = Choices({kind: frozenset(Way) for kind in KINDS})
+ALL = ways_text(Channel)
+LOUD = Choices({kind: frozenset(Channel) for kind in KINDS})
 ALERT, FILL, HALT = NoticeKind.ALERT, NoticeKind.FILL, NoticeKind.HALT
 
 
@@ -48,12 +48,12 @@ def at(*parts: int, zone: tzinfo = UTC) -> Timestamp:
 
 def test_every_kind_has_a_rule_but_what_answers_the_person() -> None:
     assert set(KINDS) == set(NoticeKind) - {NoticeKind.DESK}
-    assert Choices().ways_of(NoticeKind.DESK) == {Way.TOAST}
+    assert Choices().ways_of(NoticeKind.DESK) == {Channel.TOAST}
 
 
 def test_nothing_rings_until_it_is_chosen() -> None:
     for kind in KINDS:
-        assert not {Way.BELL, Way.DESKTOP} & choices_of({}).ways_of(kind)
+        assert not {Channel.BELL, Channel.DESKTOP} & choices_of({}).ways_of(kind)
 
 
 def test_choices_are_kept_as_words_and_odd_ones_are_passed_over() -> None:
@@ -63,7 +63,7 @@ def test_choices_are_kept_as_words_and_odd_ones_are_passed_over() -> None:
         "notify.quiet": "22:00-07:30",
         "notify.protocol": "OSC 777",
     })
-    assert chosen.ways_of(ALERT) == {Way.BELL, Way.DESKTOP}
+    assert chosen.ways_of(ALERT) == {Channel.BELL, Channel.DESKTOP}
     assert chosen.ways_of(FILL) == frozenset()
     assert chosen.ways_of(HALT) == KINDS[HALT].ways
     assert chosen.quiet == Quiet(22 * 60, 7 * 60 + 30)
@@ -71,8 +71,8 @@ def test_choices_are_kept_as_words_and_odd_ones_are_passed_over() -> None:
     assert choices_of({"notify.protocol": "OSC 99"}).protocol is Protocol.OSC9
 
 
-@given(st.sets(st.sampled_from(Way)))
-def test_ways_are_read_as_they_are_kept(ways: set[Way]) -> None:
+@given(st.sets(st.sampled_from(Channel)))
+def test_ways_are_read_as_they_are_kept(ways: set[Channel]) -> None:
     assert choices_of({"notify.alert": ways_text(ways)}).ways_of(ALERT) == ways
 
 
@@ -91,7 +91,7 @@ def test_ways_are_read_as_they_are_kept(ways: set[Way]) -> None:
 def test_hours_are_read(text: str, words: str) -> None:
     quiet = quiet_of(text)
     assert quiet is not None
-    assert quiet.in_words() == words
+    assert quiet.describe() == words
     assert quiet_of(words) == quiet
 
 
@@ -165,13 +165,13 @@ def test_a_span_and_its_rest_share_the_day(begins: int, ends: int, minute: int) 
 
 
 def test_each_way_is_used_only_where_it_is_chosen() -> None:
-    for way in Way:
+    for way in Channel:
         choices = Choices({ALERT: frozenset({way})})
         found = deliveries([notice(1)], choices, NOW, zone=UTC)
-        assert bool(found.toasts) is (way is Way.TOAST)
-        assert found.unseen == (way is Way.BADGE)
-        assert found.bell is (way is Way.BELL)
-        assert found.desktop == ("stop" if way is Way.DESKTOP else "")
+        assert bool(found.toasts) is (way is Channel.TOAST)
+        assert found.unseen == (way is Channel.BADGE)
+        assert found.bell is (way is Channel.BELL)
+        assert found.desktop == ("stop" if way is Channel.DESKTOP else "")
 
 
 def test_quiet_hours_keep_toast_and_count_and_silence_the_rest() -> None:

@@ -11,7 +11,7 @@ from kit.console.doors import running, seen_before
 from kit.examples import examples
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, run_of
-from service_tui.console.fleet_strip import Standing, standings, strip
+from service_tui.console.fleet_strip import AgentStanding, standings, strip
 from service_tui.console.widgets.line_fit import fitted_bits
 from service_tui.console.widgets.top_bar import with_fleet, world_bits
 from service_tui.desk.slices.fleet import SkillRunState, SupervisionView
@@ -83,8 +83,8 @@ def test_who_was_stopped_asks_no_more_and_what_it_asked_is_told(
 
 
 def test_the_longest_form_that_fits_is_shown() -> None:
-    calm = [Standing(f"a{place}", "●", "active", "profit") for place in range(12)]
-    agents = [Standing("moss", "✗", "crashed", "loss"), *calm]
+    calm = [AgentStanding(f"a{place}", "●", "active", "profit") for place in range(12)]
+    agents = [AgentStanding("moss", "✗", "crashed", "loss"), *calm]
     assert strip(agents, 200).plain.startswith("✗ moss crashed  ● a0 active")
     assert strip(agents, 60).plain == "✗ moss crashed  ● 12 active"
     assert strip(agents, 24).plain == "✗ 1 crashed  ● 12 active"
@@ -96,7 +96,9 @@ def test_the_longest_form_that_fits_is_shown() -> None:
 @examples(15)
 @given(st.integers(10, 250), st.integers(0, 40))
 def test_no_agent_pushes_anything_out_of_the_header(width: int, count: int) -> None:
-    agents = tuple(Standing(f"agent-{place}", "●", "active", "profit") for place in range(count))
+    agents = tuple(
+        AgentStanding(f"agent-{place}", "●", "active", "profit") for place in range(count)
+    )
     bits = world_bits(STATE, NOW)
     plain = [text.plain for _, _, text in fitted_bits(bits, width)]
     shown = fitted_bits(with_fleet(bits, agents, width), width)

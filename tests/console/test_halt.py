@@ -13,10 +13,11 @@ from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.doors import DeskClosedError
+from service_tui.console.fields import FieldError
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.halt import EXIT_WORD, HaltPanel
 from service_tui.console.forms.halt_text import exits_question, halt_text, sold_and_kept
-from service_tui.console.forms.order_draft import Draft, DraftError, read_order
+from service_tui.console.forms.order_draft import Draft, read_order
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.needs import needs
@@ -224,7 +225,7 @@ def test_a_ticket_says_that_buys_wait_for_the_word_and_sales_pass() -> None:
     held = next(one for one in STATE.positions if one.status.value == "active")
     market = STATE.markets[held.market_id]
     buy = Draft(market, Side.YES, Action.BUY, "25", "")
-    with pytest.raises(DraftError, match="trading is halted"):
+    with pytest.raises(FieldError, match="trading is halted"):
         read_order(HALTED, buy, NOW)
     sale = Draft(market, held.side, Action.SELL, "1", "")
     assert read_order(HALTED, sale, NOW).action is Action.SELL

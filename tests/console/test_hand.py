@@ -12,11 +12,13 @@ from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.form import SECOND_THOUGHT_S
 from service_tui.console.forms.report import report_text
+from service_tui.console.keys import key_named
 from service_tui.console.needs import needs
-from service_tui.console.screens.agents.columns import agent_columns
+from service_tui.console.screens.agents.detail import describe
 from service_tui.console.screens.agents.screen import AgentsScreen
-from service_tui.console.screens.agents.start_skill import StartSkillForm
-from service_tui.console.screens.agents.text import agent_detail, number_of
+from service_tui.console.screens.agents.skill_forms import StartSkillForm
+from service_tui.console.screens.agents.table import AGENTS
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands.agents import (
@@ -145,7 +147,7 @@ async def test_a_skill_is_not_started_before_the_skills_are_known_and_that_is_sa
     early = replace(STATE, service=service, supervision=SupervisionView())
     async with running(early, first="agents") as seen:
         assert isinstance(seen.app.front, AgentsScreen)
-        assert "still connecting" in seen.app.front.why_not("start_skill")
+        assert "still connecting" in seen.app.front.disabled_reason(key_named("agents.start"))
         await seen.press("n")
         assert not isinstance(seen.app.screen, StartSkillForm)
 
@@ -181,7 +183,7 @@ async def test_the_leash_that_binds_is_told_and_opened_first() -> None:
     free = leash_of(mode=LeashMode.AUTO, budget=Micros(30 * ONE), spent=Micros(0))
     asks = leash_of(skill_slug="mean-reversion", budget=Micros(20 * ONE), spent=Micros(0))
     state = replace(STATE, supervision=replace(STATE.supervision, leashes=(free, asks)))
-    told = agent_detail(state.fleet.agents[1], state, NOW).plain
+    told = describe(state.fleet.agents[1], ViewContext.of(state, NOW)).plain
     assert told.index("mean-reversion  0/20") < told.index("all it does  0/30")
     assert "ask, 0.00 of 20.00 a day" in report_text(state, NOW).plain
     async with running(state, first="agents") as seen:
@@ -279,7 +281,7 @@ def test_a_crash_and_a_spent_budget_need_the_person() -> None:
 
 def test_the_detail_tells_leash_and_skills() -> None:
     agent = STATE.fleet.agents[1]
-    text = agent_detail(agent, STATE, NOW).plain
+    text = describe(agent, ViewContext.of(STATE, NOW)).plain
     assert "ask above 10.00" in text
     assert "running  mean-reversion" in text
 
@@ -294,13 +296,13 @@ def test_what_was_spent_stands_apart_by_money() -> None:
     free = replace(state, supervision=SupervisionView())
 
     def told(agent: AgentView, state: DeskState) -> str:
-        (spent,) = (one for one in agent_columns(lambda: state, lambda: NOW) if one.id == "spent")
-        return str(spent.cell(agent))
+        (spent,) = (one for one in AGENTS.columns if one.id == "spent")
+        return str(spent.cell(agent, ViewContext.of(state, NOW)))
 
     assert told(both, free) == "50+40"
     assert told(replace(both, limits=limits_of()), free) == "90"
     assert told(replace(both, spent_today=Micros(40 * ONE)), free) == f"{NOT_KNOWN}+40"
-    assert number_of(both, "spent") == 50
+    assert AGENTS.compared["spent"](both, ViewContext.of(free, NOW)) == 50
     assert told(both, replace(free, preferences={"privacy": "on"})) == MASK
     # A budget counts all money alike.
     leash = leash_of(heron.agent_id, spent=Micros(90 * ONE))
@@ -309,7 +311,7 @@ def test_what_was_spent_stands_apart_by_money() -> None:
     venue = VenueMoneyView(
         Venue.EVM, Micros(0), Micros(0), Micros(0), Micros(0), positions_count=0, orders_count=0
     )
-    play = agent_detail(replace(both, venues=(venue,)), free, NOW).plain
+    play = describe(replace(both, venues=(venue,)), ViewContext.of(free, NOW)).plain
     play = play.partition("money, $SIM")[2].partition("evm_venue")[0]
     assert "50.00" in play
     assert "won" in play

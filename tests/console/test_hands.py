@@ -18,7 +18,7 @@ from service_tui.console.forms.halt import HaltPanel
 from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.keys import with_keys
-from service_tui.console.screens.reactor.mirror_form import EARLY, KEPT, MirrorForm
+from service_tui.console.screens.reactor.mirror import EARLY, KEPT, MirrorForm
 from service_tui.console.widgets.words import Words
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld

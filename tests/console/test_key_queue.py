@@ -6,11 +6,20 @@ from textual.drivers import linux_driver
 from textual.widgets import Input
 
 from kit.console.doors import Running, running, seen_before
-from kit.samples.desk import sample_state
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import held_of, leash_of, sample_supervision
+from kit.samples.guarded import guarded_state
+from service_tui.console.forms.approval import ApprovalForm
+from service_tui.console.forms.monitor_draft import Change
+from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.shell.terminal import KeyParser
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.commands.agents import ApproveHeld
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.risk import MonitorState
+from service_tui.units import ONE, Micros
 
 STATE = seen_before(sample_state())
 
@@ -119,29 +128,100 @@ async def test_what_was_typed_for_a_row_that_has_gone_falls_nowhere() -> None:
         assert len(seen.app.screen_stack) == 1
 
 
-async def test_an_escape_and_a_b_that_arrive_together_both_work_inside_a_line_of_text() -> None:
-    def arrive(sent: str) -> None:
-        for key in KeyParser().feed(sent):
-            key.set_sender(seen.app)
-            seen.app.post_message(key)
+def arrive(seen: Running, sent: str) -> None:
+    """Bytes of a terminal, read in one go."""
+    for key in KeyParser().feed(sent):
+        key.set_sender(seen.app)
+        seen.app.post_message(key)
 
+
+async def test_an_escape_and_a_b_that_arrive_together_both_work_inside_a_line_of_text() -> None:
     async with running(STATE) as seen:
         await seen.press("2")
-        arrive("\x1bb")
+        arrive(seen, "\x1bb")
         await settled(seen)
         first = seen.app.screen
         assert isinstance(first, TradeForm)
         assert isinstance(seen.app.focused, Input)
         # An empty ticket is left by the escape, and the letter opens the next one.
-        arrive("\x1bb")
+        arrive(seen, "\x1bb")
         await settled(seen)
         assert isinstance(seen.app.screen, TradeForm)
         assert seen.app.screen is not first
         typed(seen, "2", "5")
-        arrive("\x1b0")
+        arrive(seen, "\x1b0")
         await settled(seen)
         # With an amount the escape asks, and the figure behind it keeps the ticket.
         assert seen.app.screen.query_one("#ticket-amount", Input).value == "250"
+
+
+def asked(seen: Running) -> list[AskQuote]:
+    return [one for one in seen.doors.submitted if isinstance(one, AskQuote)]
+
+
+async def test_an_enter_right_behind_an_escape_keeps_a_filled_ticket_and_places_nothing() -> None:
+    async with running(STATE, first="markets") as seen:
+        typed(seen, "b", "2", "5")
+        await settled(seen)
+        wanted = Micros(25 * ONE)
+        await seen.until(lambda: any(ask.order.amount == wanted for ask in asked(seen)))
+        ask = asked(seen)[-1]
+        quote = QuoteView(
+            ask.request_id,
+            ok=True,
+            shares=Micros(50 * ONE),
+            money=ask.order.amount,
+            average=0.5,
+            price_before=0.5,
+            price_after=0.5,
+        )
+        await seen.bring(replace(STATE, quote=quote))
+        form = seen.app.screen
+        assert isinstance(form, TradeForm)
+        for _ in range(3):
+            arrive(seen, "\x1b\r")
+            await settled(seen)
+            assert seen.app.screen is form
+            assert form.query_one("#ticket-amount", Input).value == "25"
+        assert not any(isinstance(one, PlaceTrade) for one in seen.doors.submitted)
+        # It was an order that could be placed all the while.
+        typed(seen, "enter")
+        await seen.until(lambda: any(isinstance(one, PlaceTrade) for one in seen.doors.submitted))
+
+
+async def test_an_enter_right_behind_an_escape_keeps_a_filled_form_and_sets_nothing() -> None:
+    state = seen_before(guarded_state())
+    async with running(state, first="portfolio") as seen:
+        watched = MonitorState.WATCHING
+        monitor = next(one for one in state.risk.monitors if one.state is watched)
+        form = MonitorForm(state, NOW, monitor)
+        returned: list[Change | None] = []
+        seen.app.push_screen(form, returned.append)
+        await seen.pilot.pause()
+        typed(seen, "3", "1")
+        await settled(seen)
+        for _ in range(3):
+            arrive(seen, "\x1b\r")
+            await settled(seen)
+            assert (seen.app.screen is form, returned) == (True, [])
+        typed(seen, "enter")
+        await seen.until(lambda: len(returned) == 1)
+
+
+async def test_an_enter_right_behind_an_escape_approves_nothing() -> None:
+    supervision = replace(sample_supervision(), leashes=(leash_of(budget=None),), held=(held_of(),))
+    async with running(replace(STATE, supervision=supervision), first="portfolio") as seen:
+        typed(seen, "ampersand", "5")
+        await settled(seen)
+        form = seen.app.screen
+        assert isinstance(form, ApprovalForm)
+        for _ in range(3):
+            arrive(seen, "\x1b\r")
+            await settled(seen)
+            assert seen.app.screen is form
+        assert not any(isinstance(one, ApproveHeld) for one in seen.doors.submitted)
+        typed(seen, "enter")
+        await seen.until(lambda: any(isinstance(one, ApproveHeld) for one in seen.doors.submitted))
 
 
 async def test_a_key_that_settles_after_the_end_is_no_fault() -> None:

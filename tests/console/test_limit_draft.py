@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from kit.console.limit_draft import open_order
 from kit.console.real_ticket import BOTH, MARKET, REAL, state_on
 from kit.samples.desk import NOW
+from service_tui.console.fields import FieldError
 from service_tui.console.forms.limit_draft import (
-    LimitError,
     around,
-    in_words,
+    limit_price_text,
     read_limit,
-    why_too_small,
 )
-from service_tui.console.forms.order_draft import Draft, DraftError, read_order
+from service_tui.console.forms.order_draft import Draft, read_order
+from service_tui.desk.trading.preflight import why_too_small
 from service_tui.signing.errors import PolicyRefusedError
 from service_tui.signing.orders import AMOUNT_QUANTA, OrderAction, OrderWish, amounts
 from service_tui.terms import Action, Side, Venue
@@ -29,7 +29,7 @@ SALE = replace(BUY, action=Action.SELL, amount="40", limit="0.5")
 
 @given(TICKS, st.integers(1, ONE - 1))
 def test_a_price_is_taken_exactly_where_it_lies_on_a_tick(tick: Micros, price: int) -> None:
-    text = in_words(Micros(price))
+    text = limit_price_text(Micros(price))
     below, above = around(Micros(price), tick)
     assert below <= price <= above < below + 2 * tick
     assert below % tick == above % tick == 0
@@ -37,7 +37,7 @@ def test_a_price_is_taken_exactly_where_it_lies_on_a_tick(tick: Micros, price: i
         assert read_limit(text, tick) == price
         assert round(price / ONE * ONE) == price
         return
-    with pytest.raises(LimitError) as no:
+    with pytest.raises(FieldError) as no:
         read_limit(text, tick)
     # What is offered in its place is taken.
     for word in str(no.value).partition("take ")[2].split(" or "):
@@ -49,7 +49,7 @@ def test_a_price_is_taken_exactly_where_it_lies_on_a_tick(tick: Micros, price: i
 def test_whatever_is_typed_is_a_price_between_0_and_1_or_refused_in_words(text: str) -> None:
     try:
         price = read_limit(text, Micros(100))
-    except LimitError as no:
+    except FieldError as no:
         words = str(no)
         assert words
     else:
@@ -61,7 +61,7 @@ def test_whatever_is_typed_is_a_price_between_0_and_1_or_refused_in_words(text: 
     "text", ["0", "1", "1.0", "0.0", "-0.5", "1.5", "nan", "0,5", ".", "5e-1", "", "0.5.5"]
 )
 def test_no_other_number_is_a_limit(text: str) -> None:
-    with pytest.raises(LimitError):
+    with pytest.raises(FieldError):
         read_limit(text, Micros(10_000))
 
 
@@ -91,9 +91,9 @@ def test_what_the_draft_lets_rest_the_signer_signs(tick: Micros, part: int, cent
 def test_an_order_that_rests_carries_its_limit() -> None:
     order = read_order(REAL, replace(BUY, limit="0.45"), NOW)
     assert (order.rests, order.price, order.amount) == (True, 0.45, 10 * ONE)
-    assert order.in_words() == "LIVE buy YES at 0.45 for 10.00 USDC.e on evm_venue"
+    assert order.describe() == "LIVE buy YES at 0.45 for 10.00 USDC.e on evm_venue"
     sale = read_order(REAL, SALE, NOW)
-    assert sale.in_words() == "LIVE sell all YES at 0.50 on evm_venue"
+    assert sale.describe() == "LIVE sell all YES at 0.50 on evm_venue"
     now = read_order(REAL, replace(BUY, rests=False), NOW)
     assert (now.rests, now.price) == (False, None)
 
@@ -113,25 +113,25 @@ def test_an_order_that_rests_carries_its_limit() -> None:
     ],
 )
 def test_what_cannot_rest_is_refused_in_words(draft: Draft, words: str) -> None:
-    with pytest.raises(DraftError, match=words):
+    with pytest.raises(FieldError, match=words):
         read_order(REAL, draft, NOW)
 
 
 def test_where_a_venue_trades_at_the_market_alone_nothing_rests() -> None:
     draft = replace(BUY, market=replace(MARKET, venues=(Venue.SOL,)), venue=Venue.SOL, limit="0.45")
     assert read_order(state_on(Venue.SOL), draft, NOW).rests
-    with pytest.raises(DraftError, match="at the market alone"):
+    with pytest.raises(FieldError, match="at the market alone"):
         read_order(state_on(Venue.SOL, embedded=False), draft, NOW)
 
 
 def test_what_stands_in_open_orders_is_neither_sold_nor_spent_again() -> None:
     selling = replace(REAL, orders=(open_order(),))
-    with pytest.raises(DraftError, match="30 of your shares stand in open orders"):
+    with pytest.raises(FieldError, match="30 of your shares stand in open orders"):
         read_order(selling, replace(SALE, amount="11"), NOW)
     assert read_order(selling, replace(SALE, amount="10"), NOW).shares == 10 * ONE
     buying = replace(
         REAL,
         orders=(open_order(action=Action.BUY, money=Micros(990 * ONE)),),
     )
-    with pytest.raises(DraftError, match=r"open buys leave in the wallet: at most 10\.00 USDC\.e"):
+    with pytest.raises(FieldError, match=r"open buys leave in the wallet: at most 10\.00 USDC\.e"):
         read_order(buying, replace(BUY, limit="0.45", amount="11"), NOW)

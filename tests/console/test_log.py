@@ -6,11 +6,12 @@ from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.log import sample_log
 from service_tui.console.forms.about import About
+from service_tui.console.screens.log.detail import chain_text, entry_text
 from service_tui.console.screens.log.screen import LogScreen
-from service_tui.console.screens.log.text import DEEDS, chain_line, entry_text
+from service_tui.console.screens.log.table import DEEDS
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.agents import ReadLog
-from service_tui.desk.slices.log import Deed, LogView
+from service_tui.desk.slices.log import LogEvent, LogView
 from service_tui.desk.state import DeskState
 
 
@@ -26,17 +27,17 @@ def rows(seen: Running) -> list[int]:
 
 
 def test_the_chain_is_told_in_words() -> None:
-    assert chain_line(LogView(), NOW).plain == "the log is being read"
-    held = chain_line(sample_log(), NOW).plain
+    assert chain_text(LogView(), NOW).plain == "the log is being read"
+    held = chain_text(sample_log(), NOW).plain
     assert held == "✓ chain holds  verified up to entry 97 of 99, 30s ago; 2 written since"
-    broken = chain_line(sample_log(problem="line 98 is torn, or no entry"), NOW).plain
+    broken = chain_text(sample_log(problem="line 98 is torn, or no entry"), NOW).plain
     assert broken.startswith(
         "✗ chain broken: line 98 is torn, or no entry  verified up to entry 97"
     )
 
 
 def test_every_deed_has_a_glyph() -> None:
-    assert set(DEEDS) == set(Deed)
+    assert set(DEEDS) == set(LogEvent)
 
 
 def test_an_entry_is_told_whole_and_masked_where_amounts_are() -> None:

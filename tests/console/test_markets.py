@@ -12,9 +12,9 @@ from kit.console.host import Host, until
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms.trade_form import TradeForm
-from service_tui.console.parts import market_text
-from service_tui.console.parts.market_text import ON_ITS_WAY
-from service_tui.console.screens.markets import detail as market_pane
+from service_tui.console.screens.markets import detail as market_text
+from service_tui.console.screens.markets import pane as market_pane
+from service_tui.console.screens.markets.detail import ON_ITS_WAY
 from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.desk.commands.settings import SetPreference, SetStar, WatchMarket
@@ -394,7 +394,7 @@ async def shake(view: View, rng: random.Random, everything: dict[str, MarketView
         case 1:
             screen.table.action_sort_reverse()
         case 2:
-            screen.action_next_status()
+            screen.action_perform("markets.status")
         case 3:
             screen.narrow(rng.choice(["", "harbour", "price:>0.5", "!kestrels"]))
         case 4:

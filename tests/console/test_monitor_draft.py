@@ -6,21 +6,24 @@ from hypothesis import strategies as st
 
 from kit.samples.guarded import guarded_state
 from service_tui.console.exit_estimate import exit_at, exit_now, guarded, unguarded
-from service_tui.console.forms.monitor_draft import (
-    Change,
-    Typed,
+from service_tui.console.fields import (
+    FieldError,
+    figure_rule,
+    parse_number,
     percent_text,
     price_text,
+)
+from service_tui.console.forms.monitor_draft import (
+    Change,
+    TypedThreshold,
     read_change,
     read_changes,
-    read_number,
     read_stop,
     read_target,
 )
-from service_tui.console.forms.order_draft import DraftError
 from service_tui.desk.slices.risk import MonitorState, stop_price, target_price
 from service_tui.terms import Venue
-from service_tui.units import Micros
+from service_tui.units import ONE, Micros
 
 STATE = guarded_state()
 MONITOR = STATE.risk.monitors[1]
@@ -33,7 +36,7 @@ OTHER = replace(MONITOR, market_id="m-x", stop_pct=None, target_pct=0.5)
     [("20", 0.2), ("20%", 0.2), ("20 %", 0.2), (" 12.5 ", 0.125), ("100", 1.0), ("0.0001", 1e-6)],
 )
 def test_a_stop_is_read_as_percent_of_the_entry(text: str, fraction: float) -> None:
-    assert read_stop(Typed(text), ENTRY) == pytest.approx(fraction)
+    assert read_stop(TypedThreshold(text), ENTRY) == pytest.approx(fraction)
 
 
 @pytest.mark.parametrize(
@@ -63,44 +66,44 @@ def test_a_stop_is_read_as_percent_of_the_entry(text: str, fraction: float) -> N
     ],
 )
 def test_what_is_no_stop_is_refused_in_words(text: str) -> None:
-    with pytest.raises(DraftError, match="stop"):
-        read_stop(Typed(text), ENTRY)
+    with pytest.raises(FieldError, match="stop"):
+        read_stop(TypedThreshold(text), ENTRY)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1e3", "0.00001", "5,0", "."])
 def test_what_is_no_target_is_refused_in_words(text: str) -> None:
-    with pytest.raises(DraftError, match="target"):
-        read_target(Typed(text), ENTRY)
+    with pytest.raises(FieldError, match="target"):
+        read_target(TypedThreshold(text), ENTRY)
 
 
 @pytest.mark.parametrize("text", ["0.4", "0.41", "1", "nan", "-0.1", "0.12345"])
 def test_a_stop_price_lies_below_the_entry(text: str) -> None:
-    with pytest.raises(DraftError, match="stop price"):
-        read_stop(Typed(text, is_price=True), ENTRY)
+    with pytest.raises(FieldError, match="stop price"):
+        read_stop(TypedThreshold(text, is_price=True), ENTRY)
 
 
 @pytest.mark.parametrize("text", ["0.4", "0.1", "1", "1.5", "inf"])
 def test_a_target_price_lies_between_the_entry_and_one(text: str) -> None:
-    with pytest.raises(DraftError, match="target price"):
-        read_target(Typed(text, is_price=True), ENTRY)
+    with pytest.raises(FieldError, match="target price"):
+        read_target(TypedThreshold(text, is_price=True), ENTRY)
 
 
 def test_a_price_needs_an_entry() -> None:
-    with pytest.raises(DraftError, match="percentage"):
-        read_stop(Typed("0.1", is_price=True), None)
-    with pytest.raises(DraftError, match="percentage"):
-        read_target(Typed("0.9", is_price=True), None)
+    with pytest.raises(FieldError, match="percentage"):
+        read_stop(TypedThreshold("0.1", is_price=True), None)
+    with pytest.raises(FieldError, match="percentage"):
+        read_target(TypedThreshold("0.9", is_price=True), None)
 
 
 def test_an_empty_line_and_off_are_no_threshold() -> None:
     for text in ("", "  ", "off", "OFF"):
-        assert read_stop(Typed(text), ENTRY) is None
-        assert read_target(Typed(text, is_price=True), ENTRY) is None
+        assert read_stop(TypedThreshold(text), ENTRY) is None
+        assert read_target(TypedThreshold(text, is_price=True), ENTRY) is None
 
 
 def test_both_missing_is_refused() -> None:
-    with pytest.raises(DraftError, match="without both"):
-        read_change(MONITOR, Typed(""), Typed("off"))
+    with pytest.raises(FieldError, match="without both"):
+        read_change(MONITOR, TypedThreshold(""), TypedThreshold("off"))
 
 
 @given(st.floats(0.0001, 1.0), st.floats(0.01, 0.99))
@@ -108,13 +111,13 @@ def test_the_other_line_says_the_same_to_a_ten_thousandth(pct: float, entry: flo
     text = percent_text(pct)
     if text == "0":
         return
-    read = read_stop(Typed(text), entry)
+    read = read_stop(TypedThreshold(text), entry)
     assert read == pytest.approx(pct, abs=1e-6)
     price = stop_price(entry, read)
     assert price is not None
     written = price_text(price)
     if 0 <= float(written) < entry:
-        back = read_stop(Typed(written, is_price=True), entry)
+        back = read_stop(TypedThreshold(written, is_price=True), entry)
         assert back == pytest.approx(read, abs=1e-4 / entry)
 
 
@@ -122,8 +125,8 @@ def test_the_other_line_says_the_same_to_a_ten_thousandth(pct: float, entry: flo
 def test_whatever_is_typed_is_a_number_or_a_sentence(text: str) -> None:
     try:
         said = ""
-        number = read_number(text, "stop")
-    except DraftError as refused:
+        number = parse_number(text, figure_rule("stop")) / ONE
+    except FieldError as refused:
         said, number = str(refused), 0.0
     assert 0 <= number < 1e6
     assert not said or said.startswith("stop: ")
@@ -131,7 +134,7 @@ def test_whatever_is_typed_is_a_number_or_a_sentence(text: str) -> None:
 
 def test_an_untouched_line_loses_no_digit() -> None:
     fine = 0.123456789
-    typed = Typed(percent_text(fine), kept=fine, kept_text=percent_text(fine))
+    typed = TypedThreshold(percent_text(fine), kept=fine, kept_text=percent_text(fine))
     assert read_stop(typed, ENTRY) == fine
     assert read_target(typed, ENTRY) == fine
 
@@ -140,8 +143,8 @@ def test_an_untouched_line_loses_no_digit() -> None:
     "state", [MonitorState.CLOSED, MonitorState.NOT_HELD, MonitorState.EXITING]
 )
 def test_what_cannot_be_guarded_is_refused(state: MonitorState) -> None:
-    with pytest.raises(DraftError):
-        read_change(replace(MONITOR, state=state), Typed("20"), Typed(""))
+    with pytest.raises(FieldError):
+        read_change(replace(MONITOR, state=state), TypedThreshold("20"), TypedThreshold(""))
 
 
 def test_many_keep_what_is_not_typed_and_only_the_changed_are_returned() -> None:
@@ -154,13 +157,13 @@ def test_many_keep_what_is_not_typed_and_only_the_changed_are_returned() -> None
 
 
 def test_many_refuse_what_would_leave_one_bare_or_change_nothing() -> None:
-    with pytest.raises(DraftError, match="without stop and target"):
+    with pytest.raises(FieldError, match="without stop and target"):
         read_changes((OTHER,), "", "off")
-    with pytest.raises(DraftError, match="nothing changes"):
+    with pytest.raises(FieldError, match="nothing changes"):
         read_changes((OTHER,), "", "50")
-    with pytest.raises(DraftError, match="type a stop"):
+    with pytest.raises(FieldError, match="type a stop"):
         read_changes((OTHER,), " ", "")
-    with pytest.raises(DraftError, match="stop"):
+    with pytest.raises(FieldError, match="stop"):
         read_changes((OTHER,), "nan", "")
 
 

@@ -19,12 +19,17 @@ from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.price_alert import PriceAlertForm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.keys import with_keys
-from service_tui.console.parts.monitor_columns import nearest, percent_short, track
-from service_tui.console.parts.monitor_text import guard_line
-from service_tui.console.parts.risk_rows import RiskRow, key_of
 from service_tui.console.screens.markets.screen import MarketsScreen
-from service_tui.console.screens.monitors.many_form import MonitorMany
+from service_tui.console.screens.monitors.detail import guarded_text
+from service_tui.console.screens.monitors.forms import MonitorMany
 from service_tui.console.screens.monitors.screen import MonitorsScreen
+from service_tui.console.screens.monitors.table import (
+    TABLES,
+    RiskRow,
+    nearest,
+    percent_short,
+    track,
+)
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
 from service_tui.desk.commands.risk import (
     ExitAlert,
@@ -36,7 +41,16 @@ from service_tui.desk.commands.risk import (
 )
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import Phase, Topic
-from service_tui.desk.slices.risk import AlertState, Condition, MonitorState, RiskView
+from service_tui.desk.slices.risk import (
+    AlertState,
+    AlertView,
+    Condition,
+    ExitView,
+    MonitorState,
+    MonitorView,
+    PriceAlertView,
+    RiskView,
+)
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -44,6 +58,11 @@ from service_tui.units import ONE, Micros, Timestamp
 STATE = guarded_state()
 SMALL, WIDE = (80, 24), (120, 40)
 SETTABLE = [row for row in STATE.risk.monitors if row.state is MonitorState.WATCHING]
+
+
+def key_of(row: RiskRow) -> str:
+    kinds = (MonitorView, AlertView, ExitView, PriceAlertView)
+    return dict(zip(kinds, TABLES, strict=True))[type(row)].key(row)
 
 
 class View:
@@ -569,6 +588,18 @@ async def test_side_and_condition_of_a_price_alert_are_chosen_by_key_and_mouse()
         assert "already: it is told at once" in view.part("#form-preview")
 
 
+async def test_what_only_one_list_compares_is_typed_while_each_list_comes_to_the_front() -> None:
+    async with monitors() as view:
+        await view.press("slash", *"kestrels entry:>0.01", "enter")
+        shown = [key_of(row) for row in view.rows()]
+        assert shown
+        await view.press("o", "o", "o", "o")
+        assert [key_of(row) for row in view.rows()] == shown
+        await view.press("o")
+        assert view.rows()
+        assert all("Kestrels" in row.question for row in view.rows())
+
+
 async def test_a_row_is_found_in_whichever_list_it_stands() -> None:
     async with monitors() as view:
         for key in ("ex-2", "pa-1", "al-1", STATE.risk.monitors[2].key):
@@ -848,7 +879,7 @@ def test_what_guards_one_venue_is_not_told_of_the_other() -> None:
     found = guarded(state, PLAY.key)
     assert found is not None
     assert (found.venue, found.stop_pct) == (Venue.SIM, None)
-    assert guard_line(state).plain.startswith("! 1 of 8 guarded")
+    assert guarded_text(state).plain.startswith("! 1 of 8 guarded")
     both = replace(state, risk=replace(state.risk, monitors=(own, real)))
     assert guarded(both, REAL.key) == real
     assert guarded(both, PLAY.key) == own

@@ -17,14 +17,20 @@ from service_tui.console.forms import halt_text, ticket_words
 from service_tui.console.freshness import not_told
 from service_tui.console.keys import KEYS, cap, move_keys, with_keys
 from service_tui.console.needs import needs
-from service_tui.console.parts import market_filter, monitor_text, reactor_words
-from service_tui.console.parts.base import Surroundings
-from service_tui.console.parts.market_filter import MarketFilter
-from service_tui.console.redemption_text import why_empty as no_redemption
-from service_tui.console.screens.agents import text as agent_text
-from service_tui.console.screens.reactor import text as reactor_text
-from service_tui.console.screens.research import text as research_text
-from service_tui.console.screens.settings.text import about_text
+from service_tui.console.screens.agents import table as agents
+from service_tui.console.screens.markets import filter as market_filter
+from service_tui.console.screens.markets.filter import MarketFilter
+from service_tui.console.screens.monitors import table as monitors
+from service_tui.console.screens.monitors.detail import urgent_text
+from service_tui.console.screens.reactor import actions as reactor_actions
+from service_tui.console.screens.reactor import detail as reactor_detail
+from service_tui.console.screens.reactor import table as reactor_table
+from service_tui.console.screens.redemption.table import QUEUE
+from service_tui.console.screens.research import detail as research_text
+from service_tui.console.screens.research import table as research_table
+from service_tui.console.screens.settings.detail import about_text
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.numbered_view import ProgramInfo
 from service_tui.desk.slices.halt import AckState, AckView, HaltView
 from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
@@ -129,23 +135,23 @@ def said_of(state: DeskState) -> list[str]:
     """What the functions that write sentences make of a state."""
     market = next(iter(state.markets.values()))
     return [
-        *(monitor_text.why_empty(state, place) for place in range(4)),
-        *(reactor_text.why_empty(state, place) for place in range(2)),
+        *(table.empty_text(state) for table in monitors.TABLES),
+        *(table.empty_text(state) for table in reactor_table.TABLES),
         market_filter.why_empty(state, MarketFilter()),
-        monitor_text.urgent_line(state, NOW).plain,
-        reactor_text.urgent_line(state, NOW).plain,
-        reactor_text.state_line(state, NOW, 120).plain,
-        reactor_text.barred_words(state),
-        reactor_words.why_not_watched(state),
-        reactor_words.auto_words(state).plain,
-        reactor_words.run_words(state).plain,
-        research_text.empty_words(state, None),
+        urgent_text(ViewContext.of(state, NOW)).plain,
+        reactor_detail.urgent_text(ViewContext.of(state, NOW)).plain,
+        reactor_detail.state_text(ViewContext.of(state, NOW, 120)).plain,
+        reactor_table.barred_text(state),
+        reactor_actions.why_not_configured(state),
+        reactor_actions.auto_text(ViewContext.of(state, NOW)).plain,
+        reactor_actions.run_text(ViewContext.of(state, NOW)).plain,
+        research_table.empty_text(state, None),
         research_text.why_line(state, None).plain,
-        agent_text.empty_words(state),
+        agents.empty_text(state),
         *halt_text.halt_text(state, NOW).plain.splitlines(),
         *(chip.words for chip in MarketFilter().chips()),
         ticket_words.hint(state, market),
-        no_redemption(state),
+        QUEUE.empty_text(state),
         not_told("agents"),
         *(need.advice for need in needs(state, NOW)),
     ]
@@ -176,7 +182,7 @@ def test_counts_are_no_keys_and_lists_of_keys_name_those_in_use() -> None:
     said = halt_text.halt_text(state, NOW).plain
     assert "failed 3x, tried again" in said
     assert f"{cap('halt.resume')} ends the halt" in said
-    listed = about_text(state, NOW, Surroundings()).plain.splitlines()[-1]
+    listed = about_text(state, NOW, ProgramInfo()).plain.splitlines()[-1]
     idents = ("app.theme", "app.pause", "app.slower", "app.privacy", "app.welcome", "app.help")
     assert all(cap(ident) in listed for ident in (*idents, "app.faster"))
     status = MarketFilter().chips()[1].words

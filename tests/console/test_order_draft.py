@@ -6,16 +6,16 @@ from hypothesis import strategies as st
 
 from kit.samples.desk import NOW, sample_state
 from kit.samples.numbers import NOT_MONEY
+from service_tui.console.fields import FieldError, amount_rule, parse_number
 from service_tui.console.forms.order_draft import (
     Draft,
-    DraftError,
     buy_max,
     presets,
-    read_amount,
     read_order,
     typed,
 )
 from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Mode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -27,8 +27,8 @@ MARKET = STATE.markets[HELD.market_id]
 
 @pytest.mark.parametrize(("text", "said"), NOT_MONEY)
 def test_what_is_no_amount_is_said_in_a_sentence(text: str, said: str) -> None:
-    with pytest.raises(DraftError, match=said.replace("[", r"\[")):
-        read_amount(text, decimals=2)
+    with pytest.raises(FieldError, match=said.replace("[", r"\[")):
+        parse_number(text, amount_rule(2))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_is_no_amount_is_said_in_a_sentence(text: str, said: str) -> None:
     ],
 )
 def test_a_plain_number_is_read_exactly(text: str, decimals: int, amount: int) -> None:
-    assert read_amount(text, decimals=decimals) == amount
+    assert parse_number(text, amount_rule(decimals)) == amount
 
 
 @given(st.integers(1, 10**15), st.sampled_from([2, 5]))
@@ -55,14 +55,14 @@ def test_what_is_typed_for_an_amount_reads_back_rounded_down(amount: int, decima
     scale = 10 ** (6 - decimals)
     text = typed(Micros(amount), decimals=decimals)
     if amount >= scale:
-        assert read_amount(text, decimals=decimals) == amount // scale * scale
+        assert parse_number(text, amount_rule(decimals)) == amount // scale * scale
 
 
 @given(st.text(max_size=40))
 def test_no_text_ever_reads_as_less_than_nothing_or_ends_in_another_error(text: str) -> None:
     try:
-        assert 0 < read_amount(text, decimals=2) <= 10**15
-    except DraftError:
+        assert 0 < parse_number(text, amount_rule(2)) <= 10**15
+    except FieldError:
         return
 
 
@@ -78,12 +78,21 @@ def limited(**changes: object) -> DeskState:
 
 def real(**changes: object) -> DeskState:
     """Where real money is spent, and the daily limit binds."""
-    return replace(limited(**changes), wallet=replace(STATE.wallet, live=True))
+    assert STATE.account is not None
+    wallet = replace(
+        STATE.wallet,
+        live=True,
+        usdc=Micros(1_000 * ONE),
+        ownership=Ownership.MANAGED,
+        real_trading=True,
+    )
+    account = replace(STATE.account, claimed=True)
+    return replace(limited(**changes), wallet=wallet, account=account)
 
 
 def poor(cash: int) -> DeskState:
     assert STATE.account is not None
-    return replace(STATE, account=replace(STATE.account, cash=Micros(cash)))
+    return replace(STATE, account=replace(STATE.account, cash=Micros(cash)), tickets=())
 
 
 ON_CHAIN: dict[str, object] = {"venue": Venue.EVM}
@@ -111,7 +120,7 @@ REFUSED_BUYS = [
         {"market": replace(MARKET, status=MarketStatus.RESOLVED, outcome=False)},
         "has resolved NO",
     ),
-    (STATE, {"amount": "9000"}, "more than your cash"),
+    (STATE, {"amount": "9000"}, "of your cash"),
     (real(), {**ON_CHAIN, "amount": "400"}, "left of the day's limit: at most 380.00"),
 ]
 
@@ -120,7 +129,7 @@ REFUSED_BUYS = [
 def test_a_buy_that_cannot_be_is_refused_in_words(
     state: DeskState, changes: dict[str, object], said: str
 ) -> None:
-    with pytest.raises(DraftError, match=said):
+    with pytest.raises(FieldError, match=said):
         read_order(state, draft(**changes), NOW)
 
 
@@ -139,12 +148,12 @@ def test_a_pause_lets_sales_pass() -> None:
 
 
 def test_a_sale_of_more_than_is_held_is_refused() -> None:
-    with pytest.raises(DraftError, match="more than you hold"):
+    with pytest.raises(FieldError, match="more than you hold"):
         read_order(STATE, draft(action=Action.SELL, amount="100000"), NOW)
 
 
 def test_a_sale_of_the_other_side_is_refused() -> None:
-    with pytest.raises(DraftError, match="you hold no"):
+    with pytest.raises(FieldError, match="you hold no"):
         read_order(STATE, draft(action=Action.SELL, side=HELD.side.other, amount="1"), NOW)
 
 

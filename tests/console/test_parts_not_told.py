@@ -11,10 +11,11 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms.halt import HaltPanel
 from service_tui.console.forms.order_draft import Draft
 from service_tui.console.forms.ticket_words import action_labels
-from service_tui.console.parts.market_text import holdings
-from service_tui.console.parts.monitor_text import guard_line
-from service_tui.console.screens.agents.columns import agent_columns
-from service_tui.console.screens.portfolio.text import trades_of
+from service_tui.console.screens.agents.table import AGENTS
+from service_tui.console.screens.markets.detail import holdings
+from service_tui.console.screens.monitors.detail import guarded_text
+from service_tui.console.screens.portfolio.detail import own_trades
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.exports import day_in_markdown, files_of
 from service_tui.desk.audit.report import day_reports, known_pasts
 from service_tui.desk.audit.report_rows import report_rows, report_table
@@ -61,10 +62,9 @@ def files(state: DeskState) -> str:
 
 
 def leashes(state: DeskState) -> str:
-    columns = agent_columns(lambda: state, lambda: NOW)
-    (leash,) = (column for column in columns if column.id == "leash")
+    (leash,) = (column for column in AGENTS.columns if column.id == "leash")
     agents = () if state.fleet is None else state.fleet.agents
-    return " ".join(str(leash.cell(agent)) for agent in agents)
+    return " ".join(str(leash.cell(agent, ViewContext.of(state, NOW))) for agent in agents)
 
 
 class Part(NamedTuple):
@@ -85,8 +85,10 @@ PARTS = {
     ),
     "leash of an agent": Part(leashes, "free", (Topic.FLEET,)),
     "leashes of the day": Part(day, "| free |", (Topic.FLEET,)),
-    "own trades": Part(lambda s: trades_of(s, HELD, NOW).plain, "none among", (Topic.TRADES,)),
-    "guarded": Part(lambda s: guard_line(s).plain, "0 of 0", (Topic.POSITIONS, Topic.MONITORS)),
+    "own trades": Part(
+        lambda s: own_trades(HELD, ViewContext.of(s, NOW)).plain, "none among", (Topic.TRADES,)
+    ),
+    "guarded": Part(lambda s: guarded_text(s).plain, "0 of 0", (Topic.POSITIONS, Topic.MONITORS)),
     "approvals of the day": Part(day, "0 trades wait", (Topic.FLEET,)),
     "positions of an export": Part(files, "positions.csv", (Topic.POSITIONS,)),
     "approvals of an export": Part(files, "approvals.csv", (Topic.FLEET,)),
@@ -129,6 +131,6 @@ async def test_what_a_key_says_of_an_empty_list_is_known_or_said_to_be_unknown()
             assert word in seen.toasts[0]
     for state, word in ((EMPTY, "you hold nothing"), (without(Topic.POSITIONS), "not known yet")):
         async with running(state, first="markets") as seen:
-            seen.app.front.action_exit()
+            seen.app.front.action_perform("markets.exit")
             await seen.until(lambda: bool(seen.toasts))
             assert word in seen.toasts[0]

@@ -13,6 +13,7 @@ from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms.explain import Explain
 from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.keys import key_named
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import Phase, PositionView
@@ -329,11 +330,32 @@ async def test_the_order_and_the_search_are_kept() -> None:
 
 async def test_keys_that_cannot_work_say_why() -> None:
     async with portfolio(replace(STATE, positions=())) as view:
-        assert view.screen.why_not("exit") == "no row is highlighted"
+        assert view.screen.disabled_reason(key_named("portfolio.sell")) == "no row is highlighted"
         view.app.bring(replace(STATE, service=replace(STATE.service, read_only=True)))
         await view.press("j")
-        assert "read-only" in view.screen.why_not("buy")
-        assert view.screen.why_not("sort_next") == ""
+        assert "read-only" in view.screen.disabled_reason(key_named("portfolio.buy"))
+        assert view.screen.disabled_reason(key_named("rows.sort")) == ""
+
+
+@pytest.mark.parametrize(("before_s", "acts"), [(0.0, False), (2.0, True)])
+async def test_a_key_counts_from_its_press_however_late_its_turn_comes(
+    before_s: float, *, acts: bool
+) -> None:
+    async with portfolio() as view:
+        table = view.screen.table
+        view.app.bring(replace(STATE, positions=tuple(
+            held for held in STATE.positions if held.key != table.order.cursor
+        )))  # fmt: skip
+        assert table.has_just_fallen
+        # The row has gone two seconds ago; the key was pressed in that moment, or now.
+        assert table._fall._at is not None
+        table._fall._at -= 2.0
+        key = events.Key("x", "x")
+        key.time -= 2.0 - before_s
+        view.app.post_message(key)
+        await view.pilot.pause()
+        assert bool(view.app.dialogs) is acts
+        assert acts or "gone" in view.app.said[-1]
 
 
 @pytest.mark.parametrize("seed", [1, 2])

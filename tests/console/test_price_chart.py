@@ -12,7 +12,7 @@ from textual.app import App, ComposeResult
 from kit.console.snapshot import assert_snapshot
 from service_tui.console import formats, theme
 from service_tui.console.widgets.braille import (
-    Frame,
+    PlotFrame,
     time_ticks,
     traced,
     value_range,
@@ -196,9 +196,9 @@ async def test_what_is_not_finite_is_left_out() -> None:
         assert "entry" not in "\n".join(lines_of(app))
 
 
-def frame(columns: int, rows: int, points: Sequence[tuple[float, float]]) -> Frame:
+def frame(columns: int, rows: int, points: Sequence[tuple[float, float]]) -> PlotFrame:
     low, high = value_range([value for _, value in points], (0.0, 1.0), 0.02)
-    return Frame(columns, rows, points[0][0], points[-1][0], low, high)
+    return PlotFrame(columns, rows, points[0][0], points[-1][0], low, high)
 
 
 def test_a_rise_is_drawn_from_the_lower_left_to_the_upper_right() -> None:

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service_tui.console.forms.order_draft import DraftError
+from service_tui.console.fields import FieldError, percent_text
 from service_tui.console.forms.rail_draft import (
-    BUYS_MAX,
     figure_text,
-    percent_line,
     read_defaults,
     read_figure,
     read_quiet,
@@ -18,6 +16,7 @@ from service_tui.console.forms.rail_draft import (
 )
 from service_tui.desk.commands.rails import SetRail
 from service_tui.desk.slices.rails import Rail, RailView, RiskDefaults
+from service_tui.terms import DAY_BUYS_MAX
 from service_tui.units import AMOUNT_MAX, ONE
 
 BAD = (
@@ -31,7 +30,7 @@ DEFAULTS = RiskDefaults(0.2, None, auto_monitor=True)
 
 
 def refused(read: Callable[[], object]) -> str:
-    with pytest.raises(DraftError) as error:
+    with pytest.raises(FieldError) as error:
         read()
     return str(error.value)
 
@@ -41,13 +40,13 @@ def refused(read: Callable[[], object]) -> str:
 def test_what_is_no_limit_is_refused_in_a_sentence(text: str, whose: str) -> None:
     lines = {"service": "100.00", "own": "40.00", whose: text}
     assert refused(lambda: read_rail(TRADE, lines["service"], lines["own"]))
-    with pytest.raises(DraftError):
+    with pytest.raises(FieldError):
         read_rail(BUYS, *(text if one == whose else "" for one in ("service", "own")))
 
 
 @pytest.mark.parametrize("text", ["2.5", " ", "1e2", "0", "5001", "-1", "1000001"])
 def test_a_number_of_buys_is_whole_and_within_the_plan(text: str) -> None:
-    with pytest.raises(DraftError):
+    with pytest.raises(FieldError):
         read_figure(Rail.DAY_BUYS, text, most=5_000)
 
 
@@ -122,7 +121,7 @@ def test_a_figure_is_read_as_it_is_written(cents: int) -> None:
     assert read_figure(Rail.TRADE, figure_text(Rail.TRADE, amount)) == amount
 
 
-@given(st.integers(1, BUYS_MAX))
+@given(st.integers(1, DAY_BUYS_MAX))
 def test_a_number_is_read_as_it_is_written(count: int) -> None:
     assert read_figure(Rail.DAY_BUYS, figure_text(Rail.DAY_BUYS, count)) == count
 
@@ -172,7 +171,7 @@ def test_nothing_changed_is_said_and_the_automatic_alone_is_a_change() -> None:
 @given(st.floats(0.0001, 1.0))
 def test_a_threshold_that_was_not_touched_loses_no_digits(fraction: float) -> None:
     before = RiskDefaults(fraction, None, auto_monitor=True)
-    found = read_defaults(before, percent_line(fraction), "", auto_monitor=False)
+    found = read_defaults(before, percent_text(fraction), "", auto_monitor=False)
     assert found.stop_loss_pct == fraction
 
 
@@ -182,7 +181,7 @@ def test_a_threshold_that_was_not_touched_loses_no_digits(fraction: float) -> No
 def test_quiet_hours_are_a_span_or_off() -> None:
     found = read_quiet("22-7")
     assert found is not None
-    assert found.in_words() == "22:00-07:00"
+    assert found.describe() == "22:00-07:00"
     assert read_quiet("") is read_quiet("off") is None
     for bad in ("nan", "inf", "-1", "22", "25:00-7:00", "10:00-10:00", "night"):
         assert "22:00-07:00" in refused(lambda one=bad: read_quiet(one))

@@ -20,7 +20,7 @@ from service_tui.console.needs import needs
 from service_tui.console.needs_risk import last_alerts
 from service_tui.console.ranking import LAST_S, TIERS_S, Need, rank, ranked
 from service_tui.console.shell.telling import BELL, Telling
-from service_tui.desk.slices.fleet import AgentNeedView, NeedKind
+from service_tui.desk.slices.fleet import AgentNeedKind, AgentNeedView
 from service_tui.desk.slices.records import NoticeKind, Phase, TicketState, Topic
 from service_tui.desk.slices.risk import AlertView
 from service_tui.desk.state import DeskState
@@ -145,7 +145,7 @@ def test_a_leash_is_told_from_80_percent() -> None:
         assert [one.word for one in needs(replace(CALM, supervision=view), NOW)] == told
 
 
-def of_agent(kind: NeedKind, left: float | None = None) -> AgentNeedView:
+def of_agent(kind: AgentNeedKind, left: float | None = None) -> AgentNeedView:
     at = None if left is None else Timestamp(NOW + left)
     return AgentNeedView(
         kind, "a-2", "heron", "n-1", "Will it rain?", Side.YES, Micros(9 * ONE), at
@@ -159,14 +159,14 @@ def with_needs(*found: AgentNeedView) -> DeskState:
 @pytest.mark.parametrize(
     ("kind", "word"),
     [
-        (NeedKind.ALERT, "alert"),
-        (NeedKind.SIGNAL, "signal"),
-        (NeedKind.REDEEMABLE, "redeem"),
-        (NeedKind.BREAKER, "breaker"),
+        (AgentNeedKind.ALERT, "alert"),
+        (AgentNeedKind.SIGNAL, "signal"),
+        (AgentNeedKind.REDEEMABLE, "redeem"),
+        (AgentNeedKind.BREAKER, "breaker"),
     ],
 )
-def test_what_other_agents_wait_for_stands_in_the_same_list(kind: NeedKind, word: str) -> None:
-    left = None if kind is NeedKind.REDEEMABLE else 1_200.0
+def test_what_other_agents_wait_for_stands_in_the_same_list(kind: AgentNeedKind, word: str) -> None:
+    left = None if kind is AgentNeedKind.REDEEMABLE else 1_200.0
     (found,) = needs(with_needs(of_agent(kind, left)), NOW)
     assert (found.word, found.row, found.screen) == (word, "a-2", "agents")
     assert found.what == "heron: YES Will it rain?"
@@ -177,7 +177,7 @@ def test_what_other_agents_wait_for_stands_in_the_same_list(kind: NeedKind, word
 def test_an_alert_of_any_agent_rings_in_its_last_ten_minutes() -> None:
     ears = Ears()
     telling = Telling(ears, 0)
-    state = with_needs(of_agent(NeedKind.ALERT, 650), of_agent(NeedKind.SIGNAL, 30))
+    state = with_needs(of_agent(AgentNeedKind.ALERT, 650), of_agent(AgentNeedKind.SIGNAL, 30))
     telling.ring(state, Timestamp(NOW))
     assert ears.heard == []
     telling.ring(state, Timestamp(NOW + 60))

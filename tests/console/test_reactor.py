@@ -13,12 +13,15 @@ from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.explain import Explain
 from service_tui.console.needs import needs
-from service_tui.console.screens.reactor.choose_policy import ChoosePolicy
-from service_tui.console.screens.reactor.config_form import ReactorForm
-from service_tui.console.screens.reactor.mirror_form import MirrorForm
-from service_tui.console.screens.reactor.rows import ReactorRow, key_of
+from service_tui.console.screens.reactor.forms import (
+    ChoosePolicy,
+    FollowForm,
+    LabelForm,
+    ReactorForm,
+)
+from service_tui.console.screens.reactor.mirror import MirrorForm
 from service_tui.console.screens.reactor.screen import ReactorScreen
-from service_tui.console.screens.reactor.wallet_form import FollowForm, LabelForm
+from service_tui.console.screens.reactor.table import ReactorRow, key_of
 from service_tui.console.widgets import fall
 from service_tui.console.widgets.banner import lasting_things
 from service_tui.desk.commands.reactor import (
@@ -42,8 +45,8 @@ from service_tui.desk.slices.reactor import (
     SignalsSeen,
     SignalState,
     SignalView,
+    SourceWalletView,
     Tally,
-    WalletView,
     reduce_reactor,
 )
 from service_tui.desk.slices.records import Phase, Topic
@@ -517,7 +520,7 @@ async def test_only_what_waits_can_be_dismissed() -> None:
 async def test_the_wallets_show_policy_statistics_and_their_own_record() -> None:
     async with reactor(size=HUGE) as view:
         await view.press("o")
-        rows = [row for row in view.rows() if isinstance(row, WalletView)]
+        rows = [row for row in view.rows() if isinstance(row, SourceWalletView)]
         assert [row.is_followed for row in rows] == sorted(
             (row.is_followed for row in rows), reverse=True
         )
@@ -872,7 +875,8 @@ async def test_a_wallet_with_a_past_and_no_signals_keeps_its_statistics() -> Non
     async with reactor(with_reactor(past=past)) as view:
         await view.press("o")
         assert any(
-            isinstance(row, WalletView) and row.tally.signals_count == 4 for row in view.rows()
+            isinstance(row, SourceWalletView) and row.tally.signals_count == 4
+            for row in view.rows()
         )
 
 

@@ -8,12 +8,11 @@ import pytest
 from kit.console.real_ticket import BOTH, REAL, held_there, state_on, turned
 from kit.console.ticket import HELD, MARKET, short_quiet, ticket
 from kit.samples.desk import NOW
+from service_tui.console.fields import FieldError
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.live_order import live_order, live_question
 from service_tui.console.forms.order_draft import (
     Draft,
-    DraftError,
-    Holding,
     holding,
     read_order,
     sellable,
@@ -24,6 +23,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.redemption import RedemptionView, Stage
 from service_tui.desk.state import DeskState
+from service_tui.desk.trading.preflight import HeldSide
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Probability
 
@@ -98,8 +98,8 @@ async def test_figures_of_one_venue_are_never_shown_in_the_money_of_another() ->
 
 async def test_a_sale_counts_what_is_held_on_its_venue_alone() -> None:
     here = holding(REAL, MARKET.market_id, HELD.side)
-    assert here == Holding(HELD.shares, HELD.cost)
-    assert holding(REAL, MARKET.market_id, Side.YES, Venue.EVM) == Holding(
+    assert here == HeldSide(HELD.shares, HELD.cost)
+    assert holding(REAL, MARKET.market_id, Side.YES, Venue.EVM) == HeldSide(
         Micros(40 * ONE), Micros(20 * ONE)
     )
     assert holding(REAL, MARKET.market_id, Side.NO, Venue.EVM) is None
@@ -150,11 +150,11 @@ async def test_only_venues_on_which_the_market_trades_are_offered() -> None:
 
 def test_an_order_for_a_venue_of_another_market_is_refused_in_words() -> None:
     draft = Draft(replace(MARKET, venues=BOTH), Side.YES, Action.BUY, "10", venue=Venue.SOL)
-    with pytest.raises(DraftError, match="trades on sim and evm_venue only") as no:
+    with pytest.raises(FieldError, match="trades on sim and evm_venue only") as no:
         read_order(REAL, draft, NOW)
     assert MARKET.market_id not in str(no.value)
     unknown = replace(draft, market=MARKET)
-    assert read_order(REAL, unknown, NOW).venue is Venue.SOL
+    assert read_order(state_on(), unknown, NOW).venue is Venue.SOL
 
 
 async def test_a_key_right_behind_enter_sends_nothing() -> None:

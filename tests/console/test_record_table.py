@@ -14,14 +14,17 @@ from textual.pilot import Pilot
 
 from kit.console import painting
 from kit.console.snapshot import assert_snapshot, picture
+from kit.samples.desk import NOW, sample_state
 from service_tui.console import formats, theme
 from service_tui.console.keys import bindings_of
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column, fitted, fitted_line, placed
 from service_tui.console.widgets.fall import DEAD_S
 from service_tui.console.widgets.record_table import RecordTable, TableState
 from service_tui.units import Micros
 
 SIZE = (80, 12)
+VIEW = ViewContext.of(sample_state(), NOW)
 PAGE = SIZE[1] - 1
 EVIL = "[@click=app.quit]press me[/] [/red] [bold]"
 
@@ -35,19 +38,19 @@ class Row:
 
 
 COLUMNS = (
-    Column[Row]("name", "Name", 12, lambda row: row.name, lambda row: row.name, flex=True),
+    Column[Row]("name", "Name", 12, lambda row, _: row.name, lambda row, _: row.name, flex=True),
     Column[Row](
         "price",
         "Price",
         6,
-        lambda row: formats.price(row.price, aligned=True),
-        lambda row: row.price,
+        lambda row, _: formats.price(row.price, aligned=True),
+        lambda row, _: row.price,
         numeric=True,
     ),
     Column[Row](
-        "pnl", "P&L $", 10, lambda row: formats.pnl(Micros(row.pnl)), numeric=True, tier=80
+        "pnl", "P&L $", 10, lambda row, _: formats.pnl(Micros(row.pnl)), numeric=True, tier=80
     ),
-    Column[Row]("wide", "Wide", 12, lambda row: row.key, tier=120),
+    Column[Row]("wide", "Wide", 12, lambda row, _: row.key, tier=120),
 )
 
 
@@ -73,7 +76,9 @@ class Bare(App[None]):
         for each in theme.load_themes(theme.shipped_folder()).themes:
             self.register_theme(each)
         self.theme = "night"
-        self.table = RecordTable(columns, lambda row: row.key, "No rows yet.\n\nPress r to ask.")
+        self.table = RecordTable(
+            columns, lambda row: row.key, "No rows yet.\n\nPress r to ask.", view=lambda: VIEW
+        )
         self.table.show(shown)
         self.heard: list[tuple[str, str | None]] = []
 
@@ -438,7 +443,11 @@ async def test_a_line_is_painted_again_when_its_glow_ends() -> None:
 async def test_redraw_shows_what_the_cells_say_now() -> None:
     masked = [False]
     column = Column[Row](
-        "pnl", "P&L", 10, lambda row: formats.pnl(Micros(row.pnl), masked=masked[0]), numeric=True
+        "pnl",
+        "P&L",
+        10,
+        lambda row, _: formats.pnl(Micros(row.pnl), masked=masked[0]),
+        numeric=True,
     )
     app = Bare(rows(3), (column,))
     async with app.run_test(size=SIZE) as pilot:

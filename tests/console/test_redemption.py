@@ -10,15 +10,19 @@ from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.qr import qr_lines
-from service_tui.console.redemption_text import steps_text, sums_text
-from service_tui.console.screens.redemption.columns import redemption_columns
-from service_tui.console.screens.redemption.dialog import RedeemDialog
+from service_tui.console.screens.redemption.detail import steps_text, sums_text
+from service_tui.console.screens.redemption.forms import RedeemDialog
 from service_tui.console.screens.redemption.screen import RedemptionScreen
-from service_tui.console.screens.wallet.code import WalletCode
+from service_tui.console.screens.redemption.table import QUEUE
+from service_tui.console.screens.wallet.forms import (
+    NewKeyDialog,
+    SecretInput,
+    StoredKeys,
+    WalletCode,
+)
 from service_tui.console.screens.wallet.panel import WalletPanel
-from service_tui.console.screens.wallet.passphrase import NewKeyDialog, SecretInput
-from service_tui.console.screens.wallet.stored_keys import StoredKeys
 from service_tui.console.screens.wallet.text import checklist_text
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets import dialog as dialogs
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.console.widgets.plain_input import PlainInput
@@ -61,7 +65,7 @@ from service_tui.desk.slices.wallet import (
 from service_tui.desk.state import DeskState
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
-from service_tui.wire.wallet import CheckBody, WalletBody
+from service_tui.wire.wallet import RequirementBody, WalletBody
 
 FULL = sample_state()
 STATE = seen_before(
@@ -129,8 +133,8 @@ def test_a_question_ages_by_the_worlds_time_and_money_by_ours(stage: Stage, age:
     assert STATE.world is not None
     state = replace(STATE, world=replace(STATE.world, now=Timestamp(NOW + 864_000), wall_at=NOW))
     row = row_of(1, stage=stage, since=ours if stage is Stage.REDEEMED else worlds)
-    column = next(one for one in redemption_columns(lambda: state, lambda: NOW) if one.id == "age")
-    assert str(column.cell(row)) == age
+    column = next(one for one in QUEUE.columns if one.id == "age")
+    assert str(column.cell(row, ViewContext.of(state, NOW))) == age
 
 
 async def test_every_amount_on_the_way_to_money_names_its_unit() -> None:
@@ -155,9 +159,10 @@ async def test_every_amount_on_the_way_to_money_names_its_unit() -> None:
 
 def test_what_is_paid_in_two_kinds_of_money_is_not_summed() -> None:
     rows = (row_of(0), row_of(1), row_of(2, venue=Venue.SOL, amount=Micros(7_000_000)))
-    assert sums_text(rows, masked=False).plain == "100.00 USDC.e, 7.00 USDC"
-    assert "100" not in sums_text(rows, masked=True).plain
-    assert sums_text((), masked=False).plain == ""
+    view = ViewContext.of(STATE, NOW)
+    assert sums_text(rows, view).plain == "100.00 USDC.e, 7.00 USDC"
+    assert "100" not in sums_text(rows, replace(view, masked=True)).plain
+    assert sums_text((), view).plain == ""
 
 
 async def test_what_can_be_redeemed_stands_first() -> None:
@@ -463,7 +468,7 @@ async def test_the_banner_names_the_keys_that_switch_real_money_off(size: tuple[
     async with running(on, first="portfolio", size=size) as seen:
         assert "REAL MONEY" in seen.text
         if size[0] > 120:
-            assert "5, W, then L switches it off" in seen.text
+            assert "switch it off (5, W, L)" in seen.text
         await seen.press("5", "W", "L")
         assert given(seen) == [SetLive(on=False)]
         await seen.bring(replace(STATE, wallet=wallet_of(live=False)))
@@ -518,7 +523,7 @@ async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> 
             assert ("D names files that are no key" in seen.toasts[-1]) is is_said
 
 
-@pytest.mark.parametrize("name", get_args(CheckBody.model_fields["name"].annotation))
+@pytest.mark.parametrize("name", get_args(RequirementBody.model_fields["name"].annotation))
 def test_a_check_stands_apart_and_never_fails_in_words_of_success(name: str) -> None:
     row = {"name": name, "about": "it is there"}
     done, missing = (

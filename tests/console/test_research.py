@@ -7,10 +7,11 @@ from textual.widgets import Input
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import sample_state
 from kit.samples.research import point_of, research_sample, session_of
+from service_tui.console.fields import FieldError
 from service_tui.console.screens.research.chart import metric_chart, sweep_chart
+from service_tui.console.screens.research.detail import backtest_text
 from service_tui.console.screens.research.forms import BacktestForm, SessionForm, read_thresholds
 from service_tui.console.screens.research.screen import ResearchScreen
-from service_tui.console.screens.research.text import backtest_text
 from service_tui.desk.commands.research import (
     EndSession,
     ResetSession,
@@ -88,7 +89,7 @@ async def test_a_backtest_is_asked_of_a_venue(typed: str, venue: Venue | None) -
         assert isinstance(form, BacktestForm)
         form.write("backtest-venue", typed)
         form.refresh_form()
-        said = form.judged()
+        said = form.result_or_problem()
         if venue is None:
             assert said == "the venue is sim or evm_venue"
         else:
@@ -104,7 +105,7 @@ async def test_what_is_no_slug_is_asked_of_nobody(slug: str) -> None:
         assert isinstance(form, BacktestForm)
         form.write("backtest-skill", slug)
         form.refresh_form()
-        assert form.judged() == "name the skill by its slug"
+        assert form.result_or_problem() == "name the skill by its slug"
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ async def test_a_session_is_begun_in_a_form_with_a_new_name() -> None:
         await seen.press("6", "n")
         form = seen.app.screen
         assert isinstance(form, SessionForm)
-        assert isinstance(form.judged(), str)
+        assert isinstance(form.result_or_problem(), str)
         form.write("session-name", "third")
         form.refresh_form()
         await seen.press("ctrl+j")
@@ -219,7 +220,8 @@ def test_thresholds_are_read_as_a_person_writes_them() -> None:
               "a=0..1 b=0..1 c=0..1"]
 )  # fmt: skip
 def test_what_is_no_threshold_is_said(typed: str) -> None:
-    assert isinstance(read_thresholds(typed), str)
+    with pytest.raises(FieldError):
+        read_thresholds(typed)
 
 
 def test_the_chart_marks_each_status_and_the_best() -> None:

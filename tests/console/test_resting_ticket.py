@@ -127,7 +127,7 @@ async def test_the_list_of_open_orders_cancels_what_is_under_its_cursor() -> Non
         for words in ("sell YES 30.00 left at 0.60", "asks for 18.00 USDC.e", "5.00 filled, keeps"):
             assert words in shown
         await pilot.press("j", "d")
-        assert app.given == [CancelOrders(("o2",), two[1].in_words())]
+        assert app.given == [CancelOrders(("o2",), two[1].describe())]
         # The order under the cursor is gone: its neighbour is shown, and no key hits that at once.
         page.take(replace(state, orders=two[:1]), NOW)
         await pilot.press("d")
@@ -137,7 +137,7 @@ async def test_the_list_of_open_orders_cancels_what_is_under_its_cursor() -> Non
             == "the row you were on is gone: nothing was done, press again for the row shown"
         )
         await pilot.press("k", "d")
-        assert app.given[-1] == CancelOrders(("o1",), two[0].in_words())
+        assert app.given[-1] == CancelOrders(("o1",), two[0].describe())
         await pilot.press("D")
         await pilot.pause(2 * ARMED_AFTER_S)
         assert len(app.given) == 2
@@ -175,7 +175,7 @@ async def test_the_cursor_stays_in_sight_however_many_orders_rest() -> None:
         assert "▌ sell YES 30.00 left at 0.40" in rows
         assert "d cancel" in rows
         await pilot.press("d")
-        assert app.given == [CancelOrders(("o40",), many[-1].in_words())]
+        assert app.given == [CancelOrders(("o40",), many[-1].describe())]
 
 
 async def test_the_list_says_how_many_orders_cannot_be_read() -> None:

@@ -6,13 +6,13 @@ import pytest
 
 from kit.console.doors import running
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.parts.market_filter import Around
-from service_tui.console.parts.market_text import headline
-from service_tui.console.screens.markets.columns import market_columns, room_of
+from service_tui.console.screens.markets.detail import headline
+from service_tui.console.screens.markets.table import MARKETS as TABLE
+from service_tui.console.screens.markets.table import room_of
 from service_tui.console.widgets.columns import placed
 from service_tui.units import Probability
 
-COLUMNS = market_columns(lambda: Around(NOW, frozenset(), frozenset()))
+COLUMNS = TABLE.columns
 SCROLLBAR = 1
 
 

@@ -13,20 +13,21 @@ from service_tui.console import formats
 from service_tui.console.forms.report import report_text
 from service_tui.console.needs import needs
 from service_tui.console.parts.explained import account_numbers, market_numbers, position_numbers
-from service_tui.console.parts.market_filter import Around
-from service_tui.console.parts.market_text import headline
-from service_tui.console.parts.monitor_text import guard_line
-from service_tui.console.parts.position_columns import Look, open_columns
-from service_tui.console.screens.agents.columns import agent_columns
-from service_tui.console.screens.agents.text import agent_detail, fleet_bits, number_of
-from service_tui.console.screens.markets.columns import market_columns
-from service_tui.console.screens.overview.briefing import briefing_text
-from service_tui.console.screens.portfolio.text import account_figures, position_body
+from service_tui.console.screens.agents.detail import describe, fleet_bits
+from service_tui.console.screens.agents.table import AGENTS
+from service_tui.console.screens.markets.detail import headline
+from service_tui.console.screens.markets.table import MARKETS as TABLE
+from service_tui.console.screens.monitors.detail import guarded_text
+from service_tui.console.screens.overview.detail import briefing_text
+from service_tui.console.screens.portfolio.detail import account_figures, position_body
+from service_tui.console.screens.portfolio.table import OPEN
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.top_bar import ask_bits, money_bits, world_bits
 from service_tui.desk.audit.exports import day_in_markdown, files_of
 from service_tui.desk.audit.report import day_reports, known_pasts
-from service_tui.desk.facts import AccountSeen, BriefingSeen, FleetSeen, LimitsSeen, MarketsSeen
+from service_tui.desk.changes import Changed
+from service_tui.desk.facts import AccountSeen, MarketsSeen
 from service_tui.desk.figures import own_agent, pnl_points, price_points
 from service_tui.desk.rails import rails
 from service_tui.desk.reduce import reduce
@@ -67,9 +68,9 @@ def one_state() -> DeskState:
     )
     facts = (
         AccountSeen(known.account),
-        LimitsSeen(known.limits),
-        FleetSeen(replace(known.fleet, agents=(own, *others))),
-        BriefingSeen(known.briefing, 0),
+        Changed(known.limits),
+        Changed(replace(known.fleet, agents=(own, *others))),
+        Changed(known.briefing, 0),
         MarketsSeen(moved(known)),
     )
     for fact in facts:
@@ -79,6 +80,7 @@ def one_state() -> DeskState:
 
 STATE = one_state()
 OWN = own_agent(STATE)
+VIEW = ViewContext.of(STATE, NOW)
 
 
 def text_of(parts: Iterable[object]) -> str:
@@ -86,7 +88,7 @@ def text_of(parts: Iterable[object]) -> str:
 
 
 def cells(columns: Iterable[Column], row: object) -> Mapping[str, str]:
-    return {column.id: str(column.cell(row)).strip() for column in columns}
+    return {column.id: str(column.cell(row, VIEW)).strip() for column in columns}
 
 
 def exported(name: str) -> list[dict[str, str]]:
@@ -94,11 +96,11 @@ def exported(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content)))
 
 
-ROW = cells(agent_columns(lambda: STATE, lambda: NOW), OWN)
+ROW = cells(AGENTS.columns, OWN)
 HEAD = text_of(money_bits(STATE, NOW))
 ACCOUNT = {label: str(value) for label, value in account_figures(STATE.account, masked=False)}
 EXPLAINED = {one.name: str(one.value) for one in account_numbers(STATE, NOW)}
-DETAIL = agent_detail(OWN, STATE, NOW).plain
+DETAIL = describe(OWN, VIEW).plain
 REPORTED = next(
     one for one in day_reports(STATE, NOW, known_pasts(STATE)) if one.agent.is_own
 ).monies[0]
@@ -117,7 +119,7 @@ def test_the_equity_is_one_figure() -> None:
     assert REPORTED.equity == STATE.account.equity == OWN.equity
     assert rounded(EXPORTED["equity"]) == rounded(equity)
     every = sum(one.equity for one in STATE.fleet.agents)
-    assert formats.money(Micros(every)).plain in text_of(fleet_bits(STATE))
+    assert formats.money(Micros(every)).plain in text_of(fleet_bits(VIEW))
 
 
 def test_the_pnl_of_the_day_is_one_figure() -> None:
@@ -129,7 +131,7 @@ def test_the_pnl_of_the_day_is_one_figure() -> None:
     assert rounded(EXPORTED["day_pnl"]) == rounded(today)
     assert today in report_text(STATE, NOW).plain
     every = sum(one.day_pnl for one in STATE.fleet.agents)
-    assert formats.pnl(Micros(every), arrow=True).plain in text_of(fleet_bits(STATE))
+    assert formats.pnl(Micros(every), arrow=True).plain in text_of(fleet_bits(VIEW))
 
 
 def test_the_pnl_is_one_figure_in_list_chart_head_and_report() -> None:
@@ -141,7 +143,7 @@ def test_the_pnl_is_one_figure_in_list_chart_head_and_report() -> None:
     assert rounded(EXPORTED["total_pnl"]) == rounded(total)
     percent = 100 * STATE.account.total_pnl / STATE.account.start
     said = formats.percent_change(percent / 100).plain
-    assert said in briefing_text(STATE, NOW, width=WIDE, lines=1).plain
+    assert said in briefing_text(ViewContext.of(STATE, NOW, WIDE), lines=1).plain
 
 
 def test_the_win_rate_is_one_figure() -> None:
@@ -149,8 +151,8 @@ def test_the_win_rate_is_one_figure() -> None:
     assert rate == OWN.win_rate == STATE.briefing.standing.win_rate == 1 / 3
     assert ACCOUNT["win rate"] == EXPLAINED["win rate"] == formats.percent(rate).plain
     assert ROW["won"] == formats.percent(rate, 0).plain
-    assert number_of(OWN, "won") == 100 * rate
-    head = briefing_text(STATE, NOW, width=WIDE, lines=1).plain
+    assert AGENTS.compared["won"](OWN, VIEW) == 100 * rate
+    head = briefing_text(ViewContext.of(STATE, NOW, WIDE), lines=1).plain
     assert f"wins {formats.percent(rate, 0).plain}" in head
 
 
@@ -185,7 +187,7 @@ def test_a_price_is_one_figure_in_list_headline_chart_and_position() -> None:
     watched = STATE.markets[STATE.detail.market_id]
     open_market = next(one for one in STATE.markets.values() if one.is_open)
     price = formats.price(open_market.price).plain
-    columns = market_columns(lambda: Around(NOW, frozenset(), frozenset()))
+    columns = TABLE.columns
     assert cells(columns, open_market)["price"] == price
     assert str(market_numbers(open_market, STATE, NOW)[0].value) == price
     points = price_points(open_market, replace(STATE.detail, points=((NOW, 0.1),)), NOW)
@@ -195,13 +197,13 @@ def test_a_price_is_one_figure_in_list_headline_chart_and_position() -> None:
     for held in (one for one in STATE.positions if STATE.markets[one.market_id].is_open):
         shown = formats.price(STATE.markets[held.market_id].price_of(held.side)).plain
         assert formats.price(held.mark_price).plain == shown
-        assert shown in position_body(held, NOW, 100, masked=False).plain
+        assert shown in position_body(held, ViewContext.of(STATE, NOW, 100)).plain
         explained = {one.name: str(one.value) for one in position_numbers(held, STATE, NOW)}
         assert explained["mark value, $SIM"] == formats.money(held.mark_value).plain
 
 
 def test_what_is_guarded_and_what_waits_are_counts_of_what_is_listed() -> None:
-    words = guard_line(STATE).plain.lstrip("! ").split()
+    words = guarded_text(STATE).plain.lstrip("! ").split()
     watched = {one.key for one in STATE.risk.monitors if one.shares > 0}
     assert int(words[0]) == len(watched)
     assert int(words[2]) == len({one.key for one in STATE.positions} | watched)
@@ -218,12 +220,12 @@ def test_the_value_of_the_positions_is_one_figure_in_list_head_explanation_and_e
     inputs = {label: str(shown) for label, shown in equity.inputs}
     assert inputs["cash, $SIM"] == formats.money(STATE.account.cash).plain == ACCOUNT["cash $"]
     assert inputs["mark value, $SIM"] == formats.money(value).plain
-    columns = open_columns(lambda: Look(NOW, masked=False))
+    columns = OPEN.columns
     rows = {one["market"]: one for one in exported("positions.csv") if one["agent"] == OWN.agent_id}
     for held in STATE.positions:
         shown = formats.money(held.mark_value).plain
         assert cells(columns, held)["value"] == shown
-        assert shown in position_body(held, NOW, 100, masked=False).plain
+        assert shown in position_body(held, ViewContext.of(STATE, NOW, 100)).plain
         assert rounded(rows[held.market_id]["mark_value"]) == rounded(shown)
 
 

@@ -7,51 +7,53 @@ from kit.samples.reactor import reactor_state
 from kit.samples.research import research_sample
 from kit.samples.wallet import redemption_of
 from service_tui.console import formats
-from service_tui.console.parts.position_columns import Look
-from service_tui.console.redemption_text import detail_of, paid, sums_bits
-from service_tui.console.screens.reactor.columns import signal_columns
-from service_tui.console.screens.reactor.numbers import reactor_numbers
-from service_tui.console.screens.reactor.text import state_line
-from service_tui.console.screens.redemption.columns import redemption_columns
-from service_tui.console.screens.research.text import experiment_columns, session_head
+from service_tui.console.screens.reactor.detail import explain_row, state_text
+from service_tui.console.screens.reactor.table import FEED
+from service_tui.console.screens.redemption.detail import describe, paid, sums_bits
+from service_tui.console.screens.redemption.table import QUEUE
+from service_tui.console.screens.research.detail import session_head
+from service_tui.console.screens.research.table import EXPERIMENTS
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.audit.exports import TABLES
 
 WIDE = 200
+VIEW = ViewContext.of(sample_state(), NOW)
 
 
 def cells(columns: tuple[Column[object], ...], row: object) -> list[str]:
-    return [str(column.cell(row)).strip() for column in columns]
+    return [str(column.cell(row, VIEW)).strip() for column in columns]
 
 
 def test_the_day_and_each_mirror_of_the_reactor_are_one_figure() -> None:
     state = reactor_state()
-    head = state_line(state, NOW, WIDE).plain
+    view = ViewContext.of(state, NOW, WIDE)
+    head = state_text(view).plain
     assert formats.money(state.reactor.day_spent).plain in head
     spent = state.reactor.config.daily_cap - state.reactor.day_left
     assert spent == state.reactor.day_spent
-    columns = signal_columns(lambda: Look(NOW, masked=False))
     for row in state.reactor.signals[:4]:
-        explained = {one.name: str(one.value) for one in reactor_numbers(row, state, NOW)}
-        assert explained["mirror, $"] in cells(columns, row)
+        explained = {one.name: str(one.value) for one in explain_row(row, view)}
+        assert explained["mirror, $"] in cells(FEED.columns, row)
 
 
 def test_what_is_ready_to_redeem_is_the_sum_of_its_rows() -> None:
     state = replace(sample_state(), redemption=redemption_of())
-    head = "  ".join(bit.text.plain for bit in sums_bits(state))
+    view = ViewContext.of(state, NOW)
+    head = "  ".join(bit.text.plain for bit in sums_bits(view))
     ready = state.redemption.ready
     assert ready
     assert f"{len(ready)} ready" in head
     for row in state.redemption.rows:
-        told = "".join(part.plain for part in detail_of(row, state, NOW))
-        assert paid(row.amount, row.money, masked=False).plain in told
-        listed = cells(redemption_columns(lambda: state, lambda: NOW), row)
+        told = "".join(part.plain for part in describe(row, view))
+        assert paid(row.amount, row.money, view).plain in told
+        listed = cells(QUEUE.columns, row)
         assert any(formats.money(row.amount).plain in cell for cell in listed)
 
 
 def test_the_best_of_a_session_is_one_figure_in_head_list_and_export() -> None:
     state = replace(sample_state(), research=research_sample())
-    columns = experiment_columns(lambda: NOW)
+    columns = EXPERIMENTS.columns
     exported = {(one["session"], one["number"]): one for one in TABLES["experiments"](state)}
     for row in state.research.experiments:
         kept = exported[row.session, row.number]

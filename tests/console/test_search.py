@@ -6,22 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.parts.market_filter import (
+from service_tui.console.screens.agents.table import AGENTS
+from service_tui.console.screens.markets.filter import (
     COMPARED,
     NAMED,
     NAMES,
     SIM_ALONE,
-    Around,
+    FilterContext,
     MarketFilter,
     chosen,
     filter_from,
     search_of,
     venues_of,
 )
-from service_tui.console.parts.monitor_columns import monitor_columns
-from service_tui.console.parts.position_columns import Look, open_columns
-from service_tui.console.screens.agents.columns import agent_columns
-from service_tui.console.screens.markets.columns import market_columns
+from service_tui.console.screens.markets.table import MARKETS as TABLE
+from service_tui.console.screens.monitors.table import MONITORS
+from service_tui.console.screens.portfolio.table import OPEN
 from service_tui.console.search import names_of, read_search
 from service_tui.console.widgets.columns import Column
 from service_tui.terms import MarketStatus, Venue
@@ -32,7 +32,7 @@ MARKETS = tuple(
     replace(market, venues=KINDS[place % len(KINDS)])
     for place, market in enumerate(STATE.markets.values())
 )
-AROUND = Around(
+AROUND = FilterContext(
     now=NOW,
     held=frozenset(held.market_id for held in STATE.positions),
     stars=STATE.stars,
@@ -123,7 +123,7 @@ def test_a_column_of_text_is_asked_for_a_part_of_it() -> None:
 
 
 def test_every_title_of_the_table_may_be_typed() -> None:
-    columns = market_columns(lambda: AROUND)
+    columns = TABLE.columns
     names = names_of((one.id, one.title) for one in columns)
     aside = {"marks", "spark"}
     assert {name: column for name, column in names.items() if column not in aside}.items() <= (
@@ -153,9 +153,9 @@ def test_an_unknown_name_is_said_and_the_rest_holds(typed: str, said: str) -> No
 @pytest.mark.parametrize(
     "columns",
     [
-        open_columns(lambda: Look(NOW, masked=False)),
-        agent_columns(lambda: STATE, lambda: NOW),
-        monitor_columns(lambda: False),
+        OPEN.columns,
+        AGENTS.columns,
+        MONITORS.columns,
     ],
 )
 def test_every_table_knows_its_columns_by_their_titles(columns: tuple[Column, ...]) -> None:

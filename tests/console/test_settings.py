@@ -7,19 +7,20 @@ from textual.widgets import Input, Static
 from kit.console.doors import DATA_PATH, LOG_PATH, Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.deliveries import Way, choices_of, ways_text
+from service_tui.console.deliveries import Channel, choices_of, ways_text
 from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.form import Form
-from service_tui.console.parts.base import Surroundings
-from service_tui.console.screens.settings.rows import SettingRow, rows
+from service_tui.console.screens.settings.detail import about_text, describe, describe_shortly
 from service_tui.console.screens.settings.screen import SettingsScreen
-from service_tui.console.screens.settings.text import about_text, detail_text, hint_text
+from service_tui.console.screens.settings.table import SettingRow, settings
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.numbered_view import ProgramInfo
 from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
-from service_tui.desk.slices.rails import Rail, RiskDefaults
+from service_tui.desk.slices.rails import RULES, Rail, RiskDefaults
 from service_tui.desk.slices.records import NoticeKind, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Plan, Venue
@@ -27,16 +28,18 @@ from service_tui.units import ONE, Timestamp
 
 STATE = seen_before(sample_state())
 STATE = replace(STATE, preferences={**STATE.preferences, "theme": "night"})
-AROUND = Surroundings(LOG_PATH, DATA_PATH, ("night", "paper"))
+AROUND = ProgramInfo(LOG_PATH, DATA_PATH, ("night", "paper"))
 BAD = ("nan", "inf", "-5", "99999999999", "five")
 
 
 def row(key: str, state: DeskState = STATE, now: float = NOW) -> SettingRow:
-    return next(one for one in rows(state, Timestamp(now), "night") if one.key == key)
+    return next(
+        one for one in settings(ViewContext.of(state, Timestamp(now)), "night") if one.key == key
+    )
 
 
 def detail(key: str, state: DeskState = STATE, now: float = NOW) -> str:
-    return detail_text(row(key, state, now), state, Timestamp(now)).plain
+    return describe(row(key, state, now), ViewContext.of(state, Timestamp(now))).plain
 
 
 def paused(state: DeskState = STATE) -> DeskState:
@@ -116,7 +119,9 @@ async def test_a_limit_that_is_loosened_is_asked_once_more_and_can_be_brought_ba
         await seen.press("u")
         await seen.until(lambda: len(seen.doors.submitted) == 2)
         assert seen.doors.submitted[-1] == SetRail(Rail.TRADE, 100 * ONE)
+        await seen.until(lambda: f"brought back: {RULES[Rail.TRADE].name}" in seen.toasts[-1])
         await seen.press("u")
+        await seen.until(lambda: "nothing was changed here" in seen.toasts[-1])
         assert len(seen.doors.submitted) == 2
 
 
@@ -275,12 +280,13 @@ async def test_the_ways_of_a_kind_are_turned_by_digits(kind: NoticeKind) -> None
         await seen.press("3", "4", "enter")
         await seen.until(lambda: bool(seen.doors.submitted))
         before = choices_of({}).ways_of(kind)
-        wanted = ways_text(before | {Way.BELL, Way.DESKTOP})
+        wanted = ways_text(before | {Channel.BELL, Channel.DESKTOP})
         assert seen.doors.submitted == [SetPreference(f"notify.{kind.value}", wanted)]
         await seen.press("u")
         await seen.until(lambda: len(seen.doors.submitted) == 2)
         back = SetPreference(f"notify.{kind.value}", ways_text(before))
         assert seen.doors.submitted[-1] == back
+        await seen.until(lambda: "brought back: that choice" in seen.toasts[-1])
 
 
 async def test_quiet_hours_are_written_and_taken_away() -> None:
@@ -369,7 +375,10 @@ def test_every_limit_says_both_figures_what_is_used_and_when_it_starts_anew() ->
 def test_a_limit_of_the_desks_own_binds_where_it_is_smaller() -> None:
     own = replace(STATE, preferences={"limits.sim_trade": str(40 * ONE)})
     assert "binds        40.00  this desk" in detail("limit.sim_trade", own)
-    assert "service 500.00, this desk 40.00" in hint_text(row("limit.sim_trade", own), NOW).plain
+    assert (
+        "service 500.00, this desk 40.00"
+        in describe_shortly(row("limit.sim_trade", own), ViewContext.of(own, NOW)).plain
+    )
 
 
 def test_a_figure_that_cannot_be_read_is_said_loudly() -> None:
@@ -391,9 +400,9 @@ def test_nothing_known_is_no_row_and_no_word() -> None:
             "host:443", Mode.SIM, Venue.SIM, embedded=False, phase=STATE.service.phase
         )
     )
-    keys = [one.key for one in rows(bare, NOW, "night")]
+    keys = [one.key for one in settings(ViewContext.of(bare, NOW), "night")]
     assert not any(key.startswith(("limit.", "risk.", "trading.")) for key in keys)
-    text = about_text(bare, NOW, Surroundings()).plain
+    text = about_text(bare, NOW, ProgramInfo()).plain
     assert "not known yet" in text
     assert "None" not in text
 
@@ -407,5 +416,5 @@ def test_it_tells_account_world_service_and_places() -> None:
 def test_privacy_masks_limits() -> None:
     private = replace(STATE, preferences={"privacy": "on"})
     assert "500.00" not in detail("limit.day_spend", private)
-    for one in rows(private, NOW, "night"):
+    for one in settings(ViewContext.of(private, NOW), "night"):
         assert "500.00" not in f"{one.value.plain}{one.beside.plain}"

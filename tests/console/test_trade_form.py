@@ -11,7 +11,7 @@ from service_tui.console.forms.trade_form import CHANGED
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import Topic
-from service_tui.terms import Action, MarketStatus, Side, Venue
+from service_tui.terms import PROSE_MAX, Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
 KEY = "a1" * 32
@@ -222,7 +222,7 @@ PASTED = [
     ("[bold]x[/] [/red] [@click=app.quit]y", "[bold]x[/] [/red] [@click=app.quit]y"),
     ("two\nlines\x1b]52;c;eA==\x07\x00", "two lines]52;c;eA=="),
     ("\u202eevil\u200b", "evil"),
-    ("x" * 600, "x" * 500),
+    ("x" * (PROSE_MAX + 100), "x" * PROSE_MAX),
     (KEY, ""),
     (f"my key is 0x{KEY}", ""),
     ("sk_live_0123456789abcdef", ""),
@@ -472,3 +472,14 @@ async def test_the_ticket_fits_every_terminal_and_looks_as_kept() -> None:
         for size in ((250, 70), (20, 5), (1, 1)):
             await t.pilot.resize_terminal(*size)
         assert t.app.is_running
+
+
+async def test_the_longest_reasoning_that_can_be_typed_is_sent_whole() -> None:
+    async with ticket() as t:
+        await t.quoted("25")
+        t.reasoning.value = "x" * PROSE_MAX
+        await t.pilot.press("enter")
+        await until(t.pilot, lambda: bool(t.returned))
+        (order,) = t.returned
+        assert order is not None
+        assert len(order.reasoning) == PROSE_MAX

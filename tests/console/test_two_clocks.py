@@ -8,15 +8,17 @@ from kit.samples.guarded import guarded_state
 from kit.samples.reactor import reactor_state
 from service_tui.console.freshness import of_wall, of_world
 from service_tui.console.needs import needs
-from service_tui.console.parts.market_text import news, rules, trades
-from service_tui.console.parts.monitor_text import told_of
-from service_tui.console.parts.position_columns import Look, closed_columns
-from service_tui.console.screens.log.text import entry_text
-from service_tui.console.screens.portfolio.text import closed_body, trades_of
+from service_tui.console.screens.log.detail import entry_text
+from service_tui.console.screens.markets.detail import news, rules, trades
+from service_tui.console.screens.monitors.detail import describe
+from service_tui.console.screens.portfolio.detail import closed_body, own_trades
+from service_tui.console.screens.portfolio.table import CLOSED
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.why import why_position
 from service_tui.desk.slices.log import ActionView
 
 STATE = sample_state()
+VIEW = ViewContext.of(STATE, NOW, 80)
 REAL = replace(STATE, service=replace(STATE.service, embedded=False), world=None)
 
 
@@ -26,9 +28,9 @@ def test_each_kind_of_event_names_its_clock() -> None:
     assert news(detail, NOW, clock).plain.startswith("news, world time\n")
     assert trades(detail, NOW, 60, clock).plain.startswith("trades, world time\n")
     assert "market, world time" in rules(market, detail, 60, clock).plain
-    assert trades_of(STATE, STATE.positions[0], NOW).plain.startswith("own trades, wall time\n")
-    assert "resolved, world" in closed_body(STATE.positions[0], 80, masked=False).plain
-    titles = {one.id: one.title for one in closed_columns(lambda: Look(NOW, masked=False))}
+    assert own_trades(STATE.positions[0], VIEW).plain.startswith("own trades, wall time\n")
+    assert "resolved, world" in closed_body(STATE.positions[0], VIEW).plain
+    titles = {one.id: one.title for one in CLOSED.columns}
     assert titles["resolved"] == "world end"
 
 
@@ -48,12 +50,12 @@ def test_monitors_redemption_and_needs_name_the_clock_of_their_times() -> None:
     state = replace(guarded_state(), world=STATE.world, service=STATE.service)
     (alert, *_), (sold, *_) = state.risk.alerts, state.risk.exits
     (told,) = state.risk.price_alerts[:1]
-    assert "breached, wall" in told_of(alert, state, NOW, 100).body.plain
-    assert "expires, wall" in told_of(alert, state, NOW, 100).body.plain
-    assert "sold, wall" in told_of(sold, state, NOW, 100).body.plain
-    assert "fired, wall" in told_of(told, state, NOW, 100).body.plain
+    assert "breached, wall" in describe(alert, ViewContext.of(state, NOW, 100)).body.plain
+    assert "expires, wall" in describe(alert, ViewContext.of(state, NOW, 100)).body.plain
+    assert "sold, wall" in describe(sold, ViewContext.of(state, NOW, 100)).body.plain
+    assert "fired, wall" in describe(told, ViewContext.of(state, NOW, 100)).body.plain
     one_clock = replace(state, world=None)
-    assert ", wall" not in told_of(alert, one_clock, NOW, 100).body.plain
+    assert ", wall" not in describe(alert, ViewContext.of(one_clock, NOW, 100)).body.plain
 
 
 def test_what_resolves_soon_says_by_which_clock() -> None:

@@ -10,14 +10,15 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, run_of
 from service_tui.clock import ManualClock
 from service_tui.desk.audit.actions import Actions
+from service_tui.desk.changes import Changed, changed
 from service_tui.desk.commands.agents import NoteConfirmed, ReadLog
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
+from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
 from service_tui.desk.feed.listening import acts_of
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.fleet import HeldSeen, SkillRunChanged, SkillRunState
-from service_tui.desk.slices.log import Deed
+from service_tui.desk.slices.fleet import HeldSeen, SkillRunState
+from service_tui.desk.slices.log import LogEvent, LogView
 from service_tui.desk.slices.records import TicketState
 from service_tui.storage.action_log import FILE
 from service_tui.terms import Action, HeldStatus, Side, Venue
@@ -49,7 +50,7 @@ async def test_an_order_is_written_from_the_wish_to_its_end(tmp_path: Path) -> N
     ticket = replace(STATE.tickets[0], ticket_id="t-9", state=TicketState.SENT)
     state = replace(STATE, tickets=(ticket,))
     for ending in (TicketState.UNKNOWN, TicketState.UNKNOWN, TicketState.REFUSED):
-        fact = TicketChanged(replace(ticket, state=ending, outcome=ending.value))
+        fact = Changed(replace(ticket, state=ending, outcome=ending.value))
         actions.heard(state, fact)
         state = reduce(state, fact)
     await actions.write()
@@ -72,8 +73,8 @@ async def test_an_entry_tells_real_money_from_play_money(tmp_path: Path) -> None
         fill, seq=9_000_000, side=Side.YES, action=Action.BUY, market_id="m-1", price=0.25
     )
     bought = replace(bought, money=Micros(2 * ONE))
-    actions.heard(STATE, FillsHeard((bought,)))
-    actions.heard(STATE, FillsHeard((replace(bought, venue=Venue.EVM),)))
+    actions.heard(STATE, FillsReceived((bought,)))
+    actions.heard(STATE, FillsReceived((replace(bought, venue=Venue.EVM),)))
     await actions.write()
     assert [one["words"] for one in entries(tmp_path)] == [
         "buy YES for 5.00",
@@ -91,12 +92,12 @@ async def test_what_agents_did_bears_their_names(tmp_path: Path) -> None:
     refused = replace(waiting, status=HeldStatus.REFUSED, reason="too thin")
     asking = replace(state, supervision=replace(state.supervision, held=(waiting,)))
     crashed = run_of(state=SkillRunState.CRASHED, why="it ended with 3", report="")
-    actions.heard(state, FillsHeard(STATE.fills[1:2]))
-    actions.heard(replace(state, fills=STATE.fills), FillsHeard(STATE.fills[1:2]))
+    actions.heard(state, FillsReceived(STATE.fills[1:2]))
+    actions.heard(replace(state, fills=STATE.fills), FillsReceived(STATE.fills[1:2]))
     actions.heard(state, HeldSeen((waiting,), ()))
     actions.heard(asking, HeldSeen((), (refused,)))
-    actions.heard(state, SkillRunChanged(crashed))
-    actions.heard(state, Acted("tide", Deed.RISK, "alert", "alert 4 pending"))
+    actions.heard(state, Changed(crashed))
+    actions.heard(state, Acted("tide", LogEvent.RISK, "alert", "alert 4 pending"))
     actions.heard(state, Noticed("bad", "leash tide: no"))
     await actions.write()
     found = [(one["who"], one["what"]) for one in entries(tmp_path)]
@@ -129,7 +130,7 @@ async def test_nothing_is_shown_before_somebody_looks_and_then_all_that_comes(
     await actions.read()
     actions.ordered(ORDER)
     await actions.write()
-    logs = [fact.log for fact in said if isinstance(fact, LogSeen)]
+    logs = [log for fact in said if (log := changed(fact, LogView)) is not None]
     assert [(log.count, log.verified, log.problem) for log in logs] == [(1, 1, ""), (2, 1, "")]
     assert [entry.number for entry in logs[1].entries] == [2, 1]
     assert logs[1].entries[0].what == "intent"
@@ -145,7 +146,7 @@ async def test_a_broken_chain_is_told_with_how_far_it_held(tmp_path: Path) -> No
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([lines[0], lines[2]]))
     await actions.read()
-    log = said[-1].log
+    log = said[-1].row
     assert log.verified == 1
     assert log.problem == "line 2 does not follow from the one before it"
     assert len(log.entries) == 2
@@ -154,7 +155,7 @@ async def test_a_broken_chain_is_told_with_how_far_it_held(tmp_path: Path) -> No
 async def test_no_log_yet_is_no_fault(tmp_path: Path) -> None:
     actions, said = opened(tmp_path)
     await actions.read()
-    assert (said[-1].log.count, said[-1].log.problem) == (0, "")
+    assert (said[-1].row.count, said[-1].row.problem) == (0, "")
 
 
 def test_events_of_agents_become_lines_of_the_log() -> None:
@@ -172,14 +173,14 @@ def test_events_of_agents_become_lines_of_the_log() -> None:
     (one,) = acts_of(EventBody.model_validate_json(json.dumps(changed)))
     assert (one.who, one.deed, one.words) == (
         "tide",
-        Deed.AGENT,
+        LogEvent.AGENT,
         "tide changed: active, pro, trading_paused",
     )
     (two,) = acts_of(EventBody.model_validate_json(json.dumps(ended)))
-    assert (two.who, two.deed, two.words) == ("tide", Deed.ORDER, "expired: 3.00 shares of m")
+    assert (two.who, two.deed, two.words) == ("tide", LogEvent.ORDER, "expired: 3.00 shares of m")
     paid = {**ended, "order": {**order, "state": "claimed", "question": "Rain?"}}
     (three,) = acts_of(EventBody.model_validate_json(json.dumps(paid)))
-    assert (three.deed, three.words) == (Deed.RESULT, "redeemed the position in Rain?")
+    assert (three.deed, three.words) == (LogEvent.RESULT, "redeemed the position in Rain?")
 
 
 async def test_what_a_skill_says_it_did_stands_there_once(tmp_path: Path) -> None:
@@ -187,7 +188,7 @@ async def test_what_a_skill_says_it_did_stands_there_once(tmp_path: Path) -> Non
     run = run_of(report="2 looked at, 1 refused: the day's budget is reached")
     state = replace(STATE, supervision=replace(STATE.supervision, runs=(replace(run, report=""),)))
     for _ in range(2):
-        fact = SkillRunChanged(run)
+        fact = Changed(run)
         actions.heard(state, fact)
         state = reduce(state, fact)
     await actions.write()

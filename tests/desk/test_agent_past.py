@@ -11,7 +11,7 @@ from service_tui.desk import position_pages
 from service_tui.desk.audit.exports import files_of
 from service_tui.desk.audit.report import day_reports
 from service_tui.desk.once import ask_once
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.records import Topic
 from service_tui.engine import world as world_room
 from service_tui.engine.amm.exchange import Order
@@ -46,7 +46,7 @@ async def test_no_trade_and_no_position_of_a_long_life_is_left_out(
     monkeypatch.setattr(position_pages, "FIRST_PAGES", 1)
     async with open_stage(tmp_path, speed=1) as stage:
         await trade_often(stage)
-        around = Surroundings(
+        around = DeskContext(
             stage.client, stage.database, stage.clock, lambda: "id", random.Random(1)
         )
         topics = (Topic.MARKETS, Topic.POSITIONS, Topic.AGENTS, Topic.FLEET)

@@ -35,15 +35,15 @@ from service_tui.desk.commands.risk import ExitAlert
 from service_tui.desk.desk import Desk
 from service_tui.desk.feed import pollers
 from service_tui.desk.feed.pollers import PERIODS
-from service_tui.desk.lasting import lasting_words
+from service_tui.desk.lasting import lasting_text
 from service_tui.desk.opening import DeskMemory, open_desk
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
+from service_tui.desk.reasons import Reason
 from service_tui.desk.reduce_risk import BY_HOLDER
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import AlertState, MonitorState
 from service_tui.desk.state import DeskState
-from service_tui.storage.blotter import Blotter
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.blotter import Blotter, StoredState
 from service_tui.terms import Action, Side, Venue, WalletKind
 from service_tui.units import ONE
 from service_tui.wire.agents import RegisterRequest
@@ -223,7 +223,7 @@ async def test_a_managed_wallet_is_left_to_the_service(tmp_path: Path) -> None:
 
 async def killed(stage: Stage, line: Line) -> None:
     """Run a desk until something of it hangs on the line, then end it without any closing."""
-    around = Surroundings(
+    around = DeskContext(
         stage.client, stage.database, stage.clock, lambda: f"k{len(line.sent)}", random.Random(2)
     )
     initial = replace(first_state(), polls=PERIODS)
@@ -370,7 +370,7 @@ async def beside(stage: Stage, path: Path) -> AsyncGenerator[Desk]:
         open_directory(path, stage.clock) as database,
         client_of(stage.sim, stage.clock, stage.key) as client,
     ):
-        around = Surroundings(
+        around = DeskContext(
             client, database, stage.clock, lambda: next(ids), random.Random(3), executes=False
         )
         async with open_desk(first_state(), around) as desk:
@@ -422,7 +422,7 @@ async def test_a_briefing_that_stays_away_is_said_loudly(
         await leap(stage.clock, 30)
         assert not desk.state.risk.briefing_late
         state = await until(desk, lambda s: s.risk.briefing_late, stage)
-        assert ("no briefing", state.risk.briefing_late) in list(lasting_words(state))
+        assert ("no briefing", Reason(state.risk.briefing_late)) in list(lasting_text(state))
         assert [one.tone for one in state.notices if "no briefing" in one.text] == ["bad"]
         await leap(stage.clock, 90)
         state = desk.state

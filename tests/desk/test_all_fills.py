@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import trade_of
-from service_tui.console.screens.agents.columns import fill_columns
+from service_tui.console.screens.agents.table import TRADES
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.why import why_ticket
-from service_tui.desk.facts import FillsHeard, FillsRead
+from service_tui.desk.facts import FillsRead, FillsReceived
 from service_tui.desk.feed.fills import FillsWatch
 from service_tui.desk.fill_tickets import fill_tickets
 from service_tui.desk.reduce import reduce
@@ -29,11 +30,11 @@ def test_what_was_read_and_what_was_heard_is_one_list_by_time() -> None:
     state = reduce(state, FillsRead((FILL, older)))
     assert ids(state.fills) == ["t-9", "t-1"]
     heard = replace(FILL, trade_id="t-10", seq=41, at=Timestamp(NOW))
-    state = reduce(state, FillsHeard((heard,)))
+    state = reduce(state, FillsReceived((heard,)))
     assert ids(state.fills) == ["t-10", "t-9", "t-1"]
     # Told once more by the history, and once more by the stream: each still stands there once.
     state = reduce(state, FillsRead((replace(heard, seq=0), FILL, older)))
-    state = reduce(state, FillsHeard((heard, replace(FILL, seq=42))))
+    state = reduce(state, FillsReceived((heard, replace(FILL, seq=42))))
     assert sorted(ids(state.fills)) == ["t-1", "t-10", "t-9"]
     assert len({fill.key for fill in state.fills}) == 3
 
@@ -41,7 +42,7 @@ def test_what_was_read_and_what_was_heard_is_one_list_by_time() -> None:
 def test_another_part_of_an_order_is_another_row() -> None:
     state = reduce(replace(STATE, fills=()), FillsRead((FILL,)))
     part = replace(FILL, seq=7, shares=Micros(ONE), at=Timestamp(NOW))
-    state = reduce(state, FillsHeard((part,)))
+    state = reduce(state, FillsReceived((part,)))
     assert [fill.seq for fill in state.fills] == [7, 0]
 
 
@@ -79,6 +80,6 @@ def test_the_blotter_has_a_row_for_each_fill_that_is_none_of_its_commands() -> N
 
 
 def test_fills_are_in_the_order_of_time_whoever_told_them() -> None:
-    time = next(one for one in fill_columns(lambda: STATE) if one.id == "time")
+    time = next(one for one in TRADES if one.id == "time")
     assert time.sort_key is not None
-    assert time.sort_key(FILL) == FILL.at
+    assert time.sort_key(FILL, ViewContext.of(STATE, NOW)) == FILL.at

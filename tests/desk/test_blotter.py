@@ -32,8 +32,7 @@ from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.blotter import intent_of, ticket_of
 from service_tui.desk.commands.trading import AskQuote
 from service_tui.desk.slices.records import NO_TRACE, TicketState
-from service_tui.storage.blotter import Blotter, StoredTicket
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.blotter import Blotter, StoredState, StoredTicket
 from service_tui.storage.errors import StorageFullError
 from service_tui.terms import Venue
 from service_tui.units import ONE
@@ -110,7 +109,7 @@ async def test_an_order_that_never_came_stays_unknown_and_the_person_decides(
 async def test_an_unknown_order_is_found_behind_many_newer_trades(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service_tui.desk.trading.lookup.PAGE", 2)
+    monkeypatch.setattr("service_tui.desk.trading.lookup.TRADES_PAGE_MAX", 2)
     async with at_work(tmp_path, Fault.LOST) as (desk, stage, line):
         lost = desk.submit(buy(stage.open_markets()[0]))
         await ended(desk, lost, stage)

@@ -7,8 +7,9 @@ import pytest
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state, trade_of
 from service_tui.console.forms.report import report_text
-from service_tui.console.screens.agents.text import agent_story
-from service_tui.console.screens.portfolio.text import trades_of
+from service_tui.console.screens.agents.detail import tell_story
+from service_tui.console.screens.portfolio.detail import own_trades
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.exports import trade_rows
 from service_tui.desk.audit.report import day_reports
 from service_tui.desk.audit.report_rows import report_markdown
@@ -70,7 +71,7 @@ def test_an_order_without_a_fill_is_told_as_an_order() -> None:
     state = fleet_state()
     state = replace(state, supervision=replace(state.supervision, detail=PAST))
     agent = next(one for one in state.fleet.agents if one.agent_id == "a-2")
-    said = agent_story(agent, state, NOW, 100).plain
+    said = tell_story(agent, ViewContext.of(state, NOW, 100)).plain
     assert "buy order YES submitted" in said
     assert "payout YES 12.00" in said
     state = sample_state()
@@ -79,7 +80,7 @@ def test_an_order_without_a_fill_is_told_as_an_order() -> None:
         replace(one, market_id=held.market_id, side=held.side, venue=held.venue) for one in EVERY
     )
     state = replace(state, trades=here)
-    assert "buy order" in trades_of(state, held, NOW).plain
+    assert "buy order" in own_trades(held, ViewContext.of(state, NOW)).plain
     # The order came last; what explains the position is the buy.
     fill = next(one for one in why_position(state, held).links if one.name == "fill")
     assert [one.value for one in fill.said if one.label == "for"] == [BOUGHT.cost]

@@ -12,7 +12,7 @@ from service_tui.desk.desk import IN_FLIGHT_MAX, INBOX_MAX, Desk
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.slices.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.blotter import StoredState
 from service_tui.units import ONE
 
 # -- changes ------------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ from kit.desk.faults import Fault, at_work, buy, ended, is_order, rows, sell, un
 from kit.service.stage import Stage
 from service_tui.desk.commands.halt import ExitAll, Halt, Resume
 from service_tui.desk.desk import Desk
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.blotter import StoredState
 from service_tui.terms import Action
 from service_tui.units import ONE
 
@@ -106,8 +107,8 @@ async def test_exits_that_fail_are_told_and_can_be_asked_for_again(tmp_path: Pat
         line.fault = lambda one: Fault.NO_LINE if is_order(one) else None
         desk.submit(ExitAll(keys))
         state = await until(desk, is_over, stage)
-        said = [one.text for one in state.notices]
-        assert "exits: 0 of 2 sold, 2 not sold: F9 shows why" in said
+        said = [(one.text, one.fix) for one in state.notices]
+        assert ("exits: 0 of 2 sold, 2 not sold", Fix.SEE_HALT) in said
         line.fault = lambda _: None
         desk.submit(ExitAll(keys))
         await until(desk, lambda s: is_over(s) and not s.positions, stage)

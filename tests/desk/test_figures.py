@@ -7,10 +7,9 @@ import pytest
 
 from kit.samples.desk import NOW, market, sample_state
 from kit.samples.risk import monitor_of
+from service_tui.desk.changes import Changed, Loaded
 from service_tui.desk.facts import (
     AccountSeen,
-    BriefingSeen,
-    FleetSeen,
     MarketsSeen,
     PositionsSeen,
 )
@@ -25,7 +24,7 @@ from service_tui.desk.figures import (
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.fleet import AgentDetailView
 from service_tui.desk.slices.records import TicketState, Topic
-from service_tui.desk.slices.risk import MonitorsSeen
+from service_tui.desk.slices.risk import MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, win_rate
 from service_tui.units import ONE, Micros, Probability, Timestamp
@@ -37,7 +36,7 @@ def told(**counts: int) -> DeskState:
     """The state after the fleet was read with these counts of the own agent."""
     own, *others = STATE.fleet.agents
     agents = (replace(own, **counts), *others)
-    return reduce(STATE, FleetSeen(replace(STATE.fleet, agents=agents)))
+    return reduce(STATE, Changed(replace(STATE.fleet, agents=agents)))
 
 
 @pytest.mark.parametrize(("wins", "losses", "rate"), [(0, 0, None), (1, 2, 1 / 3), (0, 4, 0.0)])
@@ -69,7 +68,7 @@ def test_the_newest_counts_win_whoever_tells_them() -> None:
 
 
 def test_the_briefing_has_the_win_rate_and_the_pnl_of_the_account() -> None:
-    state = reduce(told(wins=1, losses=2), BriefingSeen(STATE.briefing, 0))
+    state = reduce(told(wins=1, losses=2), Changed(STATE.briefing, 0))
     account, standing = state.account, state.briefing.standing
     assert standing.win_rate == account.win_rate == 1 / 3
     assert standing.pnl_percent == pytest.approx(100 * account.total_pnl / account.start)
@@ -78,9 +77,9 @@ def test_the_briefing_has_the_win_rate_and_the_pnl_of_the_account() -> None:
 def test_no_monitor_stands_below_a_count_of_none() -> None:
     monitor = replace(monitor_of(), shares=Micros(5 * ONE))
     state = replace(STATE, positions=(), on_venues=())
-    assert guard_counts(reduce(state, MonitorsSeen((monitor,), 0))) == (1, 1)
+    assert guard_counts(reduce(state, Loaded(MonitorView, (monitor,), 0))) == (1, 1)
     held = replace(STATE.positions[0], market_id="m-x")
-    state = reduce(replace(state, positions=(held,)), MonitorsSeen((monitor,), 0))
+    state = reduce(replace(state, positions=(held,)), Loaded(MonitorView, (monitor,), 0))
     assert guard_counts(state) == (1, 2)
 
 

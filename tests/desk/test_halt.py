@@ -30,7 +30,8 @@ from service_tui.desk.commands.settings import SetStar
 from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.desk import IN_FLIGHT_MAX, Desk
 from service_tui.desk.facts import WorldSeen
-from service_tui.desk.gate import HALTED, Gate, enters, is_entry
+from service_tui.desk.gate import Gate, enters, is_entry
+from service_tui.desk.reasons import HALTED
 from service_tui.desk.slices.halt import (
     HALT,
     AckState,
@@ -42,7 +43,7 @@ from service_tui.desk.slices.halt import (
 )
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.blotter import StoredState
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.batch import BatchRequest, LegRequest
@@ -94,7 +95,7 @@ async def test_the_gate_is_closed_before_the_command_is_back(tmp_path: Path) -> 
         assert desk.state.halted_since == stage.clock.now()
         entry = desk.submit(buy(stage.open_markets()[0]))
         assert (entry.view.state, entry.view.fix != "") == (TicketState.REFUSED, True)
-        assert entry.view.outcome == f"{HALTED}; nothing was sent"
+        assert entry.view.outcome == f"{HALTED.text}; nothing was sent"
         await until(desk, acked, stage)
         assert line.orders() == []
 
@@ -151,7 +152,7 @@ async def test_an_order_that_waits_for_its_path_is_held_back_at_the_last_moment(
         view = await ended(desk, waiting, stage)
         assert (view.state, view.outcome) == (
             TicketState.REFUSED,
-            f"{HALTED}; nothing was sent",
+            f"{HALTED.text}; nothing was sent",
         )
         assert first.view.state is TicketState.FAILED
         assert len(line.orders()) == 1

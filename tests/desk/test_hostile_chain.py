@@ -21,13 +21,13 @@ from service_tui.desk.chain.run_body import Body, SignedCall, frozen, thawed
 from service_tui.desk.commands.wallet import AbandonRun, PrepareRedemption, Redeem
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import DeskMemory
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.redemption import ChainRunState, RunView
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.blotter import Blotter
-from service_tui.storage.chain_runs import ChainRun, ChainRuns, Signed
+from service_tui.storage.chain_runs import ChainRun, ChainRuns, RunSignature
 from service_tui.terms import Side, Venue
 from service_tui.wire.endpoints.wallet import BROADCAST, CHAIN_RPC
 
@@ -149,7 +149,7 @@ async def test_a_step_that_fails_as_nobody_foresaw_is_shown_and_tried_again(
 async def killed_again(stage: Stage, line: Line, signer: CountingSigner) -> None:
     """Run a desk, and end it without any closing while it waits for the relay."""
     ids = (f"id{number}" for number in range(10_000))
-    around = Surroundings(
+    around = DeskContext(
         stage.client,
         stage.database,
         stage.clock,
@@ -236,7 +236,9 @@ async def unsent(stage: Stage, wallet: str, nonce: int) -> None:
     )
     runs = ChainRuns(stage.database)
     number = await runs.open(run)
-    await runs.sign(number, "confirm", run.body, Signed(nonce, "0x00", "0x" + "ab" * 32), now=1.0)
+    await runs.sign(
+        number, "confirm", run.body, RunSignature(nonce, "0x00", "0x" + "ab" * 32), now=1.0
+    )
 
 
 async def test_a_wrong_nonce_is_refused_and_poisons_nothing(tmp_path: Path) -> None:

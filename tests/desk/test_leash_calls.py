@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 import pytest
 
-from service_tui.desk.agents.leash_calls import BODY_MAX, BadCallError, Call, Caller
+from service_tui.desk.agents.leash_calls import BODY_MAX, BadCallError, SkillCall, SkillConnection
 
 HEAD: Final = b"POST /api/sdk/trade HTTP/1.1\r\nHost: x\r\n"
 CHUNKED: Final = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -25,18 +25,18 @@ class Answers:
         """Everything is taken at once."""
 
 
-async def heard(raw: bytes, *, at_a_time: int = 1 << 20) -> tuple[Call | BadCallError, bytes]:
+async def heard(raw: bytes, *, at_a_time: int = 1 << 20) -> tuple[SkillCall | BadCallError, bytes]:
     """What a caller makes of bytes after which the other end is silent, and the answer to them."""
     reader, answers = asyncio.StreamReader(), Answers()
     for start in range(0, len(raw), at_a_time):
         reader.feed_data(raw[start : start + at_a_time])
     reader.feed_eof()
-    caller = Caller(reader, cast("Any", answers))
+    caller = SkillConnection(reader, cast("Any", answers))
     try:
-        found: Call | BadCallError = await caller.call()
+        found: SkillCall | BadCallError = await caller.call()
     except BadCallError as error:
         found = error
-    await caller.answer((200 if isinstance(found, Call) else 400, b"{}"))
+    await caller.answer((200 if isinstance(found, SkillCall) else 400, b"{}"))
     return found, answers.written
 
 
@@ -68,7 +68,7 @@ CALLS: Final[dict[str, tuple[bytes, bytes]]] = {
 async def test_a_call_is_read_whole_and_answered_once(name: str, at_a_time: int) -> None:
     raw, body = CALLS[name]
     found, written = await heard(raw, at_a_time=max(at_a_time, len(raw) >> 10))
-    assert isinstance(found, Call)
+    assert isinstance(found, SkillCall)
     assert found.body == body
     assert written.startswith(b"HTTP/1.1 200 ")
     assert written.count(b"HTTP/1.1 ") == 1

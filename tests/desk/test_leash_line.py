@@ -18,12 +18,13 @@ from service_tui.client.client import Client
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.agents.leash_keeping import KeptLeash
-from service_tui.desk.agents.leash_line import LeashLines
+from service_tui.desk.agents.leash_line import SkillProxies
 from service_tui.desk.agents.skill_spending import SPENDING, SkillSpending
+from service_tui.desk.changes import Loaded
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Fact
-from service_tui.desk.slices.fleet import HeldSeen, LeashesSeen
+from service_tui.desk.slices.fleet import HeldSeen, LeashView
 from service_tui.sdk.client import ServiceClient
 from service_tui.terms import HeldStatus, LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -34,7 +35,7 @@ class Far:
     """A skill on the desk's leash, and a service that knows nothing of it."""
 
     stage: Stage
-    lines: LeashLines
+    lines: SkillProxies
     leash: KeptLeash
     skill: ServiceClient
     way: tuple[str, str]
@@ -67,7 +68,7 @@ class Far:
 async def far(path: Path, mode: LeashMode, **other: object) -> AsyncGenerator[Far]:
     async with open_stage(path, speed=0) as stage:
         facts, halted = list[Fact](), list[bool]()
-        lines = LeashLines(stage.client, stage.clock, facts.append, lambda: bool(halted))
+        lines = SkillProxies(stage.client, stage.clock, facts.append, lambda: bool(halted))
         leash = KeptLeash(stage.agent_id, "heron", "gauge", mode, **other)
         url, key = await lines.open("r1", leash, stage.key)
         assert key != stage.key
@@ -156,7 +157,7 @@ async def test_only_a_sure_no_to_another_amount_lets_a_trade_wait_on(
 ) -> None:
     filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
     async with scripted(answer, said(filled)) as service, own_client(service.url) as client:
-        lines = LeashLines(client, client._clock, list[Fact]().append)
+        lines = SkillProxies(client, client._clock, list[Fact]().append)
         leash = KeptLeash("a", "heron", "gauge", LeashMode.ASK)
         way = await lines.open("r1", leash, "sk_test_0123456789")
         await raw_call(
@@ -198,7 +199,7 @@ async def test_the_budget_of_the_day_binds_and_what_was_refused_does_not_count(
     async with far(tmp_path, LeashMode.AUTO, budget=Micros(10 * ONE)) as it:
         assert (await it.buy(6.0)).success
         assert told(await it.buy(6.0)) == (False, "LEASH_BUDGET")
-        (leash,) = [fact for fact in it.facts if isinstance(fact, LeashesSeen)][-1].leashes
+        (leash,) = [fact for fact in it.facts if isinstance(fact, Loaded)][-1].of(LeashView)
         assert (leash.spent, leash.budget) == (6 * ONE, 10 * ONE)
         wider = SetLeash(it.stage.agent_id, "heron", LeashMode.AUTO, budget=Micros(2_000 * ONE))
         await it.lines.carry_out(wider)
@@ -226,9 +227,9 @@ async def test_what_was_spent_today_outlives_the_desk(tmp_path: Path) -> None:
     buy = b'{"market_id": "m", "side": "yes", "amount": 6.0}'
     async with scripted(*steps) as service, own_client(service.url) as client:
 
-        async def opened() -> tuple[LeashLines, KeptLeash, tuple[str, str]]:
+        async def opened() -> tuple[SkillProxies, KeptLeash, tuple[str, str]]:
             spending = SkillSpending(tmp_path)
-            lines = LeashLines(client, client._clock, list[Fact]().append, spending=spending)
+            lines = SkillProxies(client, client._clock, list[Fact]().append, spending=spending)
             leash = KeptLeash("a", "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE))
             return lines, leash, await lines.open("r1", leash, "sk_test_0123456789")
 
@@ -297,7 +298,7 @@ async def test_a_halt_that_comes_while_a_buy_leaves_keeps_it_here(ask: int) -> N
 
     filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
     async with scripted(said(filled)) as service, own_client(service.url) as client:
-        lines = LeashLines(client, client._clock, list[Fact]().append, is_halted)
+        lines = SkillProxies(client, client._clock, list[Fact]().append, is_halted)
         leash = KeptLeash("a", "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE))
         way = await lines.open("r1", leash, "sk_test_0123456789")
         buy = b'{"market_id": "m", "side": "yes", "amount": 5.0}'
@@ -322,7 +323,7 @@ async def test_real_money_leaves_only_where_the_desk_has_nothing_against_it() ->
     filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
     async with scripted(said(filled)) as service, own_client(service.url) as client:
         facts = list[Fact]()
-        lines = LeashLines(client, client._clock, facts.append, against_real=against)
+        lines = SkillProxies(client, client._clock, facts.append, against_real=against)
         leash = KeptLeash("a", "heron", "gauge", LeashMode.AUTO)
         way = await lines.open("r1", leash, "sk_test_0123456789")
         buy = b'{"market_id": "m", "side": "yes", "amount": 5.0, "venue": "polymarket"}'
@@ -360,7 +361,7 @@ async def test_the_day_of_the_desk_counts_skills_that_run_no_more(tmp_path: Path
     async with scripted(said(filled)) as service, own_client(service.url) as client:
         for slug in ("gauge", "tide"):
             spending = SkillSpending(tmp_path)
-            lines = LeashLines(
+            lines = SkillProxies(
                 client, client._clock, list[Fact]().append, against_real=against, spending=spending
             )
             leash = KeptLeash("a", "heron", slug, LeashMode.AUTO)

@@ -16,7 +16,7 @@ from kit.desk.faults import TRADES, Dated, Fault, Line, breaking, is_order, said
 from kit.desk.leash import raw_call, status
 from kit.service.stage import Stage, open_stage
 from service_tui.desk.agents.leash_keeping import KeptLeash
-from service_tui.desk.agents.leash_line import LeashLines
+from service_tui.desk.agents.leash_line import SkillProxies
 from service_tui.desk.agents.leash_lookup import DESK_REF, marked
 from service_tui.desk.agents.skill_spending import SkillSpending
 from service_tui.desk.commands.agents import ApproveHeld
@@ -35,7 +35,7 @@ class Lost:
 
     stage: Stage
     line: Line
-    lines: LeashLines
+    lines: SkillProxies
     leash: KeptLeash
     way: tuple[str, str]
     facts: list[Fact] = field(default_factory=list)
@@ -84,7 +84,7 @@ async def lost(
         line.inner = Dated(line.inner, whole.clock)
         facts = list[Fact]()
         spending = SkillSpending(path)
-        lines = LeashLines(stage.client, stage.clock, facts.append, spending=spending)
+        lines = SkillProxies(stage.client, stage.clock, facts.append, spending=spending)
         leash = KeptLeash(stage.agent_id, "heron", "gauge", mode, **other)
         way = await lines.open("r1", leash, stage.key)
         async with asyncio.TaskGroup() as tasks:

@@ -25,9 +25,9 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.trading.live_orders import against_skill
 from service_tui.engine.amm.market import Market
 from service_tui.server.embedded import BASE_URL
-from service_tui.signing.book import Exchange
+from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.orders import CENT
-from service_tui.signing.policy import Policy
+from service_tui.signing.policy import SigningPolicy
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.desk import SET_SPEED
@@ -48,15 +48,15 @@ def buy(market: Market, amount: int = 30, **other: object) -> PlaceTrade:
     return replace(order, **other)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("exchange", list(Exchange))
+@pytest.mark.parametrize("exchange", list(ExchangeVersion))
 async def test_an_order_on_the_chain_venue_is_signed_and_filled(
-    tmp_path: Path, exchange: Exchange
+    tmp_path: Path, exchange: ExchangeVersion
 ) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         stage.sim.service.exchange = exchange
         await ready(stage)
         signer = CountingSigner()
-        async with open_wallet_desk(stage, signer, policy=Policy(exchange=exchange)) as desk:
+        async with open_wallet_desk(stage, signer, policy=SigningPolicy(exchange=exchange)) as desk:
             await live(desk, stage)
             market = market_on_chain(stage)
             state, words = await placed(desk, stage, buy(market))
@@ -96,7 +96,7 @@ async def test_each_thing_that_is_missing_is_said(tmp_path: Path) -> None:
             state, words = await placed(desk, stage, buy(market, confirmed=False))
             assert (state, "nobody has confirmed" in words) == (TicketState.REFUSED, True)
             state, words = await placed(desk, stage, buy(market, amount=101))
-            assert (state, "limit" in words) == (TicketState.REFUSED, True)
+            assert (state, "one trade may spend" in words) == (TicketState.REFUSED, True)
             await operate(stage, DESK_PATCH_WALLET, path=path, json={"restricted": True})
             await until(desk, lambda s: s.wallet.restricted, stage)
             state, words = await placed(desk, stage, buy(market))

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from kit.samples.desk import NOW, sample_state
 from service_tui.clock import ManualClock
-from service_tui.console.screens.log.text import one_line_each, said
+from service_tui.console.screens.log.table import one_line_each, words
 from service_tui.desk.audit.actions import Actions
 from service_tui.desk.audit.why import why_ticket
 from service_tui.desk.chain.run_tickets import run_tickets
-from service_tui.desk.facts import Fact, FillsHeard, LogSeen, Noticed, TicketChanged
+from service_tui.desk.changes import Changed, changed
+from service_tui.desk.facts import Fact, FillsReceived, Noticed
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.log import ActionView, Deed
+from service_tui.desk.slices.log import ActionView, LogEvent, LogView
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.redemption import ChainRunState, RunView, Step, StepView
 from service_tui.storage.action_log import FILE
@@ -22,7 +23,7 @@ STATE = sample_state()
 MARKET = next(iter(STATE.markets.values()))
 
 
-def entry(number: int, what: Deed, words: str, who: str = "person") -> ActionView:
+def entry(number: int, what: LogEvent, words: str, who: str = "person") -> ActionView:
     return ActionView(number, "0" * 64, Timestamp(NOW + number), who, what.value, "trade", words)
 
 
@@ -37,18 +38,18 @@ async def test_an_order_its_fill_and_its_end_name_the_question(tmp_path: Path) -
     state = replace(STATE, tickets=(ticket,))
     fill = replace(STATE.fills[0], seq=901, market_id=MARKET.market_id)
     for fact in (
-        FillsHeard((fill,)),
-        TicketChanged(done),
+        FillsReceived((fill,)),
+        Changed(done),
         # Said to the person as well: the log has it already.
         Noticed("good", "buy YES for 5.00: bought 12.00 shares"),
     ):
         actions.heard(state, fact)
         state = reduce(state, fact)
     await actions.read()
-    (seen,) = (fact for fact in facts if isinstance(fact, LogSeen))
-    entries = seen.log.entries
+    (seen,) = (log for fact in facts if (log := changed(fact, LogView)) is not None)
+    entries = seen.entries
     assert [one.what for one in entries] == ["result", "trade"]
-    told = said(entries[1], replace(STATE, markets={}))
+    told = words(entries[1], replace(STATE, markets={}))
     assert MARKET.question in told
     assert MARKET.market_id not in told
     # The file keeps the id as well.
@@ -57,16 +58,16 @@ async def test_an_order_its_fill_and_its_end_name_the_question(tmp_path: Path) -
 
 
 def test_an_older_entry_names_the_question_where_the_market_is_known() -> None:
-    old = entry(1, Deed.TRADE, f"buy yes {MARKET.market_id} for 5.00 at 0.4100")
-    assert said(old, STATE) == f"buy yes {MARKET.question} for 5.00 at 0.4100"
-    assert MARKET.market_id in said(old, replace(STATE, markets={}))
+    old = entry(1, LogEvent.TRADE, f"buy yes {MARKET.market_id} for 5.00 at 0.4100")
+    assert words(old, STATE) == f"buy yes {MARKET.question} for 5.00 at 0.4100"
+    assert MARKET.market_id in words(old, replace(STATE, markets={}))
 
 
 def test_an_order_is_one_line_where_its_end_says_what_was_ordered() -> None:
-    first = entry(1, Deed.INTENT, "buy YES for 5.00")
-    second = entry(2, Deed.INTENT, "buy YES for 5.00")
-    end = entry(3, Deed.RESULT, "buy YES for 5.00: done: bought 12.00 shares")
-    other = entry(4, Deed.INTENT, "sell 3.00 YES")
+    first = entry(1, LogEvent.INTENT, "buy YES for 5.00")
+    second = entry(2, LogEvent.INTENT, "buy YES for 5.00")
+    end = entry(3, LogEvent.RESULT, "buy YES for 5.00: done: bought 12.00 shares")
+    other = entry(4, LogEvent.INTENT, "sell 3.00 YES")
     assert one_line_each((other, end, second, first)) == (other, end, first)
     assert one_line_each((other, first)) == (other, first)
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 from kit.desk.faults import ready
 from kit.service.stage import open_stage, open_test_desk, until
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.trading import GiveUp
-from service_tui.desk.facts import TicketChanged
 from service_tui.desk.slices.records import NO_TRACE, TicketState, TicketView
 from service_tui.units import Micros, Timestamp
 
@@ -21,7 +21,7 @@ async def test_an_order_is_closed_by_the_person_only_after_it_was_looked_for(
         from service_tui.desk.blotter import intent_of  # noqa: PLC0415
 
         await desk.ports.blotter.open_ticket(intent_of(lost, "{}"))
-        desk.ports.say(TicketChanged(lost))
+        desk.ports.say(Changed(lost))
         desk.submit(GiveUp("lost"))
         await stage.clock.advance(0.5)
         assert desk.state.tickets[0].state is TicketState.UNKNOWN

@@ -8,6 +8,7 @@ from kit.desk.faults import at_work, buy, ended, said, until
 from kit.samples.desk import sample_state
 from kit.samples.risk import alert_of, exit_of, monitor_of
 from kit.service.stage import Stage
+from service_tui.desk.changes import Changed, Loaded
 from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import MarketsSeen
@@ -16,11 +17,10 @@ from service_tui.desk.reduce_risk import BY_HOLDER, news_of, reduce_risk
 from service_tui.desk.risk.translate import alert_view, exit_views, monitor_view
 from service_tui.desk.slices.risk import (
     ALERT_LIFE_S,
-    AlertChanged,
     AlertsSeen,
     AlertState,
-    MonitorsSeen,
     MonitorState,
+    MonitorView,
     RiskView,
     exit_name,
 )
@@ -65,7 +65,7 @@ def test_a_monitor_follows_the_price_of_its_market() -> None:
     state = sample_state(40)
     held = state.positions[0]
     bare = monitor_of(held.market_id, side=held.side, shares=Micros(0), entry=None, mark=None)
-    state = reduce(state, MonitorsSeen((bare,)))
+    state = reduce(state, Loaded(MonitorView, (bare,)))
     (monitor,) = state.risk.monitors
     assert (monitor.shares, monitor.entry) == (held.shares, held.average)
     assert monitor.mark == state.position(held.key).mark_price
@@ -86,15 +86,15 @@ def _fields(record: object) -> dict[str, object]:
 
 
 def test_a_monitor_says_that_its_alert_waits_and_that_its_exit_runs() -> None:
-    state = reduce(sample_state(40), MonitorsSeen((monitor_of(),)))
+    state = reduce(sample_state(40), Loaded(MonitorView, (monitor_of(),)))
     assert state.risk.monitors[0].state is MonitorState.WATCHING
     state = reduce(state, AlertsSeen(AT, (alert_of(),)))
     assert state.risk.monitors[0].state is MonitorState.BREACHED
-    state = reduce(state, AlertChanged(alert_of(state=AlertState.EXITING, attempts=1)))
+    state = reduce(state, Changed(alert_of(state=AlertState.EXITING, attempts=1)))
     assert state.risk.monitors[0].state is MonitorState.EXITING
-    state = reduce(state, AlertChanged(alert_of(state=AlertState.EXECUTED, attempts=1)))
+    state = reduce(state, Changed(alert_of(state=AlertState.EXECUTED, attempts=1)))
     assert state.risk.monitors[0].state is MonitorState.WATCHING
-    state = reduce(state, MonitorsSeen((monitor_of(shares=Micros(0)),)))
+    state = reduce(state, Loaded(MonitorView, (monitor_of(shares=Micros(0)),)))
     assert state.risk.monitors[0].state is MonitorState.NOT_HELD
 
 
@@ -110,7 +110,7 @@ def listed(risk: RiskView, *waiting: str, at: float = AT, **ended: AlertState) -
 def test_what_this_desk_did_with_an_alert_is_not_forgotten_by_a_listing() -> None:
     risk = listed(RiskView(executes=True), "a", "b")
     failed = alert_of("a", state=AlertState.FAILED, attempts=2, words="no", ticket_id="t")
-    risk = listed(reduce_risk(risk, AlertChanged(failed)), "a", "b")
+    risk = listed(reduce_risk(risk, Changed(failed)), "a", "b")
     assert risk.alert("a") == failed
     assert [one.alert_id for one in risk.open_alerts] == ["a", "b"]
     risk = listed(risk, a=AlertState.EXPIRED, b=AlertState.EXPIRED)
@@ -122,7 +122,7 @@ def test_what_this_desk_did_with_an_alert_is_not_forgotten_by_a_listing() -> Non
 def test_why_this_desk_ended_an_alert_is_not_replaced_by_the_services_word_for_any_end() -> None:
     risk = listed(RiskView(executes=True), "a", "b")
     dust = alert_of("a", state=AlertState.ENDED, attempts=1, words="3 shares are left")
-    risk = reduce_risk(risk, AlertChanged(dust))
+    risk = reduce_risk(risk, Changed(dust))
     over = tuple(alert_of(one, state=AlertState.ENDED, words="dismissed") for one in ("a", "b"))
     risk = reduce_risk(risk, AlertsSeen(AT, (), over))
     assert [risk.alert(one).words for one in ("a", "b")] == ["3 shares are left", "dismissed"]
@@ -153,7 +153,7 @@ def test_an_alert_of_which_nothing_is_said_any_more_comes_to_an_end() -> None:
     assert listed(risk, at=AT + 10).alert("a").state is AlertState.ENDED
     assert listed(risk, at=AT + ALERT_LIFE_S).alert("a").state is AlertState.EXPIRED
     unknown = alert_of("a", state=AlertState.UNKNOWN, attempts=1)
-    kept = listed(reduce_risk(risk, AlertChanged(unknown)), at=AT + ALERT_LIFE_S)
+    kept = listed(reduce_risk(risk, Changed(unknown)), at=AT + ALERT_LIFE_S)
     assert kept.alert("a").state is AlertState.UNKNOWN
 
 
@@ -288,6 +288,6 @@ async def test_monitors_are_asked_for_with_their_age(tmp_path: Path) -> None:
 
 def test_the_order_for_a_monitor_says_its_limits_to_a_tenth_of_a_percent() -> None:
     asked = SetMonitor("m", Side.YES, Venue.SIM, 0.125, 0.375)
-    assert asked.in_words() == "monitor YES: stop 12.5% down, target 37.5% up"
+    assert asked.describe() == "monitor YES: stop 12.5% down, target 37.5% up"
     off = SetMonitor("m", Side.NO, Venue.SIM, None, 0.5)
-    assert off.in_words() == "monitor NO: no stop, target 50.0% up"
+    assert off.describe() == "monitor NO: no stop, target 50.0% up"

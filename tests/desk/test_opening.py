@@ -12,9 +12,8 @@ from service_tui.desk.commands.settings import SetPreference, SetStar
 from service_tui.desk.frozen import STATE_KEY, thaw
 from service_tui.desk.opening import TICKETS_SHOWN
 from service_tui.desk.slices.records import TicketState, TicketView
-from service_tui.storage.blotter import Blotter, Intent, StoredTicket
-from service_tui.storage.blotter import TicketState as StoredState
-from service_tui.storage.cache import Cache
+from service_tui.storage.blotter import Blotter, Intent, StoredState, StoredTicket
+from service_tui.storage.cache import CacheStore
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.storage.errors import StorageFullError
 from service_tui.units import ONE, Micros, Timestamp
@@ -40,7 +39,7 @@ async def test_tickets_come_back_newest_first_and_as_they_ended(tmp_path: Path) 
         async with open_test_desk(stage) as desk:
             assert desk.state.tickets == known
             assert [ticket.state.value for ticket in known] == ["done", "refused", "done"]
-            assert known[1].fix == "lower the amount"
+            assert known[1].fix == "at most 500.00 $SIM"
 
 
 async def test_of_many_tickets_the_newest_come_back_and_every_open_one(tmp_path: Path) -> None:
@@ -166,7 +165,7 @@ async def test_a_memory_that_fails_is_told_to_the_log_and_stops_nothing(
     async def refuse(*_: object) -> None:
         raise StorageFullError("the disk is full")
 
-    monkeypatch.setattr(Cache, "put", refuse)
+    monkeypatch.setattr(CacheStore, "put", refuse)
     monkeypatch.setattr("service_tui.storage.db.database.Database.back_up", refuse)
     async with at_work(tmp_path) as (desk, stage, _):
         await stage.clock.advance(12)

@@ -291,7 +291,7 @@ SIDE = {
 
 
 async def test_markets_come_page_by_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(market_pages, "PAGE", 20)
+    monkeypatch.setattr(market_pages, "MARKETS_PAGE_MAX", 20)
     async with at_work(tmp_path) as (desk, stage, line):
         assert set(desk.state.markets) == set(stage.world.markets)
         assert line.asked(MARKETS.path) >= len(stage.world.markets) // 20
@@ -300,7 +300,7 @@ async def test_markets_come_page_by_page(tmp_path: Path, monkeypatch: pytest.Mon
 async def test_a_page_that_is_missing_loses_no_market(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(market_pages, "PAGE", 20)
+    monkeypatch.setattr(market_pages, "MARKETS_PAGE_MAX", 20)
     async with at_work(tmp_path) as (desk, stage, line):
         known = len(desk.state.markets)
         line.fault = lambda request: said(b"[]") if b"offset=20" in request.url.query else None

@@ -20,11 +20,12 @@ from service_tui.desk.rails import (
     rails,
     spending_day_began,
 )
+from service_tui.desk.reasons import HALTED
 from service_tui.desk.slices.rails import Rail, RailsView, RailView, RiskDefaults
 from service_tui.desk.slices.records import NO_TRACE, NoticeKind, TicketState, TicketView
 from service_tui.desk.state import DeskState
-from service_tui.desk.trading.handlers import preflight
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.desk.trading.preflight import preflight
+from service_tui.storage.blotter import StoredState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS, POST_SETTINGS
@@ -400,7 +401,7 @@ async def test_a_halt_is_not_ended_by_resuming(tmp_path: Path) -> None:
         await until(desk, lambda s: s.halted_since is not None and s.limits.paused, stage)
         line.sent.clear()
         desk.submit(SetPaused(paused=False))
-        state = await until(desk, lambda s: "F9" in s.notices[-1].text, stage)
+        state = await until(desk, lambda s: s.notices[-1].fix is HALTED.fix, stage)
         assert state.notices[-1].kind is NoticeKind.HALT
         assert all(one.method == "GET" for one in line.sent)
         assert stage.agent.settings.trading_paused

@@ -34,7 +34,7 @@ from service_tui.desk.commands.reactor import (
 )
 from service_tui.desk.slices.reactor import Policy, SignalState
 from service_tui.desk.slices.records import TicketState
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.blotter import StoredState
 from service_tui.terms import Plan
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.public import PENDING_SIGNALS, REACTOR

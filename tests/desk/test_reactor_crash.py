@@ -29,12 +29,12 @@ from service_tui.clock import ManualClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.opening import DeskMemory
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.reactor.kept import known_reactor
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.reactor import ReactorView, SignalState
 from service_tui.desk.state import DeskState
-from service_tui.storage.blotter import Blotter
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.blotter import Blotter, StoredState
 from service_tui.storage.reactor import StoredReactor, StoredWallet
 
 pytestmark = pytest.mark.process
@@ -47,7 +47,7 @@ POINTS = [(place, fault) for place in PLACES for fault in (Fault.STUCK, Fault.SI
 
 async def killed(stage: Stage, line: Line) -> None:
     """Run a desk until something of it hangs on the line, then end it without any closing."""
-    around = Surroundings(
+    around = DeskContext(
         stage.client, stage.database, stage.clock, lambda: f"k{len(line.sent)}", random.Random(2)
     )
     blotter = Blotter(stage.database)
@@ -93,7 +93,7 @@ async def test_a_desk_killed_in_the_middle_of_a_mirror_mirrors_once_at_most(
             (one,) = signals(state)
             if never_left:
                 assert "will not be" in one.words
-                assert any("never mirrored" in note.text for note in state.notices)
+                assert any(note.fix == Fix.NEVER_MIRRORED_AGAIN for note in state.notices)
             else:
                 await until(desk, lambda s: signals(s)[0].shares > 0 and deleted(line), stage)
                 # What was deleted had been told by the program that deleted it.

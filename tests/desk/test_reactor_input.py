@@ -18,7 +18,6 @@ from service_tui.desk.reactor.mirror_order import (
     why_not_now,
 )
 from service_tui.desk.reactor.translate import (
-    BREAKER_S,
     BrokenSignalError,
     breaker_of_reactions,
     breaker_view,
@@ -29,7 +28,7 @@ from service_tui.desk.reactor.translate import (
     signal_view,
 )
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.rails import SkillSpend
+from service_tui.desk.slices.rails import SkillDaySpend
 from service_tui.desk.slices.reactor import (
     SIGNALS_MAX,
     BreakerView,
@@ -41,7 +40,7 @@ from service_tui.desk.slices.reactor import (
     WalletChoice,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import Side, Venue
+from service_tui.terms import BREAKER_S, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.reactor import (
@@ -198,7 +197,7 @@ def test_a_skills_budget_holds_mirrors_back() -> None:
     spent = replace(
         STATE.rails,
         skill_day_max=Micros(20 * ONE),
-        skills=(SkillSpend("reactor", Micros(17 * ONE)),),
+        skills=(SkillDaySpend("reactor", Micros(17 * ONE)),),
     )
     why = why_not_now(replace(STATE, rails=spent), signal, NOW)
     assert why is not None

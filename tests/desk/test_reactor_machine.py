@@ -20,8 +20,9 @@ from service_tui.desk.commands.reactor import MirrorSignal, ResetBreaker
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.reactor import SignalState
 from service_tui.desk.state import DeskState
-from service_tui.engine.reactor.reactor import FAILURES_MAX, RESET
+from service_tui.engine.reactor.reactor import RESET
 from service_tui.storage.reactor import StoredReactor, StoredWallet
+from service_tui.terms import FAILURES_MAX
 
 
 class Step(Enum):

@@ -34,7 +34,7 @@ from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.wallet import PrepareRedemption, Redeem, RedeemAll, SetAutoRedeem
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import DeskMemory
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.redemption.handlers import ALLOWED, HOLDER
 from service_tui.desk.redemption.redeeming import priced
 from service_tui.desk.slices.redemption import ChainRunState, NoReason, RunView, Stage, Step
@@ -380,7 +380,7 @@ KILLS = [
 async def killed(stage: Setting, signer: CountingSigner, is_there: Callable[[], object]) -> None:
     """Run a desk that redeems by itself, and end it without any closing once it is there."""
     ids = (f"id{number}" for number in range(10_000))
-    around = Surroundings(
+    around = DeskContext(
         stage.client,
         stage.database,
         stage.clock,

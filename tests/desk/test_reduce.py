@@ -13,112 +13,93 @@ from kit.samples.reactor import reactor
 from kit.samples.research import backtest_of, experiment_of, session_of
 from kit.samples.risk import alert_of, exit_of, monitor_of, price_alert_of
 from service_tui.desk import reduce as reducing
+from service_tui.desk.changes import Changed, Loaded, Removed, changed
 from service_tui.desk.facts import (
     AccountSeen,
     Acted,
-    BriefingSeen,
-    DetailSeen,
-    EquityMarked,
     Fact,
-    FillsHeard,
     FillsRead,
-    FleetSeen,
-    HaltChanged,
-    LimitsSeen,
+    FillsReceived,
     Listening,
-    LogSeen,
     LookedUp,
     MarketsSeen,
     Noticed,
-    OrderGone,
     OrdersSeen,
     PositionsSeen,
     PreferenceSet,
-    QuoteSeen,
-    RailsSeen,
-    Revealed,
     Served,
     ServiceAnswered,
     ServiceFailed,
     StarSet,
-    TicketChanged,
-    TradesSeen,
     WorldSeen,
 )
-from service_tui.desk.reduce import EQUITY_MAX, NOTICES_MAX, TICKETS_MAX, capped, reduce
-from service_tui.desk.slices.agents import RevealedView
+from service_tui.desk.reduce import EQUITY_MAX, KINDS, NOTICES_MAX, TICKETS_MAX, capped, reduce
+from service_tui.desk.slices.agents import FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.fleet import (
-    AgentDetailSeen,
     AgentDetailView,
-    AgentNeedsSeen,
+    AgentNeedKind,
     AgentNeedView,
     HeldSeen,
-    LeashesSeen,
-    LogTailSeen,
+    LeashView,
     LogTailView,
-    NeedKind,
     PastsSeen,
-    SkillRunChanged,
-    SkillRunGone,
     SkillRunState,
-    SkillsSeen,
+    SkillRunView,
+    SkillView,
     SupervisionView,
     news_of_fleet,
 )
 from service_tui.desk.slices.halt import HaltView
-from service_tui.desk.slices.log import Deed, LogView
+from service_tui.desk.slices.log import LogEvent, LogView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.rails import RailsView
 from service_tui.desk.slices.reactor import (
-    BreakerSeen,
     BreakerView,
-    KnownWalletsSeen,
+    KnownWalletView,
     Policy,
     ReactorBarred,
     ReactorSeen,
-    SignalChanged,
     SignalsSeen,
     SignalState,
+    SignalView,
     WalletChoice,
     WalletChosen,
 )
 from service_tui.desk.slices.records import (
+    DetailView,
     EquityPoint,
+    LimitsView,
     Phase,
     TicketState,
     TicketView,
     Topic,
+    TradeView,
     remark,
 )
-from service_tui.desk.slices.redemption import ChainRunState
+from service_tui.desk.slices.redemption import ChainRunState, RunView
 from service_tui.desk.slices.research import (
-    BacktestAsked,
+    BacktestRequested,
     BacktestSeen,
-    DiffSeen,
     DiffView,
     FilesSeen,
     ResearchSeen,
     Source,
 )
 from service_tui.desk.slices.risk import (
-    AlertChanged,
     AlertsSeen,
     AlertState,
+    AlertView,
     BriefingLate,
-    MonitorChanged,
-    MonitorGone,
-    MonitorsSeen,
-    PriceAlertChanged,
-    PriceAlertGone,
+    MonitorView,
+    PriceAlertView,
 )
 from service_tui.desk.slices.wallet import (
     AutoChanged,
-    ChainRunChanged,
-    PaySeen,
     PayView,
     QueueSeen,
-    WalletSeen,
+    WalletView,
 )
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, HeldStatus, MarketStatus, Side, Venue
@@ -191,16 +172,16 @@ FACTS = {
         PositionsSeen, held, st.none() | held, st.integers(0, 9), st.none() | money
     ),
     AccountSeen: st.builds(AccountSeen, accounts),
-    LimitsSeen: st.just(LimitsSeen(STATE.limits)),
-    RailsSeen: st.just(RailsSeen(STATE.rails)),
-    BriefingSeen: st.builds(
-        BriefingSeen, st.just(BriefingView(NOW, warnings=("so",))), st.integers(0, 9)
+    (Changed, LimitsView): st.just(Changed(STATE.limits)),
+    (Changed, RailsView): st.just(Changed(STATE.rails)),
+    (Changed, BriefingView): st.builds(
+        Changed, st.just(BriefingView(NOW, warnings=("so",))), st.integers(0, 9)
     ),
-    TradesSeen: st.builds(TradesSeen, st.just(STATE.trades), st.integers(0, 9)),
+    (Loaded, TradeView): st.builds(lambda n: Loaded(TradeView, STATE.trades, n), st.integers(0, 9)),
     WorldSeen: st.just(WorldSeen(STATE.world, STATE.news)),
-    DetailSeen: st.just(DetailSeen(STATE.detail)),
-    QuoteSeen: st.builds(lambda n: QuoteSeen(QuoteView(n, ok=True)), st.integers(0, 9)),
-    TicketChanged: st.builds(TicketChanged, tickets),
+    (Changed, DetailView): st.just(Changed(STATE.detail)),
+    (Changed, QuoteView): st.builds(lambda n: Changed(QuoteView(n, ok=True)), st.integers(0, 9)),
+    (Changed, TicketView): st.builds(Changed, tickets),
     ServiceAnswered: st.builds(
         ServiceAnswered,
         st.sampled_from(Topic),
@@ -213,18 +194,18 @@ FACTS = {
         ServiceFailed, st.sampled_from(Topic), times, texts, st.booleans(), st.booleans()
     ),
     Served: st.builds(Served, texts, st.booleans()),
-    EquityMarked: st.builds(EquityMarked, st.builds(EquityPoint, times, money)),
+    (Changed, EquityPoint): st.builds(Changed, st.builds(EquityPoint, times, money)),
     StarSet: st.builds(StarSet, texts, st.booleans()),
     PreferenceSet: st.builds(PreferenceSet, texts, texts),
-    FleetSeen: st.just(FleetSeen(STATE.fleet)),
+    (Changed, FleetView): st.just(Changed(STATE.fleet)),
     FillsRead: st.builds(
         FillsRead,
         st.lists(
             st.builds(lambda fill: replace(fill, seq=0), st.sampled_from(STATE.fills)), max_size=6
         ).map(tuple),
     ),
-    FillsHeard: st.builds(
-        FillsHeard,
+    FillsReceived: st.builds(
+        FillsReceived,
         st.lists(
             st.builds(
                 lambda fill, seq, price: replace(fill, seq=seq, price_after=price),
@@ -235,19 +216,19 @@ FACTS = {
             max_size=5,
         ).map(tuple),
     ),
-    Revealed: st.sampled_from([
-        Revealed(None),
-        Revealed(RevealedView("a-1", "heron", is_key=True, secret="s")),  # noqa: S106
+    (Changed, RevealedView): st.sampled_from([
+        Removed(RevealedView),
+        Changed(RevealedView("a-1", "heron", is_key=True, secret="s")),  # noqa: S106
     ]),
     Listening: st.builds(Listening, st.booleans()),
     Noticed: st.builds(Noticed, st.just("info"), texts),
-    MonitorsSeen: st.builds(
-        MonitorsSeen,
+    (Loaded, MonitorView): st.builds(
+        lambda rows, dropped: Loaded(MonitorView, rows, dropped),
         st.lists(st.sampled_from(MARKETS).map(lambda m: monitor_of(m.market_id))).map(tuple),
         st.integers(0, 9),
     ),
-    MonitorChanged: st.just(MonitorChanged(monitor_of())),
-    MonitorGone: st.just(MonitorGone(monitor_of().key)),
+    (Changed, MonitorView): st.just(Changed(monitor_of())),
+    (Removed, MonitorView): st.just(Removed(MonitorView, monitor_of().key)),
     AlertsSeen: st.builds(
         AlertsSeen,
         times,
@@ -255,11 +236,11 @@ FACTS = {
         st.just((alert_of("a3", state=AlertState.EXPIRED),)),
         st.just((exit_of(),)),
     ),
-    AlertChanged: st.builds(
-        lambda state: AlertChanged(alert_of(state=state, attempts=1)), st.sampled_from(AlertState)
+    (Changed, AlertView): st.builds(
+        lambda state: Changed(alert_of(state=state, attempts=1)), st.sampled_from(AlertState)
     ),
-    PriceAlertChanged: st.just(PriceAlertChanged(price_alert_of())),
-    PriceAlertGone: st.just(PriceAlertGone("p1")),
+    (Changed, PriceAlertView): st.just(Changed(price_alert_of())),
+    (Removed, PriceAlertView): st.just(Removed(PriceAlertView, "p1")),
     BriefingLate: st.builds(BriefingLate, texts),
     ReactorSeen: st.builds(
         lambda on: ReactorSeen(replace(CONFIG, enabled=on), BREAKER), st.booleans()
@@ -268,19 +249,23 @@ FACTS = {
     SignalsSeen: st.builds(
         SignalsSeen, times, st.lists(st.sampled_from(SIGNALS)).map(tuple), dropped=st.integers(0, 9)
     ),
-    SignalChanged: st.builds(
-        lambda one, state: SignalChanged(replace(one, state=state)),
+    (Changed, SignalView): st.builds(
+        lambda one, state: Changed(replace(one, state=state)),
         st.sampled_from(SIGNALS),
         st.sampled_from(SignalState),
     ),
-    BreakerSeen: st.builds(BreakerSeen, st.builds(BreakerView, st.integers(0, 9))),
-    KnownWalletsSeen: st.just(KnownWalletsSeen(tuple(STATE.reactor.known.values()))),
+    (Changed, BreakerView): st.builds(Changed, st.builds(BreakerView, st.integers(0, 9))),
+    (Loaded, KnownWalletView): st.just(
+        Loaded(KnownWalletView, tuple(STATE.reactor.known.values()))
+    ),
     WalletChosen: st.builds(
         lambda one, policy: WalletChosen(WalletChoice(one.wallet, "x", policy)),
         st.sampled_from(SIGNALS),
         st.sampled_from(Policy),
     ),
-    HaltChanged: st.builds(HaltChanged, st.none() | st.builds(HaltView, times)),
+    (Changed, HaltView): (
+        st.just(Removed(HaltView)) | st.builds(Changed, st.builds(HaltView, times))
+    ),
     OrdersSeen: st.builds(
         lambda names, filled, dropped, gone: OrdersSeen(
             tuple(order_of(name, filled) for name in names), dropped, frozenset(gone)
@@ -290,10 +275,19 @@ FACTS = {
         st.integers(0, 1),
         st.sampled_from([(), ("o1",)]),
     ),
-    OrderGone: st.builds(OrderGone, st.sampled_from(["o1", "o9"])),
-    LogSeen: st.sampled_from([LogSeen(LogView()), LogSeen(LogView(count=3, problem="broken"))]),
-    Acted: st.builds(Acted, texts, st.sampled_from(Deed), texts, texts),
-    LeashesSeen: st.sampled_from([LeashesSeen(()), LeashesSeen((supervised.leash_of(),))]),
+    (Removed, OpenOrderView): st.sampled_from([
+        Removed(OpenOrderView, "o1"),
+        Removed(OpenOrderView, "o9"),
+    ]),
+    (Changed, LogView): st.sampled_from([
+        Changed(LogView()),
+        Changed(LogView(count=3, problem="broken")),
+    ]),
+    Acted: st.builds(Acted, texts, st.sampled_from(LogEvent), texts, texts),
+    (Loaded, LeashView): st.sampled_from([
+        Loaded(LeashView, ()),
+        Loaded(LeashView, (supervised.leash_of(),)),
+    ]),
     HeldSeen: st.builds(
         lambda waits, status: HeldSeen(
             tuple(supervised.held_of(name) for name in waits),
@@ -302,23 +296,30 @@ FACTS = {
         st.sampled_from([(), ("h1",), ("h1", "h3")]),
         st.sampled_from(HeldStatus),
     ),
-    AgentDetailSeen: st.sampled_from([
-        AgentDetailSeen(None),
-        AgentDetailSeen(AgentDetailView("a-2", (), (), "it is gone")),
+    (Changed, AgentDetailView): st.sampled_from([
+        Removed(AgentDetailView),
+        Changed(AgentDetailView("a-2", (), (), "it is gone")),
     ]),
-    SkillsSeen: st.just(SkillsSeen(supervised.sample_supervision().skills)),
-    SkillRunChanged: st.builds(
-        lambda name, state: SkillRunChanged(supervised.run_of(name, state=state)),
+    (Loaded, SkillView): st.just(Loaded(SkillView, supervised.sample_supervision().skills)),
+    (Changed, SkillRunView): st.builds(
+        lambda name, state: Changed(supervised.run_of(name, state=state)),
         st.sampled_from(["r1", "r2"]),
         st.sampled_from(SkillRunState),
     ),
-    SkillRunGone: st.builds(SkillRunGone, st.sampled_from(["r1", "r9"])),
-    LogTailSeen: st.sampled_from([LogTailSeen(None), LogTailSeen(LogTailView("r1", ("so",)))]),
-    AgentNeedsSeen: st.builds(
-        lambda kinds: AgentNeedsSeen(
-            tuple(AgentNeedView(kind, "a-3", "moss-runner", f"n-{kind.value}") for kind in kinds)
+    (Removed, SkillRunView): st.sampled_from([
+        Removed(SkillRunView, "r1"),
+        Removed(SkillRunView, "r9"),
+    ]),
+    (Changed, LogTailView): st.sampled_from([
+        Removed(LogTailView),
+        Changed(LogTailView("r1", ("so",))),
+    ]),
+    (Loaded, AgentNeedView): st.builds(
+        lambda kinds: Loaded(
+            AgentNeedView,
+            tuple(AgentNeedView(kind, "a-3", "moss-runner", f"n-{kind.value}") for kind in kinds),
         ),
-        st.lists(st.sampled_from(NeedKind), unique=True, max_size=3),
+        st.lists(st.sampled_from(AgentNeedKind), unique=True, max_size=3),
     ),
     PastsSeen: st.builds(
         PastsSeen,
@@ -330,8 +331,8 @@ FACTS = {
         st.sampled_from([(), chained.redemption_of().rows]),
         st.integers(0, 9),
     ),
-    ChainRunChanged: st.builds(
-        lambda index, state: ChainRunChanged(chained.run_of(index, state=state)),
+    (Changed, RunView): st.builds(
+        lambda index, state: Changed(chained.run_of(index, state=state)),
         st.integers(0, 3),
         st.sampled_from(ChainRunState),
     ),
@@ -342,15 +343,18 @@ FACTS = {
         st.none() | texts,
         st.none() | st.booleans(),
     ),
-    WalletSeen: st.just(WalletSeen(chained.wallet_of())),
-    PaySeen: st.builds(PaySeen, st.builds(PayView, st.none() | money, money)),
+    (Changed, WalletView): st.just(Changed(chained.wallet_of())),
+    (Changed, PayView): st.builds(Changed, st.builds(PayView, st.none() | money, money)),
     ResearchSeen: st.builds(ResearchSeen, sources, st.booleans()),
     FilesSeen: st.builds(FilesSeen, sources),
-    BacktestAsked: st.builds(BacktestAsked, st.integers(0, 9)),
+    BacktestRequested: st.builds(BacktestRequested, st.integers(0, 9)),
     BacktestSeen: st.builds(
         BacktestSeen, st.integers(0, 9), st.sampled_from([None, backtest_of()]), texts
     ),
-    DiffSeen: st.sampled_from([DiffSeen(None), DiffSeen(DiffView("k", "c0ffee", "+ a line"))]),
+    (Changed, DiffView): st.sampled_from([
+        Removed(DiffView),
+        Changed(DiffView("k", "c0ffee", "+ a line")),
+    ]),
 }
 
 
@@ -365,7 +369,9 @@ class _Rng:
 
 
 def test_every_fact_there_is_is_tried() -> None:
-    assert set(FACTS) == set(get_args(Fact))
+    named = {one for one in FACTS if not isinstance(one, tuple)}
+    assert named | {Loaded, Changed, Removed} == set(get_args(Fact))
+    assert {one[1] for one in FACTS if isinstance(one, tuple)} == KINDS
 
 
 @examples(20)
@@ -407,9 +413,10 @@ def assert_lists(before: DeskState, after: DeskState, fact: Fact) -> None:
     assert len(after.notices) <= NOTICES_MAX
     assert len(after.equity) <= EQUITY_MAX
     unknown = {one.ticket_id for one in before.tickets if one.state is TicketState.UNKNOWN}
-    if isinstance(fact, TicketChanged):
-        unknown.discard(fact.ticket.ticket_id)
-        assert fact.ticket in after.tickets
+    ticket = changed(fact, TicketView)
+    if ticket is not None:
+        unknown.discard(ticket.ticket_id)
+        assert ticket in after.tickets
     assert unknown <= {one.ticket_id for one in after.tickets}
     if before.quote is not None:
         assert after.quote.request_id >= before.quote.request_id
@@ -420,7 +427,8 @@ def assert_phase(before: DeskState, after: DeskState, fact: Fact) -> None:
     last = before.notices[-1].notice_id if before.notices else 0
     more = (after.notices[-1].notice_id if after.notices else 0) - last
     first_answer = (old, new) == (Phase.CONNECTING, Phase.ONLINE)
-    if isinstance(fact, AlertsSeen | SignalsSeen | ReactorSeen | ReactorBarred | BreakerSeen):
+    is_breaker = changed(fact, BreakerView) is not None
+    if is_breaker or isinstance(fact, AlertsSeen | SignalsSeen | ReactorSeen | ReactorBarred):
         # One for each alert that is new, or came to its end; signals are told together.
         assert 0 <= more <= 5
         return
@@ -428,7 +436,7 @@ def assert_phase(before: DeskState, after: DeskState, fact: Fact) -> None:
         # One for each order that was met, or is gone.
         assert 0 <= more <= 2
         return
-    if isinstance(fact, HeldSeen | SkillRunChanged):
+    if isinstance(fact, HeldSeen) or changed(fact, SkillRunView) is not None:
         # One for each trade that waits now or was decided by nobody, and for a run that fell over.
         assert 0 <= more <= 5
         return
@@ -552,7 +560,7 @@ def test_a_whole_list_forgets_what_is_not_on_it_and_a_part_does_not() -> None:
 def test_dropped_rows_are_counted_by_topic_and_forgotten_when_all_is_well() -> None:
     state = reduce(STATE, MarketsSeen(MARKETS, dropped=3))
     state = reduce(state, PositionsSeen((), dropped=2))
-    state = reduce(state, TradesSeen((), dropped=1))
+    state = reduce(state, Loaded(TradeView, (), dropped=1))
     assert state.service.dropped_rows == 6
     assert reduce(state, MarketsSeen(MARKETS)).service.dropped_rows == 3
 
@@ -571,7 +579,7 @@ def test_the_oldest_ends_are_forgotten_and_no_open_one() -> None:
     assert len(kept) == TICKETS_MAX
     assert kept[-2:] == open_ends
     assert kept[:-2] == many[: TICKETS_MAX - 2]
-    state = reduce(replace(STATE, tickets=kept), TicketChanged(ticket(9_999)))
+    state = reduce(replace(STATE, tickets=kept), Changed(ticket(9_999)))
     assert len(state.tickets) == TICKETS_MAX
     assert state.tickets[0].ticket_id == "k9999"
     assert state.tickets[-2:] == open_ends
@@ -579,7 +587,7 @@ def test_the_oldest_ends_are_forgotten_and_no_open_one() -> None:
 
 def test_a_changed_ticket_keeps_its_place() -> None:
     state = replace(STATE, tickets=tuple(ticket(n, TicketState.SENT) for n in (3, 2, 1)))
-    after = reduce(state, TicketChanged(ticket(2)))
+    after = reduce(state, Changed(ticket(2)))
     assert [one.ticket_id for one in after.tickets] == ["k3", "k2", "k1"]
     assert after.in_flight == 2
 
@@ -588,7 +596,7 @@ def test_the_curve_keeps_its_ends_and_its_order_when_it_grows_too_long() -> None
     state = replace(STATE, equity=())
     for number in range(EQUITY_MAX + 500):
         point = EquityPoint(Timestamp(float(number)), Micros(number))
-        state = reduce(state, EquityMarked(point))
+        state = reduce(state, Changed(point))
         assert len(state.equity) <= EQUITY_MAX
     assert state.equity[0].at == 0
     assert state.equity[-1].at == EQUITY_MAX + 499
@@ -722,7 +730,7 @@ def test_an_order_that_was_met_or_is_gone_is_told_once_and_one_cancelled_here_ne
     met = reduce(resting, OrdersSeen((order_of("o1", 4), order_of("o2", 0))))
     assert met.notices[-1].text.endswith("4.00 filled, 6.00 left")
     assert reduce(met, OrdersSeen(met.orders)).notices == met.notices
-    cancelled = reduce(reduce(met, OrderGone("o1")), OrdersSeen((order_of("o2", 0),)))
+    cancelled = reduce(reduce(met, Removed(OpenOrderView, "o1")), OrdersSeen((order_of("o2", 0),)))
     assert cancelled.notices == met.notices
     gone = reduce(met, OrdersSeen((order_of("o2", 0),)))
     assert "rests no more" in gone.notices[-1].text
@@ -741,7 +749,7 @@ def test_an_order_whose_row_cannot_be_read_is_not_told_as_ended() -> None:
 
 def test_an_order_cancelled_here_does_not_come_back_by_a_listing_that_was_on_its_way() -> None:
     both = (order_of("o1", 0), order_of("o2", 0))
-    cancelled = reduce(reduce(STATE, OrdersSeen(both)), OrderGone("o1"))
+    cancelled = reduce(reduce(STATE, OrdersSeen(both)), Removed(OpenOrderView, "o1"))
     late = reduce(cancelled, OrdersSeen(both))
     assert [order.order_id for order in late.orders] == ["o2"]
     # A garbled one proves nothing.

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from kit.samples.research import experiment_of, research_sample, session_of, some_experiments
 from service_tui.desk.slices.research import (
-    BacktestAsked,
+    BacktestRequested,
     BacktestSeen,
     FilesSeen,
     ResearchSeen,
@@ -79,7 +79,7 @@ def test_nothing_new_changes_nothing() -> None:
 
 def test_only_the_newest_backtest_is_shown() -> None:
     sample = research_sample()
-    asked = reduce_research(sample, BacktestAsked(7))
+    asked = reduce_research(sample, BacktestRequested(7))
     assert asked.asking == 7
     late = reduce_research(asked, BacktestSeen(6, None, "too late"))
     assert late is asked

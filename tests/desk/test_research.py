@@ -13,7 +13,7 @@ from service_tui.desk.research.files import FileWatch
 from service_tui.desk.slices.research import FilesSeen
 from service_tui.desk.state import DeskState
 from service_tui.notes import notebook, registry
-from service_tui.notes.registry import Entry, Live
+from service_tui.notes.registry import Live, RegistryEntry
 from service_tui.terms import Plan, SessionState
 from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.endpoints.research import POST_EXPERIMENT
@@ -39,7 +39,7 @@ def with_file(folder: Path, *lines: dict[str, Any], live: Live | None = None) ->
     repository.mkdir(exist_ok=True)
     for line in lines:
         notebook.append(repository / notebook.FILE, line)
-    entry = Entry(str(repository), agent_id="a1", skill=SKILL, live=live)
+    entry = RegistryEntry(str(repository), agent_id="a1", skill=SKILL, live=live)
     registry.write(registry.path_of(folder, repository), entry)
     return repository
 

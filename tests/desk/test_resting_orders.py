@@ -13,12 +13,12 @@ from kit.desk.faults import TRADES, Fault, is_order, said
 from kit.desk.live_orders import placed
 from kit.desk.redeeming import balance
 from kit.desk.resting_orders import owned, sell_at, work
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.halt import ExitAll, Halt
 from service_tui.desk.commands.trading import CancelOrders
-from service_tui.desk.facts import TicketChanged
 from service_tui.desk.slices.records import NO_TRACE, TicketState, Topic
-from service_tui.desk.trading.handlers import preflight
 from service_tui.desk.trading.lookup_orders import EARLIER_S, look_at_books
+from service_tui.desk.trading.preflight import preflight
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -86,8 +86,8 @@ async def test_only_a_confirmed_order_on_a_tick_with_a_price_is_signed(tmp_path:
             ({"price": price + on.tick() / 3 / ONE}, "between two ticks"),
             ({"amount": Micros(ONE)}, "5 shares"),
             ({"venue": Venue.SIM}, "no book"),
-            ({"amount": Micros(2_000 * ONE)}, "not enough cash"),
-            ({"amount": Micros(101 * ONE)}, "limit"),
+            ({"amount": Micros(2_000 * ONE)}, "day's limit"),
+            ({"amount": Micros(101 * ONE)}, "one trade may spend"),
         ):
             order = replace(on.order(price), **changed)  # type: ignore[arg-type]
             state, told = await placed(on.desk, on.stage, order)
@@ -108,10 +108,10 @@ async def test_what_open_buys_keep_is_not_spent_twice(tmp_path: Path) -> None:
         assert state.wallet.usdc == balance(on.stage) + kept
         poor = replace(state.wallet, usdc=Micros(kept + 20 * ONE))
         rich = preflight(state, on.order(on.below()), on.stage.clock.now())
-        assert rich is None or "cash" not in rich[0]
+        assert rich is None or "wallet" not in rich[0]
         no = preflight(replace(state, wallet=poor), on.order(on.below()), on.stage.clock.now())
         assert no is not None
-        assert no[0] == "not enough cash"
+        assert no == ("more than open buys leave in the wallet", "at most 20.00 USDC.e")
 
 
 @pytest.mark.parametrize("lists_trades", [True, False])
@@ -146,7 +146,7 @@ async def test_the_entry_of_one_that_was_slow_to_leave_proves_nothing(tmp_path: 
         lost = replace(lost, opened_at=later, sent_at=later)
         # It was given, and has left, before whatever may be the lost one's; booked it was after.
         early = Timestamp(later - EARLIER_S - 5.0)
-        on.desk.ports.say(TicketChanged(replace(slow, opened_at=early, sent_at=early)))
+        on.desk.ports.say(Changed(replace(slow, opened_at=early, sent_at=early)))
         said = (await look_at_books([lost], on.desk.ports))["lost"]
         assert said.order is None
         assert "may be another one" in said.doubt

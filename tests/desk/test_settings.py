@@ -7,7 +7,7 @@ from kit.desk.faults import Fault, at_work, until
 from kit.service.stage import first_state, open_stage, open_test_desk
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed, SetStar
 from service_tui.desk.slices.records import Topic
-from service_tui.storage.cache import Cache
+from service_tui.storage.cache import CacheStore
 from service_tui.storage.errors import StorageFullError
 from service_tui.wire.endpoints.desk import SET_SPEED
 
@@ -65,7 +65,7 @@ async def test_stars_and_preferences_are_kept_at_once(tmp_path: Path) -> None:
             await desk.submit(command).wait()
         assert desk.state.stars == {"a", "b"}
         assert desk.state.preferences["theme"] == "night"
-        assert Cache(stage.database).preferences() == {
+        assert CacheStore(stage.database).preferences() == {
             "stars": "a,b",
             "theme": "night",
             "draft.m": "über; ' \" \x00",
@@ -81,12 +81,12 @@ async def test_what_cannot_be_kept_holds_for_this_run(
         async def refuse(*_: object) -> None:
             raise StorageFullError("the disk is full")
 
-        monkeypatch.setattr(Cache, "put_preference", refuse)
+        monkeypatch.setattr(CacheStore, "put_preference", refuse)
         await desk.submit(SetPreference("theme", "night")).wait()
         assert desk.state.preferences == {"draft": "half \ud800", "theme": "night"}
         assert caplog.text.count("a preference was not kept") == 2
         monkeypatch.undo()
-        assert Cache(stage.database).preferences() == {}
+        assert CacheStore(stage.database).preferences() == {}
         await until(desk, lambda s: s.seen[Topic.MARKETS] >= stage.clock.now() - 1, stage)
 
 

@@ -66,7 +66,7 @@ async def test_a_skill_that_is_installed_elsewhere_is_seen(tmp_path: Path) -> No
         install(new_skill("my-hare", tmp_path / "drafts"), home.own, [])
         await told(2)
         watching.cancel()
-    before, after = ({one.slug for one in fact.skills} for fact in seen)
+    before, after = ({one.slug for one in fact.rows} for fact in seen)
     assert after - before == {"my-hare"}
 
 

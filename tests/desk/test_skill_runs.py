@@ -4,10 +4,11 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -15,12 +16,12 @@ from kit.samples.fleet import fleet_state, run_of
 from service_tui.clock import ManualClock
 from service_tui.desk.agents.health import Health, health_of, last_action
 from service_tui.desk.agents.skill_runs import RESTARTS_MAX, RUN_MAX_S, SkillRuns, known_runs
+from service_tui.desk.changes import Changed, changed
 from service_tui.desk.facts import Fact
 from service_tui.desk.gate import Gate
 from service_tui.desk.slices.fleet import (
-    LogTailSeen,
+    LogTailView,
     Pace,
-    SkillRunChanged,
     SkillRunState,
     SkillRunView,
     SupervisionView,
@@ -36,6 +37,14 @@ pytestmark = pytest.mark.process
 BAD = BUNDLED / "misbehaving" / "run.py"
 RUN, OTHER = f"r1-{os.getpid()}", f"r2-{os.getpid()}"
 """Of this process alone: whoever ends a run ends all of its name on the machine."""
+
+
+Row = TypeVar("Row")
+
+
+def rows_of(facts: Iterable[object], kind: type[Row]) -> list[Row]:
+    """Each row of a kind that was told, oldest first."""
+    return [row for fact in facts if (row := changed(fact, kind)) is not None]
 
 
 @dataclass
@@ -59,7 +68,7 @@ class Hand:
 
     @property
     def view(self) -> SkillRunView:
-        told = [fact.run for fact in self.facts if isinstance(fact, SkillRunChanged)]
+        told = rows_of(self.facts, SkillRunView)
         return told[-1]
 
     @property
@@ -228,7 +237,7 @@ async def test_who_misbehaves_disturbs_no_other(tmp_path: Path, how: str) -> Non
         await hand.until(lambda: tail(folder))
         before = len(hand.output)
         await hand.until(lambda: len(hand.output) > before)
-        good = [one.run for one in hand.facts if isinstance(one, SkillRunChanged)]
+        good = rows_of(hand.facts, SkillRunView)
         states = {one.state for one in good if one.run_id == RUN}
         assert states <= {SkillRunState.STARTING, SkillRunState.RUNNING}
         hand.runs.stop(OTHER)
@@ -299,7 +308,7 @@ async def test_a_desk_beside_the_holder_shows_its_runs_and_looks_after_them_once
         hand.runs.look()
         assert (hand.view.state, hand.view.pid) == (SkillRunState.DETACHED, holder.view.pid)
         assert not hand.runs.stop(RUN)
-        tails = [one.tail for one in hand.facts if isinstance(one, LogTailSeen)]
+        tails = rows_of(hand.facts, LogTailView)
         assert "looping" in tails[-1].lines[0]
         # The holder is killed: what it ran detached is this desk's from now on.
         await holder.runs.close()
@@ -342,7 +351,7 @@ def test_what_died_with_its_console_is_told_as_ended_then_and_in_the_order_of_ti
     looked = known_runs(tmp_path)
     hand = Hand(tmp_path)
     hand.runs.take_in(hand.folder)
-    told = [one.run for one in hand.facts if isinstance(one, SkillRunChanged)]
+    told = rows_of(hand.facts, SkillRunView)
     for found in (looked, told):
         assert [run.run_id for run in found] == [first, other, last]
         assert {run.state for run in found[1:]} == {SkillRunState.STOPPED}
@@ -351,7 +360,7 @@ def test_what_died_with_its_console_is_told_as_ended_then_and_in_the_order_of_ti
     # So that the newest one says how its agent is.
     view = SupervisionView()
     for fact in told:
-        view = reduce_fleet(view, SkillRunChanged(fact))
+        view = reduce_fleet(view, Changed(fact))
     agent = replace(fleet_state().fleet.agents[1], agent_id=told[0].agent_id, last_trade_at=None)
     health = health_of(agent, view, Timestamp(2_000.0)).health
     assert health is Health.STOPPED
@@ -373,9 +382,8 @@ async def test_the_end_of_the_output_is_shown_while_somebody_looks(tmp_path: Pat
     async with opened(tmp_path) as hand:
         hand.runs.look_at(RUN)
         hand.begin(script(tmp_path / "s", "print('one\\x1b[2J two')"), pace=Pace.ONCE)
-        await hand.until(lambda: any(isinstance(one, LogTailSeen) and one.tail and one.tail.lines
-                                     for one in hand.facts))  # fmt: skip
-        shown = [one.tail for one in hand.facts if isinstance(one, LogTailSeen) and one.tail]
+        await hand.until(lambda: any(tail.lines for tail in rows_of(hand.facts, LogTailView)))
+        shown = rows_of(hand.facts, LogTailView)
         assert shown[-1].lines == ("one?[2J two",)
 
 

@@ -15,7 +15,7 @@ from kit.service.wallets import market_on_chain, operate, ready
 from service_tui.desk.commands.halt import ExitAll, Halt
 from service_tui.desk.commands.wallet import SetLive
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.risk import AlertState
 from service_tui.engine.amm.market import Market
@@ -75,7 +75,7 @@ async def test_a_desk_that_nobody_looks_at_cancels_what_stands_in_its_exits_way(
     tmp_path: Path,
 ) -> None:
     async with breached(tmp_path, Venue.SOL) as on:
-        around = Surroundings(
+        around = DeskContext(
             on.stage.client,
             on.stage.database,
             on.stage.clock,

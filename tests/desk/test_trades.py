@@ -27,8 +27,8 @@ from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.commands.trading import AskQuote
 from service_tui.desk.slices.records import NO_TRACE, TicketState, TicketView
 from service_tui.desk.state import DeskState
-from service_tui.desk.trading.handlers import preflight
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.desk.trading.preflight import preflight
+from service_tui.storage.blotter import StoredState
 from service_tui.terms import Action, Mode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -113,11 +113,11 @@ async def test_the_end_of_each_order_is_one_row_and_one_notice(tmp_path: Path) -
 
 
 REFUSED_HERE = {
-    "too large": ({"amount": 500 * ONE + 1}, "limit of one trade is 500.00"),
-    "nothing": ({"amount": 0}, "limit of one trade"),
-    "negative": ({"amount": -5 * ONE}, "limit of one trade"),
-    "not held": ({"action": Action.SELL, "amount": 0, "shares": ONE}, "more than is held"),
-    "no shares": ({"action": Action.SELL, "amount": 0}, "more than is held"),
+    "too large": ({"amount": 500 * ONE + 1}, "more than one trade may spend"),
+    "nothing": ({"amount": 0}, "more than your cash"),
+    "negative": ({"amount": -5 * ONE}, "more than your cash"),
+    "not held": ({"action": Action.SELL, "amount": 0, "shares": ONE}, "you hold no"),
+    "no shares": ({"action": Action.SELL, "amount": 0}, "you hold no"),
 }
 
 
@@ -138,7 +138,7 @@ async def test_more_than_is_held_is_not_sold(tmp_path: Path) -> None:
         desk.submit(buy(stage.open_markets()[0]))
         held = (await until(desk, lambda s: s.positions, stage)).positions[0]
         view = await ended(desk, desk.submit(sell(held, held.shares + 1)), stage)
-        assert (view.state, view.outcome) == (TicketState.REFUSED, "more than is held")
+        assert (view.state, view.outcome) == (TicketState.REFUSED, "more than you hold")
         assert len(line.orders()) == 1
 
 
@@ -147,7 +147,7 @@ async def test_a_refusal_here_is_a_row_of_the_blotter_as_well(tmp_path: Path) ->
         await ended(desk, desk.submit(buy(stage.open_markets()[0], 501 * ONE)), stage)
         (row,) = await rows(stage)
         assert row.state is StoredState.REFUSED
-        assert "limit of one trade" in row.outcome
+        assert "more than one trade may spend" in row.outcome
 
 
 async def test_words_that_the_wire_does_not_take_are_refused_and_end_nothing(
@@ -176,7 +176,10 @@ async def test_words_that_the_wire_does_not_take_are_refused_and_end_nothing(
 async def test_a_read_only_desk_trades_nothing(tmp_path: Path) -> None:
     async with at_work(tmp_path, read_only=True) as (desk, stage, line):
         view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
-        assert (view.state, view.outcome) == (TicketState.REFUSED, "this desk is read-only")
+        assert (view.state, view.outcome) == (
+            TicketState.REFUSED,
+            "this desk is read-only: it places no orders",
+        )
         assert line.orders() == []
 
 
@@ -191,13 +194,22 @@ def with_limits(**changes: object) -> DeskState:
 OBJECTIONS = {
     "none": (STATE, None),
     "paused": (with_limits(paused=True), "trading is paused"),
-    "unknown limits": (replace(STATE, limits=None), "trading is paused"),
-    "hostile limits": (with_limits(max_trade=Micros(-1)), "limit of one trade"),
-    "no account": (replace(STATE, account=None), "not enough cash"),
-    "no cash": (replace(STATE, account=replace(STATE.account, cash=Micros(1))), "not enough cash"),
+    "unknown limits": (replace(STATE, limits=None), "limits are not known yet"),
+    "hostile limits": (with_limits(max_trade=Micros(-1)), "more than one trade may spend"),
+    "no account": (replace(STATE, account=None), "not known yet"),
+    "no cash": (
+        replace(STATE, account=replace(STATE.account, cash=Micros(1))),
+        "of your cash",
+    ),
     "read-only": (replace(STATE, service=replace(STATE.service, read_only=True)), "read-only"),
-    "dry": (replace(STATE, service=replace(STATE.service, mode=Mode.DRY)), "only play money"),
-    "live": (replace(STATE, service=replace(STATE.service, mode=Mode.LIVE)), "only play money"),
+    "dry": (
+        replace(STATE, service=replace(STATE.service, mode=Mode.DRY)),
+        "play money is not traded",
+    ),
+    "live": (
+        replace(STATE, service=replace(STATE.service, mode=Mode.LIVE)),
+        "play money is not traded",
+    ),
 }
 
 
@@ -247,7 +259,7 @@ def test_two_orders_at_once_never_spend_the_same_money_twice() -> None:
     assert preflight(poor, buy(MARKET, 20 * ONE), NOW, ticket_id="first") is None
     objection = preflight(poor, buy(MARKET, 20 * ONE), NOW, ticket_id="second")
     assert objection is not None
-    assert objection[0] == "not enough cash"
+    assert objection == ("more than orders under way leave of your cash", "at most 10.00 $SIM")
 
 
 def test_shares_that_are_being_sold_are_not_sold_again() -> None:

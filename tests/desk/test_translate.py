@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.samples.desk import sample_state
-from service_tui.desk.advice import ADVICE, advice_of
+from service_tui.desk.advice import FIX_OF, fix_of
 from service_tui.desk.slices.records import PositionView
 from service_tui.desk.translate import (
     account_view,
     amount,
     detail_of_history,
     detail_of_tape,
-    filled_words,
+    filled_text,
     limits_view,
     market_view,
     position_views,
@@ -376,10 +376,10 @@ def test_a_no_is_advised_in_words_that_this_console_has_keys_for() -> None:
     said = "let the order rest with order_type GTC"
     refused = TradeBody(success=False, error="no", error_code="NO_LIQUIDITY", fix=said)
     quote = quote_view(1, refused, Action.BUY, Micros(0))
-    assert quote.fix == ADVICE["NO_LIQUIDITY"]
-    assert advice_of("SOMETHING_ELSE", "as they say") == "as they say"
-    assert advice_of(None, "") == ""
-    for words in ADVICE.values():
+    assert quote.fix == FIX_OF["NO_LIQUIDITY"]
+    assert fix_of("SOMETHING_ELSE", "as they say") == "as they say"
+    assert fix_of(None, "") == ""
+    for words in FIX_OF.values():
         assert not re.search(r"order_type|PATCH|POST|GET|/api/", words)
 
 
@@ -441,7 +441,7 @@ def test_a_quote_that_is_refused_says_why(fields: dict[str, str], problem: str, 
 def test_an_order_that_went_through_in_words(
     fields: dict[str, Any], action: Action, words: str
 ) -> None:
-    assert filled_words(answer(**fields), action) == words
+    assert filled_text(answer(**fields), action) == words
 
 
 @pytest.mark.parametrize(
@@ -459,7 +459,7 @@ def test_an_order_that_went_through_in_words(
 def test_a_real_trade_tells_its_money_and_its_fee(
     fee: dict[str, Any], action: Action, words: str
 ) -> None:
-    assert words in filled_words(answer(**FILLED, **fee), action, Venue.EVM)
+    assert words in filled_text(answer(**FILLED, **fee), action, Venue.EVM)
 
 
 @pytest.mark.parametrize(("fee", "known"), [({"fee": 1.08}, 1_080_000), ({}, None)])

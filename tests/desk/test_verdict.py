@@ -21,7 +21,7 @@ from kit.samples.desk import sample_state
 from service_tui.desk.commands.trading import AskQuote
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.trading.verdict import quote_doubt, verdict_of
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.blotter import StoredState
 from service_tui.units import ONE
 from service_tui.wire.trades import TradeBody
 

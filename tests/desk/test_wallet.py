@@ -23,7 +23,7 @@ from service_tui.desk.commands.wallet import (
     UnlockWallet,
 )
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.wallet import CheckView, KeyState, Ownership, WalletView
 from service_tui.desk.vault import Vault
 from service_tui.server.embedded import BASE_URL
@@ -158,7 +158,7 @@ async def test_a_desk_that_is_read_only_allows_no_real_trades(tmp_path: Path) ->
 
 async def test_a_key_is_kept_opened_forgotten_and_removed(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
-        around = Surroundings(
+        around = DeskContext(
             stage.client,
             stage.database,
             stage.clock,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of
 from kit.samples.reactor import reactor_state
-from service_tui.desk.audit.why import Chain, Link, why_position, why_ticket
+from service_tui.desk.audit.why import Link, TradeHistory, why_position, why_ticket
 from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.records import TicketState, TradeView
 from service_tui.desk.slices.risk import ExitView, MonitorView
@@ -30,11 +30,11 @@ SALE = replace(
 NAMES = ["signal", "reasoning", "quote", "fill", "monitor"]
 
 
-def link(chain: Chain, name: str) -> Link:
+def link(chain: TradeHistory, name: str) -> Link:
     return next(one for one in chain.links if one.name == name)
 
 
-def told(chain: Chain, name: str) -> dict[str, str | float]:
+def told(chain: TradeHistory, name: str) -> dict[str, str | float]:
     return {said.label: said.value for said in link(chain, name).said}
 
 

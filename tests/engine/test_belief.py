@@ -5,12 +5,13 @@ from typing import Final
 
 import pytest
 
-from service_tui.engine.listing import Listing, Report
+from kit.engine.topics import TOPICS
+from service_tui.engine.listing import Listing, NewsReport
 from service_tui.engine.tape.belief import CERTAIN, NEWS_JUMP_MIN, belief, log_odds, news_jump
 from service_tui.engine.tape.draws import Draws, bits, mix, unit
 from service_tui.engine.tape.feed import Tape
 from service_tui.engine.tape.slots import SLOTS
-from service_tui.engine.tape.topics.topic import Scope
+from service_tui.engine.tape.topics import Scope
 from service_tui.terms import Category
 from service_tui.units import Micros, Probability, Timestamp
 
@@ -25,7 +26,7 @@ ERRORS: Final = 4.0
 
 @cache
 def lives() -> tuple[Listing, ...]:
-    tape = Tape(SEED)
+    tape = Tape(SEED, TOPICS)
     return tuple(tape.listing_of(slot.index, number) for slot in SLOTS for number in NUMBERS)
 
 
@@ -103,7 +104,7 @@ def test_random_access_equals_sequential_access() -> None:
 
 
 def test_the_same_seed_believes_the_same() -> None:
-    again = Tape(SEED)
+    again = Tape(SEED, TOPICS)
     for one in lives()[::97]:
         twin = again.listing_of(one.slot, one.number)
         assert [belief(twin, moment(one, k / 7)) for k in range(8)] == [
@@ -127,13 +128,13 @@ def test_a_listing_kept_in_the_journal_is_priced_as_ever() -> None:
         resolved_at=Timestamp(1_000_424.0),
         outcome=True,
         strength=0.8,
-        news=(Report(Timestamp(1_000_150.0), 0.5, "Yes leads"),),
+        news=(NewsReport(Timestamp(1_000_150.0), 0.5, "Yes leads"),),
     )
     assert [round(log_odds(kept, moment(kept, k / 5)), 9) for k in range(1, 5)] == PRICED
 
 
 def test_another_seed_believes_something_else() -> None:
-    other = Tape(SEED + 1)
+    other = Tape(SEED + 1, TOPICS)
     pairs = [(one, other.listing_of(one.slot, one.number)) for one in lives()[::97]]
     assert all(one.market_id != twin.market_id for one, twin in pairs)
     assert all(log_odds(one, moment(one, 0.5)) != log_odds(twin, moment(twin, 0.5))

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.engine.topics import TOPICS
 from kit.examples import examples
 from service_tui.engine.books.book import (
     Book,
     Match,
     Resting,
-    Wanted,
+    TakeRequest,
     is_bid,
     maker_money,
     money_of,
@@ -38,7 +39,7 @@ from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
 
 AT: Final = Timestamp(1_800_000_000.0)
 NOW: Final = (AT, AT)
-TAPE: Final = Tape(7)
+TAPE: Final = Tape(7, TOPICS)
 LISTINGS: Final = tuple(
     one
     for one in TAPE.listings_at(AT)
@@ -186,8 +187,8 @@ def test_an_order_for_no_stands_as_its_mirror(side: Side, action: Action) -> Non
 # -- walking -------------------------------------------------------------------------------
 
 
-def wanted(**changes: object) -> Wanted:
-    basis = Wanted("me", YES, BUY, None, None, None)
+def wanted(**changes: object) -> TakeRequest:
+    basis = TakeRequest("me", YES, BUY, None, None, None)
     return basis._replace(**changes)
 
 
@@ -226,7 +227,7 @@ def test_a_walk_conserves_shares_and_money_and_keeps_its_bounds(  # noqa: PLR091
 ) -> None:
     book = Book(7, listing)
     buys = action is BUY
-    asked = Wanted(
+    asked = TakeRequest(
         "me",
         side,
         action,

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.engine.topics import TOPICS
 from kit.examples import examples
 from service_tui.engine.amm.market import Market
 from service_tui.engine.tape.belief import belief
@@ -16,7 +17,7 @@ from service_tui.units import Timestamp
 
 AT: Final = Timestamp(1_800_000_000.0)
 LISTING: Final = max(
-    Tape(7).listings_at(AT), key=lambda one: min(AT - one.opens_at, one.resolves_at - AT)
+    Tape(7, TOPICS).listings_at(AT), key=lambda one: min(AT - one.opens_at, one.resolves_at - AT)
 )
 
 

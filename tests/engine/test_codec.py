@@ -12,8 +12,8 @@ from service_tui.engine.chain_events import (
     ChainCall,
     ChainSet,
     CredentialsKept,
-    Fate,
     OrderSigned,
+    PlannedOutcome,
     TxMined,
     TxSent,
     TxStatus,
@@ -49,9 +49,9 @@ from service_tui.engine.events import (
     OrderPlaced,
     Payout,
     PlanSet,
+    PositionRedeemed,
     Reacted,
     ReactorChanged,
-    Redeemed,
     Settlement,
     SignalDismissed,
     SpeedSet,
@@ -60,7 +60,7 @@ from service_tui.engine.events import (
     TradeHeld,
     kind_of,
 )
-from service_tui.engine.listing import Listing, Report
+from service_tui.engine.listing import Listing, NewsReport
 from service_tui.terms import (
     Action,
     AlertStatus,
@@ -102,7 +102,7 @@ changes = st.fixed_dictionaries(
 )
 venues = st.sampled_from(Venue)
 fractions = st.none() | prices
-reports = st.builds(Report, moments, numbers, texts)
+reports = st.builds(NewsReport, moments, numbers, texts)
 listings = st.builds(
     Listing,
     market_id=texts,
@@ -159,7 +159,7 @@ paces = st.fixed_dictionaries(
     optional={
         "block_s": moments,
         "gas_price": wei,
-        "faults": st.lists(st.sampled_from(Fate), max_size=3).map(tuple),
+        "faults": st.lists(st.sampled_from(PlannedOutcome), max_size=3).map(tuple),
     },
 )
 EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
@@ -264,7 +264,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         returned=micros,
     ),
     "redeemed": st.builds(
-        Redeemed,
+        PositionRedeemed,
         agent_id=texts,
         venue=st.sampled_from(Venue),
         market_id=texts,
@@ -327,7 +327,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         gas=wei,
         max_fee=wei,
         due=wei,
-        fate=st.sampled_from(Fate),
+        fate=st.sampled_from(PlannedOutcome),
         replaces=texts,
     ),
     "tx_mined": st.builds(
@@ -500,6 +500,6 @@ def _listed() -> MarketListed:
         2.0,
         Listing(
             "m1", 0, 1, Category.CRYPTO, "Up?", "It counts.", ("crypto",), 10, 0.4, 0.0, 9.0, 9.5,
-            outcome=True, strength=1.0, news=(Report(3.0, 0.4, "News."),),
+            outcome=True, strength=1.0, news=(NewsReport(3.0, 0.4, "News."),),
         ),
     )  # fmt: skip

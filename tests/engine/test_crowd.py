@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from kit.engine.topics import TOPICS
 from service_tui.engine.amm import lmsr
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.belief import belief
@@ -30,7 +31,7 @@ class Floor:
     """Markets with nobody but the crowd: enough of a maker to see what it does to prices."""
 
     def __init__(self) -> None:
-        self.tape = Tape(SEED)
+        self.tape = Tape(SEED, TOPICS)
         self.prices: dict[str, float] = {}
         self.wishes: list[Intention] = []
         self.counts: list[int] = []
@@ -71,7 +72,7 @@ def floor(ticks: int, span_s: float) -> Floor:
 
 
 def open_listings(at: Timestamp = START) -> list[Listing]:
-    return [one for one in Tape(SEED).listings_at(at) if at < one.resolves_at]
+    return [one for one in Tape(SEED, TOPICS).listings_at(at) if at < one.resolves_at]
 
 
 def at_price(price: float) -> list[tuple[Listing, float]]:

@@ -28,6 +28,7 @@ from kit.engine.guarded import (
     text_of,
     tick,
 )
+from kit.engine.topics import TOPICS
 from kit.examples import examples
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.liquidity import PRICE_HIGH, PRICE_LOW
@@ -41,9 +42,15 @@ from service_tui.engine.errors import (
     Refusal,
 )
 from service_tui.engine.events import AlertEnded, Breached, Event, Fill, OrderEnded, OrderPlaced
-from service_tui.engine.risk.monitors import Held, prices_at
+from service_tui.engine.risk.monitors import MonitoredSide, prices_at
 from service_tui.engine.tape.belief import belief
-from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
+from service_tui.engine.thresholds import (
+    Spot,
+    ThresholdRequest,
+    acknowledge,
+    delete_monitor,
+    set_monitor,
+)
 from service_tui.engine.tick import STEP_S, advance, resolution_of
 from service_tui.engine.world import World
 from service_tui.server.projections.risk import alert_body
@@ -135,12 +142,12 @@ def waiting() -> tuple[World, Market]:
     market = open_markets(world, Venue.SOL, 12 * HOUR)[0]
     order_on(world, market, Action.BUY, 10)
     spot = Spot(market.market_id, YES)
-    set_monitor(world, world.agents["ada"], Wanted(spot, HAIR, None), world.at)
+    set_monitor(world, world.agents["ada"], ThresholdRequest(spot, HAIR, None), world.at)
     return world, market
 
 
-def of_ada(market: Market) -> Held:
-    return Held("ada", market.listing.home, market.market_id, YES)
+def of_ada(market: Market) -> MonitoredSide:
+    return MonitoredSide("ada", market.listing.home, market.market_id, YES)
 
 
 def watched(
@@ -151,7 +158,7 @@ def watched(
     market = open_markets(world, Venue.SIM, 7_200.0)[0]
     buy(world, "ada", market, 20, side)
     spot = Spot(market.market_id, side)
-    set_monitor(world, world.agents["ada"], Wanted(spot, stop, take), world.at)
+    set_monitor(world, world.agents["ada"], ThresholdRequest(spot, stop, take), world.at)
     return market
 
 
@@ -222,7 +229,10 @@ def test_a_later_breach_of_the_same_side_is_another_alert() -> None:
     tick(world)
     order_on(world, market, Action.BUY, 5)
     set_monitor(
-        world, world.agents["ada"], Wanted(Spot(market.market_id, YES), HAIR, None), world.at
+        world,
+        world.agents["ada"],
+        ThresholdRequest(Spot(market.market_id, YES), HAIR, None),
+        world.at,
     )
     tick(world)
     first, second = world.risk.alerts_of("ada")
@@ -280,7 +290,10 @@ def test_a_monitor_follows_the_average_cost_and_goes_with_the_last_share() -> No
     # Bought again: what was set by hand before is not set any more.
     buy(world, "ada", market, 20)
     set_monitor(
-        world, world.agents["ada"], Wanted(Spot(market.market_id, YES), 0.5, None), world.at
+        world,
+        world.agents["ada"],
+        ThresholdRequest(Spot(market.market_id, YES), 0.5, None),
+        world.at,
     )
     sell(world, "ada", market, world.agents["ada"].positions[market.market_id].yes.shares)
     buy(world, "ada", market, 20)
@@ -294,7 +307,7 @@ def test_turning_the_automatic_off_keeps_what_was_set_by_hand() -> None:
     for market in (first, second):
         buy(world, "ada", market)
     agent = world.agents["ada"]
-    set_monitor(world, agent, Wanted(Spot(first.market_id, YES), 0.3, 0.4), world.at)
+    set_monitor(world, agent, ThresholdRequest(Spot(first.market_id, YES), 0.3, 0.4), world.at)
     assert [one.held.market_id for one in world.risk.automatic_of(agent)] == [second.market_id]
     world.change(agent, OFF, world.at)
     (kept,) = world.risk.monitors_of("ada")
@@ -312,11 +325,13 @@ def test_what_cannot_be_watched_is_refused_with_what_to_do() -> None:
         (Spot(market.market_id, YES, Venue.EVM), PositionNotFound),
     ):
         with pytest.raises(kind) as caught:
-            set_monitor(world, agent, Wanted(spot, 0.5, None), world.at)
+            set_monitor(world, agent, ThresholdRequest(spot, 0.5, None), world.at)
         assert caught.value.fix
     world.apply(resolution_of(market, world.venues, world.at))
     with pytest.raises(MarketNotOpen):
-        set_monitor(world, agent, Wanted(Spot(market.market_id, YES), 0.5, None), world.at)
+        set_monitor(
+            world, agent, ThresholdRequest(Spot(market.market_id, YES), 0.5, None), world.at
+        )
     with pytest.raises(MonitorNotFound):
         delete_monitor(world, agent, Spot(market.market_id, YES), world.at)
 
@@ -339,7 +354,7 @@ def test_on_a_book_the_mid_decides_and_the_exit_takes_what_there_is(venue: Venue
     order_on(world, market, Action.SELL, half, order_type=OrderType.GTC, price=Micros(990_000))
     mid = world.venues.book(market.market_id).mid(times)
     # So near that the middle of the book is there already, which is below what was paid.
-    wanted = Wanted(Spot(market.market_id, YES), 1.0 - mid / monitor.entry - 1e-9, None)
+    wanted = ThresholdRequest(Spot(market.market_id, YES), 1.0 - mid / monitor.entry - 1e-9, None)
     event, _ = set_monitor(world, world.agents["ada"], wanted, world.at)
     assert event.venue is venue
     events = tick(world)
@@ -368,7 +383,10 @@ def test_an_alert_over_a_remainder_ends_and_says_so(wallet: WalletKind) -> None:
     position = world.venues.account("ada", Venue.EVM).holdings[market.market_id].position
     position.sell(YES, Micros(shares - 1_420), Micros(0))
     set_monitor(
-        world, world.agents["ada"], Wanted(Spot(market.market_id, YES), HAIR, None), world.at
+        world,
+        world.agents["ada"],
+        ThresholdRequest(Spot(market.market_id, YES), HAIR, None),
+        world.at,
     )
     breach, ended = tick(world)
     assert isinstance(breach, Breached)
@@ -423,11 +441,11 @@ def test_a_target_is_measured_by_what_selling_all_of_it_brings(dollars: int, sid
     market = open_markets(world, Venue.SIM, 7_200.0)[0]
     bought = buy(world, "ada", market, dollars, side)
     agent, spot = world.agents["ada"], Spot(market.market_id, side)
-    set_monitor(world, agent, Wanted(spot, None, 1e-6), world.at)
+    set_monitor(world, agent, ThresholdRequest(spot, None, 1e-6), world.at)
     # Its own impact has lifted the price above what was paid.
     assert market.price_of(side) > bought.money / bought.shares
     assert tick(world) == []
-    set_monitor(world, agent, Wanted(spot, None, 0.03), world.at)
+    set_monitor(world, agent, ThresholdRequest(spot, None, 0.03), world.at)
     push(world, market, side, 1)
     while market.exit_value(side, bought.shares) < bought.money * 1.03:
         assert tick(world) == []
@@ -506,7 +524,7 @@ def test_a_snapshot_from_before_there_were_monitors_has_none() -> None:
     buy(world, "ada", market)
     fields = json.loads(text_of(world))
     del fields["risk"], fields["agents"][0]["settings"]["wallet"]
-    read = snapshot.world_of(fields)
+    read = snapshot.world_of(fields, TOPICS)
     assert read.risk.monitors_of("ada") == []
     assert read.agents["ada"].settings.wallet is WalletKind.MANAGED
     # What is bought from now on is watched.

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.engine.topics import TOPICS
 from kit.examples import examples
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.feed import B_MAX, B_MIN, START_MAX, START_MIN, Tape
-from service_tui.engine.tape.questions import TOPICS, figure, headline, word
+from service_tui.engine.tape.questions import figure, headline, word
 from service_tui.engine.tape.slots import SHARES, SLOTS, delay_of, times_of
-from service_tui.engine.tape.topics.topic import Scope, Topic
+from service_tui.engine.tape.topics import QuestionTopic, Scope
 from service_tui.terms import Category
 from service_tui.units import ONE, Timestamp
 
@@ -28,14 +29,14 @@ moments = st.floats(1_600_000_000, 2_200_000_000).map(Timestamp)
 seeds = st.integers(0, 2**64 - 1)
 ALL_TOPICS: Final = [
     pytest.param(category, topic, id=f"{category.value}-{topic.tag}")
-    for category, topics in TOPICS.items()
+    for category, topics in TOPICS.table.items()
     for topic in topics
 ]
 
 
 @cache
 def many() -> tuple[Listing, ...]:
-    tape = Tape(SEED)
+    tape = Tape(SEED, TOPICS)
     return tuple(
         tape.listing_of(slot.index, number) for slot in SLOTS for number in range(990, 1_014)
     )
@@ -51,7 +52,7 @@ def is_clean(text: str) -> bool:
 @examples(8)
 @given(seed=seeds, at=moments)
 def test_at_any_time_sixty_markets_of_every_category_are_open(seed: int, at: Timestamp) -> None:
-    listings = Tape(seed).listings_at(at)
+    listings = Tape(seed, TOPICS).listings_at(at)
     tradeable = [one for one in listings if at < one.resolves_at]
     assert 60 <= len(tradeable) <= 110
     assert {one.category for one in tradeable} == set(Category)
@@ -65,7 +66,7 @@ def test_at_any_time_sixty_markets_of_every_category_are_open(seed: int, at: Tim
 
 
 def test_a_market_stands_without_a_gap_from_its_opening_to_its_outcome() -> None:
-    tape = Tape(SEED)
+    tape = Tape(SEED, TOPICS)
     step_s = 5
     seen: dict[str, list[int]] = {}
     known: dict[str, Listing] = {}
@@ -83,18 +84,18 @@ def test_a_market_stands_without_a_gap_from_its_opening_to_its_outcome() -> None
 
 
 def test_what_stands_is_the_same_whenever_it_was_asked_for_before() -> None:
-    tape = Tape(SEED)
+    tape = Tape(SEED, TOPICS)
     first = tape.listings_at(START)
     edges = {edge for one in first for edge in (one.opens_at, one.resolves_at, one.resolved_at)}
     near = sorted(edge for edge in edges if abs(edge - START) < HOUR_S)
     assert len(near) > 20
     moments = [math.nextafter(edge, to) for edge in near for to in (0.0, edge, math.inf)]
     for at in map(Timestamp, (*moments, *reversed(moments), START)):
-        assert tape.listings_at(at) == Tape(SEED).listings_at(at)
+        assert tape.listings_at(at) == Tape(SEED, TOPICS).listings_at(at)
 
 
 def test_new_markets_are_listed_as_old_ones_resolve() -> None:
-    tape = Tape(SEED)
+    tape = Tape(SEED, TOPICS)
     before = {one.market_id for one in tape.listings_at(START)}
     after = {one.market_id for one in tape.listings_at(Timestamp(START + HOUR_S))}
     assert len(before - after) > 15
@@ -103,33 +104,33 @@ def test_new_markets_are_listed_as_old_ones_resolve() -> None:
 
 
 def test_any_market_is_found_at_once_whatever_was_missed() -> None:
-    fresh = Tape(SEED)
+    fresh = Tape(SEED, TOPICS)
     later = fresh.listings_at(Timestamp(START + MONTH_S))
-    stepped = Tape(SEED)
+    stepped = Tape(SEED, TOPICS)
     for day in range(31):
         stepped.listings_at(Timestamp(START + day * 86_400))
     assert stepped.listings_at(Timestamp(START + MONTH_S)) == later
 
 
 def test_the_same_seed_lists_the_same_world() -> None:
-    assert Tape(3).listings_at(START) == Tape(3).listings_at(START)
-    mine = {one.question for one in Tape(3).listings_at(START)}
-    assert len(mine & {one.question for one in Tape(4).listings_at(START)}) < 5
+    assert Tape(3, TOPICS).listings_at(START) == Tape(3, TOPICS).listings_at(START)
+    mine = {one.question for one in Tape(3, TOPICS).listings_at(START)}
+    assert len(mine & {one.question for one in Tape(4, TOPICS).listings_at(START)}) < 5
 
 
 def test_listings_kept_ready_are_bounded() -> None:
-    tape = Tape(SEED)
+    tape = Tape(SEED, TOPICS)
     for hour in range(0, 120, 4):
         tape.listings_at(Timestamp(START + hour * HOUR_S))
     assert len(tape._ready) <= 1_024
-    assert tape.listings_at(START) == Tape(SEED).listings_at(START)
+    assert tape.listings_at(START) == Tape(SEED, TOPICS).listings_at(START)
 
 
 # -- what has resolved ---------------------------------------------------------------------
 
 
 def test_resolved_markets_come_newest_last_and_are_counted() -> None:
-    tape = Tape(SEED)
+    tape = Tape(SEED, TOPICS)
     until = Timestamp(START + HOUR_S)
     expected: dict[str, Listing] = {}
     for step in range(HOUR_S // 5):
@@ -145,14 +146,14 @@ def test_resolved_markets_come_newest_last_and_are_counted() -> None:
 
 
 def test_a_months_absence_draws_only_what_is_shown() -> None:
-    tape = Tape(SEED)
+    tape = Tape(SEED, TOPICS)
     assert len(tape.resolved_between(START, Timestamp(START + MONTH_S), 20)) == 20
     assert len(tape._ready) == 20
     assert tape.resolved_count(START, Timestamp(START + MONTH_S)) > 100_000
 
 
 def test_spans_of_resolution_neither_overlap_nor_leave_gaps() -> None:
-    tape = Tape(SEED)
+    tape = Tape(SEED, TOPICS)
     edges = [Timestamp(START + 60 * k) for k in range(31)]
     parts = [tape.resolved_count(since, until) for since, until in pairwise(edges)]
     assert sum(parts) == tape.resolved_count(edges[0], edges[-1])
@@ -225,7 +226,7 @@ def test_questions_hardly_ever_come_twice() -> None:
 
 @pytest.mark.parametrize(("category", "topic"), ALL_TOPICS)
 def test_every_text_of_a_topic_fits_with_its_longest_words(
-    category: Category, topic: Topic
+    category: Category, topic: QuestionTopic
 ) -> None:
     longest = {gap: max(words, key=len) for gap, words in topic.words.items()}
     subject = max(topic.subjects, key=len)
@@ -258,7 +259,7 @@ def test_every_text_of_a_topic_fits_with_its_longest_words(
 
 
 def test_every_clock_of_every_category_has_several_topics() -> None:
-    for topics in TOPICS.values():
+    for topics in TOPICS.table.values():
         for scope in Scope:
             assert sum(scope in topic.scopes for topic in topics) >= 4
 
@@ -266,11 +267,11 @@ def test_every_clock_of_every_category_has_several_topics() -> None:
 def test_the_deadline_in_the_text_is_the_one_of_the_market() -> None:
     slot = SLOTS[0]
     closes = Timestamp(1_795_003_500.0)
-    fast = word(slot, 5, seed=1, closes=closes)
+    fast = word(TOPICS, slot, 5, seed=1, closes=closes)
     assert "12:05 UTC" in fast.question
     assert "12:05 UTC on 18 November 2026" in fast.criteria
     slow = next(slot for slot in SLOTS if slot.clock.scope is Scope.WEEKS)
-    assert "18 November" in word(slow, 5, seed=1, closes=closes).question
+    assert "18 November" in word(TOPICS, slow, 5, seed=1, closes=closes).question
 
 
 def test_markets_end_on_whole_minutes() -> None:
@@ -315,7 +316,7 @@ def _pattern(template: str) -> str:
 def test_headlines_say_which_way_the_chance_moved() -> None:
     for one in many()[::3]:
         slot = SLOTS[one.slot]
-        topic = word(slot, one.number, seed=SEED, closes=one.resolves_at).topic
+        topic = word(TOPICS, slot, one.number, seed=SEED, closes=one.resolves_at).topic
         for report in one.news:
             lines = topic.raises if report.jump > 0 else topic.lowers
             patterns = [re.compile(_pattern(line), re.IGNORECASE) for line in lines]
@@ -323,7 +324,7 @@ def test_headlines_say_which_way_the_chance_moved() -> None:
 
 
 def test_a_line_of_news_states_its_jump_as_prices() -> None:
-    tape = Tape(SEED)
+    tape = Tape(SEED, TOPICS)
     for one in many()[::7]:
         items = tape.news(one, one.opens_at, one.resolves_at)
         assert [item.at for item in items] == [report.at for report in one.news]
@@ -336,7 +337,7 @@ def test_a_line_of_news_states_its_jump_as_prices() -> None:
 
 
 def test_spans_of_news_neither_overlap_nor_leave_gaps() -> None:
-    tape = Tape(SEED)
+    tape = Tape(SEED, TOPICS)
     one = next(one for one in many() if len(one.news) == 5)
     at = one.news[2].at
     early = tape.news(one, one.opens_at, at)
@@ -351,9 +352,9 @@ def test_figures_in_headlines_come_nearer_as_yes_comes_nearer() -> None:
     number = next(
         number
         for number in range(20)
-        if word(slot, number, seed=1, closes=START).topic.tag == "fog"
+        if word(TOPICS, slot, number, seed=1, closes=START).topic.tag == "fog"
     )
-    wording = word(slot, number, seed=1, closes=START)
+    wording = word(TOPICS, slot, number, seed=1, closes=START)
     shown = [
         int(re.sub(r"\D", "", headline(wording, rising=True, chance=chance, turn=0)))
         for chance in (0.1, 0.5, 0.9)
@@ -364,7 +365,9 @@ def test_figures_in_headlines_come_nearer_as_yes_comes_nearer() -> None:
 def test_a_slot_never_asks_about_the_same_topic_twice_running() -> None:
     for slot in SLOTS:
         topics = [
-            word(slot, number, seed=9, closes=times_of(9, slot, number).resolves_at).topic.tag
+            word(
+                TOPICS, slot, number, seed=9, closes=times_of(9, slot, number).resolves_at
+            ).topic.tag
             for number in range(1_000, 1_009)
         ]
         assert all(one != two for one, two in pairwise(topics))

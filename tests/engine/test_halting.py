@@ -3,6 +3,7 @@ from typing import Final
 
 import pytest
 
+from kit.engine.topics import TOPICS
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.amm.market import Market
@@ -31,7 +32,7 @@ SPEND: Final = Micros(20 * ONE)
 
 
 def new_world() -> World:
-    world = World(7, AT)
+    world = World(7, AT, TOPICS)
     advance(world, AT)
     for name in ("ada", "eve"):
         cash = Micros(10_000 * ONE)
@@ -167,9 +168,9 @@ def test_the_halt_is_there_again_after_a_restart(way: str) -> None:
     before = text_of(world)
     events: list[Event] = halt(world, AT)
     if way == "snapshot":
-        again = snapshot.world_of(json.loads(text_of(world)))
+        again = snapshot.world_of(json.loads(text_of(world)), TOPICS)
     else:
-        again = snapshot.world_of(json.loads(before))
+        again = snapshot.world_of(json.loads(before), TOPICS)
         for event in events:
             again.apply(codec.decode(kind_of(event), codec.encode(event)))
     assert text_of(again) == text_of(world)
@@ -185,7 +186,7 @@ def test_a_snapshot_of_before_there_was_a_halt_is_read_as_running() -> None:
     assert "halted_at" not in fields
     for agent in fields["agents"]:
         del agent["settings"]["operator_paused"]
-    again = snapshot.world_of(fields)
+    again = snapshot.world_of(fields, TOPICS)
     assert again.halt.since is None
     assert not again.agents["ada"].settings.is_paused
 

@@ -4,6 +4,7 @@ from typing import Final
 
 import pytest
 
+from kit.engine.topics import TOPICS
 from service_tui.engine import errors
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.agents.rails import check_import, check_pace, check_real_spend, imports_left
@@ -27,7 +28,7 @@ def later(seconds: float) -> Timestamp:
 
 
 def world_with(plan: Plan = Plan.FREE) -> World:
-    world = World(7, NOON)
+    world = World(7, NOON, TOPICS)
     advance(world, NOON)
     cash = Micros(10_000 * ONE)
     world.register(AgentRegistered("ada", NOON, "ada", "", "hash", "reef-1", plan, cash))
@@ -77,7 +78,7 @@ def test_on_other_plans_buys_follow_each_other_at_once(plan: Plan) -> None:
 def test_the_cooldown_survives_a_restart_and_no_clock_locks_anybody_out() -> None:
     world = world_with()
     buy(world, NOON, order_of(world))
-    again = world_of(json.loads(dumps(fields_of(world))))
+    again = world_of(json.loads(dumps(fields_of(world))), TOPICS)
     refusal_of(lambda: buy(again, later(60), order_of(again)))
     # The machine's clock was set back by an hour.
     assert buy(again, later(-3_600), order_of(again))
@@ -116,7 +117,7 @@ def test_failures_are_forgotten_when_they_bind_no_more_and_survive_a_restart() -
     world = world_with()
     failed(world, NOON)
     failed(world, later(1_000), Side.NO)
-    again = world_of(json.loads(dumps(fields_of(world))))
+    again = world_of(json.loads(dumps(fields_of(world))), TOPICS)
     assert again.agents["ada"].failed == {"m:yes": NOON, "m:no": later(1_000)}
     assert set(failed(again, later(FAILED_COOLDOWN_S)).failed) == {"m:no", "m:yes"}
     assert set(failed(again, later(9_000)).failed) == {"m:yes"}
@@ -156,5 +157,5 @@ def test_imports_are_counted_by_the_day(plan: Plan, allowed: int) -> None:
 def test_the_version_of_the_client_is_kept() -> None:
     world = world_with()
     world.note(ClientSeen("ada", later(5), "0.26.0"))
-    agent = world_of(json.loads(dumps(fields_of(world)))).agents["ada"]
+    agent = world_of(json.loads(dumps(fields_of(world))), TOPICS).agents["ada"]
     assert (agent.sdk_version, agent.sdk_seen_at) == ("0.26.0", later(5))

@@ -18,8 +18,9 @@ from hypothesis.stateful import (
     rule,
 )
 
+from kit.engine.topics import TOPICS
 from kit.examples import examples
-from service_tui.engine.agents.mirrors import Mirrors
+from service_tui.engine.agents.mirrors import MirrorReserves
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.orders import VenueOrder, place
@@ -87,7 +88,7 @@ def settlement(market: Market, count: int, **fields: object) -> Settlement:
 class Stand:
     """A world with one agent, whose tape stands still while wall time passes."""
 
-    world: World = field(default_factory=lambda: World(SEED, AT))
+    world: World = field(default_factory=lambda: World(SEED, AT, TOPICS))
     now: float = AT
     count: int = 0
     events: list[Event] = field(default_factory=list[Event])
@@ -399,7 +400,7 @@ def test_a_resting_mirror_reserves_and_gives_back_what_it_never_spent(stand: Sta
 
 
 def replayed(stand: Stand) -> World:
-    world = world_of(json.loads(stand.start))
+    world = world_of(json.loads(stand.start), TOPICS)
     for event in stand.events:
         world.apply(decode(kind_of(event), encode(event)))
     return world
@@ -506,7 +507,7 @@ def test_another_agents_failures_are_its_own(stand: Stand) -> None:
 def test_a_snapshot_from_before_the_reactor_still_reads() -> None:
     fields = json.loads(dumps(fields_of(Stand().world)))
     del fields["reactor"]
-    again = world_of(fields)
+    again = world_of(fields, TOPICS)
     assert again.reactor.state("ada").config.enabled is False
     assert again.reactor.recent == {}
 
@@ -546,7 +547,7 @@ class Light:
 
     def __init__(self) -> None:
         self.world = shared().world
-        self.reactor = Reactor(Mirrors())
+        self.reactor = Reactor(MirrorReserves())
         self.now: float = AT
         self.count = 0
 
@@ -570,7 +571,7 @@ class Light:
 
     def start_again(self) -> None:
         text = dumps(reactor_fields(self.reactor))
-        self.reactor = Reactor(Mirrors())
+        self.reactor = Reactor(MirrorReserves())
         restore_reactor(self.reactor, json.loads(text))
         assert dumps(reactor_fields(self.reactor)) == text
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.engine.topics import TOPICS
 from kit.engine.venues import EVM, RICH, new_world, put, times, waiting_payouts
 from kit.examples import examples
 from service_tui.engine.books.catalogue import condition_of
@@ -19,8 +20,8 @@ from service_tui.engine.chain_events import (
     ChainCall,
     ChainSet,
     CredentialsKept,
-    Fate,
     OrderSigned,
+    PlannedOutcome,
     TxMined,
     TxSent,
     TxStatus,
@@ -30,7 +31,7 @@ from service_tui.engine.chain_events import (
 from service_tui.engine.codec import snapshot
 from service_tui.engine.codec.events import decode, dumps, encode
 from service_tui.engine.errors import Refusal
-from service_tui.engine.events import Event, Redeemed, kind_of
+from service_tui.engine.events import Event, PositionRedeemed, kind_of
 from service_tui.engine.tick import advance, redeem_due
 from service_tui.engine.world import World
 from service_tui.terms import Side, WalletKind
@@ -90,7 +91,14 @@ class Life:
             rng.choice((1_000, 234_000)),
             240 * GWEI,
             chain.block_at(world.at) + rng.randrange(1, 4),
-            rng.choice((Fate.OK, Fate.OK, Fate.OK, Fate.REVERT, Fate.DROP, Fate.WITHHOLD)),
+            rng.choice((
+                PlannedOutcome.OK,
+                PlannedOutcome.OK,
+                PlannedOutcome.OK,
+                PlannedOutcome.REVERT,
+                PlannedOutcome.DROP,
+                PlannedOutcome.WITHHOLD,
+            )),
         )
         return world.note(sent)
 
@@ -173,11 +181,11 @@ def test_each_share_pays_once_and_a_replay_makes_the_same_world(seed: int) -> No
         assert world.venues.payable == waiting_payouts(world)
         given_gas += sum(one.gas for one in happened if isinstance(one, WalletLinked))
         for one in happened:
-            if isinstance(one, Redeemed):
+            if isinstance(one, PositionRedeemed):
                 burned[one.market_id, one.side] += one.shares
                 won = world.venues.account("ada", EVM).holdings[one.market_id].winner()
                 assert one.payout == (one.shares if one.side is won else 0)
-    paid = sum(one.payout for one in events if isinstance(one, Redeemed))
+    paid = sum(one.payout for one in events if isinstance(one, PositionRedeemed))
     assert world.venues.cash("ada", EVM) == cash + paid
     for (market_id, side), count in burned.items():
         assert count <= shares[market_id][side]
@@ -191,7 +199,7 @@ def test_each_share_pays_once_and_a_replay_makes_the_same_world(seed: int) -> No
             and tx.sent.sender == wallet.address
         ]
         assert sorted(mined) == list(range(wallet.nonce))
-    again = snapshot.world_of(json.loads(text))
+    again = snapshot.world_of(json.loads(text), TOPICS)
     for event in events:
         again.apply(decode(kind_of(event), encode(event)))
     assert dumps(snapshot.fields_of(again)) == dumps(snapshot.fields_of(world))
@@ -208,7 +216,7 @@ def test_a_long_life_meets_every_way_that_a_redemption_can_go() -> None:
     assert kinds["redeemed"] > 2
     assert kinds["wallet"] > 3
     assert set(states) == {TxStatus.CONFIRMED, TxStatus.FAILED, TxStatus.DROPPED}
-    redeemed = [one for one in events if isinstance(one, Redeemed)]
+    redeemed = [one for one in events if isinstance(one, PositionRedeemed)]
     assert any(one.tx_hash for one in redeemed)
 
 
@@ -220,11 +228,11 @@ def test_a_lost_transaction_uses_no_nonce_and_one_without_gas_waits() -> None:
     (sent,) = life.send()
     assert isinstance(sent, TxSent)
     world.chain.txs.clear()
-    world.note(replace_of(sent, fate=Fate.DROP))
+    world.note(replace_of(sent, fate=PlannedOutcome.DROP))
     redeem_due(world, Timestamp(world.at + 10))
     assert (world.chain.wallets[ADDRESSES[0]].nonce, world.chain.next_nonce(ADDRESSES[0])) == (0, 0)
     world.note(WalletFilled("ada", world.at, ADDRESSES[0], {"gas": 1}))
-    world.note(replace_of(sent, fate=Fate.OK))
+    world.note(replace_of(sent, fate=PlannedOutcome.OK))
     assert redeem_due(world, Timestamp(world.at + 20)) == []
     world.note(WalletFilled("ada", world.at, ADDRESSES[0], {"gas": GAS_GRANT}))
     assert [type(one) for one in redeem_due(world, Timestamp(world.at + 30))][-1] is TxMined
@@ -247,7 +255,7 @@ def test_a_snapshot_of_yesterday_has_no_chain(missing: str) -> None:
         for one in rows:
             for name in ("burned_yes", "burned_no", "neg_risk", "redeemed_at", "paid"):
                 del one[name]
-    again = snapshot.world_of(fields)
+    again = snapshot.world_of(fields, TOPICS)
     assert again.chain.wallets == {}
     assert RICH["auto_redeem_enabled"] is False
     assert again.venues.account("ada", EVM).holdings.keys() == (

@@ -3,6 +3,7 @@ from typing import Final
 
 import pytest
 
+from kit.engine.topics import TOPICS
 from kit.engine.venues import books_balance, gap_price, joined, market_of, new_world, put, times
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.books.resting import cancel
@@ -70,13 +71,13 @@ def test_what_a_skill_spent_survives_a_restart_and_old_snapshots_know_nothing_of
     world = with_budget()
     bought(world, 15)
     kept = json.loads(dumps(fields_of(world)))
-    again = world_of(kept)
+    again = world_of(kept, TOPICS)
     assert spent(again) == {"gull": 15 * ONE}
     with pytest.raises(SkillSpend):
         bought(again, 6)
     for agent in kept["agents"]:
         del agent["skills_day"], agent["skills_spent"], agent["settings"]["skill_day_max"]
-    old = world_of(kept)
+    old = world_of(kept, TOPICS)
     assert spent(old) == {}
     assert old.agents["ada"].settings.skill_day_max is None
 

@@ -4,6 +4,7 @@ from typing import Final
 
 import pytest
 
+from kit.engine.topics import TOPICS
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.codec.events import JournalError, Named, dumps
 from service_tui.engine.codec.snapshot import FORMAT, fields_of, world_of
@@ -41,7 +42,7 @@ def live(world: World, seconds: range) -> None:
 @pytest.fixture(scope="module")
 def lived() -> str:
     """A world with trades, sales, closed positions and settings, as text."""
-    world = World(7, AT)
+    world = World(7, AT, TOPICS)
     advance(world, AT)
     world.register(
         AgentRegistered(
@@ -59,33 +60,33 @@ def lived() -> str:
 
 
 def test_a_snapshot_is_text_and_comes_back_whole(lived: str) -> None:
-    assert dumps(fields_of(world_of(json.loads(lived)))) == lived
+    assert dumps(fields_of(world_of(json.loads(lived), TOPICS))) == lived
 
 
 def test_a_world_read_back_trades_on_identically(lived: str) -> None:
-    first, second = world_of(json.loads(lived)), world_of(json.loads(lived))
+    first, second = world_of(json.loads(lived), TOPICS), world_of(json.loads(lived), TOPICS)
     seconds = range(1_001, 1_020)
     live(first, seconds)
     # Once more through the text on the way.
     live(second, range(1_001, 1_010))
-    second = world_of(json.loads(dumps(fields_of(second))))
+    second = world_of(json.loads(dumps(fields_of(second))), TOPICS)
     live(second, range(1_010, 1_020))
     assert dumps(fields_of(first)) == dumps(fields_of(second))
     assert first.ledger.total() == 0
 
 
 def test_agents_are_found_again_by_the_hash_of_their_key(lived: str) -> None:
-    world = world_of(json.loads(lived))
+    world = world_of(json.loads(lived), TOPICS)
     assert world.by_key_hash("hash") is world.agents["ada"]
     assert world.agents["ada"].settings.plan is Plan.PRO
 
 
 def test_a_new_key_and_a_chosen_plan_are_kept(lived: str) -> None:
-    world = world_of(json.loads(lived))
+    world = world_of(json.loads(lived), TOPICS)
     assert world.plan is None
     world.decide(KeyRotated("ada", world.at, "fresh"))
     world.decide(PlanSet(world.at, Plan.ELITE))
-    again = world_of(json.loads(dumps(fields_of(world))))
+    again = world_of(json.loads(dumps(fields_of(world))), TOPICS)
     assert again.plan is Plan.ELITE
     assert again.by_key_hash("hash") is None
     assert again.by_key_hash("fresh") is again.agents["ada"]
@@ -93,7 +94,7 @@ def test_a_new_key_and_a_chosen_plan_are_kept(lived: str) -> None:
 
 def test_a_snapshot_of_a_newer_program_is_refused(lived: str) -> None:
     with pytest.raises(JournalError, match="newer program"):
-        world_of(json.loads(lived) | {"format": FORMAT + 1})
+        world_of(json.loads(lived) | {"format": FORMAT + 1}, TOPICS)
 
 
 BROKEN: Final[dict[str, Named]] = {
@@ -111,11 +112,11 @@ def test_a_snapshot_that_is_not_whole_is_named_and_not_traded_on(
     lived: str, changes: Named
 ) -> None:
     with pytest.raises(JournalError, match="the snapshot cannot be read"):
-        world_of(json.loads(lived) | changes)
+        world_of(json.loads(lived) | changes, TOPICS)
 
 
 LATER: Final = {"venues", "risk", "reactor", "chain", "research", "holding"}
-PARTS: Final = set(fields_of(World(7, AT))) - LATER
+PARTS: Final = set(fields_of(World(7, AT, TOPICS))) - LATER
 """All but the parts that snapshots of the first version do not have."""
 
 
@@ -124,7 +125,7 @@ def test_a_snapshot_without_one_of_its_parts_is_refused(lived: str, name: str) -
     fields = json.loads(lived)
     del fields[name]
     with pytest.raises(JournalError, match="the snapshot cannot be read"):
-        world_of(fields)
+        world_of(fields, TOPICS)
 
 
 def test_a_snapshot_from_before_the_limits_still_reads(lived: str) -> None:
@@ -136,7 +137,7 @@ def test_a_snapshot_from_before_the_limits_still_reads(lived: str) -> None:
     for position in agent["positions"]:
         for side in position[2:]:
             del side[4:]
-    read = world_of(fields).agents["ada"]
+    read = world_of(fields, TOPICS).agents["ada"]
     assert (read.day_imports, read.failed, read.sdk_version) == (0, {}, None)
     assert read.positions
     assert all(one.yes.bought_at == 0 for one in read.positions.values())
@@ -145,4 +146,4 @@ def test_a_snapshot_from_before_the_limits_still_reads(lived: str) -> None:
 def test_settings_that_a_newer_program_added_take_their_defaults(lived: str) -> None:
     fields = json.loads(lived)
     del fields["agents"][0]["settings"]["auto_redeem_enabled"]
-    assert world_of(fields).agents["ada"].settings.auto_redeem_enabled is True
+    assert world_of(fields, TOPICS).agents["ada"].settings.auto_redeem_enabled is True

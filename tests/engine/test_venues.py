@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from kit.engine.topics import TOPICS
 from kit.engine.venues import (
     AT,
     EVM,
@@ -27,7 +28,7 @@ from service_tui.engine.books.book import own_price
 from service_tui.engine.books.liquidity import REFRESH_S, fee_rate_bps
 from service_tui.engine.books.orders import GTD_DEFAULT_S, OPEN_MAX, place, quote
 from service_tui.engine.books.resting import cancel, cancel_all
-from service_tui.engine.books.venues import GRANT, REAL, SETTLED_KEPT, Holding, VenueAccount
+from service_tui.engine.books.venues import GRANT, REAL, SETTLED_KEPT, VenueAccount, VenuePosition
 from service_tui.engine.chain.redemption import redeem
 from service_tui.engine.codec import events as codec
 from service_tui.engine.codec import snapshot
@@ -94,7 +95,7 @@ def text_of(world: World) -> str:
 
 
 def replayed(text: str, events: list[Event]) -> World:
-    world = snapshot.world_of(json.loads(text))
+    world = snapshot.world_of(json.loads(text), TOPICS)
     for event in events:
         world.apply(codec.decode(kind_of(event), codec.encode(event)))
     return world
@@ -120,10 +121,10 @@ def test_a_snapshot_from_before_the_venues_grants_the_first_money() -> None:
     }
     for market in fields["markets"]:
         del market["listing"]["home"]
-    old = snapshot.world_of(json.loads(codec.dumps(fields)))
+    old = snapshot.world_of(json.loads(codec.dumps(fields)), TOPICS)
     assert old.venues.cash("bea", SOL) == GRANT
     books_balance(old)
-    assert text_of(snapshot.world_of(json.loads(text_of(old)))) == text_of(old)
+    assert text_of(snapshot.world_of(json.loads(text_of(old)), TOPICS)) == text_of(old)
 
 
 # -- buying and selling at once ------------------------------------------------------------
@@ -676,7 +677,7 @@ def test_a_position_outlives_its_forgotten_market() -> None:
         advance(world, Timestamp(world.at + 3_600))
     gone = [one for one in held if one.market_id not in world.markets]
     assert gone
-    again = snapshot.world_of(json.loads(text_of(world)))
+    again = snapshot.world_of(json.loads(text_of(world)), TOPICS)
     assert text_of(again) == text_of(world)
     redeemed = 0
     for market in gone:
@@ -695,7 +696,7 @@ def test_old_positions_without_a_payout_are_forgotten() -> None:
     account = world.venues.account("ada", EVM)
     holding = account.holdings[market.market_id]
     for count in range(SETTLED_KEPT + 5):
-        account.holdings[f"old{count}"] = Holding(
+        account.holdings[f"old{count}"] = VenuePosition(
             holding.position,
             "q",
             "c",
@@ -818,7 +819,7 @@ def test_a_world_read_back_trades_on_as_the_one_that_was_not_stopped() -> None:
     first = Traders(world, 9)
     for _ in range(400):
         first.operate()
-    again = snapshot.world_of(json.loads(text_of(world)))
+    again = snapshot.world_of(json.loads(text_of(world)), TOPICS)
     one, other = Traders(world, 10), Traders(again, 10)
     for _ in range(300):
         one.operate()

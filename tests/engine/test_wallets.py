@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from kit.engine.topics import TOPICS
 from service_tui.addresses import checked_address
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.chain.chain import managed_address
@@ -22,7 +23,7 @@ from service_tui.engine.events import (
     kind_of,
 )
 from service_tui.engine.reactor.reactor import price_bound, signal_id_of
-from service_tui.engine.reactor.wallets import ROSTER, Wallet, address_of, opinion
+from service_tui.engine.reactor.wallets import ROSTER, SourceWallet, address_of, opinion
 from service_tui.engine.tick import advance, change_speed
 from service_tui.engine.world import CROWD, World
 from service_tui.terms import Action, MarketStatus, Plan, Side, Venue
@@ -35,7 +36,7 @@ TURNING: Final = [one for one in ROSTER if one.turns > 1]
 
 
 def new_world(speed: int = 1, seed: int = SEED) -> World:
-    world = World(seed, AT)
+    world = World(seed, AT, TOPICS)
     advance(world, AT)
     if speed > 1:
         change_speed(world, speed, AT)
@@ -94,7 +95,9 @@ def test_an_opinion_is_as_often_right_as_the_wallet_is_good_and_stays() -> None:
 
 
 @pytest.mark.parametrize("wallet", TURNING, ids=lambda one: one.label)
-def test_who_turns_has_the_opposite_opinion_in_the_next_part_of_a_life(wallet: Wallet) -> None:
+def test_who_turns_has_the_opposite_opinion_in_the_next_part_of_a_life(
+    wallet: SourceWallet,
+) -> None:
     listing = new_world().tape.listing_of(3, 9)
     part_s = (listing.resolves_at - listing.opens_at) / wallet.turns
     sides = [
@@ -162,12 +165,14 @@ def test_a_move_of_the_tape_is_one_row_and_a_replay_makes_the_same_world() -> No
     events = lived(world, 120)
     ticks = [event for event in events if isinstance(event, Ticked)]
     assert len(ticks) == 120
-    again = world_of(json.loads(start))
+    again = world_of(json.loads(start), TOPICS)
     for event in events:
         again.apply(decode(kind_of(event), encode(event)))
     assert dumps(fields_of(again)) == dumps(fields_of(world))
     # Both go on alike, so nothing of the wallets is left out of the snapshot.
-    assert lived(world_of(json.loads(dumps(fields_of(world)))), 20, 121) == lived(again, 20, 121)
+    assert lived(world_of(json.loads(dumps(fields_of(world))), TOPICS), 20, 121) == lived(
+        again, 20, 121
+    )
 
 
 def test_no_money_and_no_share_comes_from_nowhere() -> None:

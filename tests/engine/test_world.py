@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 
 from kit.engine.made import experiment
+from kit.engine.topics import TOPICS
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.amm.exchange import Order, open_shares
 from service_tui.engine.amm.market import Market
@@ -72,12 +73,12 @@ SEED: Final = 7
 FIRST_CASH: Final = 10_000 * ONE
 HOUR_S: Final = 3_600.0
 NIGHT_S: Final = 8 * HOUR_S
-TAPE: Final = Tape(SEED)
+TAPE: Final = Tape(SEED, TOPICS)
 YES: Final = Side.YES
 
 
 def new_world(speed: int = 1) -> World:
-    world = World(SEED, AT)
+    world = World(SEED, AT, TOPICS)
     advance(world, AT)
     if speed != 1:
         change_speed(world, speed, AT)
@@ -131,7 +132,7 @@ def text_of(world: World) -> str:
 
 
 def read_back(text: str) -> World:
-    return snapshot.world_of(json.loads(text))
+    return snapshot.world_of(json.loads(text), TOPICS)
 
 
 def replayed(text: str, events: list[Event]) -> World:
@@ -179,8 +180,8 @@ def test_an_unknown_market_is_named() -> None:
 
 def test_the_same_seed_makes_the_same_world() -> None:
     def played(seed: int) -> str:
-        world = World(seed, AT)
-        world.tape = Tape(seed)
+        world = World(seed, AT, TOPICS)
+        world.tape = Tape(seed, TOPICS)
         advance(world, AT)
         agent = joined(world)
         for second in range(1, 16):
@@ -298,7 +299,7 @@ def test_a_night_is_crossed_in_one_move() -> None:
 def test_a_year_costs_no_more_than_a_night() -> None:
     def crossing(span_s: float) -> int:
         world = new_world()
-        world.tape = Tape(SEED)
+        world.tape = Tape(SEED, TOPICS)
         return calls_of(lambda: advance(world, Timestamp(AT + span_s)))
 
     assert crossing(365 * DAY_S) < 2 * crossing(NIGHT_S)

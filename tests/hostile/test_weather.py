@@ -31,7 +31,7 @@ from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.desk import Desk
 from service_tui.desk.trading.lookup import NO_TRACE
 from service_tui.desk.trading.sending import CLIENT_REF, SOURCE
-from service_tui.storage.blotter import FINAL_STATES, Blotter, StoredTicket, TicketState
+from service_tui.storage.blotter import FINAL_STATES, Blotter, StoredState, StoredTicket
 from service_tui.terms import Side
 from service_tui.units import ONE, micros
 from service_tui.wire.endpoints.public import TRADES
@@ -159,7 +159,7 @@ def check_orders(line: Line, found: list[StoredTicket], rows: list[dict[str, Any
     assert max(sent.values(), default=1) == 1
     assert max(done.values(), default=1) == 1
     for ticket in found:
-        assert (done[ticket.client_ref] == 1) is (ticket.state is TicketState.DONE), ticket
+        assert (done[ticket.client_ref] == 1) is (ticket.state is StoredState.DONE), ticket
     assert set(done) <= {one.client_ref for one in found}
 
 

@@ -23,14 +23,14 @@ from kit.desk.redeeming import Won, balance, hold, settle
 from kit.service.stage import first_state, open_stage
 from kit.service.wallets import ready
 from service_tui.console.app import ConsoleApp
-from service_tui.console.screens.redemption.dialog import RedeemDialog
-from service_tui.console.screens.wallet.passphrase import NewKeyDialog, PassphraseDialog
+from service_tui.console.screens.redemption.forms import RedeemDialog
+from service_tui.console.screens.wallet.forms import NewKeyDialog, PassphraseDialog
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.wallet import KeepKey, UnlockWallet
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.redemption import ChainRunState, Stage
 from service_tui.desk.slices.wallet import KeyState
 from service_tui.desk.vault import Vault
@@ -44,7 +44,7 @@ async def session(path: Path) -> AsyncGenerator[tuple[Session, Won]]:
         own = await ready(stage, KEY)
         held = await hold(stage, own)
         await settle(stage, held)
-        around = Surroundings(
+        around = DeskContext(
             stage.client,
             stage.database,
             stage.clock,

@@ -15,7 +15,7 @@ from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.desk import Desk
 from service_tui.notes import notebook, registry
 from service_tui.notes.notebook import FILE
-from service_tui.notes.registry import Entry
+from service_tui.notes.registry import RegistryEntry
 from service_tui.terms import ExperimentStatus
 from service_tui.wire.endpoints.research import POST_EXPERIMENT
 from service_tui.wire.research import ExperimentRequest
@@ -110,7 +110,7 @@ async def test_a_line_and_a_post_are_on_the_screen_within_two_seconds(tmp_path: 
     async with onlooker(data) as (seen, desk):
         notebook.append(repository / FILE, CONFIG)
         notebook.append(repository / FILE, line(1, "the thresholds as they came"))
-        entry = Entry(str(repository), skill="edge-picker")
+        entry = RegistryEntry(str(repository), skill="edge-picker")
         registry.write(registry.path_of(data, repository), entry)
         took = [await seen.sees("the thresholds as they came")]
         for run in range(2, 5):

@@ -7,7 +7,7 @@ from kit.desk.redeeming import balance
 from service_tui.console.forms.open_orders import OpenOrders
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
-from service_tui.desk.slices.orders import price_in_words
+from service_tui.desk.slices.orders import limit_text
 from service_tui.desk.slices.records import TicketState
 from service_tui.engine.books.resting import Part, meet
 from service_tui.terms import Side
@@ -36,14 +36,14 @@ async def test_a_person_rests_an_order_sees_it_met_and_cancels_its_rest(tmp_path
         await walk.press("f7", "f8")
         await on.shown("type a limit price")
         price = below_the_bid(on)
-        await walk.press(*price_in_words(price))
+        await walk.press(*limit_text(price))
         await on.shown("costs at most")
         await walk.until(lambda s: s.quote is not None and s.quote.ok and s.quote.rests)
         await on.asked()
         told = on.text()
         for words in (
-            f"buy YES at {price_in_words(price)} for 30.00",
-            f"at most {price_in_words(price)} a share",
+            f"buy YES at {limit_text(price)} for 30.00",
+            f"at most {limit_text(price)} a share",
             "until it is cancelled (GTC)",
             "USDC.e",
             "Your key signs this order",

@@ -7,9 +7,8 @@ from pathlib import Path
 from kit.console.walk import Walk, walking
 from service_tui.clock import ManualClock
 from service_tui.console.forms.confirm import Confirm
-from service_tui.console.screens.reactor.choose_policy import ChoosePolicy
+from service_tui.console.screens.reactor.forms import ChoosePolicy, FollowForm
 from service_tui.console.screens.reactor.screen import ReactorScreen
-from service_tui.console.screens.reactor.wallet_form import FollowForm
 from service_tui.desk.commands.reactor import SetReactorConfig
 from service_tui.desk.slices.reactor import Policy, SignalState, SignalView
 from service_tui.desk.slices.records import TicketState
@@ -103,7 +102,7 @@ async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_
         signal = can_be_mirrored(state)[0]
         assert signal.wallet == wallet
         front(walk).focus_row(signal.signal_id)
-        await walk.until(lambda _: front(walk).preview.is_seen(signal, walk.app.now))
+        await walk.until(lambda _: front(walk).signal_pane.preview.is_seen(signal, walk.app.now))
         assert "f mirrors it now" in walk.text
         await walk.press("f")
         state = await walk.until(lambda s: of(s, SignalState.MIRRORED))

@@ -19,12 +19,12 @@ from service_tui.console.app import ConsoleApp
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.form import SECOND_THOUGHT_S
 from service_tui.console.forms.typed_word import TypedWord
-from service_tui.console.screens.wallet.pay_form import PayForm
+from service_tui.console.screens.wallet.forms import PayForm
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.redemption import ChainRunState
 from service_tui.desk.slices.wallet import KeyState, Ownership
 from service_tui.desk.vault import Vault
@@ -54,7 +54,7 @@ async def confirmed(walk: Session, key: str = "y") -> None:
 
 @asynccontextmanager
 async def console(stage: Stage, vault: Vault) -> AsyncGenerator[Session]:
-    around = Surroundings(
+    around = DeskContext(
         stage.client,
         stage.database,
         stage.clock,

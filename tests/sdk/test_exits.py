@@ -8,9 +8,9 @@ from kit.service.scripted import said, scripted
 from kit.service.served import Served, open_served
 from service_tui import ServiceClient
 from service_tui.clock import SystemClock
-from service_tui.engine.risk.monitors import Held
+from service_tui.engine.risk.monitors import MonitoredSide
 from service_tui.sdk.exits import sell_for
-from service_tui.sdk.line import Line
+from service_tui.sdk.line import SyncTransport
 from service_tui.sdk.result import TradeResult
 from service_tui.terms import Side, Venue, WalletKind
 from service_tui.units import Timestamp
@@ -39,7 +39,7 @@ async def breached(served: Served) -> str:
 
 
 def held(served: Served, market_id: str) -> int:
-    where = Held(served.stage.agent_id, Venue.SOL, market_id, Side.YES)
+    where = MonitoredSide(served.stage.agent_id, Venue.SOL, market_id, Side.YES)
     return served.stage.world.risk.held_on(where).shares
 
 
@@ -135,7 +135,7 @@ async def test_an_exit_that_sold_nothing_leaves_its_alert_there() -> None:
     made: list[TradeResult] = []
 
     def script(url: str) -> None:
-        line = Line(url, "sk_test_0815_0816", clock=SystemClock())
+        line = SyncTransport(url, "sk_test_0815_0816", clock=SystemClock())
         made.extend(sell_for(line, [alert], Timestamp(0.0)))
         line.close()
 

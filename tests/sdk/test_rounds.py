@@ -232,7 +232,7 @@ async def test_a_skill_that_is_started_again_has_what_is_left_of_the_day(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["run.py", "--live", "--once"])
     # A page holds one trade, so that what was spent lies on several.
-    monkeypatch.setattr("service_tui.sdk.rounds.PAGE", 1)
+    monkeypatch.setattr("service_tui.sdk.rounds.TRADES_PAGE_MAX", 1)
     monkeypatch.setenv(BUDGET, "12")
     async with open_served(tmp_path) as served:
         monkeypatch.setenv("SERVICE_API_KEY", served.stage.key)

@@ -13,13 +13,13 @@ from service_tui.client.errors import (
     MalformedError,
     OutcomeUnknownError,
     RateLimitedError,
-    Reason,
+    RefusalReason,
     ServiceError,
     ServiceFaultError,
     UnreachableError,
 )
 from service_tui.engine.chain_events import TxStatus
-from service_tui.sdk.line import Line
+from service_tui.sdk.line import SyncTransport
 from service_tui.sdk.wallets import TIMEOUT
 from service_tui.wire.chain import BroadcastBody, RpcBody, RpcErrorBody
 from service_tui.wire.endpoint import Endpoint
@@ -33,7 +33,7 @@ from wire.wallet_rows import Own
 class Between:
     """Between a wallet and its service: `instead` answers in the place of the service, or not."""
 
-    inner: Line
+    inner: SyncTransport
     instead: Callable[[Endpoint[Any]], Any] = lambda _: None
     sent: list[str] = field(default_factory=list)
 
@@ -162,7 +162,7 @@ def refusing(wanted: Endpoint[Any], error: type[ServiceError]) -> Callable[[Endp
         if endpoint is wanted:
             called = called_of(endpoint, {})
             if error is RateLimitedError:
-                raise RateLimitedError(Reason("too many calls"), called, retry_after_s=60.0)
+                raise RateLimitedError(RefusalReason("too many calls"), called, retry_after_s=60.0)
             raise error("broken", called)
 
     return instead

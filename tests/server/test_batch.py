@@ -5,6 +5,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.engine.topics import TOPICS
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.engine.codec.events import dumps
@@ -12,7 +13,7 @@ from service_tui.engine.codec.snapshot import fields_of
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.world_store import restore
 from service_tui.storage.errors import StorageFullError
-from service_tui.storage.journal import Journal
+from service_tui.storage.journal import JournalStore
 from service_tui.terms import Plan, Venue
 from service_tui.wire.endpoints.public import BATCH, POSITIONS, TRADES
 
@@ -79,7 +80,7 @@ async def test_an_atomic_batch_is_carried_out_whole(tmp_path: Path) -> None:
         assert (said["success"], said["failed_count"], said["total_cost"]) == (True, 0, 300)
         assert [row["trade_id"] for row in said["results"]] == [f"t{n}" for n in range(1, 31)]
         assert stage.world.ledger.total() == 0
-        found = restore(stage.database)
+        found = restore(stage.database, TOPICS)
         assert found is not None
         assert dumps(fields_of(found[0])) == state(stage)
 
@@ -102,10 +103,10 @@ async def test_one_failing_leg_of_an_atomic_batch_changes_nothing(
         markets = ids(stage, 5)
         legs = [leg(one, 0.01) for one in markets[:4]]
         legs.insert(place, bad | {"market_id": bad["market_id"] or markets[4]})
-        before, rows = state(stage), Journal(stage.database).last_seq()
+        before, rows = state(stage), JournalStore(stage.database).last_seq()
         said = await batch(line, legs, atomic=True, **({"max_slippage": 1} | fields))
         assert state(stage) == before
-        assert Journal(stage.database).last_seq() == rows
+        assert JournalStore(stage.database).last_seq() == rows
         assert (said["success"], said["failed_count"], said["total_cost"]) == (False, 5, 0)
         assert [row["aborted"] for row in said["results"]] == [n != place for n in range(5)]
         assert said["results"][place]["fix"]
@@ -180,7 +181,7 @@ async def test_a_full_disk_leaves_no_leg_of_a_batch(
             raise StorageFullError("disk full")
 
         with monkeypatch.context() as patch:
-            patch.setattr(Journal, "append", full)
+            patch.setattr(JournalStore, "append", full)
             for fields in ({}, {"atomic": True, "max_slippage": 1}):
                 said = await line.said(BATCH, 503, json={"trades": legs, **fields})
                 assert "nothing was traded" in said["error"]

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from kit.engine.topics import TOPICS
 from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_stage
 from service_tui.server.claim.codes import CODE_S, LETTERS, TRIES, ClaimCodes
 from service_tui.server.claim.page import HEADERS, STYLE
@@ -109,7 +110,7 @@ async def test_the_right_code_claims_the_agent_for_good(tmp_path: Path) -> None:
         # Seen again it says so, and a second form changes nothing.
         assert "is claimed" in (await ask(stage, "GET", page_of(stage))).text
         assert "is claimed" in (await enter(stage, code)).text
-        found = await asyncio.to_thread(restore, stage.database)
+        found = await asyncio.to_thread(restore, stage.database, TOPICS)
         assert found is not None
         assert found[0].agents[stage.agent_id].settings.claimed is True
 

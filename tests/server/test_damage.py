@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.engine.topics import TOPICS
 from kit.service.stage import open_directory, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.amm.exchange import Order
@@ -65,7 +66,7 @@ def spoil(path: Path, how: Spoil, *, every: bool) -> None:
 
 
 def text_of(database: Database) -> str:
-    found = restore(database)
+    found = restore(database, TOPICS)
     assert found is not None
     return dumps(fields_of(found[0]) | {"at": 0.0})
 
@@ -90,7 +91,7 @@ async def test_two_snapshots_that_make_no_sense_are_damage(
     spoil(path, how, every=True)
     async with open_directory(path, ManualClock()) as database:
         with pytest.raises(DamagedRowsError, match="no snapshot"):
-            restore(database)
+            restore(database, TOPICS)
 
 
 @pytest.mark.parametrize("body", ["", "[]", "{}", "[[[", "[" * 100_000, '["x",1]'])
@@ -99,7 +100,7 @@ async def test_a_row_that_makes_no_sense_is_named(lived: tuple[Path, str], body:
     async with open_directory(path, ManualClock()) as database:
         await database.write(lambda c: c.execute(SPOIL, (body,)))
         with pytest.raises(DamagedRowsError, match=r"row \d+ of the journal makes no sense"):
-            restore(database)
+            restore(database, TOPICS)
 
 
 async def test_a_fill_in_a_market_that_never_was_is_named(lived: tuple[Path, str]) -> None:
@@ -116,7 +117,7 @@ async def test_a_fill_in_a_market_that_never_was_is_named(lived: tuple[Path, str
 
         await database.write(elsewhere)
         with pytest.raises(DamagedRowsError, match="makes no sense"):
-            restore(database)
+            restore(database, TOPICS)
 
 
 async def test_what_a_newer_program_wrote_is_no_damage(lived: tuple[Path, str]) -> None:
@@ -124,7 +125,7 @@ async def test_what_a_newer_program_wrote_is_no_damage(lived: tuple[Path, str]) 
     async with open_directory(path, ManualClock()) as database:
         await database.write(lambda c: c.execute(RENAME))
         with pytest.raises(NewerJournalError, match="newer program"):
-            restore(database)
+            restore(database, TOPICS)
 
 
 async def test_a_row_that_is_missing_after_the_snapshots_is_damage(
@@ -134,4 +135,4 @@ async def test_a_row_that_is_missing_after_the_snapshots_is_damage(
     async with open_directory(path, ManualClock()) as database:
         await database.write(lambda c: c.execute(SHIFT))
         with pytest.raises(DamagedRowsError, match="1 rows of the journal"):
-            restore(database)
+            restore(database, TOPICS)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.engine.topics import TOPICS
 from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, SEED, Stage, open_directory, open_stage
 from kit.service.wallets import market_on_chain
@@ -109,7 +110,7 @@ async def test_a_new_key_is_shown_once_and_the_old_one_is_dead_at_once(tmp_path:
         assert (await ask(stage, AGENT, stage.key)).status_code == 401
         me = await ask(stage, AGENT, key)
         assert me.json()["agent_id"] == stage.agent_id == fresh["agent_id"]
-        found = await asyncio.to_thread(restore, stage.database)
+        found = await asyncio.to_thread(restore, stage.database, TOPICS)
         assert found is not None
         assert found[0].by_key_hash(hash_of(stage.key)) is None
         assert found[0].by_key_hash(hash_of(key)) is found[0].agents[stage.agent_id]
@@ -148,7 +149,7 @@ async def test_the_operator_changes_an_agent(tmp_path: Path) -> None:
         assert again == body
         # What is as wanted already leaves no row.
         assert stage.sim.service.keeper.events._last == before
-        found = await asyncio.to_thread(restore, stage.database)
+        found = await asyncio.to_thread(restore, stage.database, TOPICS)
         assert found is not None
         assert found[0].agents[stage.agent_id].settings == stage.agent.settings
 
@@ -241,11 +242,13 @@ async def test_the_chosen_plan_is_what_new_agents_get_also_after_a_restart(tmp_p
         assert await said(stage, DESK_ACCOUNT) == body | {"agents_count": 2}
     async with (
         open_directory(tmp_path, clock) as database,
-        open_sim(database, clock, SimSettings(seed=SEED, operator_key=OPERATOR)) as sim,
+        open_sim(
+            database, clock, SimSettings(seed=SEED, topics=TOPICS, operator_key=OPERATOR)
+        ) as sim,
     ):
         assert sim.service.plan is Plan.ELITE
     # A plan on the command line is for that run.
-    settings = SimSettings(seed=SEED, plan=Plan.PRO, operator_key=OPERATOR)
+    settings = SimSettings(seed=SEED, topics=TOPICS, plan=Plan.PRO, operator_key=OPERATOR)
     async with (
         open_directory(tmp_path, clock) as database,
         open_sim(database, clock, settings) as sim,
@@ -258,7 +261,9 @@ async def test_a_new_world_has_the_pro_plan(tmp_path: Path) -> None:
     clock = ManualClock()
     async with (
         open_directory(tmp_path, clock) as database,
-        open_sim(database, clock, SimSettings(seed=SEED, operator_key=OPERATOR)) as sim,
+        open_sim(
+            database, clock, SimSettings(seed=SEED, topics=TOPICS, operator_key=OPERATOR)
+        ) as sim,
     ):
         assert sim.service.plan is Plan.PRO
 

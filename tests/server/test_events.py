@@ -10,6 +10,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.engine.topics import TOPICS
 from kit.service.stage import ANSWER_S, OPERATOR, SEED, Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.amm.exchange import Order
@@ -187,7 +188,7 @@ async def test_a_listener_who_was_away_too_long_starts_over(tmp_path: Path) -> N
 
 
 def hub() -> EventHub:
-    world = World(SEED, AT)
+    world = World(SEED, AT, TOPICS)
     return EventHub(lambda: world, 100)
 
 

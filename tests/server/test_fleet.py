@@ -8,7 +8,7 @@ from kit.clock import leap
 from kit.service.line import Line, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.client.errors import NotFoundError, RefusedError
-from service_tui.terms import HeldStatus, LeashMode, Side, TradeStatus
+from service_tui.terms import LEASH_WAIT_S, HeldStatus, LeashMode, Side, TradeStatus
 from service_tui.wire.batch import BatchRequest, LegRequest
 from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_OUTCOMES,
@@ -25,7 +25,6 @@ from service_tui.wire.endpoints.fleet import (
 from service_tui.wire.endpoints.public import BATCH, PLACE_TRADE, REGISTER, TRADES
 from service_tui.wire.events import EventKind
 from service_tui.wire.fleet import (
-    WAIT_DEFAULT_S,
     ApproveRequest,
     HeldQuery,
     HeldTradeBody,
@@ -287,7 +286,7 @@ async def test_what_is_not_sent_of_a_leash_stays_and_null_takes_the_budget_off(
             (whole, (5.0, 20.0, 120)),
             ({"mode": "auto"}, (5.0, 20.0, 120)),
             ({"mode": "auto", "daily_budget": None}, (5.0, None, 120)),
-            ({"mode": "ask", "skill_slug": "gauge"}, (0.0, None, WAIT_DEFAULT_S)),
+            ({"mode": "ask", "skill_slug": "gauge"}, (0.0, None, LEASH_WAIT_S)),
         )
         for body, expected in asked:
             said = await operator.said(DESK_SET_LEASH, path=path, json=body)

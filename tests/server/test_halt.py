@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import httpx
 
+from kit.engine.topics import TOPICS
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.server.embedded import BASE_URL
@@ -64,7 +65,7 @@ async def test_the_halt_is_kept_over_a_restart(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_stage(tmp_path, clock, speed=0) as stage:
         body = await said(stage, "POST", HALT)
-        found = restore(stage.database)
+        found = restore(stage.database, TOPICS)
         assert found is not None
         assert found[0].halt.since == stage.world.halt.since == clock.now()
         key, agent_id = stage.key, stage.agent_id

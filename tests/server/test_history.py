@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from kit.clock import leap
+from kit.engine.topics import TOPICS
 from kit.service.stage import Stage, open_stage
 from service_tui.engine.codec.events import dumps, encode
 from service_tui.engine.events import Fill, MarketResolved, Note, Payout
@@ -37,7 +38,7 @@ PAYOUT: Final = Payout(
     "a1", Side.YES, Micros(9_000_001), Micros(4_000_000), Micros(9_000_001), Micros(70), AT
 )
 RESOLVED: Final = MarketResolved("m1", AT, AT, True, (PAYOUT,), Micros(0))  # noqa: FBT003
-NOWHERE: Final = World(7, AT)
+NOWHERE: Final = World(7, AT, TOPICS)
 """A world that has forgotten every market."""
 
 

@@ -19,7 +19,7 @@ from service_tui.server import app
 from service_tui.server import world_store as keeper
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.http import idempotency
-from service_tui.server.http.service import Asked
+from service_tui.server.http.service import RequestContext
 from service_tui.storage.answers import KEPT_S
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Plan
@@ -237,7 +237,7 @@ async def test_the_answer_of_a_handler_that_writes_nothing_is_remembered_too(
 ) -> None:
     asked_for: list[str] = []
 
-    async def unsigned(asked: Asked) -> WireModel:
+    async def unsigned(asked: RequestContext) -> WireModel:
         asked_for.append(asked.agent.agent_id)
         return HealthBody(status="ok", timestamp=moment(asked.now), version=str(len(asked_for)))
 

@@ -4,6 +4,7 @@ from typing import Any, Final
 import pytest
 
 from kit.clock import leap
+from kit.engine.topics import TOPICS
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
@@ -258,7 +259,7 @@ async def test_imports_and_their_count_are_there_after_a_restart(tmp_path: Path)
         await change(stage, claimed=True)
         for listing in alone(stage)[:3]:
             await import_url(line, url_of(listing))
-        found = restore(stage.database)
+        found = restore(stage.database, TOPICS)
         assert found is not None
         again, _ = found
         assert dumps(fields_of(again)) == dumps(fields_of(stage.world))

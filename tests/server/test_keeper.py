@@ -13,6 +13,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.engine.topics import TOPICS
 from kit.service.stage import OPERATOR, Stage, open_directory, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.amm.exchange import Order
@@ -128,7 +129,7 @@ async def test_killed_at_any_moment_the_acknowledged_state_is_restored(tmp_path:
             left = tmp_path / f"left{moment}"
             await asyncio.to_thread(shutil.copytree, tmp_path / "data", left)
             async with open_directory(left, clock) as database:
-                found = await asyncio.to_thread(restore, database)
+                found = await asyncio.to_thread(restore, database, TOPICS)
             assert found is not None
             assert text_of(found[0]) == text_of(stage.world)
             assert found[0].agents[stage.agent_id].settings.name == f"n{moment}"
@@ -168,7 +169,7 @@ async def test_on_a_full_disk_nothing_is_traded_and_the_world_is_read_back(tmp_p
         assert again.json()["trade_id"] == f"t{len(done) + 1}"
         assert stage.world.ledger.total() == 0
         before = text_of(stage.world)
-        found = await asyncio.to_thread(restore, stage.database)
+        found = await asyncio.to_thread(restore, stage.database, TOPICS)
         assert found is not None
         assert text_of(found[0]) == before
 
@@ -194,7 +195,7 @@ async def test_the_tape_stands_still_on_a_full_disk_and_moves_on_after(tmp_path:
     async with open_stage(tmp_path) as stage, caller(stage) as client:
         await fill_the_disk(stage)
         await trade_until_full(stage, client)
-        at = (await asyncio.to_thread(restore, stage.database) or [stage.world])[0].world_at
+        at = (await asyncio.to_thread(restore, stage.database, TOPICS) or [stage.world])[0].world_at
         with pytest.raises(StorageFullError, match="the disk is full"):
             await ticks(stage, 40)
         await make_room(stage)
@@ -262,11 +263,11 @@ async def test_a_restart_replays_no_more_than_what_came_after_the_last_snapshot(
             await stage.sim.service.keeper.place(order_of(stage, 1, moment), clock.now())
             if moment % 4 == 0:
                 await tick(stage)
-        journal = keeper_room.Journal(stage.database)
+        journal = keeper_room.JournalStore(stage.database)
         newest, _ = journal.snapshots()
         # A tick that came while the snapshot was written is the one more.
         assert journal.last_seq() - newest.seq < 2 * 20
-        found = await asyncio.to_thread(restore, stage.database)
+        found = await asyncio.to_thread(restore, stage.database, TOPICS)
         assert found is not None
         assert text_of(found[0]) == text_of(stage.world)
         crowd = [row for row in journal.rows_after(0) if row.kind == "crowd"]
@@ -318,7 +319,7 @@ async def test_what_a_broken_handler_had_changed_is_taken_back(
         assert text_of(stage.world) == before
         answer = (await buy(stage, client)).json()
         assert (answer["success"], answer["trade_id"]) == (True, "t2")
-        found = restore(stage.database)
+        found = restore(stage.database, TOPICS)
         assert found is not None
         assert text_of(found[0]) == text_of(stage.world)
 
@@ -358,7 +359,7 @@ async def test_who_listens_looks_again_when_a_write_was_cut_off(tmp_path: Path) 
 async def test_a_new_directory_has_nothing_of_an_older_program_to_fill_in(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_directory(tmp_path, clock) as database:
-        await begin(database, World(7, clock.now()))
+        await begin(database, World(7, clock.now(), TOPICS))
         assert EndedMarkets(database).is_filled_in()
 
 

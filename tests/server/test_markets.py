@@ -58,12 +58,12 @@ async def test_a_search_puts_the_question_before_the_tags_whatever_the_order(
 ) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
-        in_words = [
+        describe = [
             "days" in one["question"].lower()
             for sort in ("volume", "created", "opportunity")
             for one in await listed(line, q="days", sort=sort)
         ]
-        assert in_words
+        assert describe
         orders = [
             [one["id"] for one in await listed(line, q="will", sort=sort)]
             for sort in ("volume", "created", "recent", "opportunity")

@@ -11,7 +11,7 @@ from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.names import in_public_names, names_public, sdk_version
-from service_tui.storage.journal import Journal
+from service_tui.storage.journal import JournalStore
 from service_tui.terms import Plan, Venue
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.briefing import BriefingBody
@@ -203,13 +203,13 @@ async def test_the_version_of_the_client_is_shown_and_written_only_when_it_chang
     async with open_stage(tmp_path, clock, plan=Plan.PRO, speed=0) as stage:
         async with caller(stage, OURS) as ours, caller(stage, PUBLISHED) as client:
             assert await seen(ours) == (None, None)
-            rows = Journal(stage.database).last_seq()
+            rows = JournalStore(stage.database).last_seq()
             version, first_at = await seen(client)
             assert version == "0.26.0"
             for _ in range(20):
                 await clock.advance(1.0)
                 await client.get(AGENT.path)
-            assert Journal(stage.database).last_seq() == rows + 1
+            assert JournalStore(stage.database).last_seq() == rows + 1
             version, last_at = await seen(ours)
             assert first_at is not None
             assert last_at is not None
@@ -218,7 +218,7 @@ async def test_the_version_of_the_client_is_shown_and_written_only_when_it_chang
             await client.get(HEALTH.path)
         async with caller(stage, "service-sdk/0.27.0") as newer:
             assert (await seen(newer))[0] == "0.27.0"
-        assert Journal(stage.database).last_seq() == rows + 2
+        assert JournalStore(stage.database).last_seq() == rows + 2
         key, agent_id = stage.key, stage.agent_id
     async with (
         open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage,

@@ -9,6 +9,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.engine.topics import TOPICS
 from kit.service.stage import Stage, open_stage
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.liquidity import fee_rate_bps
@@ -197,7 +198,7 @@ async def test_a_submitted_order_becomes_filled_in_the_history(tmp_path: Path) -
         (held,) = (await own.ask("GET", "positions?venue=evm_venue"))["positions"]
         assert held["shares_yes"] == row["shares"]
         # Everything is on disk: a restart knows the same.
-        found = restore(own.stage.database)
+        found = restore(own.stage.database, TOPICS)
         assert found is not None
         assert dumps(fields_of(found[0])) == dumps(fields_of(world))
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.clock import leap
+from kit.engine.topics import TOPICS
 from kit.examples import examples
 from kit.service.stage import ANSWER_S, OPERATOR, SEED, Stage, open_directory, open_stage
 from service_tui.engine.limits import PLANS
@@ -254,7 +255,7 @@ async def test_over_the_line_the_own_agent_reads_freely_and_its_orders_count(
 async def test_without_limits_nobody_waits_and_amounts_keep_their_bounds(tmp_path: Path) -> None:
     async with open_stage(tmp_path, plan=Plan.FREE, speed=0) as stage:
         key, agent_id = stage.key, stage.agent_id
-    how = SimSettings(seed=SEED, plan=Plan.FREE, operator_key=OPERATOR, limits=False)
+    how = SimSettings(seed=SEED, topics=TOPICS, plan=Plan.FREE, operator_key=OPERATOR, limits=False)
     async with (
         open_directory(tmp_path, stage.clock) as database,
         open_sim(database, stage.clock, how) as sim,

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import pytest
 
+from kit.engine.topics import TOPICS
 from kit.service.line import change, line_to
 from kit.service.stage import open_stage
 from service_tui.engine.codec.events import dumps
@@ -64,7 +65,7 @@ async def test_one_field_changes_alone_and_is_answered_read_and_kept(
         assert read[name] == value
         after = asdict(stage.agent.settings)
         assert len([key for key in after if after[key] != before[key]]) == 1
-        found = restore(stage.database)
+        found = restore(stage.database, TOPICS)
         assert found is not None
         assert dumps(fields_of(found[0])) == dumps(fields_of(stage.world))
 

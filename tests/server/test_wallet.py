@@ -14,9 +14,9 @@ from kit.service.wallets import KEYS, External, Json, header_of, market_on_chain
 from service_tui.addresses import checksummed
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.payments import RECIPIENT
-from service_tui.signing.book import Exchange
+from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.link import message_digest
-from service_tui.signing.payments import Offer, PaymentPolicy, sign_payment
+from service_tui.signing.payments import PaymentOffer, PaymentPolicy, sign_payment
 from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Venue, WalletKind
 from service_tui.wire.endpoints.desk import DESK_PATCH_AGENT
@@ -247,8 +247,10 @@ async def test_an_order_that_was_altered_is_refused(tmp_path: Path, name: str) -
         assert stage.world.venues.account(stage.agent_id, Venue.EVM).trades_count == 0
 
 
-@pytest.mark.parametrize("exchange", list(Exchange))
-async def test_an_order_with_an_end_rests_until_then(tmp_path: Path, exchange: Exchange) -> None:
+@pytest.mark.parametrize("exchange", list(ExchangeVersion))
+async def test_an_order_with_an_end_rests_until_then(
+    tmp_path: Path, exchange: ExchangeVersion
+) -> None:
     async with staged(tmp_path) as stage:
         stage.sim.service.exchange = exchange
         own = await ready(stage)
@@ -284,7 +286,7 @@ async def test_an_order_signed_for_something_else_is_refused(tmp_path: Path) -> 
             said = await own.line.said(PLACE_TRADE, json=good | altered)
             assert said["error_code"] == "SIGNED_ORDER_INVALID", altered
         # Signed for one exchange, dressed as an order for the other.
-        second = (await own.order(market, 20, exchange=Exchange.V2))["signed_order"]
+        second = (await own.order(market, 20, exchange=ExchangeVersion.V2))["signed_order"]
         mixed = second | {"timestamp": None, "feeRateBps": "0", "nonce": "0"}
         said = await own.line.said(PLACE_TRADE, json=good | {"signed_order": mixed})
         assert said["error_code"] == "SIGNED_ORDER_INVALID"
@@ -320,13 +322,13 @@ async def test_orders_of_both_exchanges_are_taken_where_they_are_approved(
         assert [versions[one]["approvals_set"] for one in (first, other)] == [True, False]
         told = await own.line.said(ALLOWANCES, path={"address": own.address})
         assert (told["all_set"], told["by_version"]) == (True, versions)
-        filled = await own.buy(market, 20, exchange=Exchange(first))
+        filled = await own.buy(market, 20, exchange=ExchangeVersion(first))
         assert filled["success"], filled["error"]
-        refused = await own.buy(market, 20, exchange=Exchange(other))
+        refused = await own.buy(market, 20, exchange=ExchangeVersion(other))
         assert (refused["success"], refused["error_code"]) == (False, "ALLOWANCE_MISSING")
         assert f"on exchange {other}" in refused["error"]
         assert await own.approve(exchange_version=other) > 0
-        assert (await own.buy(market, 20, exchange=Exchange(other)))["success"]
+        assert (await own.buy(market, 20, exchange=ExchangeVersion(other)))["success"]
 
 
 async def test_a_signed_order_never_waits_for_the_operator(tmp_path: Path) -> None:
@@ -372,7 +374,7 @@ async def test_a_restricted_or_unready_wallet_is_told_what_to_do(tmp_path: Path)
 def paid(own: External, offer: Json, number: int, **more: Any) -> Json:
     """A payment of an offer, or of what `more` makes of it."""
     signed = sign_payment(
-        Offer(
+        PaymentOffer(
             host="127.0.0.1",
             scheme=offer["scheme"],
             network=offer["network"],

@@ -29,7 +29,7 @@ from service_tui.server.chain_node.signed_orders import verified
 from service_tui.server.claim.link_challenges import LinkChallenges
 from service_tui.server.http.payments import RECIPIENT, PaymentRefused, taken
 from service_tui.signing.approvals import Approval, approvals
-from service_tui.signing.book import POLYGON, Exchange
+from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.calls import (
     UINT_MAX,
     ZERO_32,
@@ -43,9 +43,9 @@ from service_tui.signing.credentials import credentials_signer, sign_credentials
 from service_tui.signing.errors import SigningError
 from service_tui.signing.link import Challenge, message_digest, message_signer, sign_challenge
 from service_tui.signing.orders import (
-    Order,
     OrderAction,
     OrderWish,
+    SignableOrder,
     SignedOrder,
     build_order,
     sign_order,
@@ -54,16 +54,16 @@ from service_tui.signing.orders import (
 from service_tui.signing.payments import (
     USDC,
     Authorization,
-    Offer,
+    PaymentOffer,
     PaymentPolicy,
     PaymentToken,
     sign_payment,
     typed_authorization,
 )
-from service_tui.signing.policy import GWEI, POL, Policy, Price, Redemption, Unsigned
+from service_tui.signing.policy import GWEI, POL, Price, Redemption, SigningPolicy, Unsigned
 from service_tui.signing.signer import LocalSigner
 from service_tui.signing.transactions import Transaction, sign_transaction
-from service_tui.signing.typed import Field, Struct, TypedData, Value
+from service_tui.signing.typed import Struct, TypedData, TypedField, Value
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.signed_order import SignedOrderBody
@@ -104,7 +104,7 @@ def redeem(signer: CountingSigner, **changes: Any) -> None:
     asked = changes.pop("asked", Redemption(condition_id=CONDITION, is_yes=True, is_neg_risk=False))
     fair: dict[str, Any] = {"to": CTF, "data": words(), "sender": OWN, "gas": 200_000}
     unsigned = Unsigned(**fair | {"chain_id": 137} | changes)
-    policy = Policy()
+    policy = SigningPolicy()
     judged = policy.redemption(asked, unsigned, signer.address)
     sign_transaction(policy.transaction(judged, price, spent_today=spent), signer)
 
@@ -119,11 +119,11 @@ def call_data(signature: str, *arguments: int | str) -> str:
 
 # -- an approval ------------------------------------------------------------------------------
 
-MONEY, TOKENS = approvals(POLYGON, Exchange.V1)[1:3]
+MONEY, TOKENS = approvals(POLYGON, ExchangeVersion.V1)[1:3]
 
 
 def approve(signer: CountingSigner, approval: Approval = MONEY) -> None:
-    policy = Policy()
+    policy = SigningPolicy()
     price = replace(PRICE, gas=100_000)
     sign_transaction(policy.transaction(policy.approval(approval), price, spent_today=0), signer)
 
@@ -150,7 +150,7 @@ def world() -> World:
     made.note(CredentialsKept("ada", AT, OWN, "headers"))
     wallet = made.chain.wallet_of("ada")
     assert wallet is not None
-    wallet.approvals.update(order_keys(Exchange.V1))
+    wallet.approvals.update(order_keys(ExchangeVersion.V1))
     wallet.nonce = 1
     used = typed_order(order_of(market(made), salt=41), is_neg_risk=has_event(market(made).listing))
     made.note(OrderSigned("ada", AT, used.digest().hex()))
@@ -230,14 +230,18 @@ def market(of: World) -> Market:
     return market_of(of)
 
 
-def order_of(of: Market, **changes: Any) -> Order:
+def order_of(of: Market, **changes: Any) -> SignableOrder:
     wish = OrderWish(
         token_id=int(token_of(of.market_id, Side.YES, neg_risk=has_event(of.listing))),
         action=OrderAction.BUY,
         price=500_000,
         spend=20 * ONE,
     )
-    how: dict[str, Any] = {"exchange": Exchange.V1, "salt": 42, "now_ms": NOW_S * 1_000} | changes
+    how: dict[str, Any] = {
+        "exchange": ExchangeVersion.V1,
+        "salt": 42,
+        "now_ms": NOW_S * 1_000,
+    } | changes
     if "wish" in how:
         wish = replace(wish, **how.pop("wish"))
     maker = how.pop("maker", OWN)
@@ -254,11 +258,11 @@ def order(signer: CountingSigner, **changes: Any) -> None:
 def permit(spender: str = STRANGER) -> TypedData:
     """Leave to take all the money, as a signature alone. Source: EIP-2612."""
     fields = (
-        Field("address", "owner", OWN),
-        Field("address", "spender", spender),
-        Field("uint256", "value", UINT_MAX),
-        Field("uint256", "nonce", 0),
-        Field("uint256", "deadline", UINT_MAX),
+        TypedField("address", "owner", OWN),
+        TypedField("address", "spender", spender),
+        TypedField("uint256", "value", UINT_MAX),
+        TypedField("uint256", "nonce", 0),
+        TypedField("uint256", "deadline", UINT_MAX),
     )
     return TypedData(USDC.domain, Struct("Permit", fields))
 
@@ -305,7 +309,7 @@ def type_data(signer: CountingSigner, **values: Value | tuple[str, Value]) -> No
     }
     for name, value in values.items():
         known[name] = value if isinstance(value, tuple) else (known[name][0], value)
-    fields = tuple(Field(kind, name, value) for name, (kind, value) in known.items())
+    fields = tuple(TypedField(kind, name, value) for name, (kind, value) in known.items())
     signer.sign(TypedData(USDC.domain, Struct("Message", fields)).digest())
 
 
@@ -366,7 +370,7 @@ def pay(signer: CountingSigner, recipient: str | None = RECIPIENT, **changes: An
     fair |= {"host": HOST, "pay_to": RECIPIENT, "amount": 5_000, "life_s": 60}
     how = {name: changes.pop(name) for name in ("paid_today", "nonce") if name in changes}
     sign_payment(
-        Offer(**fair | changes),
+        PaymentOffer(**fair | changes),
         PaymentPolicy(host=HOST, day_max=20_000, recipient=recipient),
         signer,
         now_s=NOW_S,
@@ -523,7 +527,7 @@ ATTACKS: Final[dict[str, Attack]] = {
         approve, "approval", replace(MONEY, call=Approve(MONEY.spender, 2**255)), "not on the list"
     ),
     "approval of the other generation": Attack(
-        approve, "approval", approvals(POLYGON, Exchange.V2)[0], "not on the list"
+        approve, "approval", approvals(POLYGON, ExchangeVersion.V2)[0], "not on the list"
     ),
     # A transaction, as it is signed.
     "no such nonce": Attack(sign, "nonce", 2**64, "out of range"),

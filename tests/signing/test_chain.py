@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from kit.examples import examples
 from service_tui.signing.approvals import approvals
-from service_tui.signing.book import POLYGON, Exchange
-from service_tui.signing.chain import Answer, Chain, Parameter
+from service_tui.signing.book import POLYGON, ExchangeVersion
+from service_tui.signing.chain import Answer, ChainReader, Parameter
 from service_tui.signing.errors import ChainError, MalformedError, NotRedeemableError
 from service_tui.signing.node import chain_of, contracts_of
-from service_tui.signing.policy import GWEI, Judged, Policy, Redemption
+from service_tui.signing.policy import GWEI, Judged, Redemption, SigningPolicy
 from service_tui.signing.redemption import check_redeemable
 
 OWN = "0x" + "Aa" * 20
 HASH = "0x" + "ab" * 32
-JUDGED = Policy().approval(approvals(POLYGON, Exchange.V1)[0])
+JUDGED = SigningPolicy().approval(approvals(POLYGON, ExchangeVersion.V1)[0])
 FAIR: dict[str, Answer] = {
     "eth_chainId": "0x89",
     "eth_blockNumber": "0x10",
@@ -50,7 +50,7 @@ class Scripted:
         return self.answers[method]
 
 
-def chain(**changes: Answer) -> Chain:
+def chain(**changes: Answer) -> ChainReader:
     return chain_of(Scripted({**FAIR, **changes}))
 
 
@@ -103,7 +103,7 @@ def is_number(answer: Answer) -> bool:
 @examples()
 @given(ANYTHING.filter(lambda answer: not is_number(answer)))
 async def test_an_answer_that_is_no_number_prices_nothing(answer: Answer) -> None:
-    questions: tuple[tuple[str, Callable[[Chain], object]], ...] = (
+    questions: tuple[tuple[str, Callable[[ChainReader], object]], ...] = (
         ("eth_getTransactionCount", lambda node: node.price(JUDGED, OWN)),
         ("eth_gasPrice", lambda node: node.price(JUDGED, OWN)),
         ("eth_chainId", lambda node: node.check_chain()),

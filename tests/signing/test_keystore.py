@@ -21,7 +21,7 @@ from service_tui.desk.slices.wallet import KeyState
 from service_tui.desk.vault import Vault
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.keystore import WORK, address_in, opened, sealed
-from service_tui.wiring.key_words import Asked, KeyWordsError, Told, said
+from service_tui.wiring.key_words import KeyReport, KeyRequest, KeyWordsError, said
 from service_tui.wiring.options import Options
 from service_tui.wiring.wallet_keys import KEYS_MAX, WalletKeys, vault_of
 
@@ -298,9 +298,9 @@ def test_a_key_that_others_may_read_stays_listed_with_what_to_do(tmp_path: Path)
     path = tmp_path / "desk" / "wallets" / keys.keep(WORDS, KEY).name
     path.chmod(0o640)
     told = f"others may read {path}: it is not opened before you chmod 600 it"
-    assert said(keys, asked("list", [])) == Told((ADDRESS, f"passed over: {told}"), 1)
+    assert said(keys, asked("list", [])) == KeyReport((ADDRESS, f"passed over: {told}"), 1)
     path.chmod(0o600)
-    assert said(keys, asked("list", [])) == Told((ADDRESS,))
+    assert said(keys, asked("list", [])) == KeyReport((ADDRESS,))
 
 
 def test_files_beyond_the_bound_are_told_as_a_number_and_displace_no_key(tmp_path: Path) -> None:
@@ -347,9 +347,9 @@ def test_without_a_keyring_nothing_is_held(tmp_path: Path) -> None:
         keys.opened(ADDRESS, "")
 
 
-def asked(action: str, answers: list[str], **changes: object) -> Asked:
+def asked(action: str, answers: list[str], **changes: object) -> KeyRequest:
     values = {"address": None, "wallet_key": None, "is_held": False, **changes}
-    return Asked(action=action, ask=lambda _: answers.pop(0), **values)  # pyright: ignore[reportArgumentType]
+    return KeyRequest(action=action, ask=lambda _: answers.pop(0), **values)  # pyright: ignore[reportArgumentType]
 
 
 def test_the_words_make_take_in_list_and_remove(tmp_path: Path) -> None:
@@ -387,7 +387,7 @@ def test_the_key_of_the_environment_is_taken_in_without_asking_for_it(tmp_path: 
         asked("create", [WORDS, WORDS], is_held=True),
     ],
 )
-def test_what_cannot_be_done_says_why_without_a_secret(tmp_path: Path, wish: Asked) -> None:
+def test_what_cannot_be_done_says_why_without_a_secret(tmp_path: Path, wish: KeyRequest) -> None:
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
     if wish.address == ADDRESS:
         keys.keep(WORDS, KEY)
@@ -496,7 +496,7 @@ def test_a_folder_that_is_a_link_and_a_file_that_others_read_are_refused(tmp_pat
     assert keys.stored() == ()
     link = f"{data / 'wallets'} is a link; move it away: keys follow none"
     assert keys.passed_over() == (link,)
-    assert said(keys, asked("list", [])) == Told(
+    assert said(keys, asked("list", [])) == KeyReport(
         ("no keys lie here; 'service-tui keys create' makes one", f"passed over: {link}"), 1
     )
     with pytest.raises(KeyWordsError, match="is a link"):

@@ -10,7 +10,7 @@ from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.link import Challenge, message_signer, sign_challenge
 from service_tui.signing.payments import (
     USDC,
-    Offer,
+    PaymentOffer,
     PaymentPolicy,
     authorization_signer,
     sign_payment,
@@ -154,7 +154,7 @@ def test_no_proof_is_signed_at_a_wrong_time(now_s: int, skew_s: float, nonce: in
     assert signer.signatures == 0
 
 
-OFFER = Offer(
+OFFER = PaymentOffer(
     host=HOST,
     scheme="exact",
     network="base",
@@ -166,7 +166,9 @@ OFFER = Offer(
 POLICY = PaymentPolicy(host=HOST, day_max=20_000)
 
 
-def pay(offer: Offer, signer: CountingSigner, policy: PaymentPolicy = POLICY, paid: int = 0) -> int:
+def pay(
+    offer: PaymentOffer, signer: CountingSigner, policy: PaymentPolicy = POLICY, paid: int = 0
+) -> int:
     payment = sign_payment(offer, policy, signer, now_s=NOW_S, nonce=b"\7" * 32, paid_today=paid)
     assert authorization_signer(payment) == signer.address
     return payment.authorization.before_s

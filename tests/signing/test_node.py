@@ -16,14 +16,14 @@ from web3.utils import async_exception_handling
 
 from service_tui.addresses import checksummed, keccak256
 from service_tui.signing.approvals import approvals
-from service_tui.signing.book import POLYGON, Exchange
+from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.chain import Answer, Parameter
 from service_tui.signing.errors import ChainError
 from service_tui.signing.node import Relayed, chain_of, contracts_of
-from service_tui.signing.policy import Policy
+from service_tui.signing.policy import SigningPolicy
 
 OWN = checksummed("0x" + "aa" * 20)
-JUDGED = Policy().approval(approvals(POLYGON, Exchange.V1)[0])
+JUDGED = SigningPolicy().approval(approvals(POLYGON, ExchangeVersion.V1)[0])
 
 
 class Asked:

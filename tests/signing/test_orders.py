@@ -5,14 +5,14 @@ from decimal import ROUND_CEILING, ROUND_DOWN, Decimal
 import pytest
 
 from kit.chain.counting import CountingSigner
-from service_tui.signing.book import Exchange
+from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.calls import ZERO_32
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.orders import (
     BUILDER,
-    Order,
     OrderAction,
     OrderWish,
+    SignableOrder,
     amounts,
     build_order,
     order_signer,
@@ -25,7 +25,7 @@ SELL = OrderWish(token_id=1234, action=OrderAction.SELL, price=500_000, shares=2
 NOW_MS = 1_790_000_000_000
 
 
-def built(wish: OrderWish, signer: CountingSigner, exchange: Exchange) -> Order:
+def built(wish: OrderWish, signer: CountingSigner, exchange: ExchangeVersion) -> SignableOrder:
     return build_order(wish, signer.address, exchange=exchange, salt=42, now_ms=NOW_MS)
 
 
@@ -134,7 +134,7 @@ def test_two_thousand_random_amounts_follow_the_table() -> None:
 def test_what_the_venue_would_not_take_is_not_signed(wish: OrderWish, rule: Rule) -> None:
     signer = CountingSigner()
     with pytest.raises(PolicyRefusedError) as refused:
-        sign_order(built(wish, signer, Exchange.V1), signer, is_neg_risk=False)
+        sign_order(built(wish, signer, ExchangeVersion.V1), signer, is_neg_risk=False)
     assert refused.value.rule is rule
     assert signer.signatures == 0
 
@@ -146,15 +146,15 @@ def test_five_shares_are_enough() -> None:
 def test_an_order_of_another_wallet_is_not_signed() -> None:
     signer, other = CountingSigner(), CountingSigner("5d" * 32)
     with pytest.raises(PolicyRefusedError):
-        sign_order(built(BUY, other, Exchange.V1), signer, is_neg_risk=False)
+        sign_order(built(BUY, other, ExchangeVersion.V1), signer, is_neg_risk=False)
     assert signer.signatures == 0
 
 
 @pytest.mark.parametrize("is_neg_risk", [False, True])
-@pytest.mark.parametrize("exchange", list(Exchange))
+@pytest.mark.parametrize("exchange", list(ExchangeVersion))
 @pytest.mark.parametrize("wish", [BUY, SELL])
 def test_what_is_sent_is_read_back_and_has_the_same_signer(
-    wish: OrderWish, exchange: Exchange, *, is_neg_risk: bool
+    wish: OrderWish, exchange: ExchangeVersion, *, is_neg_risk: bool
 ) -> None:
     signer = CountingSigner()
     signed = sign_order(built(wish, signer, exchange), signer, is_neg_risk=is_neg_risk)
@@ -172,16 +172,18 @@ def test_the_fields_of_each_generation_are_those_of_the_reference() -> None:
         *("salt", "maker", "signer", "tokenId", "makerAmount", "takerAmount", "side"),
         *("signatureType", "signature", "expiration"),
     }
-    first = sign_order(built(BUY, signer, Exchange.V1), signer, is_neg_risk=False).body()
-    second = sign_order(built(BUY, signer, Exchange.V2), signer, is_neg_risk=False).body()
+    first = sign_order(built(BUY, signer, ExchangeVersion.V1), signer, is_neg_risk=False).body()
+    second = sign_order(built(BUY, signer, ExchangeVersion.V2), signer, is_neg_risk=False).body()
     assert set(first) == common | {"taker", "nonce", "feeRateBps"}
     assert set(second) == common | {"timestamp", "metadata", "builder"}
     assert second["builder"] == "0x" + BUILDER.hex()
     assert second["timestamp"] == str(NOW_MS)
 
 
-@pytest.mark.parametrize("exchange", list(Exchange))
-def test_when_an_order_dies_is_told_and_in_the_first_generation_signed(exchange: Exchange) -> None:
+@pytest.mark.parametrize("exchange", list(ExchangeVersion))
+def test_when_an_order_dies_is_told_and_in_the_first_generation_signed(
+    exchange: ExchangeVersion,
+) -> None:
     signer = CountingSigner()
     dies_s = NOW_MS // 1_000 + 600
     made = build_order(
@@ -194,21 +196,26 @@ def test_when_an_order_dies_is_told_and_in_the_first_generation_signed(exchange:
     assert order_signer(signed, is_neg_risk=False) == signer.address
     later = read_order({**body, "expiration": str(dies_s + 1)}, exchange)
     same = order_signer(later, is_neg_risk=False) == signer.address
-    assert same is (exchange is Exchange.V2)
+    assert same is (exchange is ExchangeVersion.V2)
 
 
 @pytest.mark.parametrize("expires_s", [-1, 1, NOW_MS // 1_000, 10**11])
 def test_an_order_that_dies_before_it_is_made_is_not_built(expires_s: int) -> None:
     with pytest.raises(PolicyRefusedError):
         build_order(
-            SELL, "0x" + "11" * 20, exchange=Exchange.V1, salt=1, now_ms=NOW_MS, expires_s=expires_s
+            SELL,
+            "0x" + "11" * 20,
+            exchange=ExchangeVersion.V1,
+            salt=1,
+            now_ms=NOW_MS,
+            expires_s=expires_s,
         )
 
 
 def test_a_builder_of_zeros_opts_out() -> None:
     signer = CountingSigner()
     order = build_order(
-        BUY, signer.address, exchange=Exchange.V2, salt=1, now_ms=NOW_MS, builder=ZERO_32
+        BUY, signer.address, exchange=ExchangeVersion.V2, salt=1, now_ms=NOW_MS, builder=ZERO_32
     )
     signed = sign_order(order, signer, is_neg_risk=False)
     assert signed.body()["builder"] == "0x" + "00" * 32
@@ -236,6 +243,6 @@ def test_a_builder_of_zeros_opts_out() -> None:
 )
 def test_an_order_of_another_form_is_not_read(changes: dict[str, object]) -> None:
     signer = CountingSigner()
-    body = sign_order(built(BUY, signer, Exchange.V1), signer, is_neg_risk=False).body()
+    body = sign_order(built(BUY, signer, ExchangeVersion.V1), signer, is_neg_risk=False).body()
     with pytest.raises(MalformedError):
-        read_order({**body, **changes}, Exchange.V1)
+        read_order({**body, **changes}, ExchangeVersion.V1)

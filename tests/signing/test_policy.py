@@ -4,7 +4,7 @@ import pytest
 
 from kit.chain.counting import CountingSigner
 from service_tui.signing.approvals import approvals, missing
-from service_tui.signing.book import POLYGON, Exchange
+from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.calls import (
     UINT_MAX,
     ZERO_32,
@@ -20,9 +20,9 @@ from service_tui.signing.policy import (
     GWEI,
     POL,
     Limits,
-    Policy,
     Price,
     Redemption,
+    SigningPolicy,
     Unsigned,
 )
 from service_tui.signing.signer import Signer
@@ -61,12 +61,12 @@ def redeemed(
     unsigned: Unsigned,
     asked: Redemption = ASKED,
     *,
-    policy: Policy | None = None,
+    policy: SigningPolicy | None = None,
     price: Price = PRICE,
     spent_today: int = 0,
 ) -> SignedTransaction:
     """The whole way: judge, price, sign."""
-    policy = policy or Policy()
+    policy = policy or SigningPolicy()
     judged = policy.redemption(asked, unsigned, signer.address)
     return sign_transaction(policy.transaction(judged, price, spent_today=spent_today), signer)
 
@@ -226,14 +226,14 @@ def test_every_cap_holds(price: Price, spent: int, rule: Rule) -> None:
 def test_a_cap_can_be_set() -> None:
     signer = CountingSigner()
     dear = replace(PRICE, gas=1_900_000, max_fee=900 * GWEI)
-    policy = Policy(limits=Limits(gas_max=2_000_000, total_max=2 * POL))
+    policy = SigningPolicy(limits=Limits(gas_max=2_000_000, total_max=2 * POL))
     assert (
         redeemed(signer, proposal(signer), policy=policy, price=dear).transaction.gas == 1_900_000
     )
 
 
 def test_the_second_generation_has_its_own_targets_and_money() -> None:
-    signer, policy = CountingSigner(), Policy(exchange=Exchange.V2)
+    signer, policy = CountingSigner(), SigningPolicy(exchange=ExchangeVersion.V2)
     data = call_of(collateral=POLYGON.pusd)
     unsigned = proposal(signer, to=POLYGON.collateral_adapter, data=data)
     assert redeemed(signer, unsigned, policy=policy).transaction.to == POLYGON.collateral_adapter
@@ -245,13 +245,13 @@ def test_the_second_generation_has_its_own_targets_and_money() -> None:
 def test_a_position_without_a_condition_waits_for_a_hand() -> None:
     signer = CountingSigner()
     unknown = Redemption(condition_id=None, is_yes=True, is_neg_risk=None)
-    judged = Policy().redemption(unknown, proposal(signer), signer.address)
+    judged = SigningPolicy().redemption(unknown, proposal(signer), signer.address)
     assert not judged.is_certain
     assert f"condition: 0x{CONDITION.hex()}" in judged.lines
 
 
-@pytest.mark.parametrize(("exchange", "count"), [(Exchange.V1, 9), (Exchange.V2, 12)])
-def test_the_approvals_are_those_of_the_reference(exchange: Exchange, count: int) -> None:
+@pytest.mark.parametrize(("exchange", "count"), [(ExchangeVersion.V1, 9), (ExchangeVersion.V2, 12)])
+def test_the_approvals_are_those_of_the_reference(exchange: ExchangeVersion, count: int) -> None:
     wanted = approvals(POLYGON, exchange)
     assert len({approval.key for approval in wanted}) == count
     assert all(approval.key == approval.key.lower() for approval in wanted)
@@ -259,15 +259,15 @@ def test_the_approvals_are_those_of_the_reference(exchange: Exchange, count: int
 
 
 def test_an_approval_of_the_list_is_signed_and_no_other() -> None:
-    signer, policy = CountingSigner(), Policy()
-    wanted = approvals(POLYGON, Exchange.V1)
+    signer, policy = CountingSigner(), SigningPolicy()
+    wanted = approvals(POLYGON, ExchangeVersion.V1)
     price = replace(PRICE, gas=100_000)
     for approval in wanted:
         tx = policy.transaction(policy.approval(approval), price, spent_today=0)
         assert decode_call(sign_transaction(tx, signer).transaction.data) == approval.call
     foreign = replace(wanted[0], call=Approve(OTHER, UINT_MAX))
     elsewhere = replace(wanted[0], to=OTHER)
-    other_generation = approvals(POLYGON, Exchange.V2)[0]
+    other_generation = approvals(POLYGON, ExchangeVersion.V2)[0]
     for approval in (foreign, elsewhere, other_generation):
         with pytest.raises(PolicyRefusedError):
             policy.approval(approval)

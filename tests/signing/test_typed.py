@@ -8,13 +8,13 @@ from eth_account.messages import encode_defunct, encode_typed_data
 from kit.examples import seeds
 from kit.oracles import typed as oracle
 from service_tui.addresses import checksummed, keccak256
-from service_tui.signing.book import POLYGON, Exchange
+from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.credentials import TEXT, sign_credentials
 from service_tui.signing.errors import MalformedError
 from service_tui.signing.link import message_digest
 from service_tui.signing.orders import (
-    Order,
     OrderAction,
+    SignableOrder,
     SignedOrder,
     order_signer,
     sign_order,
@@ -22,7 +22,7 @@ from service_tui.signing.orders import (
 )
 from service_tui.signing.payments import Authorization, typed_authorization
 from service_tui.signing.signer import LocalSigner, recovered
-from service_tui.signing.typed import Domain, Field, Struct, TypedData
+from service_tui.signing.typed import Domain, Struct, TypedData, TypedField
 
 COW = keccak256(b"cow")
 ANVIL_KEY = "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
@@ -120,8 +120,8 @@ def test_the_published_signature_of_a_personal_message() -> None:
 def test_the_published_order_of_the_first_exchange() -> None:
     # Source: the venue's own order library, its test of a signed order on chain 80002.
     signer = LocalSigner(ANVIL_KEY)
-    order = Order(
-        exchange=Exchange.V1,
+    order = SignableOrder(
+        exchange=ExchangeVersion.V1,
         salt=479_249_096_354,
         maker=signer.address,
         token_id=1234,
@@ -144,10 +144,10 @@ def test_the_published_proof_of_a_wallet() -> None:
     # Source: the venue's own client, its test of the L1 signature on chain 80002.
     signer = LocalSigner(ANVIL_KEY)
     fields = (
-        Field("address", "address", signer.address),
-        Field("string", "timestamp", "10000000"),
-        Field("uint256", "nonce", 23),
-        Field("string", "message", TEXT),
+        TypedField("address", "address", signer.address),
+        TypedField("string", "timestamp", "10000000"),
+        TypedField("uint256", "nonce", 23),
+        TypedField("string", "message", TEXT),
     )
     domain = Domain(name="ClobAuthDomain", version="1", chain_id=80002)
     typed = TypedData(domain, Struct("ClobAuth", fields))
@@ -172,8 +172,8 @@ def full_message(typed: TypedData) -> dict[str, object]:
 
 
 def random_order(rng: random.Random, maker: str) -> TypedData:
-    exchange = rng.choice(list(Exchange))
-    order = Order(
+    exchange = rng.choice(list(ExchangeVersion))
+    order = SignableOrder(
         exchange=exchange,
         salt=rng.getrandbits(53),
         maker=maker,
@@ -181,8 +181,8 @@ def random_order(rng: random.Random, maker: str) -> TypedData:
         maker_amount=rng.getrandbits(60),
         taker_amount=rng.getrandbits(60),
         action=rng.choice(list(OrderAction)),
-        fee_rate_bps=rng.randrange(1000) if exchange is Exchange.V1 else 0,
-        at_ms=rng.getrandbits(43) if exchange is Exchange.V2 else 0,
+        fee_rate_bps=rng.randrange(1000) if exchange is ExchangeVersion.V1 else 0,
+        at_ms=rng.getrandbits(43) if exchange is ExchangeVersion.V2 else 0,
         builder=rng.randbytes(32),
     )
     return typed_order(order, is_neg_risk=rng.random() < 0.5)
@@ -202,12 +202,12 @@ def random_authorization(rng: random.Random, payer: str) -> TypedData:
 
 def random_struct(rng: random.Random, _: str) -> TypedData:
     fields = (
-        Field("string", "text", "".join(chr(rng.randrange(1, 0xD800)) for _ in range(20))),
-        Field("bytes", "data", rng.randbytes(rng.randrange(80))),
-        Field("bool", "flag", rng.random() < 0.5),
-        Field("uint8", "small", rng.randrange(256)),
-        Field("uint256", "large", rng.getrandbits(256)),
-        Field("bytes32", "id", rng.randbytes(32)),
+        TypedField("string", "text", "".join(chr(rng.randrange(1, 0xD800)) for _ in range(20))),
+        TypedField("bytes", "data", rng.randbytes(rng.randrange(80))),
+        TypedField("bool", "flag", rng.random() < 0.5),
+        TypedField("uint8", "small", rng.randrange(256)),
+        TypedField("uint256", "large", rng.getrandbits(256)),
+        TypedField("bytes32", "id", rng.randbytes(32)),
     )
     domain = Domain(name="N", version=str(rng.random()), chain_id=rng.getrandbits(60))
     return TypedData(domain, Struct("Any", fields))
@@ -259,7 +259,7 @@ def test_random_personal_messages_are_those_of_the_library() -> None:
     ],
 )
 def test_a_value_that_its_type_cannot_hold_is_refused(kind: str, value: object) -> None:
-    fields = (Field(kind, "f", value),)  # pyright: ignore[reportArgumentType]
+    fields = (TypedField(kind, "f", value),)  # pyright: ignore[reportArgumentType]
     with pytest.raises(MalformedError):
         TypedData(Domain(name="N", version="1", chain_id=1), Struct("S", fields)).digest()
 
@@ -299,8 +299,8 @@ def test_credentials_carry_what_the_service_checks() -> None:
 
 def test_an_order_signed_for_one_exchange_is_nobodys_on_the_other() -> None:
     signer = LocalSigner(ANVIL_KEY)
-    order = Order(
-        exchange=Exchange.V2,
+    order = SignableOrder(
+        exchange=ExchangeVersion.V2,
         salt=1,
         maker=signer.address,
         token_id=1,

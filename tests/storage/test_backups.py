@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.cache import Cache
+from service_tui.storage.cache import CacheStore
 from service_tui.storage.db.backups import KEPT_DAYS, backups_of
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
@@ -31,7 +31,7 @@ async def test_there_is_one_copy_a_day_and_seven_are_kept(database: Database) ->
 
 
 async def test_a_copy_is_private_whole_and_needs_no_log(database: Database, tmp_path: Path) -> None:
-    cache = Cache(database)
+    cache = CacheStore(database)
     await cache.put("markets", NOW, "[1]")
     copy = await database.back_up(NOW)
     assert copy is not None
@@ -45,7 +45,7 @@ async def test_a_copy_is_private_whole_and_needs_no_log(database: Database, tmp_
     lock = DataDirLock.acquire(directory, pid=1, now=NOW)
     copy.rename(directory / "desk.sqlite3")
     restored = open_database(directory, now=NOW, lock=lock)
-    await Cache(restored).put("markets", NOW + 2, "[3]")
+    await CacheStore(restored).put("markets", NOW + 2, "[3]")
     restored.close(NOW)
     lock.release()
 

@@ -14,7 +14,7 @@ from service_tui.storage.blotter import (
     Blotter,
     Budget,
     Intent,
-    TicketState,
+    StoredState,
 )
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
@@ -52,21 +52,21 @@ async def test_a_ticket_keeps_what_became_of_it(database: Database) -> None:
     await blotter.open_ticket(buy("t", 5, venue="sim"))
     (queued,) = blotter.open_tickets()
     assert (queued.state, queued.sent_at, queued.settled_at, queued.outcome) == (
-        TicketState.QUEUED,
+        StoredState.QUEUED,
         None,
         None,
         None,
     )
     assert (queued.subject, queued.client_ref, queued.venue) == ("market-1", "ref-t", "sim")
     await blotter.mark_sent("t", now=NOW + 1)
-    await blotter.settle("t", TicketState.UNKNOWN, '{"error": "no answer"}', now=NOW + 2)
+    await blotter.settle("t", StoredState.UNKNOWN, '{"error": "no answer"}', now=NOW + 2)
     (unknown,) = blotter.open_tickets()
     assert (unknown.sent_at, unknown.settled_at) == (NOW + 1, None)
     assert unknown.outcome == '{"error": "no answer"}'
-    await blotter.settle("t", TicketState.DONE, '{"shares": 1}', now=NOW + 3, amount_micros=4)
+    await blotter.settle("t", StoredState.DONE, '{"shares": 1}', now=NOW + 3, amount_micros=4)
     assert blotter.open_tickets() == []
     (done,) = blotter.recent(10)
-    assert (done.state, done.sent_at, done.settled_at) == (TicketState.DONE, NOW + 1, NOW + 3)
+    assert (done.state, done.sent_at, done.settled_at) == (StoredState.DONE, NOW + 1, NOW + 3)
     assert (done.outcome, done.amount_micros, done.body) == (
         '{"shares": 1}',
         4,
@@ -74,9 +74,10 @@ async def test_a_ticket_keeps_what_became_of_it(database: Database) -> None:
     )
 
 
-Step = tuple[str, TicketState]
+Step = tuple[str, StoredState]
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["open", "move"]), st.sampled_from(list(TicketState))), max_size=12
+    st.tuples(st.sampled_from(["open", "move"]), st.sampled_from(list(StoredState))),
+    max_size=12,
 )
 
 
@@ -85,13 +86,13 @@ STEPS = st.lists(
 def test_a_ticket_goes_only_where_the_table_allows(steps: list[Step]) -> None:
     async def walk(database: Database) -> None:
         blotter = Blotter(database)
-        state: TicketState | None = None
+        state: StoredState | None = None
         for number, (verb, to) in enumerate(steps):
             now = NOW + number
             try:
                 if verb == "open":
                     await blotter.open_ticket(buy("t", at=now))
-                elif to is TicketState.SENT:
+                elif to is StoredState.SENT:
                     await blotter.mark_sent("t", now=now)
                 else:
                     await blotter.settle("t", to, f'"{to}"', now=now)
@@ -102,7 +103,7 @@ def test_a_ticket_goes_only_where_the_table_allows(steps: list[Step]) -> None:
                 assert verb == "open" or to not in TRANSITIONS[state]
             else:
                 assert (state is None) if verb == "open" else (to in TRANSITIONS[state or to])
-                state = TicketState.QUEUED if verb == "open" else to
+                state = StoredState.QUEUED if verb == "open" else to
             stored = blotter.recent(10)
             assert [ticket.state for ticket in stored] == ([] if state is None else [state])
             assert (stored[:1] == blotter.open_tickets()) == (state not in FINAL_STATES)
@@ -118,7 +119,7 @@ def test_a_ticket_goes_only_where_the_table_allows(steps: list[Step]) -> None:
 
 
 def test_final_states_lead_nowhere_and_every_other_can_end() -> None:
-    assert set(TRANSITIONS) == set(TicketState)
+    assert set(TRANSITIONS) == set(StoredState)
     for state, following in TRANSITIONS.items():
         assert state not in following
         assert bool(following) == (state not in FINAL_STATES)
@@ -162,12 +163,17 @@ async def test_a_budget_can_be_used_to_the_last_micro(database: Database) -> Non
 
 async def test_what_was_refused_or_failed_gives_its_amount_back(database: Database) -> None:
     blotter = Blotter(database)
-    ends = (TicketState.DONE, TicketState.REFUSED, TicketState.FAILED, TicketState.UNKNOWN)
+    ends = (
+        StoredState.DONE,
+        StoredState.REFUSED,
+        StoredState.FAILED,
+        StoredState.UNKNOWN,
+    )
     for place, end in enumerate(ends):
         await blotter.open_ticket(buy(end, 10**place))
         await blotter.settle(end, end, None, now=NOW)
     assert blotter.reserved(NOW) == 1001
-    await blotter.settle("unknown", TicketState.FAILED, None, now=NOW)
+    await blotter.settle("unknown", StoredState.FAILED, None, now=NOW)
     assert blotter.reserved(NOW) == 1
 
 
@@ -175,8 +181,8 @@ async def test_what_has_no_end_counts_whatever_its_age(database: Database) -> No
     blotter = Blotter(database)
     for name, at in (("old", NOW - 100), ("lost", NOW - 100), ("new", NOW)):
         await blotter.open_ticket(buy(name, 10, at=at))
-    await blotter.settle("old", TicketState.DONE, None, now=NOW - 99)
-    await blotter.settle("lost", TicketState.UNKNOWN, None, now=NOW - 99)
+    await blotter.settle("old", StoredState.DONE, None, now=NOW - 99)
+    await blotter.settle("lost", StoredState.UNKNOWN, None, now=NOW - 99)
     assert blotter.reserved(NOW - 1) == 20
     assert blotter.reserved(NOW - 100) == 30
     with pytest.raises(BudgetExceededError):
@@ -248,8 +254,8 @@ async def test_what_waits_at_a_start_is_listed_oldest_first(
     for number, name in enumerate(("queued", "sent", "unknown", "done")):
         await blotter.open_ticket(buy(name, at=NOW - number))
     await blotter.mark_sent("sent", now=NOW)
-    await blotter.settle("unknown", TicketState.UNKNOWN, None, now=NOW)
-    await blotter.settle("done", TicketState.DONE, None, now=NOW)
+    await blotter.settle("unknown", StoredState.UNKNOWN, None, now=NOW)
+    await blotter.settle("done", StoredState.DONE, None, now=NOW)
     database.close(NOW)
     again = open_database(directory, now=NOW, lock=lock)
     waiting = Blotter(again).open_tickets()
@@ -259,4 +265,4 @@ async def test_what_waits_at_a_start_is_listed_oldest_first(
 
 async def test_settling_what_is_not_there_is_named(database: Database) -> None:
     with pytest.raises(UnknownTicketError, match="nowhere"):
-        await Blotter(database).settle("nowhere", TicketState.DONE, None, now=NOW)
+        await Blotter(database).settle("nowhere", StoredState.DONE, None, now=NOW)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.cache import Cache
+from service_tui.storage.cache import CacheStore
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.database import Database
@@ -18,7 +18,7 @@ NOW = 1_800_000_000.0
 
 
 async def test_the_youngest_answer_stays_under_a_key(database: Database) -> None:
-    cache = Cache(database)
+    cache = CacheStore(database)
     await cache.put("markets", NOW, "[1]")
     await cache.put("markets", NOW + 5, "[2]")
     await cache.put("markets", NOW + 1, "[late]")
@@ -27,7 +27,7 @@ async def test_the_youngest_answer_stays_under_a_key(database: Database) -> None
 
 
 async def test_preferences_are_read_cold_and_warm(database: Database) -> None:
-    cache = Cache(database)
+    cache = CacheStore(database)
     await cache.put_preference("theme", "night")
     await cache.put_preference("theme", "paper")
     await cache.put_preference("welcome", "shown")
@@ -40,7 +40,7 @@ async def test_a_cold_start_reads_what_a_killed_process_left_in_its_log(
     directory: Path, lock: DataDirLock, tmp_path: Path
 ) -> None:
     database = open_database(directory, now=NOW, lock=lock)
-    await Cache(database).put("markets", NOW, "[1]")
+    await CacheStore(database).put("markets", NOW, "[1]")
     left = tmp_path / "left"
     left.mkdir(mode=0o700)
     for name in (DATABASE_FILE, f"{DATABASE_FILE}-wal"):
@@ -59,7 +59,7 @@ def test_a_cold_start_after_an_orderly_end_leaves_nothing_of_its_own(
     directory: Path, lock: DataDirLock
 ) -> None:
     database = open_database(directory, now=NOW, lock=lock)
-    asyncio.run(Cache(database).put("markets", NOW, "[1]"))
+    asyncio.run(CacheStore(database).put("markets", NOW, "[1]"))
     database.close(NOW)
     assert read_cache(database.path) == {"markets": (NOW, "[1]")}
     beside = {path.name for path in directory.iterdir()} - {"desk.lock"}

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from service_tui.storage.chain_runs import ChainRun, ChainRuns, Signed
+from service_tui.storage.chain_runs import ChainRun, ChainRuns, RunSignature
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import ClaimedError, StorageError, UnknownTicketError
 
@@ -11,7 +11,7 @@ WALLET = "0x" + "ab" * 20
 RUN = ChainRun(
     subject="redeem:m:yes", wallet=WALLET, opened_at=1.0, changed_at=1.0, step="ask", body="{}"
 )
-BYTES = Signed(nonce=7, raw="0x02aa", tx_hash="0x" + "11" * 32)
+BYTES = RunSignature(nonce=7, raw="0x02aa", tx_hash="0x" + "11" * 32)
 
 
 async def test_a_subject_is_taken_by_one_run_until_that_has_an_end(database: Database) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service_tui.storage.db.lock import DataDirLock
-from service_tui.storage.journal import Journal
+from service_tui.storage.journal import JournalStore
 from service_tui.storage.opening import open_database
 
 pytestmark = pytest.mark.process
@@ -18,14 +18,14 @@ NOW = 1_800_000_000.0
 APPEND_FOR_EVER = """
 import asyncio, itertools, os, sys
 from pathlib import Path
-from service_tui.storage.journal import Journal, JournalRow
+from service_tui.storage.journal import JournalStore, JournalRow
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
 
 async def main():
     directory = Path(sys.argv[1])
     lock = DataDirLock.acquire(directory, pid=os.getpid(), now=0.0)
-    journal = Journal(open_database(directory, now=0.0, lock=lock))
+    journal = JournalStore(open_database(directory, now=0.0, lock=lock))
     seqs = itertools.count(journal.last_seq() + 1)
     async def trade():
         for seq in seqs:
@@ -56,7 +56,7 @@ def test_every_acknowledged_row_survives_a_kill_and_stands_once(
         seen += [int(line) for line in heard if line.endswith(b"\n")]
     lock = DataDirLock.acquire(directory, pid=os.getpid(), now=NOW)
     database = open_database(directory, now=NOW, lock=lock)
-    on_disk = [row.seq for row in Journal(database).rows_after(0)]
+    on_disk = [row.seq for row in JournalStore(database).rows_after(0)]
     assert on_disk == list(range(1, len(on_disk) + 1))
     assert set(seen) <= set(on_disk)
     assert len(set(seen)) == len(seen) >= 2 * acknowledged

@@ -15,7 +15,7 @@ from service_tui.storage.errors import (
     JournalOrderError,
     StorageFullError,
 )
-from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
+from service_tui.storage.journal import History, JournalRow, JournalStore, Snapshot
 from service_tui.storage.opening import open_database
 
 NOW = 1_800_000_000.0
@@ -33,12 +33,12 @@ def answer(key: str = "k", *, agent: str = "a", at: float = NOW) -> Answer:
     return Answer(agent, key, "/api/sdk/trade", "hash", '{"success": true}', at)
 
 
-def seqs(journal: Journal, after: int = 0) -> list[int]:
+def seqs(journal: JournalStore, after: int = 0) -> list[int]:
     return [row.seq for row in journal.rows_after(after)]
 
 
 async def test_rows_come_back_as_they_were_written(database: Database) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     rows = [row(1), crowd(2), row(3, "payout", agent="b", market="m2")]
     await journal.append(rows[:1])
     await journal.append(rows[1:])
@@ -48,7 +48,7 @@ async def test_rows_come_back_as_they_were_written(database: Database) -> None:
 
 
 async def test_an_empty_journal_says_so(database: Database) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     assert journal.last_seq() == 0
     assert seqs(journal) == []
     assert journal.snapshots() == []
@@ -60,7 +60,7 @@ async def test_a_long_replay_is_read_in_chunks(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_room, "_CHUNK", 7)
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([row(seq) for seq in range(1, 22)])
     assert seqs(journal) == list(range(1, 22))
     await journal.append([row(22)])
@@ -82,7 +82,7 @@ async def test_a_long_replay_is_read_in_chunks(
 async def test_a_gap_or_a_repetition_is_refused_whole(
     database: Database, *, numbers: list[int], expected: int, found: int
 ) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([row(1), row(2)])
     with pytest.raises(JournalOrderError) as refused:
         await journal.append([row(number) for number in numbers])
@@ -92,7 +92,7 @@ async def test_a_gap_or_a_repetition_is_refused_whole(
 
 
 async def test_a_row_behind_a_refused_one_is_refused_as_well(database: Database) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     broken = JournalRow(1, NOW, "trade", "a", "m", "\ud800")
     following = row(2)
     with pytest.raises(UnicodeEncodeError):
@@ -103,7 +103,7 @@ async def test_a_row_behind_a_refused_one_is_refused_as_well(database: Database)
 
 
 async def test_an_append_on_a_full_disk_leaves_what_was_acknowledged(database: Database) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([row(1)])
     await database.write(lambda connection: connection.execute("PRAGMA max_page_count=1"))
     acknowledged = 1
@@ -120,7 +120,7 @@ async def test_an_append_on_a_full_disk_leaves_what_was_acknowledged(database: D
 
 
 async def test_the_history_of_an_agent_is_its_own_and_newest_first(database: Database) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([
         row(1),
         row(2, agent="b"),
@@ -149,7 +149,7 @@ async def test_the_history_of_an_agent_is_its_own_and_newest_first(database: Dat
 async def test_history_and_pruning_read_through_their_indexes(database: Database) -> None:
     statements: list[str] = []
     await database.write(lambda connection: connection.set_trace_callback(statements.append))
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([crowd(1), crowd(2)])
     for seq in (1, 2):
         await journal.add_snapshot(Snapshot(seq, NOW, b""))
@@ -170,7 +170,7 @@ async def test_history_and_pruning_read_through_their_indexes(database: Database
 
 
 async def test_the_last_two_snapshots_are_kept(database: Database) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([row(seq) for seq in range(1, 31)])
     for seq in (10, 20, 30):
         await journal.add_snapshot(Snapshot(seq, NOW + seq, b"world" * seq))
@@ -181,7 +181,7 @@ async def test_the_last_two_snapshots_are_kept(database: Database) -> None:
 
 
 async def test_a_snapshot_cannot_be_ahead_of_the_journal(database: Database) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([row(1)])
     with pytest.raises(JournalOrderError):
         await journal.add_snapshot(Snapshot(2, NOW, b""))
@@ -193,7 +193,7 @@ async def test_a_snapshot_cannot_be_ahead_of_the_journal(database: Database) -> 
 async def test_the_snapshot_before_stands_in_for_one_that_cannot_be_read(
     database: Database,
 ) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([row(1), row(2)])
     for seq in (1, 2):
         await journal.add_snapshot(Snapshot(seq, NOW, b"world"))
@@ -220,7 +220,7 @@ async def test_the_snapshot_before_stands_in_for_one_that_cannot_be_read(
 async def test_a_hole_where_no_row_may_be_missing_is_told(
     database: Database, damage: str, said: str
 ) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([crowd(seq) for seq in range(1, 33)])
     for seq in (10, 20):
         await journal.add_snapshot(Snapshot(seq, NOW, b"world"))
@@ -236,7 +236,7 @@ async def test_a_hole_where_no_row_may_be_missing_is_told(
 async def test_of_the_tape_everything_is_forgotten_and_of_agents_nothing(
     database: Database,
 ) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     kinds = ("crowd", "listed", "resolved", "agent", "change", "speed", "fill", "payout")
     of_agents = {"fill", "payout"}
     await journal.append([
@@ -253,7 +253,7 @@ async def test_only_the_tape_before_both_snapshots_is_forgotten(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_room, "_CHUNK", 3)
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([row(seq) if seq % 3 == 0 else crowd(seq) for seq in range(1, 41)])
     assert await journal.prune_tape(40) == 0
     await journal.add_snapshot(Snapshot(20, NOW, b""))
@@ -269,14 +269,14 @@ async def test_only_the_tape_before_both_snapshots_is_forgotten(
 
 async def test_rows_of_agents_outlive_any_pruning(directory: Path, lock: DataDirLock) -> None:
     database = open_database(directory, now=NOW, lock=lock)
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([crowd(seq) for seq in range(1, 6)])
     for seq in (4, 5):
         await journal.add_snapshot(Snapshot(seq, NOW, b""))
     assert await journal.prune_tape(100) == 3
     database.close(NOW)
     again = open_database(directory, now=NOW, lock=lock)
-    journal = Journal(again)
+    journal = JournalStore(again)
     assert journal.last_seq() == 5
     await journal.append([row(6)])
     assert all(after == before + 1 for before, after in pairwise(seqs(journal)))
@@ -284,7 +284,7 @@ async def test_rows_of_agents_outlive_any_pruning(directory: Path, lock: DataDir
 
 
 async def test_an_answer_is_written_with_its_rows_or_not_at_all(database: Database) -> None:
-    journal, answers = Journal(database), Answers(database)
+    journal, answers = JournalStore(database), Answers(database)
     await journal.append([row(1)], answer=answer())
     assert answers.find("a", "k", now=NOW) == answer()
     with pytest.raises(DuplicateAnswerError):
@@ -298,7 +298,7 @@ async def test_an_answer_is_written_with_its_rows_or_not_at_all(database: Databa
 
 
 async def test_agents_do_not_see_each_others_answers(database: Database) -> None:
-    journal, answers = Journal(database), Answers(database)
+    journal, answers = JournalStore(database), Answers(database)
     await journal.append([row(1)], answer=answer())
     assert answers.find("b", "k", now=NOW) is None
     await journal.append([row(2, agent="b")], answer=answer(agent="b"))
@@ -306,7 +306,7 @@ async def test_agents_do_not_see_each_others_answers(database: Database) -> None
 
 
 async def test_an_answer_is_forgotten_after_a_day(database: Database) -> None:
-    journal, answers = Journal(database), Answers(database)
+    journal, answers = JournalStore(database), Answers(database)
     await journal.append([row(1)], answer=answer())
     assert answers.find("a", "k", now=NOW + KEPT_S - 1) is not None
     assert answers.find("a", "k", now=NOW + KEPT_S) is None
@@ -323,7 +323,7 @@ async def test_how_positions_ended_is_read_by_venue_along_its_index(database: Da
         return JournalRow(seq, NOW + seq, kind, "a", "m", "[]", venue)
 
     rows = [end(1, "sim"), end(2, "evm"), end(3, "sim"), end(4, "sim", "payout"), row(5)]
-    await Journal(database).append([*rows, end(6, "evm", "settled"), end(7, "sol", "settled")])
+    await JournalStore(database).append([*rows, end(6, "evm", "settled"), end(7, "sol", "settled")])
     statements: list[str] = []
     ends = AgentRows(database)
 

@@ -11,7 +11,7 @@ from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import CorruptDatabaseError, DamagedFileError, StorageError
-from service_tui.storage.journal import Journal, JournalRow, Snapshot
+from service_tui.storage.journal import JournalRow, JournalStore, Snapshot
 from service_tui.storage.opening import open_database
 from service_tui.storage.recovery.left import examined
 from service_tui.storage.recovery.restoring import back_up, begin_anew, copies_in, restore
@@ -25,7 +25,7 @@ BODY = "x" * 300
 async def lived(directory: Path, *, backup: bool = True) -> Path:
     """A database that ended in order: rows, a copy of the first forty, and more rows."""
     database = open_here(directory)
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.add_snapshot(Snapshot(0, NOW, b"{}"))
     for seq in range(1, ALL + 1):
         await journal.append([JournalRow(seq, NOW + seq, "fill", "a", "m", BODY)])
@@ -69,7 +69,7 @@ def spoil(path: Path, place: int) -> None:
 def meet(database: Database) -> None:
     """Read what lies on the broken page."""
     with pytest.raises(DamagedFileError):
-        list(Journal(database).rows_after(0))
+        list(JournalStore(database).rows_after(0))
 
 
 async def test_damage_that_a_use_meets_is_looked_for_at_the_next_start(directory: Path) -> None:
@@ -140,7 +140,7 @@ async def test_a_restore_keeps_what_it_replaces(directory: Path) -> None:
     assert again not in {None, replaced}
     lock.release()
     database = open_here(directory)
-    assert Journal(database).last_seq() == FIRST
+    assert JournalStore(database).last_seq() == FIRST
     database.close(NOW)
 
 
@@ -206,7 +206,7 @@ async def test_a_restore_that_is_killed_half_way_asks(
 async def test_a_copy_is_made_while_it_is_written(directory: Path, tmp_path: Path) -> None:
     path = await lived(directory)
     database = open_here(directory)
-    await Journal(database).append([JournalRow(ALL + 1, NOW, "fill", "a", "m", "{}")])
+    await JournalStore(database).append([JournalRow(ALL + 1, NOW, "fill", "a", "m", "{}")])
     copy = back_up(directory, None, now=NOW)
     assert copy.seq == ALL + 1
     assert copy.path.parent == directory / "backups"
@@ -233,5 +233,5 @@ async def test_a_new_desk_begins_only_when_it_is_wanted(directory: Path) -> None
     assert replaced is not None
     assert replaced.read_bytes() == before
     database = open_here(directory)
-    assert Journal(database).last_seq() == 0
+    assert JournalStore(database).last_seq() == 0
     database.close(NOW)

@@ -68,7 +68,7 @@ def test_asking_who_holds_it_takes_nothing_and_believes_no_dead_process(director
 
 @pytest.mark.parametrize("since", [NOW, 0.0, 1e30, float("nan"), None])
 def test_a_holder_is_told_in_words_whatever_its_file_says(since: float | None) -> None:
-    words = Holder(7, since, None).in_words()
+    words = Holder(7, since, None).describe()
     assert words.startswith("process 7")
     assert ("since 2027-01-1" in words) is (since == NOW)
 

@@ -14,7 +14,7 @@ from service_tui.storage.db.connection import DATABASE_FILE, connect_to_write
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import LostLogError, StorageError
-from service_tui.storage.journal import Journal, JournalRow
+from service_tui.storage.journal import JournalRow, JournalStore
 from service_tui.storage.opening import look_at, open_database
 
 pytestmark = pytest.mark.process
@@ -50,7 +50,7 @@ def open_here(directory: Path, *, lock: bool = True) -> Database:
 
 def last_seq(directory: Path) -> int:
     database = open_here(directory)
-    last = Journal(database).last_seq()
+    last = JournalStore(database).last_seq()
     database.close(NOW)
     return last
 
@@ -119,7 +119,7 @@ async def test_a_writer_that_failed_and_closed_is_no_lost_log(
     directory: Path, file_size_limit: Limit
 ) -> None:
     database = open_here(directory)
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([JournalRow(1, NOW, "fill", "a", "m", "{}")])
     with file_size_limit(log_of(directory).stat().st_size):
         with pytest.raises(StorageError):

@@ -7,7 +7,7 @@ from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import FileRemovedError, StorageError
-from service_tui.storage.journal import Journal, JournalRow
+from service_tui.storage.journal import JournalRow, JournalStore
 from service_tui.storage.opening import open_database
 
 NOW = 1_800_000_000.0
@@ -18,11 +18,11 @@ def row(seq: int) -> JournalRow:
 
 
 def seqs(database: Database) -> list[int]:
-    return [one.seq for one in Journal(database).rows_after(0)]
+    return [one.seq for one in JournalStore(database).rows_after(0)]
 
 
 async def test_in_a_removed_directory_nothing_is_acknowledged_any_more(database: Database) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([row(1)])
     shutil.rmtree(database.path.parent)
     with pytest.raises(FileRemovedError, match="nothing was traded") as refused:
@@ -40,7 +40,7 @@ async def test_in_a_removed_directory_nothing_is_acknowledged_any_more(database:
 
 
 async def test_another_file_in_its_place_is_not_written(database: Database) -> None:
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([row(1)])
     other = database.path.with_name("other")
     shutil.copy(database.path, other)
@@ -58,7 +58,7 @@ async def test_a_removed_log_is_noticed_and_all_that_was_acknowledged_is_saved(
     directory: Path, lock: DataDirLock
 ) -> None:
     database = open_database(directory, now=NOW, lock=lock)
-    journal = Journal(database)
+    journal = JournalStore(database)
     await journal.append([row(1), row(2)])
     database.path.with_name(f"{DATABASE_FILE}-wal").unlink()
     with pytest.raises(FileRemovedError):
@@ -74,8 +74,8 @@ async def test_a_removed_log_is_noticed_and_all_that_was_acknowledged_is_saved(
 
 async def test_without_a_log_the_database_itself_is_looked_at(directory: Path) -> None:
     database = open_database(directory, now=NOW, lock=None)
-    await Journal(database).append([row(1)])
+    await JournalStore(database).append([row(1)])
     database.path.rename(database.path.with_name("moved"))
     with pytest.raises(StorageError):
-        await Journal(database).append([row(2)])
+        await JournalStore(database).append([row(2)])
     database.close(NOW)

@@ -10,7 +10,7 @@ from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.db.wal import look
 from service_tui.storage.errors import CorruptDatabaseError
-from service_tui.storage.journal import Journal, JournalRow, Snapshot
+from service_tui.storage.journal import JournalRow, JournalStore, Snapshot
 from service_tui.storage.opening import look_at, open_database
 from service_tui.storage.recovery.left import examined
 
@@ -21,7 +21,7 @@ FRAME = 4096 + 24
 
 async def append(database: Database, first: int, count: int) -> None:
     """Rows of a journal, each acknowledged before the next."""
-    journal = Journal(database)
+    journal = JournalStore(database)
     if first == 1:
         await journal.add_snapshot(Snapshot(0, NOW, b"{}"))
     for seq in range(first, first + count):
@@ -54,7 +54,7 @@ def open_here(directory: Path) -> Database:
 
 def rows_in(directory: Path) -> int:
     database = open_here(directory)
-    last = Journal(database).last_seq()
+    last = JournalStore(database).last_seq()
     database.close(NOW)
     return last
 

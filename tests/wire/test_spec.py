@@ -19,13 +19,16 @@ from service_tui.engine.limits import (
     PLANS,
     TRADE_MAX,
 )
-from service_tui.engine.reactor.reactor import BREAKER_S, FAILURES_MAX, SIGNAL_TTL_S, ReactorConfig
+from service_tui.engine.reactor.reactor import ReactorConfig
 from service_tui.experiments import CAP_DEFAULT, CRASHES_MAX, warns_at
 from service_tui.server.http.refusals import denied, invalid_items, unauthenticated
 from service_tui.server.results.reported import REFRESH_S as PNL_REFRESH_S
 from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.terms import (
+    BREAKER_S,
+    FAILURES_MAX,
     NEW_AGENT_CASH_SIM,
+    SIGNAL_TTL_S,
     VENUE_ALIASES,
     Action,
     MarketStatus,
@@ -302,6 +305,7 @@ ENDPOINTS: Final = (
     Row("wire 2.1, extra", "GET", "/api/leaderboard/all"),
     Row("wire 2.1, extra", "GET", "/api/leaderboard/sdk-agents"),
     Row("wire 2.6, extra", "GET", "/api/sdk/skills", "none"),
+    Row("wire 2.6, extra", "GET", "/api/sdk/skills/mine"),
     Row("wire 2.2, extra", "GET", "/api/sdk/markets/{market_id}/executable-price"),
     Row("wire 2.3, gap", "GET", "/api/sdk/orders/open"),
     Row("wire 2.3, gap", "DELETE", "/api/sdk/orders/{order_id}"),

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from service_tui.wire.text import LINE_MAX, PROSE_MAX, line, prose
+from service_tui.terms import LINE_MAX, PROSE_MAX
+from service_tui.wire.text import line, prose
 
 HOSTILE = [
     "\x1b]52;c;cGF5bG9hZA==\x07",

@@ -18,7 +18,7 @@ async def test_beside_a_holder_an_agent_is_retired_and_readmitted(tmp_path: Path
         data_dir=tmp_path, config_dir=tmp_path / "c", log_path=tmp_path / "log", seed=7
     )
 
-    async def told(act: str, name: str) -> agent_door.Outcome:
+    async def told(act: str, name: str) -> agent_door.HaltReport:
         return await asyncio.to_thread(agent_door.govern, options, act, name)
 
     async with holding(options, SystemClock()) as held:

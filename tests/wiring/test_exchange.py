@@ -6,16 +6,16 @@ import pytest
 from service_tui.clock import ManualClock
 from service_tui.config import EXCHANGE_VARIABLE, read_environment
 from service_tui.sdk.opening import opening_of
-from service_tui.signing.book import Exchange, exchange_of
+from service_tui.signing.book import ExchangeVersion, exchange_of
 from service_tui.wire.endpoints.wallet import WALLET
 from service_tui.wiring.live import embedded_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
 
 
-@pytest.mark.parametrize("wanted", list(Exchange))
+@pytest.mark.parametrize("wanted", list(ExchangeVersion))
 async def test_desk_and_embedded_service_take_the_exchange_that_was_set(
-    tmp_path: Path, wanted: Exchange
+    tmp_path: Path, wanted: ExchangeVersion
 ) -> None:
     said = read_environment({EXCHANGE_VARIABLE: wanted.value}).exchange
     options = Options(
@@ -30,9 +30,9 @@ async def test_desk_and_embedded_service_take_the_exchange_that_was_set(
 
 def test_a_client_takes_it_too_and_nothing_said_is_the_first() -> None:
     around = {"SERVICE_API_KEY": "k", "SERVICE_API_URL": "http://127.0.0.1:1"}
-    assert opening_of(None, None, around).exchange is Exchange.V1
+    assert opening_of(None, None, around).exchange is ExchangeVersion.V1
     second = opening_of(None, None, around | {EXCHANGE_VARIABLE: "V2"})
-    assert second.exchange is Exchange.V2
+    assert second.exchange is ExchangeVersion.V2
 
 
 @pytest.mark.parametrize("text", ["v3", "2", "v1,v2"])

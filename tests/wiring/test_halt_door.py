@@ -32,7 +32,9 @@ def test_a_halt_of_a_directory_that_nobody_holds_is_there_at_the_next_start(tmp_
     resumed = halt_door.resume(options)
     assert (resumed.is_done, resumed.lines) == (True, ("resumed: entries pass again",))
     assert newest(kept_halts(tmp_path)) is None
-    assert halt_door.resume(options) == halt_door.Outcome(is_done=True, lines=(halt_door.NOTHING,))
+    assert halt_door.resume(options) == halt_door.HaltReport(
+        is_done=True, lines=(halt_door.NOTHING,)
+    )
 
 
 async def test_beside_a_holder_its_service_is_halted_and_resumed(tmp_path: Path) -> None:
@@ -82,9 +84,9 @@ def test_the_doors_answer_by_their_status(
 ) -> None:
     given = []
 
-    def answers(options: Options) -> halt_door.Outcome:
+    def answers(options: Options) -> halt_door.HaltReport:
         given.append(options.data_dir)
-        return halt_door.Outcome(is_done=False, lines=("missing the service",))
+        return halt_door.HaltReport(is_done=False, lines=("missing the service",))
 
     monkeypatch.setattr(cli, "_start_log", lambda *_: None)
     monkeypatch.setattr(halt_door, "halt", answers)

@@ -213,7 +213,10 @@ async def test_a_read_only_desk_registers_and_then_orders_nothing(tmp_path: Path
         state = await start.go()
         market = next(view for view in state.markets.values() if view.is_open)
         view = await start.desk.submit(buy(market)).wait()
-        assert (view.state, view.outcome) == (TicketState.REFUSED, "this desk is read-only")
+        assert (view.state, view.outcome) == (
+            TicketState.REFUSED,
+            "this desk is read-only: it places no orders",
+        )
 
 
 async def test_an_agent_that_the_world_does_not_know_is_registered_anew(tmp_path: Path) -> None:
@@ -504,7 +507,7 @@ async def test_a_disk_that_fills_while_the_agent_registers_is_told_plainly(
     async def refuse(*_: object, **__: object) -> None:
         raise StorageFullError("the disk is full, nothing was written")
 
-    monkeypatch.setattr("service_tui.storage.journal.Journal.append", refuse)
+    monkeypatch.setattr("service_tui.storage.journal.JournalStore.append", refuse)
     error = await why_closed(options(tmp_path))
     assert "503" in error.sentence or "disk" in error.sentence
     assert error.fix

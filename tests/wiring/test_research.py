@@ -20,7 +20,7 @@ from service_tui.wiring.closed import only_reason
 from service_tui.wiring.holding import holding
 from service_tui.wiring.keys import DESK_FILE
 from service_tui.wiring.options import Options
-from service_tui.wiring.research_door import Door
+from service_tui.wiring.research_door import ResearchDoor
 from service_tui.wiring.research_opening import opened
 from service_tui.wiring.research_words import Wish
 
@@ -100,8 +100,8 @@ async def test_a_door_that_is_shut_says_why_and_is_tried_again(tmp_path: Path) -
     clock, asked = ManualClock(), options(tmp_path)
     wish = Wish(folder=tmp_path / "skill", cap=50)
     async with time_passing(clock), asyncio.TaskGroup() as tasks:
-        door = Door(lambda: opened(asked, wish, clock), tasks)
-        other = Door(lambda: opened(asked, wish, clock), tasks)
+        door = ResearchDoor(lambda: opened(asked, wish, clock), tasks)
+        other = ResearchDoor(lambda: opened(asked, wish, clock), tasks)
         keeping = tasks.create_task(door.keep())
         with pytest.raises(ToolError, match="is no folder"):
             await door.session()
@@ -139,7 +139,7 @@ async def test_what_keeps_a_result_is_finished_though_nobody_waits(
         return session.told()
 
     async with time_passing(clock), asyncio.TaskGroup() as tasks:
-        door = Door(lambda: opened(asked, wish, clock), tasks)
+        door = ResearchDoor(lambda: opened(asked, wish, clock), tasks)
         keeping = tasks.create_task(door.keep())
         asking = tasks.create_task(door.have_done(work, may_stop=may_stop))
         await begun.wait()
@@ -171,7 +171,7 @@ async def test_a_call_that_is_cancelled_while_the_door_opens_ends_no_server() ->
         return session.told()
 
     async with asyncio.TaskGroup() as tasks:
-        door = Door(shut, tasks)
+        door = ResearchDoor(shut, tasks)
         keeping = tasks.create_task(door.keep())
         asking = tasks.create_task(door.have_done(work, may_stop=True))
         await trying.wait()

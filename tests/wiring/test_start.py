@@ -10,7 +10,7 @@ from service_tui.console.doors import DeskClosedError
 from service_tui.desk.frozen import STATE_KEY, freeze
 from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
-from service_tui.storage.cache import Cache
+from service_tui.storage.cache import CacheStore
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
 from service_tui.terms import Mode
@@ -25,7 +25,7 @@ def options(path: Path, **changes: object) -> Options:
 async def keep(path: Path, preferences: dict[str, str], state: DeskState | None = None) -> None:
     lock = DataDirLock.acquire(path, pid=1, now=NOW)
     database = open_database(path, now=NOW, lock=lock)
-    cache = Cache(database)
+    cache = CacheStore(database)
     for name, value in preferences.items():
         await cache.put_preference(name, value)
     if state is not None:

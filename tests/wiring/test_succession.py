@@ -10,7 +10,7 @@ import pytest
 from service_tui.clock import ManualClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Fact, Noticed
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.state import DeskState
 from service_tui.loading import imported
 from service_tui.storage.db.lock import LOCK_FILE, holder_of
@@ -68,7 +68,7 @@ async def test_whoever_takes_over_without_a_desk_follows_what_was_signed(
     open_desk = holding_room.open_desk
 
     @asynccontextmanager
-    async def seen(state: DeskState, around: Surroundings) -> AsyncGenerator[Desk]:
+    async def seen(state: DeskState, around: DeskContext) -> AsyncGenerator[Desk]:
         async with open_desk(state, around) as desk:
             desks.append(desk)
             yield desk

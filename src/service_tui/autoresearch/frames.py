@@ -36,7 +36,7 @@ Item_co = TypeVar("Item_co", covariant=True)
 Sent_contra = TypeVar("Sent_contra", contravariant=True)
 
 
-class Heard(Protocol[Item_co]):
+class FrameReceiver(Protocol[Item_co]):
     """Where a transport puts what it hears."""
 
     async def receive(self) -> Item_co:
@@ -48,7 +48,7 @@ class Heard(Protocol[Item_co]):
         ...
 
 
-class Said(Protocol[Sent_contra]):
+class FrameSender(Protocol[Sent_contra]):
     """What a transport takes to say it."""
 
     async def send(self, item: Sent_contra, /) -> None:
@@ -87,7 +87,7 @@ class Messages:
     """The messages of a client; whatever is none is answered on the way."""
 
     def __init__(
-        self, heard: Heard[SessionMessage | Exception], said: Said[SessionMessage]
+        self, heard: FrameReceiver[SessionMessage | Exception], said: FrameSender[SessionMessage]
     ) -> None:
         self._heard = heard
         self._said = said

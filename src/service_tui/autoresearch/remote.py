@@ -7,6 +7,7 @@ from service_tui.autoresearch.errors import ToolError
 from service_tui.client.client import Client
 from service_tui.client.errors import PlanRequiredError, RefusedError, ServiceError
 from service_tui.notes.notebook import Logged
+from service_tui.terms import EXPERIMENTS_PAGE_MAX
 from service_tui.wire.base import line
 from service_tui.wire.endpoints.public import AGENT, OUTCOMES
 from service_tui.wire.endpoints.research import (
@@ -27,7 +28,6 @@ from service_tui.wire.research import (
 )
 from service_tui.wire.text import prose
 
-PAGE: Final = 500
 PLAN_FIX: Final = (
     "autoresearch needs the Pro plan: choose it for this agent in the console, then try again"
 )
@@ -59,7 +59,7 @@ class Remote:
 
     async def known(self, skill: str) -> set[str]:
         """References of the results that the service has; fails with ServiceError."""
-        query = ExperimentsQuery(skill_slug=skill, limit=PAGE)
+        query = ExperimentsQuery(skill_slug=skill, limit=EXPERIMENTS_PAGE_MAX)
         found = (await self.client.call(EXPERIMENTS, query=query)).answer.experiments
         return {one.client_ref for one in found if one.client_ref}
 

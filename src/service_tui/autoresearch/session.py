@@ -7,9 +7,10 @@ the line (flushed), the commit or the revert, the end of the note, the service.
 """
 
 import fcntl
+import json
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,26 +22,93 @@ from service_tui.autoresearch.file import fresh, notes_of, size_of
 from service_tui.autoresearch.outbox import Outbox
 from service_tui.autoresearch.remote import Remote, failure
 from service_tui.autoresearch.runner import Output, Ran, end_marked, environment_of, run
-from service_tui.autoresearch.telling import (
-    after,
-    check_same,
-    confidence_of,
-    message_of,
-    shortened,
-    told_of,
-)
 from service_tui.autoresearch.worktree import Repository, Worktree, check_calm
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock
-from service_tui.experiments import Standing
+from service_tui.experiments import SeriesState
 from service_tui.notes import notebook, registry
 from service_tui.notes.notebook import Config, Logged, Notes
-from service_tui.notes.registry import Entry, Live
+from service_tui.notes.registry import Live, RegistryEntry
 from service_tui.storage.db.lock import open_private
 from service_tui.storage.errors import UnreadableDirectoryError
 from service_tui.terms import ExperimentStatus, SessionState
 from service_tui.wire.research import BacktestBody, BacktestRequest, StateBody
 from service_tui.wire.research_tools import InitArguments, LogArguments, RunArguments
+
+COMMAND_MAX: Final = 60
+
+
+def told_of(
+    config: Config, stands: SeriesState, cap: int, warnings: Sequence[str]
+) -> dict[str, object]:
+    """How a session stands, with a warning where it is nearly full."""
+    said = list(warnings)
+    if stands.near_cap and stands.state is SessionState.RUNNING:
+        said.append(f"{stands.count} of {cap} experiments are done: a command runs up to {cap}")
+    return {
+        "skill": config.skill,
+        "session": config.name,
+        "state": stands.state.value,
+        "why": stands.why or None,
+        "experiments": stands.count,
+        "max_experiments": cap,
+        "kept": stands.kept,
+        "discarded": stands.discarded,
+        "crashed": stands.crashed,
+        "crashes_in_row": stands.crashes_in_row,
+        "metric": config.metric_name,
+        "direction": config.direction.value,
+        "baseline": stands.baseline,
+        "best": stands.best,
+        "confidence": stands.confidence,
+        "warnings": said,
+    }
+
+
+def check_same(config: Config, asked: InitArguments) -> None:
+    """Refuse a session of the same name that measures something else.
+
+    Raises:
+        ToolError: the metric or its direction is another.
+    """
+    if (config.metric_name, config.direction) != (asked.metric_name, asked.direction):
+        raise ToolError(
+            f"the session {config.name} measures {config.metric_name}, "
+            f"{config.direction.value} is better",
+            "give a new name to measure something else",
+        )
+
+
+def confidence_of(results: list[Logged], config: Config) -> float | None:
+    """How real the best of a session looks after these results."""
+    notes = Notes(configs=[config], results=results)
+    return notes.standing_of(config).confidence
+
+
+def message_of(one: Logged) -> str:
+    """A commit's message: the description, and the result. Source: wire reference, 9.2."""
+    result = {
+        "status": one.status.value,
+        one.config.metric_name: one.metric,
+        **one.metrics,
+    }
+    return f"{one.description}\n\nExperiment: {one.run}\nResult: {json.dumps(result)}\n"
+
+
+def shortened(command: str) -> str:
+    """A command as a sentence can hold it."""
+    words = " ".join(command.split())
+    return words if len(words) <= COMMAND_MAX else f"{words[:COMMAND_MAX]}..."
+
+
+def after(ran: Ran, deadline_s: float) -> str:
+    """What to do with how a command ended."""
+    if ran.timed_out:
+        return f"it took longer than {deadline_s:g} s and was ended; log it as crash or discard"
+    if not ran.succeeded:
+        return "it failed: log it as crash, or mend it and run it again"
+    return "log it as keep or discard"
+
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +152,7 @@ class Session:
             self._config = None
         self._offset: dict[str, int] = {}
         self._outbox = Outbox(means.remote, self._notes, self._file)
-        self._entry = Entry(
+        self._entry = RegistryEntry(
             repository=str(means.repository.root), pid=os.getpid(), allows_shell=means.allows_shell
         )
         self._entry_path = registry.path_of(means.data_dir, means.repository.root)
@@ -342,7 +410,7 @@ class Session:
         if is_off and was is not None:
             raise ToolError(f"autoresearch was turned off for {was.skill}", OFF_FIX)
 
-    def _standing(self, config: Config) -> Standing:
+    def _standing(self, config: Config) -> SeriesState:
         return self._notes.standing_of(config, self._means.cap)
 
     def _next_run(self, config: Config) -> int:

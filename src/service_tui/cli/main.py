@@ -42,7 +42,7 @@ from service_tui.wiring.output import OutputError, say, tell
 from service_tui.wiring.research_words import wish_of
 
 if TYPE_CHECKING:
-    from service_tui.wiring.halt_door import Outcome
+    from service_tui.wiring.halt_door import HaltReport
     from service_tui.wiring.keys import Profile
 
 OK: Final = 0
@@ -401,7 +401,7 @@ def _agent(options: Options, given: argparse.Namespace) -> int:
         raise CannotError(str(error)) from error
 
 
-def _told(outcome: "Outcome") -> int:
+def _told(outcome: "HaltReport") -> int:
     say(*outcome.lines)
     return OK if outcome.is_done else CANNOT
 
@@ -461,11 +461,11 @@ def _ask_to_replace(name: str, address: str) -> None:
 
 def _keys(options: Options, given: argparse.Namespace) -> int:
     """Keep keys of wallets; what is secret is asked for, never an argument."""
-    from service_tui.wiring.key_words import Asked, KeyWordsError, said  # noqa: PLC0415
+    from service_tui.wiring.key_words import KeyRequest, KeyWordsError, said  # noqa: PLC0415
     from service_tui.wiring.wallet_keys import WalletKeys, system_keyring  # noqa: PLC0415
 
     keys = WalletKeys(options.data_dir, keyring=system_keyring)
-    asked = Asked(given.action, given.address, options.wallet_key, given.keyring, _asked_for)
+    asked = KeyRequest(given.action, given.address, options.wallet_key, given.keyring, _asked_for)
     try:
         told = said(keys, asked)
     except KeyWordsError as error:
@@ -568,12 +568,12 @@ def _log(options: Options, given: argparse.Namespace) -> int:
 def _keep(options: Options, given: argparse.Namespace) -> int:
     """Copy the database, put a copy in its place, or check all that is kept."""
     from service_tui.storage.errors import StorageError  # noqa: PLC0415
-    from service_tui.wiring.keeping import Asked, said  # noqa: PLC0415
+    from service_tui.wiring.keeping import KeepingRequest, said  # noqa: PLC0415
 
     words = vars(given)
     wanted = (words.get(name) for name in ("folder", "to", "file", "empty"))
     try:
-        lines, is_well = said(options.data_dir, Asked(given.door, *wanted))
+        lines, is_well = said(options.data_dir, KeepingRequest(given.door, *wanted))
     except StorageError as error:
         raise CannotError(str(error)) from error
     say(*lines)

@@ -5,7 +5,7 @@ import logging
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
 from typing import Final, Generic, Self
@@ -18,17 +18,16 @@ from service_tui.client.errors import (
     HeldBackError,
     RateLimitedError,
     ReadOnlyError,
-    Reason,
+    RefusalReason,
     ServiceError,
     UnauthenticatedError,
     UnreachableError,
     unanswered,
     unreadable,
 )
-from service_tui.client.gates import Gates
 from service_tui.client.keys import Key, Keys, RefusedKeys, service_address
-from service_tui.client.passing import LEAVING, Passed, no_objection, pass_on
-from service_tui.client.refusals import Heard, error_of
+from service_tui.client.passing import BODY_MAX, LEAVING, Passed, no_objection, pass_on
+from service_tui.client.refusals import RawAnswer, error_of
 from service_tui.client.reply import Answer, NotProtocolError, Reply, SameAnswers, decode
 from service_tui.client.resources import (
     Agents,
@@ -37,9 +36,9 @@ from service_tui.client.resources import (
     Positions,
     Settings,
     Trades,
-    World,
+    WorldResource,
 )
-from service_tui.client.retry import retry_delay
+from service_tui.client.retry import clamp_wait, retry_delay
 from service_tui.client.stream import IDLE_S, MEDIA_TYPE, NOT_SENT, OPEN_S, frames_of, line_error
 from service_tui.clock import Clock
 from service_tui.wire.base import WireModel
@@ -47,6 +46,72 @@ from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.public import HEALTH, HealthBody
 from service_tui.wire.payment import PAYMENT_HEADER
 from service_tui.wire.text import line, prose
+
+PACE_S: Final = 0.2
+"""Between two calls to a path that fails. Source: failures, T-12."""
+
+
+@dataclass(slots=True)
+class _Gate:
+    """Moments of the monotonic clock: closed until `opens_at`, next call not before `next_at`."""
+
+    opens_at: float = 0.0
+    next_at: float = 0.0
+    reason: RefusalReason = field(
+        default_factory=lambda: RefusalReason("held back, it fails too often")
+    )
+
+
+class Gates:
+    """The gates of one service. Only paths that fail have one."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._gates: dict[str, _Gate] = {}
+
+    def close(self, path: str, wait_s: float, reason: RefusalReason) -> None:
+        """Send nothing to `path` for `wait_s` seconds; the later of two closings holds."""
+        gate = self._gates.setdefault(path, _Gate())
+        gate.opens_at = max(gate.opens_at, self._clock.monotonic() + wait_s)
+        gate.reason = reason
+
+    def failed(self, path: str) -> None:
+        """From now on calls to `path` keep their distance."""
+        gate = self._gates.setdefault(path, _Gate())
+        gate.next_at = max(gate.next_at, self._clock.monotonic() + PACE_S)
+
+    def answered(self, path: str) -> None:
+        """Let calls to `path` pass freely again, unless it was closed."""
+        gate = self._gates.get(path)
+        if gate is not None and gate.opens_at <= self._clock.monotonic():
+            del self._gates[path]
+
+    async def enter(self, path: str, called: Called, until: float) -> None:
+        """Wait until a call to `path` may be sent.
+
+        A read waits for a closed gate, a write does not: who orders wants to know at once.
+
+        Args:
+            path: the endpoint's path, with its names in braces.
+            called: the call, for the error.
+            until: the call's deadline on the monotonic clock.
+
+        Raises:
+            RateLimitedError: the wait would be longer than the deadline; nothing was sent.
+        """
+        while True:
+            now = self._clock.monotonic()
+            gate = self._gates.get(path)
+            if gate is None:
+                return
+            due = max(gate.opens_at, gate.next_at)
+            if due <= now:
+                gate.next_at = now + PACE_S
+                return
+            if due >= until or (gate.opens_at > now and not called.reads):
+                raise RateLimitedError(gate.reason, called, retry_after_s=clamp_wait(due - now))
+            await self._clock.sleep(due - now)
+
 
 log = logging.getLogger(__name__)
 # Below this it writes the headers of answers, and a service may echo the key there.
@@ -57,9 +122,6 @@ WRITE_DEADLINE_S: Final = 30.0
 """Of a whole call, repeats and waits included. Source: decisions, "Deadlines"."""
 
 CONNECT_MAX_S: Final = 5.0
-BODY_MAX: Final = 2 * 1024 * 1024
-"""ours: bytes of an answer; the largest honest page, 500 markets, has an eighth of it."""
-
 LOGGED_MAX: Final = 2_000
 """Letters of a strange answer that go to the log. Source: failures, F-05."""
 
@@ -76,11 +138,13 @@ Offered = Callable[[RateLimitedError, Again], None]
 """What the line tells right before its first bytes, and again before the body, leave. Between the
 hand-over and these moments a connection may take seconds to open."""
 
-_NO_KEY: Final = Reason("there is no key for this", "give the desk a key, or register an agent")
+_NO_KEY: Final = RefusalReason(
+    "there is no key for this", "give the desk a key, or register an agent"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked(Generic[Answer]):
+class _PendingCall(Generic[Answer]):
     """One call on its way."""
 
     endpoint: Endpoint[Answer]
@@ -154,7 +218,7 @@ class Client:
         self.positions = Positions(self)
         self.settings = Settings(self)
         self.trades = Trades(self)
-        self.world = World(self)
+        self.world = WorldResource(self)
 
     @property
     def base_url(self) -> str:
@@ -258,7 +322,7 @@ class Client:
         )
         usual_s = READ_DEADLINE_S if called.reads else WRITE_DEADLINE_S
         until = self._clock.monotonic() + (usual_s if deadline_s is None else deadline_s)
-        asked = _Asked(endpoint, called, request, until, body)
+        asked = _PendingCall(endpoint, called, request, until, body)
         tries = 0
         while True:
             await self._gates.enter(endpoint.path, called, until)
@@ -319,7 +383,7 @@ class Client:
         """Raise what the status of a stream's answer means, if it is no stream."""
         if response.status_code == HTTPStatus.OK:
             return
-        heard = Heard(
+        heard = RawAnswer(
             status=response.status_code,
             headers=response.headers,
             raw=self._keys.masked(await _bounded(response)),
@@ -354,7 +418,7 @@ class Client:
             raise UnauthenticatedError(reason, called, is_revoked=is_revoked)
         return key
 
-    async def _try(self, asked: _Asked[Answer]) -> Reply[Answer] | ServiceError:
+    async def _try(self, asked: _PendingCall[Answer]) -> Reply[Answer] | ServiceError:
         """Send once, and say what it came to."""
         # Looked up again at each send: another call may have met a 401 meanwhile.
         key = self._key_of(asked.endpoint, asked.called)
@@ -367,7 +431,9 @@ class Client:
         error = error_of(heard, asked.called)
         if heard.retry_after_s is not None:
             why = f": {error.error}" if isinstance(error, RateLimitedError) else ""
-            said = Reason(f"the service asked us to wait{why}", "wait until the countdown ends")
+            said = RefusalReason(
+                f"the service asked us to wait{why}", "wait until the countdown ends"
+            )
             self._gates.close(asked.endpoint.path, heard.retry_after_s, said)
         if isinstance(error, UnauthenticatedError) and key is not None:
             path = asked.endpoint.path
@@ -380,7 +446,7 @@ class Client:
             self.offered(error, partial(self._paid, asked))
         return error or _reply_of(asked, heard, self._same)
 
-    async def _paid(self, asked: _Asked[Answer], payment: str) -> Answer:
+    async def _paid(self, asked: _PendingCall[Answer], payment: str) -> Answer:
         """The same read with a payment, sent once and never again.
 
         Returns:
@@ -399,7 +465,7 @@ class Client:
             return outcome.answer
         raise outcome
 
-    async def _send(self, asked: _Asked[Answer]) -> Heard | ServiceError:
+    async def _send(self, asked: _PendingCall[Answer]) -> RawAnswer | ServiceError:
         """What the transport brings within the deadline and the size bound."""
         started = self._clock.monotonic()
         left_s = asked.until - started
@@ -428,7 +494,7 @@ class Client:
         except httpx.TransportError as error:
             why = self._why(error)
             return unanswered(f"the line broke before the answer was whole: {why}", asked.called)
-        return Heard(
+        return RawAnswer(
             status=response.status_code,
             headers=httpx.Headers([
                 (name, self._keys.masked(value)) for name, value in response.headers.raw
@@ -438,7 +504,7 @@ class Client:
             latency_s=self._clock.monotonic() - started,
         )
 
-    def _watching(self, asked: _Asked[Answer]) -> Callable[[str, object], Awaitable[None]]:
+    def _watching(self, asked: _PendingCall[Answer]) -> Callable[[str, object], Awaitable[None]]:
         """What the line calls at each step: the last word once more, before bytes leave."""
 
         async def watch(step: str, _: object) -> None:
@@ -447,7 +513,7 @@ class Client:
 
         return watch
 
-    def _check_leaving(self, asked: _Asked[Answer]) -> None:
+    def _check_leaving(self, asked: _PendingCall[Answer]) -> None:
         """Ask for the last word.
 
         Raises:
@@ -485,7 +551,7 @@ def _event_of(endpoint: Endpoint[Answer], data: bytes) -> Answer | None:
 
 
 def _reply_of(
-    asked: _Asked[Answer], heard: Heard, same: SameAnswers
+    asked: _PendingCall[Answer], heard: RawAnswer, same: SameAnswers
 ) -> Reply[Answer] | ServiceError:
     """The decoded answer, or the error of one that cannot be believed."""
     coding = heard.headers.get("content-encoding", "identity").strip().lower()

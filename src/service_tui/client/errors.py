@@ -35,7 +35,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class RefusalReason:
     """What a refusal says of itself; sanitised, never followed.
 
     `x402_url`, `x402_price` and the offers in `accepts` are inert: nothing here opens or pays them
@@ -102,7 +102,7 @@ class MalformedError(ServiceError):
 class RefusedError(ServiceError):
     """The service said no, in order: nothing was done, and `fix` says what to do."""
 
-    def __init__(self, reason: Reason, called: Called, *, status: int) -> None:
+    def __init__(self, reason: RefusalReason, called: Called, *, status: int) -> None:
         super().__init__(f"refused with {status}: {reason.error}", called)
         self.status = status
         self.reason = reason
@@ -118,7 +118,7 @@ class UnauthenticatedError(RefusedError):
     """
 
     def __init__(
-        self, reason: Reason, called: Called, *, status: int = 401, is_revoked: bool = False
+        self, reason: RefusalReason, called: Called, *, status: int = 401, is_revoked: bool = False
     ) -> None:
         super().__init__(reason, called, status=status)
         self.is_revoked = is_revoked
@@ -135,7 +135,7 @@ class NotFoundError(RefusedError):
 class InvalidError(RefusedError):
     """422: fields of the request are not acceptable; `detail` names them."""
 
-    def __init__(self, reason: Reason, called: Called, *, status: int = 422) -> None:
+    def __init__(self, reason: RefusalReason, called: Called, *, status: int = 422) -> None:
         super().__init__(reason, called, status=status)
         self.detail = reason.detail
 
@@ -144,7 +144,7 @@ class RateLimitedError(RefusedError):
     """429, or held back here because of one: ask again after `retry_after_s` seconds, 1 to 60."""
 
     def __init__(
-        self, reason: Reason, called: Called, *, retry_after_s: float, status: int = 429
+        self, reason: RefusalReason, called: Called, *, retry_after_s: float, status: int = 429
     ) -> None:
         super().__init__(reason, called, status=status)
         self.retry_after_s = retry_after_s

@@ -9,8 +9,9 @@ from typing import Final
 
 import httpx
 
-from service_tui.client.errors import Reason
+from service_tui.client.errors import RefusalReason
 from service_tui.client.reply import is_list, is_object
+from service_tui.settings import PORT_MAX
 from service_tui.wire.endpoints.public import AGENT, BRIEFING
 from service_tui.wire.text import has_controls, letters
 
@@ -23,7 +24,6 @@ TELLING: Final = frozenset({AGENT.path, BRIEFING.path})
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,253}")
-_PORT_MAX: Final = 65_535
 
 MASK: Final = "[key]"
 """What stands where a service repeated a key."""
@@ -76,9 +76,9 @@ class RefusedKeys:
     """Keys that were refused, wholly or on one path, and when each may be tried again."""
 
     def __init__(self) -> None:
-        self._until: dict[tuple[Key, str], tuple[Reason, float]] = {}
+        self._until: dict[tuple[Key, str], tuple[RefusalReason, float]] = {}
 
-    def refuse(self, key: Key, path: str, reason: Reason, now: float) -> None:
+    def refuse(self, key: Key, path: str, reason: RefusalReason, now: float) -> None:
         """Note a 401; one that says who we are counts for every path."""
         self._until[key, path] = (reason, now + TRIED_AGAIN_S)
         if path in TELLING:
@@ -86,7 +86,7 @@ class RefusedKeys:
 
     def why(
         self, key: Key, path: str, now: float, *, sends: bool = True
-    ) -> tuple[Reason, bool] | None:
+    ) -> tuple[RefusalReason, bool] | None:
         """Why a key is not sent now.
 
         Once a minute one call goes through, to see whether the path takes the key again; whether
@@ -237,8 +237,8 @@ def service_address(base_url: str, *, may_be_plain: bool) -> httpx.URL:
     # The marks themselves count: 'https://host?' would swallow every path behind it.
     if url.userinfo or "?" in base_url or "#" in base_url:
         raise ValueError("the base address holds more than scheme, host, port and path")
-    if url.port is not None and not 0 < url.port <= _PORT_MAX:
-        raise ValueError("the base address names no port from 1 to 65535")
+    if url.port is not None and not 0 < url.port <= PORT_MAX:
+        raise ValueError(f"the base address names no port from 1 to {PORT_MAX}")
     local = url.host in _LOOPBACK or url.host.endswith(".localhost")
     if url.scheme == "http" and not local and not may_be_plain:
         raise ValueError(f"unencrypted http to {url.host} would show the key: use https")

@@ -17,6 +17,8 @@ PASSED_S: Final = 30.0
 """Of a whole call. Source: decisions, "Deadlines"."""
 
 BODY_MAX: Final = 2 * 1024 * 1024
+"""ours: bytes of an answer; the largest honest page, 500 markets, has an eighth of it."""
+
 CONNECT_S: Final = 5.0
 
 LEAVING: Final = ("send_request_headers.started", "send_request_body.started")

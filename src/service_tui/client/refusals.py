@@ -15,7 +15,7 @@ from service_tui.client.errors import (
     NotFoundError,
     PlanRequiredError,
     RateLimitedError,
-    Reason,
+    RefusalReason,
     RefusedError,
     ServiceError,
     UnauthenticatedError,
@@ -54,7 +54,7 @@ _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class RawAnswer:
     """What came back, before anybody believes it. `at` is our clock."""
 
     status: int
@@ -77,7 +77,7 @@ class Heard:
         return WAITS[self.status] if asked is None else asked
 
 
-def error_of(heard: Heard, called: Called) -> ServiceError | None:
+def error_of(heard: RawAnswer, called: Called) -> ServiceError | None:
     """The error that an answer's status means; None for a 2xx, which is still to be decoded."""
     match heard.status // 100:
         case 2:
@@ -97,13 +97,13 @@ def error_of(heard: Heard, called: Called) -> ServiceError | None:
             return unreadable(f"{heard.status} is no status of the protocol", called)
 
 
-def _own_words(heard: Heard) -> str:
+def _own_words(heard: RawAnswer) -> str:
     """What the service says of its fault, behind a colon; empty where it says nothing."""
     said = reason_of(heard.status, heard.raw).error
     return "" if said == _phrase(heard.status) else f": {said}"
 
 
-def _refused(heard: Heard, called: Called) -> ServiceError:
+def _refused(heard: RawAnswer, called: Called) -> ServiceError:
     if heard.status == HTTPStatus.REQUEST_TIMEOUT and not called.reads:
         # Whoever stands between may say 408 about a request that went through.
         return unanswered("the answer is 408, which leaves the outcome open", called)
@@ -113,7 +113,7 @@ def _refused(heard: Heard, called: Called) -> ServiceError:
     return KINDS.get(heard.status, RefusedError)(reason, called, status=heard.status)
 
 
-def reason_of(status: int, raw: bytes) -> Reason:
+def reason_of(status: int, raw: bytes) -> RefusalReason:
     """What a refusal says, in whichever of the known shapes; harmless text, never empty."""
     tree: Mapping[str, object] = tree_of(raw) or {}
     detail = tree.get("detail")
@@ -131,7 +131,7 @@ def reason_of(status: int, raw: bytes) -> Reason:
         first = fields.detail[0]
         error = line(f"{'.'.join(str(part) for part in first.loc)}: {first.msg}")
     fix = next((prose(said) for said in _texts(tree, inner) if said.strip()), FIXES.get(status, ""))
-    return Reason(
+    return RefusalReason(
         error=error or code or _phrase(status),
         fix=fix,
         code=code,

@@ -40,7 +40,7 @@ from service_tui.wire.trades import TradeBody, TradeRequest, TradesBody, TradesQ
 from service_tui.wire.world import SpeedRequest, TapeBody, TapeQuery, WorldBody
 
 
-class Caller(Protocol):
+class ResourceClient(Protocol):
     """What a resource needs of the client. Errors are those of `Client.call`."""
 
     async def call(
@@ -60,7 +60,7 @@ class Caller(Protocol):
 class _Resource:
     """A noun of the service."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: ResourceClient) -> None:
         self._call = caller.call
 
 
@@ -156,7 +156,7 @@ class Briefing(_Resource):
         return await self._call(on.BRIEFING, query=query)
 
 
-class World(_Resource):
+class WorldResource(_Resource):
     """The embedded service's world; wants the operator key."""
 
     async def get(self) -> Reply[WorldBody]:

@@ -9,20 +9,20 @@ from textual import events, on
 from textual.binding import BindingType
 
 from service_tui.console import formats
-from service_tui.console.amounts import told
-from service_tui.console.doors import Choice, DeskClosedError, OpenDesk
+from service_tui.console.doors import DeskClosedError, OpenDesk, RecoveryOption
 from service_tui.console.freshness import is_private
 from service_tui.console.key_file import OwnKeys
-from service_tui.console.keys import Key, action_name, bindings_of, cap, move_keys
+from service_tui.console.keys import KeyBinding, action_name, bindings_of, cap, move_keys
 from service_tui.console.messages import CommandGiven, ConfirmGiven
 from service_tui.console.needs import meanwhile, needs, untold
-from service_tui.console.parts.base import Surroundings, TakesState
-from service_tui.console.shell.hand_keys import HandKeys
-from service_tui.console.shell.outbox import Outbox
+from service_tui.console.reasons import without_amounts
+from service_tui.console.shell.hand_keys import PermissionKeys
+from service_tui.console.shell.outbox import CommandSender
 from service_tui.console.shell.telling import Telling
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Banner, lasting_things
 from service_tui.console.widgets.key_bar import KeyBar
+from service_tui.console.widgets.numbered_view import ProgramInfo, TakesState
 from service_tui.console.widgets.top_bar import TopBar
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, NoteConfirmed, RefuseHeld
@@ -30,10 +30,8 @@ from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
+from service_tui.terms import SPEEDS
 from service_tui.units import Timestamp
-
-SPEEDS: Final = (0, 1, 10, 60)
-"""Paces of the offline world. Source: desk.commands, SetSpeed."""
 
 REPAINT_S: Final = 0.1
 """States that come faster than this are shown together."""
@@ -63,7 +61,7 @@ def breath(late_s: float) -> float:
     return min(BREATH_MAX_S, 3.0 * max(0.0, late_s))
 
 
-class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
+class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
     """Paints what was known, then opens the desk and follows it.
 
     Args:
@@ -98,12 +96,12 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
             initial,
             now(),
             themes=themes,
-            around=Surroundings(log_path, data_path, names),
+            around=ProgramInfo(log_path, data_path, names),
             first=first or ("portfolio" if initial.positions else "markets"),
         )
         self._open_desk = open_desk
         self._wall_time = now
-        self._outbox = Outbox()
+        self._outbox = CommandSender()
         self._raw_state = initial
         self._started_at = self.now
         self._shut = ""
@@ -180,13 +178,13 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
     def _ask_how_to_go_on(self, closed: DeskClosedError) -> None:
         from service_tui.console.forms.go_on import GoOn  # noqa: PLC0415 - hardly ever
 
-        def chosen(way: Choice | None) -> None:
+        def chosen(way: RecoveryOption | None) -> None:
             if way is not None:
                 self.run_worker(self._go_on(way), name="desk", group="desk", exclusive=True)
 
         self.push_screen(GoOn(closed.sentence, closed.choices), chosen)
 
-    async def _go_on(self, way: Choice) -> None:
+    async def _go_on(self, way: RecoveryOption) -> None:
         """Do what was chosen, and open the desk again."""
         self._desk_closed("the desk is being made ready")
         try:
@@ -269,7 +267,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         """
         why = self._outbox.give(command, self.desk_state, self.now)
         if why:
-            self.say(told(why, masked=is_private(self.desk_state)), "warn")
+            self.say(why, "warn")
         if isinstance(command, SetPreference | Halt | ApproveHeld | RefuseHeld):
             # Shown at once, not when the desk comes to say it too.
             self.take(self._raw_state)
@@ -277,7 +275,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
 
     # -- actions ----------------------------------------------------------------------------
 
-    def why_not(self, key: Key) -> str:
+    def why_not(self, key: KeyBinding) -> str:
         """Why a key is disabled here; empty when it works."""
         if key.group == "app" and action_name(key.action) in {"pause_world", "speed"}:
             return "" if self.desk_state.service.embedded else _NEEDS_A_WORLD
@@ -374,7 +372,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
             return
         orders = "\n".join(f"  {what}" for what in waiting)
         body = Text(
-            f"Under way:\n{told(orders, masked=is_private(self.desk_state))}\n\n"
+            f"Under way:\n{without_amounts(orders, masked=is_private(self.desk_state))}\n\n"
             "The desk waits two seconds for the end. What has none by then is looked up at the "
             "next start; nothing is sent twice."
         )

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Final
 
+from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.records import Notice, NoticeKind
 from service_tui.units import Timestamp
 
@@ -28,7 +29,7 @@ BODY_MAX: Final = 160
 TITLE: Final = "service-tui"
 
 
-class Way(StrEnum):
+class Channel(StrEnum):
     """A way of telling; the words are those of the preference and of the screen."""
 
     TOAST = "toast"
@@ -54,12 +55,12 @@ class KindRule:
     name: str
     many: str
     says: str
-    ways: frozenset[Way]
+    ways: frozenset[Channel]
     is_sum: bool = False
 
 
-_SEEN: Final = frozenset({Way.TOAST})
-_COUNTED: Final = _SEEN | {Way.BADGE}
+_SEEN: Final = frozenset({Channel.TOAST})
+_COUNTED: Final = _SEEN | {Channel.BADGE}
 
 KINDS: Final[Mapping[NoticeKind, KindRule]] = {
     NoticeKind.ALERT: KindRule(
@@ -109,7 +110,7 @@ class Quiet:
             return self.begins <= minute < self.ends
         return minute >= self.begins or minute < self.ends
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The hours as a person writes them."""
         return f"{_hours(self.begins)}-{_hours(self.ends)}"
 
@@ -118,13 +119,13 @@ class Quiet:
 class Choices:
     """What the person chose."""
 
-    ways: Mapping[NoticeKind, frozenset[Way]] = field(
-        default_factory=dict[NoticeKind, "frozenset[Way]"]
+    ways: Mapping[NoticeKind, frozenset[Channel]] = field(
+        default_factory=dict[NoticeKind, "frozenset[Channel]"]
     )
     quiet: Quiet | None = None
     protocol: Protocol = Protocol.OSC9
 
-    def ways_of(self, kind: NoticeKind) -> frozenset[Way]:
+    def ways_of(self, kind: NoticeKind) -> frozenset[Channel]:
         """How a kind is told; what answers a key of the person's own is a toast and no more."""
         rule = KINDS.get(kind)
         return _SEEN if rule is None else self.ways.get(kind, rule.ways)
@@ -132,12 +133,13 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Toast:
-    """What stands in a toast: the newest text of a kind, and how many there were."""
+    """What stands in a toast: the newest text of a kind, what to do, and how many there were."""
 
     kind: NoticeKind
     tone: str
     text: str
     count: int = 1
+    fix: Fix | str = ""
 
     def words(self) -> str:
         """The text, after the number where there were several."""
@@ -165,7 +167,7 @@ class Deliveries:
 
 def choices_of(preferences: Mapping[str, str]) -> Choices:
     """What the person chose; words that mean nothing are passed over."""
-    words = {way.value: way for way in Way}
+    words = {way.value: way for way in Channel}
     ways = {
         kind: frozenset(words[word] for word in text.split(",") if word in words)
         for kind in KINDS
@@ -177,10 +179,10 @@ def choices_of(preferences: Mapping[str, str]) -> Choices:
     return Choices(ways, quiet_of(preferences.get(QUIET, "")), protocol)
 
 
-def ways_text(ways: Iterable[Way]) -> str:
+def ways_text(ways: Iterable[Channel]) -> str:
     """Ways as a preference keeps them."""
     chosen = set(ways)
-    return ",".join(way.value for way in Way if way in chosen)
+    return ",".join(way.value for way in Channel if way in chosen)
 
 
 def quiet_of(text: str) -> Quiet | None:
@@ -249,17 +251,17 @@ def deliveries(
     """
     joined: dict[NoticeKind, Toast] = {}
     single: list[Toast] = []
-    loud: list[tuple[Notice, frozenset[Way]]] = []
+    loud: list[tuple[Notice, frozenset[Channel]]] = []
     unseen, events = 0, set[str]()
     for notice in notices:
         ways = choices.ways_of(notice.kind)
-        if Way.BADGE in ways:
+        if Channel.BADGE in ways:
             unseen += notice.about not in counted | events
             events |= {notice.about} - {""}
         loud.append((notice, ways))
-        if Way.TOAST not in ways:
+        if Channel.TOAST not in ways:
             continue
-        toast = Toast(notice.kind, notice.tone, notice.text)
+        toast = Toast(notice.kind, notice.tone, notice.text, fix=notice.fix)
         if notice.kind not in KINDS:
             single.append(toast)
             continue
@@ -268,10 +270,10 @@ def deliveries(
     found = Deliveries((*joined.values(), *single), unseen, frozenset(events))
     if is_quiet(choices.quiet, now, zone):
         return found
-    desktop = [notice for notice, ways in loud if Way.DESKTOP in ways]
+    desktop = [notice for notice, ways in loud if Channel.DESKTOP in ways]
     return replace(
         found,
-        bell=any(Way.BELL in ways for _, ways in loud),
+        bell=any(Channel.BELL in ways for _, ways in loud),
         desktop=_on_the_desktop(desktop),
     )
 
@@ -285,7 +287,7 @@ def _joined(before: Toast, toast: Toast) -> Toast:
 def _on_the_desktop(notices: Sequence[Notice]) -> str:
     if not notices:
         return ""
-    last = notices[-1].text
+    last = Reason(notices[-1].text, notices[-1].fix).plain()
     return last if len(notices) == 1 else f"{len(notices)} notices, the last: {last}"
 
 

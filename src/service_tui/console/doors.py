@@ -36,7 +36,7 @@ Act = Callable[[], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RecoveryOption:
     """One way to go on with a desk that cannot be opened as it is.
 
     Args:
@@ -59,7 +59,7 @@ class DeskClosedError(Exception):
         choices: ways to go on, best first; a console asks which.
     """
 
-    def __init__(self, sentence: str, fix: str, choices: tuple[Choice, ...] = ()) -> None:
+    def __init__(self, sentence: str, fix: str, choices: tuple[RecoveryOption, ...] = ()) -> None:
         super().__init__(f"{sentence}; {fix}" if fix else sentence)
         self.sentence = sentence
         self.fix = fix

@@ -1,5 +1,6 @@
-"""Labelled numbers in columns, and titled blocks, as Text."""
+"""Labelled numbers in columns or lines, and titled blocks, as Text."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import Final
 
@@ -26,6 +27,12 @@ _LARGE: Final = {
 _BESIDE: Final = "   "
 """Between a large number and the text beside it."""
 
+LABEL_CELLS: Final = 12
+"""Cells of the labels of `labelled`."""
+
+_NARROWEST: Final = 24
+"""Cells that a value gets at least before it is broken."""
+
 Figure = tuple[str, Text]
 """A label and its value."""
 
@@ -38,6 +45,19 @@ def figures(shown: Sequence[Figure], *, across: int, width: int) -> Text:
         for start in range(0, len(shown), across)
     ]
     return Text("\n").join(lines)
+
+
+def labelled(lines: Sequence[Figure], width: int = LABEL_CELLS) -> Text:
+    """Labels in `width` cells on the left, values beside them, one a line."""
+    return Text("\n").join(
+        Text.assemble((label.ljust(width), "muted"), value) for label, value in lines
+    )
+
+
+def hanging(text: str, width: int, indent: int = LABEL_CELLS) -> Text:
+    """A value that goes on below itself, beside its label; what has no gaps is broken anywhere."""
+    lines = textwrap.wrap(text, max(_NARROWEST, width - indent), break_on_hyphens=False) or [""]
+    return Text(("\n" + " " * indent).join(lines))
 
 
 def section(title: str, body: Text) -> Text:

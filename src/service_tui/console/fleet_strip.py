@@ -54,7 +54,7 @@ _CALM: Final = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AgentStanding:
     """How an agent stands: a glyph, a word, and the tone of both."""
 
     name: str
@@ -71,7 +71,7 @@ class Standing:
 _RETIRED: Final = ("□", "retired", "muted")
 
 
-def standings(state: DeskState) -> tuple[Standing, ...]:
+def standings(state: DeskState) -> tuple[AgentStanding, ...]:
     """Every agent but the person's own, those that want a look first; else in their order."""
     if state.fleet is None:
         return ()
@@ -80,32 +80,34 @@ def standings(state: DeskState) -> tuple[Standing, ...]:
     return tuple(sorted(found, key=lambda one: one.is_calm))
 
 
-def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> Standing:
+def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> AgentStanding:
     """What its operator did goes first, then who waits, then what has fallen."""
     name = formats.plain(agent.name, NAME_MAX).plain
     if agent.suspended:
-        return Standing(name, *(_RETIRED if agent.retired else _STATUSES[AgentStatus.SUSPENDED]))
+        return AgentStanding(
+            name, *(_RETIRED if agent.retired else _STATUSES[AgentStatus.SUSPENDED])
+        )
     states = {run.state for run in state.supervision.runs_of(agent.agent_id)}
     if agent.agent_id in asking:
         # What it asked before its end waits on; it itself runs no more.
         has_ended = bool(states) and not any(one.is_alive for one in states)
-        return Standing(name, "?", "stopped, asked" if has_ended else "asks", "warn")
+        return AgentStanding(name, "?", "stopped, asked" if has_ended else "asks", "warn")
     run = next((said for one, said in _RUNS.items() if one in states), None)
     if run is not None and run[1] not in _CALM:
-        return Standing(name, *run)
+        return AgentStanding(name, *run)
     if agent.paused:
-        return Standing(name, "‖", "paused", "warn")
-    return Standing(name, *(_STATUSES.get(agent.status) or run or _ACTIVE))
+        return AgentStanding(name, "‖", "paused", "warn")
+    return AgentStanding(name, *(_STATUSES.get(agent.status) or run or _ACTIVE))
 
 
-def strip(agents: Sequence[Standing], width: int) -> Text | None:
+def strip(agents: Sequence[AgentStanding], width: int) -> Text | None:
     """The strip in at most `width` cells; None where not even the shortest form fits."""
     if not agents:
         return None
     return next((form for form in _forms(agents) if form.cell_len <= width), None)
 
 
-def _forms(agents: Sequence[Standing]) -> Iterator[Text]:
+def _forms(agents: Sequence[AgentStanding]) -> Iterator[Text]:
     """The same strip, longest first."""
     calm = [one for one in agents if one.is_calm]
     grave = [one for one in agents if not one.is_calm]
@@ -118,11 +120,11 @@ def _forms(agents: Sequence[Standing]) -> Iterator[Text]:
     ])
 
 
-def _named(one: Standing) -> Text:
+def _named(one: AgentStanding) -> Text:
     return Text.assemble((one.glyph, one.tone), f" {one.name} ", (one.word, one.tone))
 
 
-def _counted(agents: Sequence[Standing]) -> list[Text]:
+def _counted(agents: Sequence[AgentStanding]) -> list[Text]:
     """How many stand alike, as glyph, number and word."""
     counts = Counter((one.glyph, one.word, one.tone) for one in agents)
     return [Text(f"{glyph} {count} {word}", tone) for (glyph, word, tone), count in counts.items()]

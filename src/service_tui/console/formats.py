@@ -69,7 +69,7 @@ def pnl(
     if amount is None or masked:
         return _amount(amount, "", masked=masked)
     written = _short(abs(amount)) if short else _grouped(abs(amount))
-    return _signed(amount, written, arrow=arrow)
+    return _signed(int(amount), written, arrow=arrow)
 
 
 def price(value: float | None, *, aligned: bool = False) -> Text:
@@ -229,7 +229,7 @@ def _signed(value: float, written: str, *, arrow: bool) -> Text:
     return Text(f"▼ -{written}" if arrow else f"-{written}", "loss", no_wrap=True)
 
 
-def _grouped(amount: int) -> str:
+def _grouped(amount: Micros | int) -> str:
     # In whole hundredths from the start: a double would lose cents of large amounts.
     hundredth = ONE // 100
     cents = (abs(amount) + hundredth // 2) // hundredth
@@ -237,7 +237,7 @@ def _grouped(amount: int) -> str:
     return f"{sign}{cents // 100:,}.{cents % 100:02d}"
 
 
-def _short(amount: int) -> str:
+def _short(amount: Micros | int) -> str:
     value, sign = abs(amount) / ONE, "-" if amount < 0 else ""
     for suffix in _SUFFIXES:
         for below, decimals in _THREE_DIGITS:

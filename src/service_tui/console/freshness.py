@@ -3,7 +3,8 @@
 from typing import Final
 
 from service_tui.console.keys import cap
-from service_tui.desk.freshness import is_heard
+from service_tui.console.reasons import reason_text
+from service_tui.desk.freshness import is_heard, untradable
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -18,6 +19,7 @@ __all__ = [
     "of_wall",
     "of_world",
     "on_wall",
+    "why_not_traded",
     "world_now",
 ]
 
@@ -61,6 +63,12 @@ def _has_two_clocks(state: DeskState) -> bool:
 def is_private(state: DeskState) -> bool:
     """True while amounts are to be masked."""
     return state.preferences.get("privacy") == "on"
+
+
+def why_not_traded(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> str:
+    """Why no money may be moved on these topics now, in one sentence; empty when it may."""
+    why = untradable(state, topics, now)
+    return "" if why is None else reason_text(why)
 
 
 def not_told(what: str) -> str:

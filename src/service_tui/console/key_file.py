@@ -10,8 +10,8 @@ from typing import Final
 from textual.binding import Binding
 from textual.keys import Keys, key_to_character
 
-from service_tui.console.keys import KEYS, Key, key_name, readable
-from service_tui.toml_lines import Entry, TomlError, entries, nearest, printable, read_text
+from service_tui.console.keys import KEYS, KeyBinding, key_name, readable
+from service_tui.toml_lines import TomlEntry, TomlError, entries, nearest, printable, read_text
 
 KEY_FILE: Final = "keys.toml"
 _SCREENS: Final = (
@@ -89,7 +89,7 @@ def own_keys(text: str) -> OwnKeys:
     return OwnKeys(problems=tuple(problems)) if problems else OwnKeys(moved)
 
 
-def _keys_of(entry: Entry) -> tuple[str, ...]:
+def _keys_of(entry: TomlEntry) -> tuple[str, ...]:
     """The keys of one action.
 
     Returns:
@@ -111,7 +111,7 @@ def _keys_of(entry: Entry) -> tuple[str, ...]:
     return keys
 
 
-def _refuse_needed(action: Key, keys: tuple[str, ...]) -> None:
+def _refuse_needed(action: KeyBinding, keys: tuple[str, ...]) -> None:
     """Keys that a line to type into, or a dialog, needs itself.
 
     Raises:
@@ -181,7 +181,9 @@ def _clashes(moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     yield from sorted(said)
 
 
-def _clashes_in_lists(actions: list[Key], moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def _clashes_in_lists(
+    actions: list[KeyBinding], moved: Mapping[str, tuple[str, ...]]
+) -> Iterator[str]:
     """Moved actions on a key with which lists and pages move; enter is free there."""
     from service_tui.console.widgets.record_table import RecordTable  # noqa: PLC0415  (only where keys are moved)
 
@@ -198,5 +200,5 @@ def _clashes_in_lists(actions: list[Key], moved: Mapping[str, tuple[str, ...]]) 
                 yield f"{action.ident} cannot lie on {readable(key)}: there it means {taken[key]}"
 
 
-def _now(action: Key, moved: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _now(action: KeyBinding, moved: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     return moved.get(action.ident, action.keys)

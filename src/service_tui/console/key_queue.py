@@ -6,7 +6,7 @@ that of `b 1 2 5`, typed in one go, an order ticket would get only the 5.
 
 import asyncio
 from collections import deque
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from textual import events, on
 from textual.app import App
@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from service_tui.console.messages import Said
+from service_tui.console.messages import ToastMessage
 
 LOOK_AGAIN_S: Final = 0.01
 IDLE_S: Final = 2.0
@@ -40,6 +40,16 @@ class KeyDone(Message):
         self.number = number
 
 
+@runtime_checkable
+class KnowsPresses(Protocol):
+    """An app that knows when its keys were pressed."""
+
+    @property
+    def pressed_at(self) -> float | None:
+        """When the key that is dealt with now was pressed, by the loop's clock; None for none."""
+        ...
+
+
 class KeyQueue(App[int]):
     """An app that gives out the next key when the last one has had its whole effect."""
 
@@ -51,6 +61,7 @@ class KeyQueue(App[int]):
         self._waited_s = 0.0
         self._patience: Timer | None = None
         self._typed_at = -IDLE_S
+        self._pressed_at = 0.0
         self._rests_until = 0.0
         self._why_rest = ""
 
@@ -59,9 +70,16 @@ class KeyQueue(App[int]):
         """Whether nobody has typed for a while."""
         return not self._is_busy and asyncio.get_running_loop().time() - self._typed_at >= IDLE_S
 
+    @property
+    def pressed_at(self) -> float | None:
+        """When the key that is dealt with now was pressed, by the loop's clock; None for none."""
+        return self._pressed_at if self._is_busy else None
+
     def give_again(self, event: events.Key) -> None:
         """Give a key once more, next of all: whoever got it makes room for what it opens."""
-        self._typed.appendleft(events.Key(event.key, event.character))
+        again = events.Key(event.key, event.character)
+        again.time = event.time
+        self._typed.appendleft(again)
 
     def forget_typed(self) -> None:
         """Drop the keys that have not had their turn."""
@@ -82,7 +100,7 @@ class KeyQueue(App[int]):
     def _say_refused(self) -> None:
         """Say why keys did nothing, once for all of them."""
         if self._why_rest:
-            self.post_message(Said(self._why_rest, "warn"))
+            self.post_message(ToastMessage(self._why_rest, "warn"))
         self._why_rest = ""
 
     async def _has_overtaken(self, event: events.Key | events.Paste) -> bool:
@@ -104,6 +122,7 @@ class KeyQueue(App[int]):
     async def _give(self, event: events.Key | events.Paste) -> None:
         self._is_busy = True
         self._typed_at = asyncio.get_running_loop().time()
+        self._pressed_at = event.time
         self._number += 1
         target = self.focused or self.screen
         await super().on_event(event)
@@ -143,6 +162,13 @@ class KeyQueue(App[int]):
         return screen.is_mounted and (screen.focused is not None or not screen.focus_chain)
 
 
+def pressed_at(acting: Widget) -> float:
+    """When the key was pressed that is dealt with now, by the loop's clock; else now."""
+    app: App[object] = acting.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+    key = app.pressed_at if isinstance(app, KnowsPresses) else None
+    return asyncio.get_running_loop().time() if key is None else key
+
+
 def rest_keys(dialog: Widget, why: str) -> None:
     """Let no key that was typed for a dialog act on what is behind it, and say why."""
     app: App[object] = dialog.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
@@ -152,5 +178,5 @@ def rest_keys(dialog: Widget, why: str) -> None:
 
 def say_gone(acting: Widget) -> None:
     """Say that a key did nothing as its row has gone, and drop what was typed right behind it."""
-    acting.post_message(Said(GONE, "warn"))
+    acting.post_message(ToastMessage(GONE, "warn"))
     rest_keys(acting, BEHIND)

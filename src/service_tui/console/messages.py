@@ -4,7 +4,7 @@ from typing import Final
 
 from textual.message import Message
 
-from service_tui.console.keys import Key
+from service_tui.console.keys import KeyBinding
 from service_tui.desk.command import Command
 
 NEW_SESSION: Final = "new:"
@@ -22,7 +22,7 @@ class CommandGiven(Message):
 class GoTo(Message):
     """Show another screen, and there the row with this key, if any; then do what a key does."""
 
-    def __init__(self, screen: str, row: str | None = None, act: Key | None = None) -> None:
+    def __init__(self, screen: str, row: str | None = None, act: KeyBinding | None = None) -> None:
         super().__init__()
         self.screen_name = screen
         self.row = row
@@ -37,7 +37,7 @@ class ApprovalWanted(Message):
         self.held_id = held_id
 
 
-class Said(Message):
+class ToastMessage(Message):
     """A toast: one plain sentence. `tone` is info, good, warn or bad."""
 
     def __init__(self, text: str, tone: str = "info") -> None:
@@ -66,7 +66,7 @@ class ConfirmGiven(Message):
 class KeyChosen(Message):
     """An action of the key table was chosen by the mouse or by name; the app finds who does it."""
 
-    def __init__(self, key: Key) -> None:
+    def __init__(self, key: KeyBinding) -> None:
         super().__init__()
         self.key = key
 

@@ -6,17 +6,17 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
 from service_tui.console.ranking import LAST_S, Need
+from service_tui.console.reasons import without_amounts
 from service_tui.console.widgets.line_fit import WARN_FROM
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.slices.fleet import (
+    AgentNeedKind,
     AgentNeedView,
     LeashView,
-    NeedKind,
     SkillRunState,
-    order_in_words,
+    pending_text,
 )
 from service_tui.desk.slices.research import SessionView
 from service_tui.desk.state import DeskState
@@ -49,7 +49,7 @@ def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
     for held in state.supervision.held:
         left = held.left_s(now)
         price = held.price or held.average
-        words = told(order_in_words(held), masked=is_private(state))
+        words = without_amounts(pending_text(held), masked=is_private(state))
         worth = held.amount or (None if price is None else Micros(round(held.shares * price)))
         yield Need(
             f"{HELD}{held.held_id}", "breach" if left < HURRY_S else "warn", "?", "approve",
@@ -60,10 +60,10 @@ def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 
 _ALIKE: Final = {
-    NeedKind.ALERT: ("breach", "▼", "alert", "its own program, or the service, exits"),
-    NeedKind.SIGNAL: ("muted", "○", "signal", "its own program decides"),
-    NeedKind.REDEEMABLE: ("profit", "●", "redeem", "its own program asks for it"),
-    NeedKind.BREAKER: ("loss", "■", "breaker", "its signals are skipped until then"),
+    AgentNeedKind.ALERT: ("breach", "▼", "alert", "its own program, or the service, exits"),
+    AgentNeedKind.SIGNAL: ("muted", "○", "signal", "its own program decides"),
+    AgentNeedKind.REDEEMABLE: ("profit", "●", "redeem", "its own program asks for it"),
+    AgentNeedKind.BREAKER: ("loss", "■", "breaker", "its signals are skipped until then"),
 }
 """Tone, glyph, word and what is to be known of what an agent waits for."""
 
@@ -71,7 +71,7 @@ _ALIKE: Final = {
 def is_last(one: AgentNeedView, now: Timestamp) -> bool:
     """Whether an agent's alert is in its last ten minutes."""
     left = one.left_s(now)
-    return one.kind is NeedKind.ALERT and left is not None and 0 < left <= LAST_S
+    return one.kind is AgentNeedKind.ALERT and left is not None and 0 < left <= LAST_S
 
 
 def _of_agent(one: AgentNeedView, now: Timestamp) -> Need:
@@ -110,7 +110,7 @@ def _budgets(state: DeskState) -> Iterator[Need]:
     rails = state.rails
     most = None if rails is None else rails.skill_day_max
     for skill in () if rails is None or not most else rails.skills:
-        if most and skill.spent > WARN_FROM * most:
+        if most and int(skill.spent) > WARN_FROM * most:
             yield Need(
                 f"skill day {skill.slug}", "warn", "▲", "skill", f"{skill.slug} has spent its day",
                 formats.percent(skill.spent / most, 0), "its buys are refused at the end of it",

@@ -7,6 +7,7 @@ from service_tui.console import formats
 from service_tui.console.freshness import is_private, of_world, world_now
 from service_tui.console.keys import cap
 from service_tui.console.ranking import Need
+from service_tui.console.reasons import fix_text
 from service_tui.desk.slices.records import MarketView, PositionView
 from service_tui.desk.slices.redemption import ChainRunState
 from service_tui.desk.state import DeskState
@@ -48,7 +49,7 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
                 word="unconfirmed",
                 what=row.question,
                 figure=formats.money(run.amount, masked=masked),
-                advice=f"in {run.money}: {run.fix or 'it is looked for'}",
+                advice=f"in {run.money}: {fix_text(run.fix) or 'it is looked for'}",
                 screen="redemption",
                 row=row.key,
                 money=run.amount,

@@ -6,10 +6,10 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats, needs_fleet
-from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap
 from service_tui.console.ranking import LAST_S, Need
+from service_tui.console.reasons import without_amounts
 from service_tui.desk.freshness import age_s
 from service_tui.desk.slices.reactor import Policy, SignalView
 from service_tui.desk.slices.records import Topic
@@ -81,7 +81,8 @@ def _open_alert(alert: AlertView, state: DeskState, now: Timestamp) -> Need:
         word="LAST 10m" if last else "alert",
         what=_about(alert),
         figure=Text(left, "bold breach" if last else "warn"),
-        advice=told(alert.words, masked=is_private(state)) or "unsold, it ends with its hour",
+        advice=without_amounts(alert.words, masked=is_private(state))
+        or "unsold, it ends with its hour",
         screen="monitors",
         row=alert.alert_id,
         left_s=alert.left_s(now),
@@ -146,7 +147,7 @@ def _prices_told(state: DeskState, now: Timestamp) -> Iterator[Need]:
         if alert.triggered_at is not None and now - alert.triggered_at <= PRICE_TOLD_FOR_S:
             yield Need(
                 f"price {alert.alert_id}", "accent", "◷", "price",
-                f"{alert.in_words()}: {alert.question}", formats.price(alert.triggered_price),
+                f"{alert.describe()}: {alert.question}", formats.price(alert.triggered_price),
                 f"{cap('monitors.remove')} there forgets it", "monitors", alert.alert_id,
                 is_dismissable=True,
             )  # fmt: skip

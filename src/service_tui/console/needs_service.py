@@ -6,9 +6,9 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
 from service_tui.console.ranking import Need
+from service_tui.console.reasons import fix_text, without_amounts
 from service_tui.console.widgets.line_fit import WARN_FROM
 from service_tui.desk.slices.records import LimitsView, Phase, TicketState, TicketView
 from service_tui.desk.state import DeskState
@@ -79,7 +79,7 @@ def _open_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
     for ticket in state.tickets:
         if ticket.state is TicketState.UNKNOWN:
             sent = ticket.sent_at or ticket.opened_at
-            advice = ticket.fix or "it is being looked up: do not send it again"
+            advice = fix_text(ticket.fix) or "it is being looked up: do not send it again"
             yield Need(
                 f"ticket {ticket.ticket_id}", "breach", "?", "unknown", _order(state, ticket),
                 formats.age(sent, now), advice, "blotter", ticket.ticket_id,
@@ -94,7 +94,9 @@ def _bad_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
         ended = ticket.settled_at or ticket.opened_at
         if not now - ended <= REFUSED_FOR_S:
             continue
-        advice = told(ticket.fix or ticket.outcome, masked=is_private(state))
+        masked = is_private(state)
+        fix = fix_text(ticket.fix, masked=masked)
+        advice = fix or without_amounts(ticket.outcome, masked=masked)
         yield Need(
             f"ticket {ticket.ticket_id}", "loss", "✗", ticket.state.value, _order(state, ticket),
             formats.age(ended, now), advice, "blotter", ticket.ticket_id, is_dismissable=True,
@@ -142,5 +144,5 @@ def _of_the_day(state: DeskState, limits: LimitsView) -> tuple[float, str]:
 
 def _order(state: DeskState, ticket: TicketView) -> str:
     about = state.question_of(ticket)
-    what = told(ticket.what, masked=is_private(state))
+    what = without_amounts(ticket.what, masked=is_private(state))
     return f"{what}: {about}" if about else what

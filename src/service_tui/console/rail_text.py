@@ -19,7 +19,7 @@ def figure(rail: Rail, amount: int | None, *, masked: bool = False) -> Text:
     return formats.money(Micros(amount), masked=masked)
 
 
-def source_words(view: RailView) -> str:
+def source_text(view: RailView) -> str:
     """Whose figure binds."""
     return {"service": "service", "desk": "this desk", "": ""}[view.source]
 

@@ -67,7 +67,7 @@ def rank(need: Need) -> Rank:
     Returns:
         Smaller is earlier.
     """
-    money = -abs(need.money or 0)
+    money = -abs(int(need.money or 0))
     if need.left_s is None:
         return (len(TIERS_S) + 1, _GRAVITY.get(need.tone, len(_GRAVITY)), money, 0.0)
     left = max(0.0, need.left_s)

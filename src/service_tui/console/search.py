@@ -35,7 +35,6 @@ _NAME: Final = re.compile(r"[a-z&][a-z0-9&%]+")
 """What may be meant as the name of a column; of anything else a colon is a mark like any other."""
 
 _TITLE: Final = re.compile(r"[a-z0-9&%]+")
-_NAMES_SAID: Final = 6
 _CLOSE: Final = 0.5
 """How alike a name must be to be offered for one that there is not."""
 

@@ -1,46 +1,42 @@
 """What a person at this desk does about a no that is worded for programs.
 
 Used wherever a refused order or quote is shown. Source: engine.errors, whose advice names calls and
-fields that the console has keys for, or has not at all.
+fields, not what a person does.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
-_RAILS: Final = "raise it on the settings screen (8), or wait for midnight UTC"
-_TAKE_BACK: Final = "a halt (F9) takes back every open order"
+from service_tui.desk.reasons import Fix
 
-ADVICE: Final[Mapping[str, str]] = {
-    "NO_LIQUIDITY": "try again in a moment, when the book has other prices",
-    "FOK_NOT_FILLED": "take a smaller amount, or try again in a moment",
-    "PRICE_BEYOND_LIMIT": "the price has moved: look at the new quote, or take a smaller amount",
-    "DAILY_TRADES": _RAILS,
-    "DAILY_LIMIT": _RAILS,
-    "SKILL_BUDGET": _RAILS,
-    "TRADING_PAUSED": "resume it on the agents screen (7, then H); selling stays possible",
-    "NOT_CLAIMED": "claim it on the agents screen (7, then C)",
-    "REAL_TRADING_DISABLED": "press 5, W, then R: it allows this agent real trades",
-    "WALLET_NOT_LINKED": "press 5, W, then l: it links the wallet",
-    "ALLOWANCE_MISSING": "press 5, W, then A: it gives the approvals",
-    "CREDENTIALS_MISSING": "press 5, W, then C: it makes the credentials",
-    "SIGNATURE_REQUIRED": "press 5, W, then U, and unlock the key",
-    "OWN_ORDER": _TAKE_BACK,
-    "TOO_MANY_ORDERS": _TAKE_BACK,
-    "REFUSED_BEFORE": "you refused it within the last hour: a buy of your own is not bound by that",
-    "LEASH_OBSERVE": "give it a longer leash on the agents screen (7, then l)",
-    "LEASH_BUDGET": "raise its budget on the agents screen (7, then l), or wait for midnight UTC",
+FIX_OF: Final[Mapping[str, Fix]] = {
+    "NO_LIQUIDITY": Fix.OTHER_PRICES,
+    "FOK_NOT_FILLED": Fix.SMALLER_OR_LATER,
+    "PRICE_BEYOND_LIMIT": Fix.NEW_QUOTE,
+    "DAILY_TRADES": Fix.RAISE_LIMIT,
+    "DAILY_LIMIT": Fix.RAISE_LIMIT,
+    "SKILL_BUDGET": Fix.RAISE_LIMIT,
+    "TRADING_PAUSED": Fix.RESUME_AGENT,
+    "NOT_CLAIMED": Fix.CLAIM,
+    "REAL_TRADING_DISABLED": Fix.ALLOW_REAL_TRADES,
+    "WALLET_NOT_LINKED": Fix.LINK_WALLET,
+    "ALLOWANCE_MISSING": Fix.GIVE_APPROVALS,
+    "CREDENTIALS_MISSING": Fix.MAKE_CREDENTIALS,
+    "SIGNATURE_REQUIRED": Fix.UNLOCK_KEY,
+    "OWN_ORDER": Fix.HALT_TAKES_BACK,
+    "TOO_MANY_ORDERS": Fix.HALT_TAKES_BACK,
+    "REFUSED_BEFORE": Fix.BUY_YOURSELF,
+    "LEASH_OBSERVE": Fix.LENGTHEN_LEASH,
+    "LEASH_BUDGET": Fix.RAISE_BUDGET,
 }
-"""By code. Nothing here names what the ticket cannot do."""
+"""By the code of a refusal. Nothing here names what the ticket cannot do."""
 
 
-def advice_of(code: str | None, said: str) -> str:
-    """What to do about a refusal: in this console's words where it has some, else as it was said.
+def fix_of(code: str | None, advised: str) -> Fix | str:
+    """What to do about a refusal: this desk's own fix where it has one, else the service's advice.
 
     Args:
         code: the refusal's, for machines.
-        said: what the service advises.
-
-    Returns:
-        One sentence; empty where neither knows.
+        advised: what the service advises.
     """
-    return ADVICE.get(code or "", said)
+    return FIX_OF.get(code or "", advised)

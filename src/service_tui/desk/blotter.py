@@ -27,7 +27,7 @@ def intent_of(ticket: TicketView, sent: str) -> Intent:
             "venue": ticket.venue.value,
             "limit": ticket.limit,
         }),
-        amount_micros=ticket.amount,
+        amount_micros=int(ticket.amount),
         client_ref=ticket.client_ref or None,
     )
 

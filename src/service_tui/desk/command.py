@@ -17,6 +17,6 @@ class Command:
     kind: ClassVar[str] = ""
     is_ticketed: ClassVar[bool] = False
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The command as a person would say it."""
         raise NotImplementedError

@@ -9,27 +9,28 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from service_tui.client.errors import ServiceError
+from service_tui.desk.changes import Changed, changed
 from service_tui.desk.command import Command
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.risk import ExitAlert
 from service_tui.desk.commands.trading import AskQuote, PlaceTrade
-from service_tui.desk.enduring import enduring, fault_words
+from service_tui.desk.enduring import enduring, fault_text
 from service_tui.desk.facts import (
     Fact,
     LookedUp,
     Noticed,
-    TicketChanged,
     WorldSeen,
 )
 from service_tui.desk.failing import is_refusal, tell_trouble
-from service_tui.desk.feed.listening import Ears
+from service_tui.desk.feed.listening import EventStreamConsumer
 from service_tui.desk.feed.pollers import EMBEDDED_ONLY, READINGS, mark_equity, poll
 from service_tui.desk.feed.polling import Watched
-from service_tui.desk.gate import RESUME_FIX, is_entry
+from service_tui.desk.gate import is_entry
 from service_tui.desk.halt.halting import Halting
 from service_tui.desk.heartbeat import watch_briefing
-from service_tui.desk.ports import Memory, Ports, Surroundings
+from service_tui.desk.ports import DeskContext, Memory, Ports
 from service_tui.desk.reactor.work import ReactorWork
+from service_tui.desk.reasons import HALTED
 from service_tui.desk.reduce import reduce
 from service_tui.desk.research.files import FileWatch
 from service_tui.desk.risk.exits import Exits
@@ -41,7 +42,7 @@ from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.trading.lookup import is_overdue, reconcile
 from service_tui.desk.wallet.work import WalletDesk
-from service_tui.desk.works import Works
+from service_tui.desk.works import CommandRouter
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.storage.db.database import Database
@@ -75,7 +76,7 @@ class Desk:
     """What an operator works with. Made by `opening.open_desk`, which runs it."""
 
     def __init__(
-        self, initial: DeskState, around: Surroundings, blotter: Blotter, memory: Memory
+        self, initial: DeskState, around: DeskContext, blotter: Blotter, memory: Memory
     ) -> None:
         self._state = initial
         self._changed = asyncio.Event()
@@ -126,7 +127,7 @@ class Desk:
         self._halting = Halting(
             self.ports, memory, around.rng, self._either, agents=self._supervision.halted
         )
-        self._registry = Works(
+        self._registry = CommandRouter(
             ports=self.ports,
             memory=memory,
             watched=self._watched,
@@ -174,7 +175,7 @@ class Desk:
             ticket_id=self._new_id(),
             kind=command.kind,
             market_id="",
-            what=command.in_words(),
+            what=command.describe(),
             state=TicketState.QUEUED,
             opened_at=self._clock.now(),
         )
@@ -203,7 +204,7 @@ class Desk:
         self._inbox.put_nowait(ticket)
         if command.is_ticketed:
             self._tickets[view.ticket_id] = ticket
-            self._say(TicketChanged(view))
+            self._say(Changed(view))
         return ticket
 
     def hold(self, database: Database | None) -> None:
@@ -248,7 +249,7 @@ class Desk:
         yield "the briefing", partial(watch_briefing, self.ports)
         yield from (("the reactor", loop) for loop in self._reactor.loops())
         if self._listen is not None:
-            ears = Ears(self._listen, self.ports, self._rng)
+            ears = EventStreamConsumer(self._listen, self.ports, self._rng)
             yield from (("the stream", loop) for loop in (ears.run, ears.nudge, ears.tell))
         if (notes := self.ports.notes) is not None and not self._exits_only:
             yield "research files", FileWatch(notes, self.ports).run
@@ -298,11 +299,11 @@ class Desk:
         try:
             await self._carry_out(ticket)
         except Exception as error:  # noqa: BLE001  (an answer from outside must not end the desk)
-            words = fault_words(error)
+            words = fault_text(error)
             log.error("%s: %s", ticket.view.what, words)  # noqa: TRY400  (no value of a traceback)
             if ticket.command.is_ticketed and ticket.view.state is TicketState.SENT:
                 unknown = replace(ticket.view, state=TicketState.UNKNOWN, outcome=words)
-                self._say(TicketChanged(unknown))
+                self._say(Changed(unknown))
             elif ticket.command.is_ticketed and ticket.view.state is TicketState.QUEUED:
                 self._fail(ticket, words)
                 return
@@ -383,11 +384,11 @@ class Desk:
             state=TicketState.REFUSED if halted else TicketState.FAILED,
             settled_at=self._clock.now(),
             outcome=said,
-            fix=RESUME_FIX if halted else "",
+            fix=HALTED.fix if halted else "",
         )
         ticket.update(view)
         if ticket.command.is_ticketed:
-            self._say(TicketChanged(view))
+            self._say(Changed(view))
         self._say(Noticed("bad", f"{view.what}: {said}"))
 
     # -- state -----------------------------------------------------------------------------
@@ -411,11 +412,12 @@ class Desk:
         if isinstance(fact, WorldSeen):
             self._halting.hear()
             self._end_entries()
-        if isinstance(fact, TicketChanged) and fact.ticket.ticket_id in self._tickets:
-            self._tickets[fact.ticket.ticket_id].update(fact.ticket)
-            if not fact.ticket.in_flight:
-                del self._tickets[fact.ticket.ticket_id]
-        if isinstance(fact, TicketChanged) and fact.ticket.kind == ExitAlert.kind:
+        ticket = changed(fact, TicketView)
+        if ticket is not None and ticket.ticket_id in self._tickets:
+            self._tickets[ticket.ticket_id].update(ticket)
+            if not ticket.in_flight:
+                del self._tickets[ticket.ticket_id]
+        if ticket is not None and ticket.kind == ExitAlert.kind:
             self._exits.nudge()
         self._changed.set()
         self._changed = asyncio.Event()

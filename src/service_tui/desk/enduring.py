@@ -22,7 +22,7 @@ STEADY_S: Final = 60.0
 it is short again."""
 
 
-def fault_words(error: BaseException) -> str:
+def fault_text(error: BaseException) -> str:
     """A fault as it may be shown: its kind and its place, never a value.
 
     Returns:
@@ -55,7 +55,7 @@ async def enduring(name: str, begin: Callable[[], Awaitable[None]], ports: Ports
         try:
             await begin()
         except Exception as error:  # noqa: BLE001  (whatever it is, it ends no other loop)
-            words = fault_words(error)
+            words = fault_text(error)
         else:
             return
         if ports.clock.monotonic() - began >= STEADY_S:

@@ -2,27 +2,20 @@
 
 from dataclasses import dataclass
 
-from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
-from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.changes import Changed, Loaded, Removed
+from service_tui.desk.reasons import Fix
+from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.fleet import FleetFact
-from service_tui.desk.slices.halt import HaltView
-from service_tui.desk.slices.log import Deed, LogView
+from service_tui.desk.slices.log import LogEvent
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.rails import RailsView
 from service_tui.desk.slices.reactor import ReactorFact
 from service_tui.desk.slices.records import (
     AccountView,
-    DetailView,
-    EquityPoint,
-    LimitsView,
     MarketView,
     NewsView,
     NoticeKind,
     PositionView,
-    TicketView,
     Topic,
-    TradeView,
     WorldView,
 )
 from service_tui.desk.slices.research import ResearchFact
@@ -64,63 +57,11 @@ class AccountSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class LimitsSeen:
-    """The service told its limits."""
-
-    limits: LimitsView
-
-
-@dataclass(frozen=True, slots=True)
-class RailsSeen:
-    """The service told its limits with what is used of them, and its risk defaults."""
-
-    rails: RailsView
-
-
-@dataclass(frozen=True, slots=True)
-class BriefingSeen:
-    """The service told what wants attention."""
-
-    briefing: BriefingView
-    dropped: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class TradesSeen:
-    """The newest trades."""
-
-    trades: tuple[TradeView, ...]
-    dropped: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class WorldSeen:
     """The offline world told its time, pace and news."""
 
     world: WorldView
     news: tuple[NewsView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DetailSeen:
-    """Chart, news and trades of the market in focus."""
-
-    detail: DetailView
-    dropped: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class QuoteSeen:
-    """An answer to the newest question for a quote."""
-
-    quote: QuoteView
-
-
-@dataclass(frozen=True, slots=True)
-class TicketChanged:
-    """A command was taken in, sent, or came to its end."""
-
-    ticket: TicketView
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +96,6 @@ class ServiceFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class LogSeen:
-    """The action log was read, followed or written."""
-
-    log: LogView
-
-
-@dataclass(frozen=True, slots=True)
 class LookedUp:
     """Unknown orders were looked up; `problem` says why that could not be done, else empty."""
 
@@ -174,13 +108,6 @@ class Served:
 
     address: str
     attached: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EquityMarked:
-    """A point of the equity curve."""
-
-    point: EquityPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,18 +127,11 @@ class PreferenceSet:
 
 
 @dataclass(frozen=True, slots=True)
-class FleetSeen:
-    """The embedded service told of all its agents."""
-
-    fleet: FleetView
-
-
-@dataclass(frozen=True, slots=True)
 class Acted:
     """Something that an agent did, or that was done to it, beside a trade; for the action log."""
 
     who: str
-    deed: Deed
+    deed: LogEvent
     kind: str
     words: str
 
@@ -224,17 +144,10 @@ class FillsRead:
 
 
 @dataclass(frozen=True, slots=True)
-class FillsHeard:
+class FillsReceived:
     """Some agents traded, a moment ago; oldest first."""
 
     fills: tuple[FillView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Revealed:
-    """A secret is to be shown; None: it has been seen, and is forgotten."""
-
-    revealed: RevealedView | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,13 +161,15 @@ class Listening:
 class Noticed:
     """Something passed that the operator wants to be told once.
 
-    `about` names the event: of several notices about one event only one is counted.
+    `about` names the event: of several notices about one event only one is counted. `fix` is what
+    the operator can do about it.
     """
 
     tone: str
     text: str
     kind: NoticeKind = NoticeKind.DESK
     about: str = ""
+    fix: Fix | str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,54 +184,30 @@ class OrdersSeen:
     gone: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class OrderGone:
-    """An order was cancelled by this desk."""
-
-    order_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class HaltChanged:
-    """This desk's halt began, was acknowledged by somebody, sells, or is over (None)."""
-
-    halt: HaltView | None
-
-
 Fact = (
     MarketsSeen
     | PositionsSeen
     | AccountSeen
-    | LimitsSeen
-    | RailsSeen
-    | BriefingSeen
-    | TradesSeen
     | WorldSeen
-    | DetailSeen
-    | QuoteSeen
-    | TicketChanged
     | ServiceAnswered
     | ServiceFailed
     | LookedUp
     | Served
-    | EquityMarked
     | StarSet
     | PreferenceSet
-    | FleetSeen
-    | FillsHeard
+    | FillsReceived
     | FillsRead
-    | Revealed
     | Listening
     | Noticed
     | RiskFact
     | FleetFact
     | OrdersSeen
-    | OrderGone
-    | HaltChanged
-    | LogSeen
     | Acted
     | ReactorFact
     | WalletFact
     | ResearchFact
+    | Loaded
+    | Changed
+    | Removed
 )
 """Every fact there is."""

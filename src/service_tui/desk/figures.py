@@ -6,7 +6,7 @@ from typing import Final
 from service_tui.desk.slices.agents import AgentLimitsView, AgentView
 from service_tui.desk.slices.briefing import BriefingView, NewMarketView
 from service_tui.desk.slices.fleet import AgentDetailView
-from service_tui.desk.slices.rails import SkillSpend
+from service_tui.desk.slices.rails import SkillDaySpend
 from service_tui.desk.slices.records import AccountView, DetailView, MarketView, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
@@ -73,7 +73,7 @@ def _with_day_of(state: DeskState, own: AgentView) -> DeskState:
             day_spent=used.day_spent,
         )
     if rails is not None and rails.day_buys is not None:
-        skills = tuple(SkillSpend(slug, spent) for slug, spent in used.skills)
+        skills = tuple(SkillDaySpend(slug, spent) for slug, spent in used.skills)
         rails = replace(
             rails,
             day_buys=used.buys_today,

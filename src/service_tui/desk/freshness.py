@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action
@@ -41,21 +42,23 @@ def age_s(state: DeskState, topic: Topic, now: Timestamp) -> float | None:
     return None if seen is None else abs(now - seen)
 
 
-def why_not_traded(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> str:
-    """Why no money may be moved on these topics now, in one sentence; empty when it may."""
+def untradable(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> Reason | None:
+    """Why no money may be moved on these topics now; None when it may."""
     if state.service.read_only:
-        return "this desk is read-only: it places no orders"
+        return Reason("this desk is read-only: it places no orders", Fix.WRITABLE_DESK)
     if state.service.phase is not Phase.ONLINE:
-        return _PHASES[state.service.phase]
+        return Reason(_PHASES[state.service.phase])
     if state.from_cache:
-        return "this is the last session's picture: wait for the first answer"
-    return next((why for topic in topics if (why := _why_too_old(state, topic, now))), "")
+        return Reason("this is the last session's picture: wait for the first answer")
+    return next((why for topic in topics if (why := _too_old(state, topic, now))), None)
 
 
-def _why_too_old(state: DeskState, topic: Topic, now: Timestamp) -> str:
+def _too_old(state: DeskState, topic: Topic, now: Timestamp) -> Reason | None:
     age, period = age_s(state, topic, now), state.polls.get(topic)
     if age is None or period is None:
-        return f"the {topic.value} were never seen: press r to ask the service"
+        return Reason(f"the {topic.value} were never seen", Fix.ASK_SERVICE)
     if not age <= UNTRADED_PERIODS * period:
-        return f"the {topic.value} seen are {age:.0f} s old, too old to trade on: r refreshes"
-    return ""
+        return Reason(
+            f"the {topic.value} seen are {age:.0f} s old, too old to trade on", Fix.ASK_SERVICE
+        )
+    return None

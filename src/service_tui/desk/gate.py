@@ -1,12 +1,13 @@
 """The gate that a halt closes: from then on nothing that opens or enlarges a position leaves."""
 
 import logging
-from typing import Final, Protocol
+from typing import Protocol
 
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld
 from service_tui.desk.commands.reactor import MirrorAllFrom, MirrorSignal
 from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.reasons import HALTED
 from service_tui.terms import Action
 from service_tui.wire.base import WireModel
 from service_tui.wire.batch import BatchRequest
@@ -14,9 +15,6 @@ from service_tui.wire.fleet import ApproveRequest
 from service_tui.wire.trades import TradeRequest
 
 log = logging.getLogger(__name__)
-
-HALTED: Final = "trading is halted: entries are blocked"
-RESUME_FIX: Final = "sales pass; F9 shows the halt, and the word RESUME there ends it"
 
 
 class Stoppable(Protocol):
@@ -109,11 +107,11 @@ class Gate:
 
     def why_not(self, command: Command) -> str:
         """Why a command may not go on; empty when it may."""
-        return HALTED if self.is_closed and is_entry(command) else ""
+        return HALTED.text if self.is_closed and is_entry(command) else ""
 
     def last_word(self, body: WireModel | None) -> str:
         """Why what is about to leave must not; empty when it may."""
-        return HALTED if self.is_closed and enters(body) else ""
+        return HALTED.text if self.is_closed and enters(body) else ""
 
     def watch(self, running: Stoppable) -> None:
         """Have something stand still with the desk from now on; one name, one thing."""

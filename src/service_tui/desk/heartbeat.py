@@ -29,7 +29,7 @@ async def watch_briefing(ports: Ports) -> None:
         state = ports.state()
         late_s = silence_s(state, began, ports.now())
         grade, last = min(last, _grade(late_s)), _grade(late_s)
-        words = late_words(state, late_s) if grade else ""
+        words = late_text(state, late_s) if grade else ""
         if words != state.risk.briefing_late:
             ports.say(BriefingLate(words))
         if grade > told:
@@ -51,7 +51,7 @@ def silence_s(state: DeskState, began: Timestamp, now: Timestamp) -> float:
     return abs(now - state.seen.get(Topic.BRIEFING, began))
 
 
-def late_words(state: DeskState, late_s: float) -> str:
+def late_text(state: DeskState, late_s: float) -> str:
     """What a missing briefing means, in minutes, so that the sentence changes once a minute."""
     service = state.service
     why = f": {service.problem}" if service.problem_of is Topic.BRIEFING and service.problem else ""

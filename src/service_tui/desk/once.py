@@ -8,7 +8,7 @@ from service_tui.desk.audit.report import Pasts
 from service_tui.desk.facts import Fact, ServiceAnswered
 from service_tui.desk.feed.pollers import READINGS
 from service_tui.desk.feed.polling import Watched
-from service_tui.desk.ports import Ports, Surroundings
+from service_tui.desk.ports import DeskContext, Ports
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
@@ -16,7 +16,7 @@ from service_tui.storage.blotter import Blotter
 
 
 async def ask_once(
-    initial: DeskState, around: Surroundings, topics: Sequence[Topic]
+    initial: DeskState, around: DeskContext, topics: Sequence[Topic]
 ) -> tuple[DeskState, Pasts]:
     """Ask for each topic, and for what every agent traded; nothing is repeated or remembered.
 

@@ -12,7 +12,7 @@ from service_tui.desk.blotter import ticket_of
 from service_tui.desk.desk import Desk
 from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.frozen import STATE_KEY, freeze
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.reactor.kept import known_reactor
 from service_tui.desk.reduce import capped
 from service_tui.desk.risk.price_alerts import known_price_alerts
@@ -20,7 +20,7 @@ from service_tui.desk.slices.halt import HALT, KeptHalt, kept_halt, newest
 from service_tui.desk.state import DeskState
 from service_tui.desk.wallet.payments import CAP, cap_of
 from service_tui.storage.blotter import Blotter
-from service_tui.storage.cache import Cache
+from service_tui.storage.cache import CacheStore
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
 from service_tui.storage.price_alerts import PriceAlerts
@@ -36,7 +36,7 @@ class DeskMemory:
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
-        self._cache = Cache(database)
+        self._cache = CacheStore(database)
         self._clock = clock
 
     async def save(self, state: DeskState) -> None:
@@ -88,7 +88,7 @@ class HaltMemory(DeskMemory):
 
 
 @asynccontextmanager
-async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[Desk]:
+async def open_desk(initial: DeskState, around: DeskContext) -> AsyncGenerator[Desk]:
     """Run a desk while the context lasts.
 
     On the way out commands in flight get up to two seconds, then everything is stopped; what was

@@ -14,7 +14,7 @@ from service_tui.desk.slices.halt import KeptHalt
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
-from service_tui.signing.policy import Policy
+from service_tui.signing.policy import SigningPolicy
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.db.database import Database
 from service_tui.units import Timestamp
@@ -49,7 +49,7 @@ IdSource = Callable[[], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class DeskContext:
     """What a desk is opened with. Without `listen` everything is polled.
 
     `renew` gives the client the keys as they lie now where they are kept, and says whether they
@@ -75,7 +75,7 @@ class Surroundings:
     exits_only: bool = False
     signs: bool = True
     vault: Vault = field(default_factory=Vault)
-    policy: Policy = field(default_factory=Policy)
+    policy: SigningPolicy = field(default_factory=SigningPolicy)
     notes: Path | None = None
     held_in: Path | None = None
 
@@ -100,7 +100,7 @@ class Ports:
     renew: Callable[[], bool] = lambda: False
     gate: Gate = field(default_factory=Gate)
     vault: Vault = field(default_factory=Vault)
-    policy: Policy = field(default_factory=Policy)
+    policy: SigningPolicy = field(default_factory=SigningPolicy)
     notes: Path | None = None
 
     def now(self) -> Timestamp:

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.desk.commands.rails import figure_in_words
+from service_tui.desk.commands.rails import rail_figure_text
 from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.rails import RULES, Rail, RailsView, RailView
 from service_tui.desk.slices.records import TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Micros, Timestamp, sum_of
 
 DAY_S: Final = 86_400
 OWN: Final = "limits."
@@ -118,17 +119,17 @@ def _counted(
     since = began if is_new_day else known.at
     # What was opened before the answer stands in the desk's own sum already.
     fresh = [one for one in (*waiting, *ended) if one.opened_at >= since]
-    own_money = sum(one.amount for one in fresh)
+    own_money = sum_of(one.amount for one in fresh)
     if is_new_day:
-        own_money += sum(one.amount for one in waiting if one.opened_at < since)
+        own_money += sum_of(one.amount for one in waiting if one.opened_at < since)
     return _Counted(
         rails=known,
         is_new_day=is_new_day,
         resets_at=midnight,
-        open_money=sum(one.amount for one in waiting),
+        open_money=int(sum_of(one.amount for one in waiting)),
         open_buys=len(waiting),
         later_buys=sum((one.settled_at or 0.0) >= since for one in ended),
-        own_money=own_money,
+        own_money=int(own_money),
         day_buys=_bought(state, known, began),
         by_market=_by_market(state, buys),
     )
@@ -144,11 +145,11 @@ def _by_market(state: DeskState, buys: Sequence[TicketView]) -> dict[str, int]:
     seen = state.seen.get(Topic.POSITIONS, 0.0)
     costs: dict[str, int] = {}
     for held in state.positions:
-        costs[held.market_id] = costs.get(held.market_id, 0) + held.cost
+        costs[held.market_id] = int(costs.get(held.market_id, 0) + held.cost)
     for one in buys:
         waits = one.in_flight and not one.has_no_trace
         if waits or (one.state is TicketState.DONE and (one.settled_at or 0.0) > seen):
-            costs[one.market_id] = costs.get(one.market_id, 0) + one.amount
+            costs[one.market_id] = int(costs.get(one.market_id, 0) + one.amount)
     return costs
 
 
@@ -161,11 +162,11 @@ def _bought(state: DeskState, known: RailsView, began: float) -> int:
 
 
 def _sim_trade(counted: _Counted) -> RailView:
-    return RailView(Rail.SIM_TRADE, counted.rails.sim_trade_max, None)
+    return RailView(Rail.SIM_TRADE, int(counted.rails.sim_trade_max), None)
 
 
 def _trade(counted: _Counted) -> RailView:
-    return RailView(Rail.TRADE, counted.rails.max_trade, None)
+    return RailView(Rail.TRADE, int(counted.rails.max_trade), None)
 
 
 def _market(counted: _Counted) -> RailView:
@@ -173,7 +174,7 @@ def _market(counted: _Counted) -> RailView:
     known = counted.rails
     most = max(counted.by_market, key=lambda one: counted.by_market[one], default="")
     service = min(known.sim_market_max, known.position_max or known.sim_market_max)
-    return RailView(Rail.MARKET, service, None, counted.by_market.get(most, 0), about=most)
+    return RailView(Rail.MARKET, int(service), None, counted.by_market.get(most, 0), about=most)
 
 
 def _day_buys(counted: _Counted) -> RailView:
@@ -188,12 +189,12 @@ def _day_spend(counted: _Counted) -> RailView:
     # This desk places orders on sim alone so far: what it has under way is no real money.
     known = counted.rails
     spent = 0 if counted.is_new_day else known.day_spent
-    return RailView(Rail.DAY_SPEND, known.day_spend_max, None, spent)
+    return RailView(Rail.DAY_SPEND, int(known.day_spend_max), None, int(spent))
 
 
 def _desk_day(counted: _Counted) -> RailView:
     known = 0 if counted.is_new_day else counted.rails.own_spent or 0
-    return RailView(Rail.DESK_DAY, None, None, known + counted.own_money, counted.open_money)
+    return RailView(Rail.DESK_DAY, None, None, int(known + counted.own_money), counted.open_money)
 
 
 def _skill_day(counted: _Counted) -> RailView:
@@ -201,7 +202,10 @@ def _skill_day(counted: _Counted) -> RailView:
     skills = () if counted.is_new_day else counted.rails.skills
     most = max(skills, key=lambda one: one.spent, default=None)
     used, slug = (0, "") if most is None else (most.spent, most.slug)
-    return RailView(Rail.SKILL_DAY, counted.rails.skill_day_max, None, used, about=slug)
+    most = counted.rails.skill_day_max
+    return RailView(
+        Rail.SKILL_DAY, None if most is None else int(most), None, int(used), about=slug
+    )
 
 
 _READ: Final[dict[Rail, Callable[[_Counted], RailView]]] = {
@@ -217,7 +221,7 @@ _READ: Final[dict[Rail, Callable[[_Counted], RailView]]] = {
 
 def broken_by(
     state: DeskState, order: PlaceTrade, now: Timestamp, earlier: Sequence[TicketView]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Reason]:
     """The rails that a buy would break, each with what to do about it.
 
     Yields:
@@ -234,9 +238,9 @@ def broken_by(
         asked[Rail.DAY_SPEND] = order.amount + (views[Rail.DAY_SPEND].used or 0)
     for view in views.values():
         if view.is_broken:
-            yield (
+            yield Reason(
                 f"the desk's own limit of {RULES[view.rail].name} cannot be read",
-                "set it anew on the settings screen (8)",
+                Fix.SET_LIMIT_AGAIN,
             )
     for rail, wanted in asked.items():
         limit = views[rail].limit if rail in views else None
@@ -244,19 +248,19 @@ def broken_by(
             yield _words(views[rail], limit)
 
 
-def _words(view: RailView, limit: int) -> tuple[str, str]:
+def _words(view: RailView, limit: int) -> Reason:
     rule = RULES[view.rail]
     whose = "this desk's own limit" if view.source == "desk" else "the limit"
-    said = f"{whose} of {rule.name} is {figure_in_words(view.rail, limit)}"
+    said = f"{whose} of {rule.name} is {rail_figure_text(view.rail, limit)}"
     if view.used is None:
-        return said, "lower the amount, or raise the limit on the settings screen (8)"
+        return Reason(said, Fix.LOWER_OR_RAISE)
     if view.rail is Rail.MARKET:
-        return said, "lower the amount, or sell in this market first"
-    used = figure_in_words(view.rail, view.used)
-    waiting = figure_in_words(view.rail, view.reserved)
+        return Reason(said, Fix.LOWER_OR_SELL)
+    used = rail_figure_text(view.rail, view.used)
+    waiting = rail_figure_text(view.rail, view.reserved)
     more = f" ({waiting} of it by orders without an end)" if view.reserved else ""
     said = f"{said}, {used} used{more}"
-    return said, "wait for midnight UTC, or raise the limit on the settings screen (8)"
+    return Reason(said, Fix.RAISE_LIMIT)
 
 
 def desk_budget(state: DeskState, now: Timestamp) -> tuple[float, Micros] | None:

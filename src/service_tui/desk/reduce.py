@@ -1,59 +1,67 @@
 """The desk's one way to change: (state, fact) -> state."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.facts import (
     AccountSeen,
     Acted,
-    BriefingSeen,
-    DetailSeen,
-    EquityMarked,
     Fact,
-    FillsHeard,
     FillsRead,
-    FleetSeen,
-    HaltChanged,
-    LimitsSeen,
+    FillsReceived,
     Listening,
-    LogSeen,
     LookedUp,
     MarketsSeen,
     Noticed,
-    OrderGone,
     OrdersSeen,
     PositionsSeen,
     PreferenceSet,
-    QuoteSeen,
-    RailsSeen,
-    Revealed,
     Served,
     ServiceAnswered,
     ServiceFailed,
     StarSet,
-    TicketChanged,
-    TradesSeen,
     WorldSeen,
 )
 from service_tui.desk.figures import agreed
-from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
+from service_tui.desk.reduce_risk import (
+    RISK_KINDS,
+    marked,
+    news_of,
+    reduce_risk,
+    with_ticket,
+    with_trades,
+)
 from service_tui.desk.slices import reactor as reactors
-from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.fleet import FleetFact, news_of_fleet, reduce_fleet
-from service_tui.desk.slices.orders import OpenOrderView, end_in_words
+from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
+from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.fleet import (
+    FLEET_KINDS,
+    FleetFact,
+    HeldSeen,
+    PastsSeen,
+    news_of_fleet,
+    reduce_fleet,
+)
+from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.slices.log import LogView
+from service_tui.desk.slices.orders import OpenOrderView, end_text
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.rails import RailsView
 from service_tui.desk.slices.reactor import (
-    BreakerSeen,
-    KnownWalletsSeen,
+    REACTOR_KINDS,
     ReactorBarred,
     ReactorFact,
     ReactorSeen,
-    SignalChanged,
     SignalsSeen,
+    SignalView,
     WalletChosen,
 )
 from service_tui.desk.slices.records import (
+    DetailView,
     EquityPoint,
+    LimitsView,
     MarketView,
     Notice,
     NoticeKind,
@@ -66,22 +74,23 @@ from service_tui.desk.slices.records import (
     remark,
     summed,
 )
+from service_tui.desk.slices.redemption import RunView
 from service_tui.desk.slices.research import (
-    BacktestAsked,
+    BacktestRequested,
     BacktestSeen,
-    DiffSeen,
+    DiffView,
     FilesSeen,
+    ResearchFact,
     ResearchSeen,
     reduce_research,
 )
-from service_tui.desk.slices.risk import AlertsSeen, MonitorsSeen, RiskFact
+from service_tui.desk.slices.risk import AlertsSeen, RiskFact
 from service_tui.desk.slices.rows import in_place
 from service_tui.desk.slices.wallet import (
     AutoChanged,
-    ChainRunChanged,
-    PaySeen,
+    PayView,
     QueueSeen,
-    WalletSeen,
+    WalletView,
     reduce_redemption,
 )
 from service_tui.desk.state import DeskState
@@ -122,7 +131,7 @@ def news_of_orders(before: DeskState, after: tuple[OpenOrderView, ...]) -> Itera
             yield _ended(order, trades)
         elif still.filled > order.filled:
             got = f"{decimal(still.filled):,.2f} filled, {decimal(still.shares):,.2f} left"
-            yield Noticed("good", f"{order.in_words()}: {got}", NoticeKind.FILL)
+            yield Noticed("good", f"{order.describe()}: {got}", NoticeKind.FILL)
 
 
 def _ended(order: OpenOrderView, trades: Mapping[str, TradeView]) -> Noticed:
@@ -130,14 +139,14 @@ def _ended(order: OpenOrderView, trades: Mapping[str, TradeView]) -> Noticed:
     trade = trades.get(order.trade_id)
     if trade is None or trade.status is TradeStatus.SUBMITTED:
         said = "it rests no more: the trades do not say yet how it ended"
-        return Noticed("warn", f"{order.in_words()}: {said}", NoticeKind.FILL)
+        return Noticed("warn", f"{order.describe()}: {said}", NoticeKind.FILL)
     if not trade.shares:
-        return Noticed("warn", f"{order.in_words()}: it ended unfilled", NoticeKind.FILL)
-    said = end_in_words(order, trade.shares, trade.cost)
+        return Noticed("warn", f"{order.describe()}: it ended unfilled", NoticeKind.FILL)
+    said = end_text(order, trade.shares, trade.cost)
     whole = trade.status in {TradeStatus.FILLED, TradeStatus.CONFIRMED}
     tail = "filled" if whole else "ended, the rest unfilled"
     tone = "good" if whole else "warn"
-    return Noticed(tone, f"{order.in_words()}: {tail}: {said}", NoticeKind.FILL)
+    return Noticed(tone, f"{order.describe()}: {tail}: {said}", NoticeKind.FILL)
 
 
 TICKETS_MAX: Final = 500
@@ -150,6 +159,9 @@ FILLS_MAX: Final = 200
 ESSENTIAL: Final = frozenset({Topic.MARKETS, Topic.POSITIONS, Topic.ACCOUNT})
 """Without an answer to any of these there is nothing to work with."""
 
+RowFact = Loaded | Changed | Removed
+"""A fact about rows of a kind."""
+
 OFFLINE_AFTER_S: Final = 5.0
 """ours: one path that fails while others answer is no outage; all are silent for so long in one."""
 
@@ -159,9 +171,7 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:
     return agreed(state, _reduced(state, fact))
 
 
-def _reduced(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912, PLR0915  (one closed union, one line a kind)
-    if isinstance(fact, FleetFact):
-        return _with_supervision(state, fact)
+def _reduced(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912  (one closed union, one line a kind)
     match fact:
         case MarketsSeen():
             return _with_markets(state, fact)
@@ -169,35 +179,10 @@ def _reduced(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911,
             return _with_positions(state, fact)
         case AccountSeen():
             return _with_account(state, fact)
-        case LimitsSeen():
-            return replace(state, limits=fact.limits)
-        case RailsSeen():
-            return replace(state, rails=fact.rails)
-        case BriefingSeen():
-            briefed = replace(state, briefing=fact.briefing)
-            return _dropped(briefed, Topic.BRIEFING, fact.dropped)
-        case TradesSeen():
-            traded = replace(
-                state,
-                trades=fact.trades,
-                risk=with_trades(state.risk, fact.trades),
-                reactor=reactors.with_trades(state.reactor, fact.trades),
-            )
-            return _dropped(traded, Topic.TRADES, fact.dropped)
+        case Loaded() | Changed() | Removed():
+            return _REDUCERS[fact.kind](state, fact)
         case WorldSeen():
             return replace(state, world=fact.world, news=fact.news[:NEWS_MAX])
-        case DetailSeen():
-            return _dropped(replace(state, detail=fact.detail), Topic.DETAIL, fact.dropped)
-        case QuoteSeen():
-            return _with_quote(state, fact)
-        case TicketChanged():
-            tickets = _with_ticket(state.tickets, fact.ticket)
-            return replace(
-                state,
-                tickets=tickets,
-                risk=with_ticket(state.risk, fact.ticket),
-                reactor=reactors.with_ticket(state.reactor, fact.ticket),
-            )
         case ServiceAnswered():
             return _answered(state, fact)
         case ServiceFailed():
@@ -208,54 +193,31 @@ def _reduced(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911,
         case Served():
             served = replace(state.service, address=fact.address, attached=fact.attached)
             return replace(state, service=served)
-        case EquityMarked():
-            return replace(state, equity=_thinned((*state.equity, fact.point)))
         case StarSet():
             change = state.stars.union if fact.on else state.stars.difference
             return replace(state, stars=change({fact.market_id}))
         case PreferenceSet():
             return replace(state, preferences={**state.preferences, fact.name: fact.value})
-        case FleetSeen():
-            return replace(state, fleet=fact.fleet)
-        case FillsHeard():
+        case FillsReceived():
             return _with_fills(state, fact)
         case FillsRead():
             return replace(state, fills=_with_past(state.fills, fact.fills))
-        case Revealed():
-            return replace(state, revealed=fact.revealed)
         case Listening():
             return replace(state, listening=fact.on)
         case Noticed():
             return _noticed(state, fact)
-        case LogSeen():
-            return replace(state, log=fact.log)
         case Acted():
             return state
-        case OrdersSeen() | OrderGone():
+        case OrdersSeen():
             return _with_orders(state, fact)
-        case HaltChanged():
-            return replace(state, halt=fact.halt)
-        case (
-            ReactorSeen()
-            | ReactorBarred()
-            | SignalsSeen()
-            | SignalChanged()
-            | BreakerSeen()
-            | KnownWalletsSeen()
-            | WalletChosen()
-        ):
+        case ReactorSeen() | ReactorBarred() | SignalsSeen() | WalletChosen():
             return _with_reactor(state, fact)
-        case QueueSeen() | ChainRunChanged() | AutoChanged():
-            redeemed = replace(state, redemption=reduce_redemption(state.redemption, fact))
-            if isinstance(fact, QueueSeen):
-                return _dropped(redeemed, Topic.REDEMPTIONS, fact.dropped)
-            return redeemed
-        case WalletSeen():
-            return replace(state, wallet=replace(fact.wallet, pay=state.wallet.pay))
-        case PaySeen():
-            return replace(state, wallet=replace(state.wallet, pay=fact.pay))
-        case ResearchSeen() | FilesSeen() | BacktestAsked() | BacktestSeen() | DiffSeen():
-            return replace(state, research=reduce_research(state.research, fact))
+        case HeldSeen() | PastsSeen():
+            return _with_supervision(state, fact)
+        case QueueSeen() | AutoChanged():
+            return _with_redemption(state, fact)
+        case ResearchSeen() | FilesSeen() | BacktestRequested() | BacktestSeen():
+            return _with_research(state, fact)
         case _:
             return _with_risk(state, fact)
 
@@ -333,7 +295,7 @@ def _told_ends(before: DeskState, after: DeskState) -> DeskState:
     return after
 
 
-def _with_fills(state: DeskState, fact: FillsHeard) -> DeskState:
+def _with_fills(state: DeskState, fact: FillsReceived) -> DeskState:
     """More trades, and the prices that they left behind; told twice, one counts once."""
     known = {fill.seq for fill in state.fills if fill.seq}
     fresh = {fill.seq: fill for fill in fact.fills if fill.seq not in known}
@@ -398,7 +360,7 @@ def _with_risk(state: DeskState, fact: RiskFact) -> DeskState:
     """The slice of monitors and alerts, marked anew, with a notice for each piece of news."""
     risk = marked(reduce_risk(state.risk, fact), state.positions, state.markets)
     after = replace(state, risk=risk)
-    if isinstance(fact, MonitorsSeen):
+    if isinstance(fact, Loaded):
         after = _dropped(after, Topic.MONITORS, fact.dropped)
     if isinstance(fact, AlertsSeen):
         is_first = Topic.BRIEFING not in state.seen
@@ -410,7 +372,7 @@ def _with_risk(state: DeskState, fact: RiskFact) -> DeskState:
 def _with_reactor(state: DeskState, fact: ReactorFact) -> DeskState:
     """The slice of the reactor, marked anew, with a notice for each piece of news."""
     reactor = reactors.reduce_reactor(state.reactor, fact)
-    if not isinstance(fact, SignalChanged):
+    if not (isinstance(fact, Changed) and fact.kind is SignalView):
         reactor = reactors.marked(reactor, state.markets, state.closed)
     after = replace(state, reactor=reactor)
     for tone, text, kind in reactors.news_of(state.reactor, reactor, fact):
@@ -418,11 +380,8 @@ def _with_reactor(state: DeskState, fact: ReactorFact) -> DeskState:
     return after
 
 
-def _with_orders(state: DeskState, fact: OrdersSeen | OrderGone) -> DeskState:
+def _with_orders(state: DeskState, fact: OrdersSeen) -> DeskState:
     """What rests, with a notice for each order that was met or has ended."""
-    if isinstance(fact, OrderGone):
-        left = tuple(one for one in state.orders if one.order_id != fact.order_id)
-        return replace(state, orders=left, gone_orders=state.gone_orders | {fact.order_id})
     orders, gone = listed(state, fact), still_gone(state.gone_orders, fact)
     listing = replace(state, orders=orders, gone_orders=gone)
     after = _dropped(listing, Topic.ORDERS, fact.dropped)
@@ -442,12 +401,102 @@ def _with_supervision(state: DeskState, fact: FleetFact) -> DeskState:
     return after
 
 
-def _with_quote(state: DeskState, fact: QuoteSeen) -> DeskState:
+def _with_quote(state: DeskState, fact: RowFact) -> DeskState:
     """A newer question's answer is never replaced by an older one's."""
-    old = state.quote
-    if old is not None and old.request_id > fact.quote.request_id:
-        return state
-    return replace(state, quote=fact.quote)
+    match fact:
+        case Changed(row=QuoteView() as quote):
+            is_older = state.quote is not None and state.quote.request_id > quote.request_id
+            return state if is_older else replace(state, quote=quote)
+        case _:
+            raise _unexpected(fact)
+
+
+def _with_trades(state: DeskState, fact: RowFact) -> DeskState:
+    """The newest trades, and what exits and mirrors learn from them."""
+    if not isinstance(fact, Loaded):
+        raise _unexpected(fact)
+    trades = fact.of(TradeView)
+    traded = replace(
+        state,
+        trades=trades,
+        risk=with_trades(state.risk, trades),
+        reactor=reactors.with_trades(state.reactor, trades),
+    )
+    return _dropped(traded, Topic.TRADES, fact.dropped)
+
+
+def _with_changed_ticket(state: DeskState, fact: RowFact) -> DeskState:
+    """A command that was taken in, sent, or came to its end."""
+    match fact:
+        case Changed(row=TicketView() as ticket):
+            return replace(
+                state,
+                tickets=_with_ticket(state.tickets, ticket),
+                risk=with_ticket(state.risk, ticket),
+                reactor=reactors.with_ticket(state.reactor, ticket),
+            )
+        case _:
+            raise _unexpected(fact)
+
+
+def _without_order(state: DeskState, fact: RowFact) -> DeskState:
+    """An order that this desk has cancelled."""
+    if not isinstance(fact, Removed):
+        raise _unexpected(fact)
+    left = tuple(one for one in state.orders if one.order_id != fact.key)
+    return replace(state, orders=left, gone_orders=state.gone_orders | {fact.key})
+
+
+def _with_equity(state: DeskState, fact: RowFact) -> DeskState:
+    """A point of the equity curve."""
+    match fact:
+        case Changed(row=EquityPoint() as point):
+            return replace(state, equity=_thinned((*state.equity, point)))
+        case _:
+            raise _unexpected(fact)
+
+
+def _with_wallet(state: DeskState, fact: RowFact) -> DeskState:
+    """The wallet as it stands; what is paid per call is told apart from it."""
+    match fact:
+        case Changed(row=WalletView() as wallet):
+            return replace(state, wallet=replace(wallet, pay=state.wallet.pay))
+        case Changed(row=PayView() as pay):
+            return replace(state, wallet=replace(state.wallet, pay=pay))
+        case _:
+            raise _unexpected(fact)
+
+
+def _with_redemption(state: DeskState, fact: QueueSeen | AutoChanged | RowFact) -> DeskState:
+    """The queue of redemptions, and how each of them stands."""
+    if isinstance(fact, Loaded | Removed):
+        raise _unexpected(fact)
+    after = replace(state, redemption=reduce_redemption(state.redemption, fact))
+    is_listing = isinstance(fact, QueueSeen)
+    return _dropped(after, Topic.REDEMPTIONS, fact.dropped) if is_listing else after
+
+
+def _with_research(state: DeskState, fact: ResearchFact) -> DeskState:
+    """Experiments and sessions, as the service and the files tell of them."""
+    return replace(state, research=reduce_research(state.research, fact))
+
+
+def _with_single(state: DeskState, fact: RowFact) -> DeskState:
+    """What there is one of in its field; None once it is removed."""
+    field, topic = _FIELDS[fact.kind]
+    match fact:
+        case Loaded():
+            raise _unexpected(fact)
+        case Changed():
+            after = replace(state, **{field: fact.row})
+            return after if topic is None else _dropped(after, topic, fact.dropped)
+        case Removed():
+            return replace(state, **{field: None})
+
+
+def _unexpected(fact: Fact) -> TypeError:
+    """The fault of a program that tells what nobody keeps."""
+    return TypeError(f"nothing keeps {fact}")
 
 
 def _with_ticket(tickets: tuple[TicketView, ...], ticket: TicketView) -> tuple[TicketView, ...]:
@@ -531,7 +580,7 @@ def _phase_notice(before: DeskState, after: DeskState) -> DeskState:
 
 def _noticed(state: DeskState, fact: Noticed) -> DeskState:
     last = state.notices[-1].notice_id if state.notices else 0
-    notice = Notice(last + 1, fact.tone, fact.text, fact.kind, fact.about)
+    notice = Notice(last + 1, fact.tone, fact.text, fact.kind, fact.about, fact.fix)
     return replace(state, notices=(*state.notices, notice)[-NOTICES_MAX:])
 
 
@@ -541,3 +590,35 @@ def _thinned(points: tuple[EquityPoint, ...]) -> tuple[EquityPoint, ...]:
         return points
     half = len(points) // 2
     return points[:half:2] + points[half:]
+
+
+_FIELDS: Final[Mapping[type[object], tuple[str, Topic | None]]] = {
+    LimitsView: ("limits", None),
+    RailsView: ("rails", None),
+    BriefingView: ("briefing", Topic.BRIEFING),
+    DetailView: ("detail", Topic.DETAIL),
+    FleetView: ("fleet", None),
+    RevealedView: ("revealed", None),
+    LogView: ("log", None),
+    HaltView: ("halt", None),
+}
+"""What there is one of: its field, and the topic whose rows are counted that could not be read."""
+
+_REDUCERS: Final[Mapping[type[object], Callable[[DeskState, RowFact], DeskState]]] = {
+    **dict.fromkeys(_FIELDS, _with_single),
+    **dict.fromkeys(FLEET_KINDS, _with_supervision),
+    **dict.fromkeys(RISK_KINDS, _with_risk),
+    **dict.fromkeys(REACTOR_KINDS, _with_reactor),
+    TradeView: _with_trades,
+    TicketView: _with_changed_ticket,
+    QuoteView: _with_quote,
+    OpenOrderView: _without_order,
+    EquityPoint: _with_equity,
+    WalletView: _with_wallet,
+    PayView: _with_wallet,
+    RunView: _with_redemption,
+    DiffView: _with_research,
+}
+"""Who keeps the rows of a kind."""
+
+KINDS: Final = frozenset(_REDUCERS)

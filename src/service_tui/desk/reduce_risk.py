@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final, assert_never
+from typing import Final
 
+from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.facts import Noticed
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.records import (
     MarketView,
     NoticeKind,
@@ -17,19 +19,13 @@ from service_tui.desk.slices.risk import (
     EXIT,
     STOP_LOSS,
     TAKE_PROFIT,
-    AlertChanged,
     AlertsSeen,
     AlertState,
     AlertView,
     BriefingLate,
     ExitView,
-    MonitorChanged,
-    MonitorGone,
-    MonitorsSeen,
     MonitorState,
     MonitorView,
-    PriceAlertChanged,
-    PriceAlertGone,
     PriceAlertView,
     RiskFact,
     RiskView,
@@ -50,16 +46,27 @@ BY_HOLDER: Final = "the program that holds this data directory carries out the e
 _ELSEWHERE: Final = "it left the list without an exit of this desk: another client took it"
 
 
+RISK_KINDS: Final = frozenset({MonitorView, AlertView, PriceAlertView})
+
+
 def reduce_risk(risk: RiskView, fact: RiskFact) -> RiskView:  # noqa: C901, PLR0912  (a closed union)
     """The slice after a fact; whoever calls marks it anew."""
     match fact:
-        case MonitorsSeen():
-            changed = replace(risk, monitors=fact.monitors)
-        case MonitorChanged():
-            changed = replace(risk, monitors=_with_monitor(risk.monitors, fact.monitor))
-        case MonitorGone():
+        case Loaded():
+            changed = replace(risk, monitors=fact.of(MonitorView))
+        case Changed(row=MonitorView() as monitor):
+            changed = replace(risk, monitors=_with_monitor(risk.monitors, monitor))
+        case Changed(row=AlertView() as alert):
+            changed = replace(risk, alerts=_with_alert(risk.alerts, alert))
+        case Changed(row=PriceAlertView() as alert):
+            alerts = _with_price_alert(risk.price_alerts, alert)
+            changed = replace(risk, price_alerts=alerts)
+        case Removed() if fact.kind is MonitorView:
             left = tuple(one for one in risk.monitors if one.key != fact.key)
             changed = replace(risk, monitors=left)
+        case Removed():
+            alerts = tuple(one for one in risk.price_alerts if one.alert_id != fact.key)
+            changed = replace(risk, price_alerts=alerts)
         case AlertsSeen():
             sold = {one.exit_id for one in risk.exits if one.by_service}
             exits = _merged(
@@ -67,18 +74,10 @@ def reduce_risk(risk: RiskView, fact: RiskFact) -> RiskView:  # noqa: C901, PLR0
                 risk.exits,
             )
             changed = replace(risk, alerts=_with_alerts(risk, fact), exits=exits)
-        case AlertChanged():
-            changed = replace(risk, alerts=_with_alert(risk.alerts, fact.alert))
-        case PriceAlertChanged():
-            alerts = _with_price_alert(risk.price_alerts, fact.alert)
-            changed = replace(risk, price_alerts=alerts)
-        case PriceAlertGone():
-            left = tuple(one for one in risk.price_alerts if one.alert_id != fact.alert_id)
-            changed = replace(risk, price_alerts=left)
         case BriefingLate():
             changed = replace(risk, briefing_late=fact.words)
         case _:
-            assert_never(fact)
+            raise TypeError(f"no fact of risk: {fact}")
     return changed
 
 
@@ -260,8 +259,8 @@ def news_of(before: RiskView, after: RiskView, *, is_first: bool) -> Iterator[No
             yield Noticed("warn", said, NoticeKind.EXIT, event)
     if lost and is_first:
         noun = "alert" if len(lost) == 1 else "alerts"
-        said = f"{len(lost)} {noun} expired without an exit: 3 shows them"
-        yield Noticed("bad", said, NoticeKind.ALERT)
+        said = f"{len(lost)} {noun} expired without an exit"
+        yield Noticed("bad", said, NoticeKind.ALERT, fix=Fix.SEE_ALERTS)
 
 
 _LOST: Final = frozenset({AlertState.EXPIRED, AlertState.MISSED})

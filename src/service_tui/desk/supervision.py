@@ -5,7 +5,7 @@ from functools import partial
 
 from service_tui.desk.agents import leashes as fleet
 from service_tui.desk.agents import skills
-from service_tui.desk.agents.leash_line import LeashLines
+from service_tui.desk.agents.leash_line import SkillProxies
 from service_tui.desk.agents.past import pasts_of
 from service_tui.desk.agents.skill_home import SkillHome
 from service_tui.desk.agents.skill_runs import SkillRuns
@@ -31,7 +31,8 @@ from service_tui.desk.commands.agents import (
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.feed.polling import Watched
 from service_tui.desk.halt.skills import SkillAgents
-from service_tui.desk.ports import Ports, Surroundings
+from service_tui.desk.ports import DeskContext, Ports
+from service_tui.desk.reasons import Reason
 from service_tui.desk.registry import Registry
 from service_tui.desk.slices.fleet import PastsSeen
 from service_tui.desk.slices.records import Topic
@@ -42,7 +43,7 @@ from service_tui.units import Micros
 class Supervision:
     """The person's hand on the agents, as the desk carries it out."""
 
-    def __init__(self, around: Surroundings, ports: Ports, watched: Watched) -> None:
+    def __init__(self, around: DeskContext, ports: Ports, watched: Watched) -> None:
         data_dir, clock = around.database.path.parent, around.clock
         self._ports = ports
         self._watched = watched
@@ -50,7 +51,7 @@ class Supervision:
         self._clock = clock
         self._held_in = around.held_in
         self._runs = SkillRuns(data_dir, clock, ports.gate, ports.say, held_in=around.held_in)
-        self._lines = LeashLines(
+        self._lines = SkillProxies(
             ports.client,
             clock,
             ports.say,
@@ -117,7 +118,7 @@ class Supervision:
         await self._skills.runs.close()
         self._lines.close()
 
-    def _against_real(self, order: PlaceTrade, spent: Micros) -> tuple[str, str] | None:
+    def _against_real(self, order: PlaceTrade, spent: Micros) -> Reason | None:
         """What the desk has against a skill's buy for real money; None where it has nothing."""
         found = against_skill(self._ports.state(), order, self._ports.now(), spent)
         return next(found, None)

@@ -6,7 +6,7 @@ Amounts become micros here, once.
 from collections.abc import Iterable
 from typing import Final
 
-from service_tui.desk.advice import advice_of
+from service_tui.desk.advice import fix_of
 from service_tui.desk.slices.agents import (
     AgentLimitsView,
     AgentView,
@@ -37,6 +37,7 @@ from service_tui.desk.slices.records import (
 )
 from service_tui.terms import (
     MONEY_OF,
+    SIM_TRADE_MAX,
     VENUE_ALIASES,
     Action,
     AgentStatus,
@@ -249,17 +250,13 @@ def limits_view(settings: SettingsBody, user: UserSettingsBody, *, sim: bool) ->
     """What binds an order. Either document may pause; a cap of the simulated venue is fixed."""
     return LimitsView(
         paused=settings.trading_paused or user.trading_paused,
-        max_trade=SIM_TRADE_MAX if sim else amount(settings.sdk_max_trade_amount),
+        max_trade=amount(SIM_TRADE_MAX if sim else settings.sdk_max_trade_amount),
         day_spend_max=amount(settings.sdk_daily_limit),
         day_spent=amount(settings.sdk_daily_spent),
         day_trades_max=user.max_trades_per_day,
         day_trades=user.trades_today,
         day_resting=0 if user.rails is None else user.rails.trades_resting,
     )
-
-
-SIM_TRADE_MAX = Micros(500 * ONE)
-"""Source: decisions, "Spend limits by venue"."""
 
 
 def trade_view(row: TradeRow) -> TradeView:
@@ -299,7 +296,7 @@ def quote_view(request_id: int, body: TradeBody, action: Action, held: Micros) -
             request_id=request_id,
             ok=False,
             problem=body.error or "refused without a reason",
-            fix=advice_of(body.error_code, body.fix or body.error_hint or ""),
+            fix=fix_of(body.error_code, body.fix or body.error_hint or ""),
         )
     shares = amount(shares_of(body, action))
     money, fee = amount(body.cost), amount(body.fee)
@@ -520,7 +517,7 @@ def fill_view(body: EventBody, fill: FillPart) -> FillView:
     )
 
 
-def filled_words(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> str:
+def filled_text(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> str:
     """The outcome of a trade in one sentence; on a real venue with its money and its fee."""
     shares = shares_of(body, action)
     state = body.fill_status or body.status or body.order_status
@@ -533,14 +530,14 @@ def filled_words(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> s
     if venue is not Venue.SIM:
         unit = MONEY_OF[venue]
         fee = amount(body.fee) if "fee" in body.model_fields_set else None
-        told = fee_words(fee, action, venue)
+        told = venue_fee_text(fee, action, venue)
         if fee is None and body.fee_rate_bps:
             told = f"fee not told, its rate is {body.fee_rate_bps / 100:g}%"
         paid = f"{body.cost:,.2f} {unit} (average {average:.3f}), {told}"
     return f"{verb} {shares:,.2f} shares, {tail} {paid}{after}"
 
 
-def fee_words(fee: Micros | None, action: Action, venue: Venue) -> str:
+def venue_fee_text(fee: Micros | None, action: Action, venue: Venue) -> str:
     """What a real venue took beside the price; a buy pays it on top, a sale is paid less."""
     if fee is None:
         return "fee not told"
@@ -562,7 +559,7 @@ def briefing_view(body: BriefingBody) -> BriefingView:
         checked_at=timestamp(body.checked_at),
         # A venue of which nothing at all is said is not worth a line.
         venues=tuple(venue for venue in venues if venue != VenueBriefing(venue.venue)),
-        alerts=_once(_alert_words(one) for one in (*body.risk_alerts, *_triggered(body))),
+        alerts=_once(_alert_sentence(one) for one in (*body.risk_alerts, *_triggered(body))),
         warnings=_once(body.risk_warnings),
         actions=_once(body.actions),
         new_markets=tuple(_new_market(one) for one in body.opportunities.new_markets),
@@ -593,7 +590,7 @@ def _triggered(body: BriefingBody) -> tuple[AnyAlert, ...]:
     return body.triggered_risk_alerts or ()
 
 
-def _alert_words(alert: str | AnyAlert) -> str:
+def _alert_sentence(alert: str | AnyAlert) -> str:
     """An alert in a sentence, whether the service says one or only its parts."""
     if isinstance(alert, str):
         return alert

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from service_tui.desk.agents import handlers as agents
+from service_tui.desk.changes import Removed
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import Govern
 from service_tui.desk.commands.halt import ExitAll, Halt, Resume
@@ -32,7 +33,6 @@ from service_tui.desk.commands.settings import (
     WatchMarket,
 )
 from service_tui.desk.commands.trading import AskQuote, CancelOrders, GiveUp, PlaceTrade
-from service_tui.desk.facts import Revealed
 from service_tui.desk.feed.polling import Watched
 from service_tui.desk.halt.exit_all import exit_all
 from service_tui.desk.halt.halting import Halting
@@ -45,6 +45,7 @@ from service_tui.desk.risk import price_alerts
 from service_tui.desk.risk.exits import Exits
 from service_tui.desk.settings import handlers as settings
 from service_tui.desk.settings import rails
+from service_tui.desk.slices.agents import RevealedView
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
@@ -56,7 +57,7 @@ from service_tui.storage.price_alerts import PriceAlerts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Works:
+class CommandRouter:
     """All that carries something out, by the noun of what is carried out."""
 
     ports: Ports
@@ -79,7 +80,7 @@ class Works:
         on(GiveUp, lambda given: give_up(given, ports))
         on(CancelOrders, lambda order: orders.cancel(order, ports))
         on(Govern, lambda order: agents.govern(order, ports))
-        on(Forget, lambda _: ports.say(Revealed(None)))
+        on(Forget, lambda _: ports.say(Removed(RevealedView)))
         on(SetMonitor, lambda order: monitors.set_monitor(order, ports))
         on(SetMonitors, lambda order: monitors.set_monitors(order, ports))
         on(RemoveMonitor, lambda order: monitors.remove_monitor(order, ports))

@@ -17,7 +17,7 @@ class CallKind(StrEnum):
     APPROVE = "approve"
 
 
-class Fate(StrEnum):
+class PlannedOutcome(StrEnum):
     """What is to become of a transaction: for rehearsals of what can go wrong."""
 
     OK = "ok"
@@ -109,7 +109,7 @@ class TxSent(NamedTuple):
     gas: int
     max_fee: int
     due: int
-    fate: Fate = Fate.OK
+    fate: PlannedOutcome = PlannedOutcome.OK
     replaces: str = ""
 
 

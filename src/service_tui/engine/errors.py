@@ -22,6 +22,8 @@ Raised by the engine before anything changed; made into an answer by server.refu
 
 from typing import ClassVar
 
+from service_tui.terms import ORDER_SHARES_MIN
+
 
 class Refusal(Exception):
     """An orderly no: `error` says what, `fix` what to do, `code` is for machines.
@@ -331,7 +333,7 @@ class OrderTooSmall(BelowMinimum):
     """Fewer shares than the venue takes in one order."""
 
     code = "ORDER_TOO_SMALL"
-    fix = "raise the amount to at least 5 shares"
+    fix = f"raise the amount to at least {ORDER_SHARES_MIN} shares"
 
 
 class InvalidTick(BadOrder):

@@ -366,7 +366,7 @@ class OrderEnded(NamedTuple):
     returned: Micros
 
 
-class Redeemed(NamedTuple):
+class PositionRedeemed(NamedTuple):
     """A position on a real venue became cash, or with a payout of 0 was burned for nothing.
 
     With `tx_hash` it happened on the chain, by an external wallet: the position waits for its
@@ -400,7 +400,7 @@ class Claimed(NamedTuple):
     tx_hash: str = ""
 
 
-VenueEvent = OrderPlaced | OrderFilled | OrderEnded | Redeemed | Claimed
+VenueEvent = OrderPlaced | OrderFilled | OrderEnded | PositionRedeemed | Claimed
 """What happens on the real venues."""
 
 
@@ -539,7 +539,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "order": OrderPlaced,
     "order_fill": OrderFilled,
     "order_end": OrderEnded,
-    "redeemed": Redeemed,
+    "redeemed": PositionRedeemed,
     "client": ClientSeen,
     "failed": TradeFailed,
     "halt": HaltSet,

@@ -1,15 +1,15 @@
 """What selling all of a held side now brings: the figure that targets are measured by."""
 
-from service_tui.engine.books.book import Wanted, walk
+from service_tui.engine.books.book import TakeRequest, walk
 from service_tui.engine.books.liquidity import fee_rate_bps
 from service_tui.engine.books.venues import Times
-from service_tui.engine.risk.monitors import Held, Monitor, Prices, prices_at
+from service_tui.engine.risk.monitors import Monitor, MonitoredSide, Prices, prices_at
 from service_tui.engine.world import World
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros
 
 
-def exit_value(world: World, held: Held, times: Times) -> Micros:
+def exit_value(world: World, held: MonitoredSide, times: Times) -> Micros:
     """What selling all of it now brings, after the fee, as far as the book reaches."""
     shares = world.risk.held_on(held).shares
     if held.venue is Venue.SIM:
@@ -23,7 +23,7 @@ def exit_value(world: World, held: Held, times: Times) -> Micros:
         for one in book.offers(times, bids=held.side is Side.YES)
         if one.order is None or one.order.agent_id != held.agent_id
     ]
-    wanted = Wanted(held.agent_id, held.side, Action.SELL, None, None, shares)
+    wanted = TakeRequest(held.agent_id, held.side, Action.SELL, None, None, shares)
     found = walk(offers, wanted, fee_rate_bps(book.listing))
     return Micros(max(0, found.money - found.fee))
 

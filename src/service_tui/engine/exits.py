@@ -13,7 +13,7 @@ from service_tui.engine.errors import MarketNotOpen, Refusal
 from service_tui.engine.events import AlertEnded, Breached, Event, Note
 from service_tui.engine.exit_values import met_at, prices_of
 from service_tui.engine.risk.alerts import RiskAlert
-from service_tui.engine.risk.monitors import Crossed, Held
+from service_tui.engine.risk.monitors import Crossed, MonitoredSide
 from service_tui.engine.world import World
 from service_tui.terms import (
     Action,
@@ -75,7 +75,7 @@ def is_for_service(world: World, alert: RiskAlert) -> bool:
     return breach.venue is Venue.SIM or is_managed
 
 
-def is_remainder(world: World, held: Held) -> bool:
+def is_remainder(world: World, held: MonitoredSide) -> bool:
     """Whether what is held is below the least order of its venue, so that no order sells it."""
     shares = world.risk.held_on(held).shares
     if held.venue is Venue.SIM:

@@ -6,8 +6,8 @@ Source: spec, "Limits"; wire reference, section 7; decisions, "Spend limits".
 from dataclasses import dataclass
 from typing import Final
 
-from service_tui.terms import Plan, Venue
-from service_tui.units import Micros
+from service_tui.terms import SIM_MARKET_MAX, SIM_TRADE_MAX, Plan, Venue
+from service_tui.units import ONE, Micros
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ PLANS: Final = {
     Plan.ELITE: PlanLimits(None, None, 20, 250, 10),
 }
 
-TRADE_MAX: Final = {Venue.SIM: Micros(500_000_000)}
+TRADE_MAX: Final = {Venue.SIM: Micros(SIM_TRADE_MAX * ONE)}
 """Money of one buy. The real venues have the agent's own `max_trade`."""
 
-MARKET_MAX: Final = {Venue.SIM: Micros(2_000_000_000)}
+MARKET_MAX: Final = {Venue.SIM: Micros(SIM_MARKET_MAX * ONE)}
 """Cost of what one agent holds in one market."""
 
 MAX_TRADE_DEFAULT: Final = Micros(100_000_000)

@@ -7,7 +7,7 @@ from service_tui.terms import Category, Venue
 from service_tui.units import Micros, Probability, Timestamp
 
 
-class Report(NamedTuple):
+class NewsReport(NamedTuple):
     """A line of news to come: when, how far it moves the log-odds of YES, what it says."""
 
     at: Timestamp
@@ -39,6 +39,6 @@ class Listing:
     resolved_at: Timestamp
     outcome: bool
     strength: float
-    news: tuple[Report, ...]
+    news: tuple[NewsReport, ...]
     home: Venue = Venue.SIM
     subject: str = ""

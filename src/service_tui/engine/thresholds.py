@@ -14,7 +14,7 @@ from service_tui.engine.errors import (
 )
 from service_tui.engine.events import AlertEnded, MonitorDeleted, MonitorSet
 from service_tui.engine.risk.alerts import RiskAlert
-from service_tui.engine.risk.monitors import Held, Monitor
+from service_tui.engine.risk.monitors import Monitor, MonitoredSide
 from service_tui.engine.world import World
 from service_tui.terms import AlertStatus, Side, Venue
 from service_tui.units import Timestamp
@@ -28,7 +28,7 @@ class Spot(NamedTuple):
     venue: Venue | None = None
 
 
-class Wanted(NamedTuple):
+class ThresholdRequest(NamedTuple):
     """Thresholds for a side, fractions of its average cost; None removes one.
 
     Those that `kept` names were not sent: they stay as they are.
@@ -51,7 +51,7 @@ def _venues_of(world: World, spot: Spot) -> tuple[Venue, ...]:
 
 
 def set_monitor(
-    world: World, agent: Agent, wanted: Wanted, at: Timestamp
+    world: World, agent: Agent, wanted: ThresholdRequest, at: Timestamp
 ) -> tuple[MonitorSet, Monitor]:
     """Watch a side that the agent holds; what is not sent stays as an earlier monitor has it.
 
@@ -72,7 +72,7 @@ def set_monitor(
     risk = world.risk
     risk.settle()
     for venue in _venues_of(world, spot):
-        held = Held(agent.agent_id, venue, spot.market_id, spot.side)
+        held = MonitoredSide(agent.agent_id, venue, spot.market_id, spot.side)
         if risk.held_on(held).shares:
             known = risk.monitors.get(held)
             thresholds = _thresholds(wanted, known, agent.settings.stop_loss_pct)
@@ -90,7 +90,7 @@ def set_monitor(
 
 
 def _thresholds(
-    wanted: Wanted, known: Monitor | None, default_stop: float | None
+    wanted: ThresholdRequest, known: Monitor | None, default_stop: float | None
 ) -> tuple[float | None, float | None]:
     """The stop and the target that a monitor has from now on."""
     stop, target = wanted.stop_loss_pct, wanted.take_profit_pct
@@ -119,7 +119,7 @@ def delete_monitor(world: World, agent: Agent, spot: Spot, at: Timestamp) -> Mon
     """
     world.risk.settle()
     for venue in (spot.venue,) if spot.venue else tuple(Venue)[::-1]:
-        if world.risk.monitors.get(Held(agent.agent_id, venue, spot.market_id, spot.side)):
+        if world.risk.monitors.get(MonitoredSide(agent.agent_id, venue, spot.market_id, spot.side)):
             event = MonitorDeleted(agent.agent_id, at, venue, spot.market_id, spot.side)
             world.risk.apply(event)
             return event

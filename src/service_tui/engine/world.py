@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition, asked_before
-from service_tui.engine.agents.halt import Halt
-from service_tui.engine.agents.holding import Holding
+from service_tui.engine.agents.halt import HaltState
+from service_tui.engine.agents.holding import PendingTrades
 from service_tui.engine.amm.exchange import Exchange, Order
 from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.amm.market import Market, Quote
@@ -41,14 +41,15 @@ from service_tui.engine.events import (
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.reactor.reactor import Reactor
 from service_tui.engine.reactor.settling import apply_settled
-from service_tui.engine.reactor.wallet_trades import Around
+from service_tui.engine.reactor.wallet_trades import WalletContext
 from service_tui.engine.research.research import Research
 from service_tui.engine.risk.risk import UNSEEN_MAX, Risk
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.tape.feed import NewsItem, tape_of
 from service_tui.engine.tape.meanwhile import Meanwhile, count_unseen
+from service_tui.engine.tape.topics import Topics
 from service_tui.terms import Plan
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Micros, Timestamp, sum_of
 
 ISSUER: Final = "issuer"
 CROWD: Final = "crowd"
@@ -75,15 +76,22 @@ Noted = ClientSeen | TradeFailed | ReactorEvent | ChainEvent | ExperimentLogged 
 class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     """Everything that the embedded service knows, changed by `apply` alone."""
 
-    def __init__(self, seed: int, at: Timestamp, balances: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        seed: int,
+        at: Timestamp,
+        topics: Topics,
+        balances: Mapping[str, Micros] | None = None,
+    ) -> None:
         self.seed = seed
-        self.tape = tape_of(seed)
+        self.topics = topics
+        self.tape = tape_of(seed, topics)
         self.markets: dict[str, Market] = {}
         # Markets that ended since the server last wrote some down: it takes them from here.
         self.ended: dict[str, Market] = {}
         self.agents: dict[str, Agent] = {}
         self.ledger = Ledger(balances)
-        self.halt = Halt()
+        self.halt = HaltState()
         self.exchange = Exchange(self.markets, self.agents, self.ledger, self.halt)
         self.plan: Plan | None = None
         self.venues = Venues(seed, self.markets, self.agents, self.ledger, self.halt)
@@ -92,8 +100,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.reactor = Reactor(self.venues.mirrors)
         self.chain = Chain(self.ledger)
         self.research = Research()
-        self.holding = Holding(self.agents)
-        self.around = Around(seed, self.tape, self.markets, self.venues, self.reactor)
+        self.holding = PendingTrades(self.agents)
+        self.around = WalletContext(seed, self.tape, self.markets, self.venues, self.reactor)
         self.speed = 1
         self.at = at
         self.world_at = at
@@ -162,7 +170,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def equity(self, agent: Agent) -> Micros:
         """Cash plus the mark value of what is held."""
-        value = sum(
+        value = sum_of(
             position.mark_value(self.markets[market_id].price())
             for market_id, position in agent.positions.items()
         )
@@ -380,7 +388,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     def _close_maker(self, market: Market) -> None:
         """Empty the account of a resolved market's maker, whose loss has its bound."""
         left = self.ledger.balance(market.account)
-        if not left >= -market.worst_loss() - LOSS_SLACK:
+        if not int(left) >= -market.worst_loss() - LOSS_SLACK:
             raise MakerBoundError(f"{market.market_id}: the maker lost {-left} micros")
         if left > 0:
             self.ledger.transfer(market.account, MAKERS, left)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from service_tui.experiments import CAP_DEFAULT, Result, Standing, standing
+from service_tui.experiments import CAP_DEFAULT, Result, SeriesState, standing
 from service_tui.terms import Direction, ExperimentStatus
 
 FILE: Final = "autoresearch.jsonl"
@@ -119,7 +119,7 @@ class Notes:
             if (one.config.skill, one.segment) == (config.skill, config.segment)
         ]
 
-    def standing_of(self, config: Config, cap: int | None = None) -> Standing:
+    def standing_of(self, config: Config, cap: int | None = None) -> SeriesState:
         """Where a session stands."""
         results = [Result(one.status, one.metric) for one in self.results_of(config)]
         limit = config.cap if cap is None else cap

@@ -31,7 +31,7 @@ class Live:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RegistryEntry:
     """A repository. `pid` is the server that drives it now, 0 for none."""
 
     repository: str
@@ -49,7 +49,7 @@ def path_of(data_dir: Path, repository: Path) -> Path:
     return data_dir / FOLDER / f"{name}.json"
 
 
-def write(path: Path, entry: Entry) -> None:
+def write(path: Path, entry: RegistryEntry) -> None:
     """Put an entry down, whole or not at all; a disk that refuses costs only the look on."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -58,9 +58,9 @@ def write(path: Path, entry: Entry) -> None:
         beside.replace(path)
 
 
-def entries(data_dir: Path) -> list[Entry]:
+def entries(data_dir: Path) -> list[RegistryEntry]:
     """Every repository that is known here; what cannot be read is passed over."""
-    found: list[Entry] = []
+    found: list[RegistryEntry] = []
     folder = data_dir / FOLDER
     for path in sorted(folder.glob("*.json"))[:ENTRIES_MAX]:
         entry = read(path)
@@ -69,7 +69,7 @@ def entries(data_dir: Path) -> list[Entry]:
     return found
 
 
-def read(path: Path) -> Entry | None:
+def read(path: Path) -> RegistryEntry | None:
     """One entry; None where there is none that can be read."""
     try:
         if path.stat().st_size > ENTRY_BYTES_MAX:
@@ -80,13 +80,13 @@ def read(path: Path) -> Entry | None:
         return None
 
 
-def _entry_of(said: Mapping[str, object]) -> Entry:
+def _entry_of(said: Mapping[str, object]) -> RegistryEntry:
     live = said.get("live")
     plain: dict[str, object] = {
-        name: value for name, value in said.items() if name in Entry.__slots__
+        name: value for name, value in said.items() if name in RegistryEntry.__slots__
     }
     plain["live"] = _live_of(live) if isinstance(live, dict) else None  # pyright: ignore[reportUnknownArgumentType]
-    entry = Entry(**plain)  # pyright: ignore[reportArgumentType]
+    entry = RegistryEntry(**plain)  # pyright: ignore[reportArgumentType]
     if not isinstance(entry.repository, str) or not isinstance(entry.pid, int):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError("no entry")
     return entry

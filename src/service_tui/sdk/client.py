@@ -13,7 +13,7 @@ from service_tui.clock import Clock, SystemClock
 from service_tui.config import WALLET_VARIABLE
 from service_tui.sdk.exits import sell_for
 from service_tui.sdk.guards import CONFLICT, Guards
-from service_tui.sdk.line import Line
+from service_tui.sdk.line import SyncTransport
 from service_tui.sdk.opening import address_of, may_be_plain, opening_of, signing_key
 from service_tui.sdk.orders import order_of, signal_with
 from service_tui.sdk.paper import Paper
@@ -105,7 +105,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         self.live: Final = live
         self._opening: Final = opening_of(api_key, base_url, os.environ)
         self._guards: Final = Guards(clock)
-        line = Line(
+        line = SyncTransport(
             self._opening.base_url,
             self._opening.api_key,
             clock=clock,
@@ -147,7 +147,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         """Register a new agent; its key is in this answer and never again."""
         url = address_of(base_url, os.environ)
         insecure = may_be_plain(os.environ)
-        line = Line(url, None, clock=SystemClock(), allow_insecure=insecure)
+        line = SyncTransport(url, None, clock=SystemClock(), allow_insecure=insecure)
         try:
             return line.ask(on.REGISTER, body=RegisterRequest(name=name, description=description))
         finally:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from service_tui.client.errors import NotFoundError, ServiceError
-from service_tui.sdk.line import Line
+from service_tui.sdk.line import SyncTransport
 from service_tui.sdk.result import TradeResult, answered
 from service_tui.terms import Action, OrderType, Venue
 from service_tui.units import Timestamp
@@ -30,7 +30,9 @@ GRAIN: Final = 100_000
 KEY_MAX: Final = 128
 
 
-def sell_for(line: Line, alerts: Iterable[RiskAlertBody], now: Timestamp) -> list[TradeResult]:
+def sell_for(
+    line: SyncTransport, alerts: Iterable[RiskAlertBody], now: Timestamp
+) -> list[TradeResult]:
     """Sell for every alert that waits for a client.
 
     Args:
@@ -55,7 +57,7 @@ def _shares(alert: RiskAlertBody) -> float:
     return math.floor(alert.shares * GRAIN + 1e-3) / GRAIN
 
 
-def _sell(line: Line, alert: RiskAlertBody) -> TradeResult | None:
+def _sell(line: SyncTransport, alert: RiskAlertBody) -> TradeResult | None:
     """Sell, and say so once it is confirmed; None where the service gave no answer to go by."""
     ref = _key_of(alert)
     # Without a word of the venue it is the one that the published service knows here.
@@ -83,7 +85,7 @@ def _sell(line: Line, alert: RiskAlertBody) -> TradeResult | None:
     return result
 
 
-def _acknowledge(line: Line, alert: RiskAlertBody) -> None:
+def _acknowledge(line: SyncTransport, alert: RiskAlertBody) -> None:
     path = {"market_id": alert.market_id, "side": alert.side.value}
     query = RiskAlertQuery(venue=alert.venue, alert_id=alert.id or None)
     try:

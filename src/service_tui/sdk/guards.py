@@ -19,7 +19,7 @@ CONFLICT: Final = "conflicts skipped"
 
 
 @dataclass(slots=True)
-class _Holding:
+class _GuardedMarket:
     """One market: shares by side, who bought them, and the sources of buys on their way.
 
     `ordered_at` is when a buy was last accepted, perhaps without a fill yet; seconds, monotonic.
@@ -38,13 +38,13 @@ class _Holding:
             or any(count > 0 for count in self.shares.values())
         )
 
-    def without_shares(self, now: float) -> "_Holding":
+    def without_shares(self, now: float) -> "_GuardedMarket":
         """What no position shows: buys on their way, and one that was accepted just now."""
         ordered_at = self.ordered_at
         if ordered_at is not None and not now - ordered_at < FRESH_S:
             ordered_at = None
         sources = self.sources if ordered_at is not None else set[str]()
-        return _Holding(sources=sources, pending=self.pending, ordered_at=ordered_at)
+        return _GuardedMarket(sources=sources, pending=self.pending, ordered_at=ordered_at)
 
     @property
     def buyers(self) -> set[str]:
@@ -57,7 +57,7 @@ class Guards:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._holdings: dict[str, _Holding] = {}
+        self._holdings: dict[str, _GuardedMarket] = {}
         self._read_at: float | None = None
 
     @property
@@ -79,7 +79,7 @@ class Guards:
                 if holding.without_shares(now).is_held
             }
             for row in positions:
-                holding = self._holdings.setdefault(row.market_id, _Holding())
+                holding = self._holdings.setdefault(row.market_id, _GuardedMarket())
                 # One market may have a row on each of two venues.
                 for side, count in (("yes", row.shares_yes), ("no", row.shares_no)):
                     holding.shares[side] = holding.shares.get(side, 0.0) + count
@@ -98,7 +98,7 @@ class Guards:
             None, or why the buy is held back.
         """
         with self._lock:
-            holding = self._holdings.setdefault(request.market_id, _Holding())
+            holding = self._holdings.setdefault(request.market_id, _GuardedMarket())
             source = request.source or ""
             if holding.is_held:
                 if source and holding.buyers - {source}:
@@ -112,7 +112,7 @@ class Guards:
     def settle(self, request: TradeRequest, answer: TradeBody | None) -> None:
         """Count what an order brought; None where nothing came of it. Ends a reservation."""
         with self._lock:
-            holding = self._holdings.setdefault(request.market_id, _Holding())
+            holding = self._holdings.setdefault(request.market_id, _GuardedMarket())
             source = request.source or ""
             if request.action is Action.BUY and source in holding.pending:
                 holding.pending.remove(source)

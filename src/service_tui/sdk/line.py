@@ -29,7 +29,7 @@ end as unknown."""
 CONNECTIONS_MAX: Final = 20
 
 
-class Line:
+class SyncTransport:
     """A client of one service, and the thread on which it waits. Ends when nobody holds it."""
 
     def __init__(

@@ -13,7 +13,7 @@ from service_tui.config import (
     URL_VARIABLE,
     WALLET_VARIABLE,
 )
-from service_tui.signing.book import Exchange, exchange_of
+from service_tui.signing.book import ExchangeVersion, exchange_of
 
 CAP_VARIABLE: Final = "EXPOSURE_CAP_USD"
 _PRIVATE_KEY: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}")
@@ -33,7 +33,7 @@ class Opening:
     allow_insecure: bool = False
     skip_preflight: bool = False
     exposure_cap: float | None = None
-    exchange: Exchange = Exchange.V1
+    exchange: ExchangeVersion = ExchangeVersion.V1
 
 
 def opening_of(api_key: str | None, base_url: str | None, environ: Mapping[str, str]) -> Opening:

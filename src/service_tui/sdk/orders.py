@@ -9,14 +9,9 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from service_tui.terms import Action, Venue
+from service_tui.terms import MONEY_DECIMALS, PRICE_HIGH, PRICE_LOW, SHARE_DECIMALS, Action, Venue
 from service_tui.wire.base import SignalValue
 from service_tui.wire.trades import TradeRequest
-
-MONEY_DECIMALS: Final = 2
-SHARE_DECIMALS: Final = 5
-PRICE_LOW: Final = 0.001
-PRICE_HIGH: Final = 0.999
 
 NO_PRICE: Final = frozenset({Venue.SOL})
 """ours: `sim` takes a price bound too, since decisions ("Reactor sizing") let it honour one."""

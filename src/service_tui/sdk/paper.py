@@ -11,8 +11,17 @@ from typing import Final
 
 from service_tui.clock import Clock
 from service_tui.sdk.result import TradeResult
-from service_tui.terms import NEW_AGENT_CASH_SIM, Action, MarketStatus, Side, TradeStatus, Venue
-from service_tui.units import ONE, Micros, decimal, micros, money_down, shares_down
+from service_tui.terms import (
+    NEW_AGENT_CASH_SIM,
+    PRICE_HIGH,
+    PRICE_LOW,
+    Action,
+    MarketStatus,
+    Side,
+    TradeStatus,
+    Venue,
+)
+from service_tui.units import ONE, Micros, decimal, micros, money_down, shares_down, sum_of
 from service_tui.wire.base import moment
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.positions import (
@@ -23,14 +32,12 @@ from service_tui.wire.positions import (
 )
 from service_tui.wire.trades import TradeBalance, TradeRequest, TradeRow
 
-PRICE_LOW: Final = 0.001
-PRICE_HIGH: Final = 0.999
 HALF_SPREAD: Final = 0.01
 """Where the market does not say."""
 
 
 @dataclass(slots=True)
-class _Holding:
+class _PaperMarket:
     """Shares and cost by side, micros; `market` as it was last read."""
 
     market: MarketBody
@@ -73,7 +80,7 @@ class Paper:
         self._lock = threading.Lock()
         self._number = itertools.count(1)
         self._cash = micros(NEW_AGENT_CASH_SIM)
-        self._holdings: dict[str, _Holding] = {}
+        self._holdings: dict[str, _PaperMarket] = {}
         self._trades: list[TradeRow] = []
 
     @property
@@ -131,7 +138,7 @@ class Paper:
         self, market: MarketBody, request: TradeRequest, shares: Micros, money: Micros
     ) -> None:
         side = request.side
-        holding = self._holdings.setdefault(market.id, _Holding(market, request.venue))
+        holding = self._holdings.setdefault(market.id, _PaperMarket(market, request.venue))
         held, cost = holding.shares.get(side, Micros(0)), holding.cost.get(side, Micros(0))
         if request.action is Action.BUY:
             self._cash = Micros(self._cash - money)
@@ -243,9 +250,9 @@ def _sizes(request: TradeRequest, price: float) -> tuple[Micros, Micros]:
     return shares, money_down(shares / ONE * price)
 
 
-def _position(holding: _Holding) -> PositionBody:
+def _position(holding: _PaperMarket) -> PositionBody:
     shares = {side: decimal(holding.shares.get(side, Micros(0))) for side in Side}
-    cost = decimal(Micros(sum(holding.cost.values())))
+    cost = decimal(sum_of(holding.cost.values()))
     value = round(
         sum(shares[side] * mid_of(holding.market, side, holding.venue) for side in Side), 6
     )

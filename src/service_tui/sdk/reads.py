@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Final, Literal
 
 from service_tui.client.errors import NotFoundError
-from service_tui.sdk.line import Line
+from service_tui.sdk.line import SyncTransport
 from service_tui.sdk.paper import Paper
-from service_tui.terms import VENUE_ALIASES, Action, Side, Venue
+from service_tui.terms import MARKET_IDS_MAX, VENUE_ALIASES, Action, Side, Venue
 from service_tui.wire.advice import TroubleshootBody, TroubleshootRequest
 from service_tui.wire.agents import AgentBody, ContextBody
 from service_tui.wire.briefing import BriefingBody, BriefingQuery
@@ -31,8 +31,6 @@ from service_tui.wire.reactor import PendingQuery, SignalBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
 from service_tui.wire.trades import TradesBody, TradesQuery
 
-IDS_MAX: Final = 50
-
 POSITIONS_PAGE: Final = 500
 """Positions in one answer: a quarter of what a client takes."""
 
@@ -40,7 +38,7 @@ POSITIONS_PAGE: Final = 500
 class Reads:  # noqa: PLR0904  (one face with the names of the service)
     """The reading half of ServiceClient."""
 
-    def __init__(self, line: Line, paper: Paper | None) -> None:
+    def __init__(self, line: SyncTransport, paper: Paper | None) -> None:
         """Read from a line, and where there is a paper purse what is held from that."""
         self._line: Final = line
         self._paper: Final = paper
@@ -269,9 +267,9 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
     def _seen(self, paper: Paper) -> Paper:
         """The paper purse, after it was shown today's prices of what it holds."""
         held = paper.held
-        for first in range(0, len(held), IDS_MAX):
-            ids = ",".join(held[first : first + IDS_MAX])
-            query = MarketsQuery(ids=ids, limit=IDS_MAX, status="all", tradeable_only=False)
+        for first in range(0, len(held), MARKET_IDS_MAX):
+            ids = ",".join(held[first : first + MARKET_IDS_MAX])
+            query = MarketsQuery(ids=ids, limit=MARKET_IDS_MAX, status="all", tradeable_only=False)
             paper.see(self._line.ask(on.MARKETS, query=query).markets)
         return paper
 

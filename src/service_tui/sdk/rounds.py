@@ -14,12 +14,11 @@ from service_tui.sdk.client import ServiceClient
 from service_tui.sdk.guards import CONFLICT, REBUY
 from service_tui.sdk.result import TradeResult
 from service_tui.skills.package import DAILY_BUDGET_USD, budget_variable
-from service_tui.terms import Action, TradeStatus
+from service_tui.terms import TRADES_PAGE_MAX, Action, TradeStatus
 from service_tui.units import Timestamp
 from service_tui.wire.base import SignalValue, moment
 
 DAY_S: Final = 86_400.0
-PAGE: Final = 200
 """Trades of one reading; the most that the service gives."""
 
 TRADES: Final = 2
@@ -96,7 +95,7 @@ Ideas = Callable[[ServiceClient], Iterable[Idea]]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RoundReport:
     """What a round came to, in the names of the report. Source: wire reference, section 10.
 
     `asked_usd` is money of buys that wait for the operator or rest on a book: no trades yet.
@@ -124,7 +123,7 @@ def one_round(
     left: float,
     trades: int = TRADES,
     asked: float = 0.0,
-) -> Report:
+) -> RoundReport:
     """Buy what a skill wants now, until enough was bought; what is above the budget is left out.
 
     It ends early where the service refuses too much, or says what it would say to every idea.
@@ -147,7 +146,7 @@ def one_round(
     spent, waiting, why = 0.0, 0.0, None
     # Written so that what is no number leaves nothing to spend.
     if not left > 0:
-        return Report(skip_reason=WAITS if left + asked > 0 else USED_UP)
+        return RoundReport(skip_reason=WAITS if left + asked > 0 else USED_UP)
     for idea in ideas(client):
         seen += 1
         if not round(spent + waiting + idea.amount, 2) <= left:
@@ -188,7 +187,7 @@ def one_round(
         idea.bought()
         if taken >= trades:
             break
-    return Report(seen, tried, done, round(spent, 2), why, round(waiting, 2))
+    return RoundReport(seen, tried, done, round(spent, 2), why, round(waiting, 2))
 
 
 def _waits(result: TradeResult) -> bool:
@@ -257,15 +256,17 @@ def spent_on(client: ServiceClient, slug: str, day: int) -> float:
     """
     since, until = (moment(Timestamp(one * DAY_S)) for one in (day, day + 1))
     money: dict[str, float] = {}
-    for offset in itertools.count(step=PAGE):
-        page = client.get_trades(limit=PAGE, offset=offset, since=since, until=until).trades
+    for offset in itertools.count(step=TRADES_PAGE_MAX):
+        page = client.get_trades(
+            limit=TRADES_PAGE_MAX, offset=offset, since=since, until=until
+        ).trades
         # Pages overlap where something is traded meanwhile; one that tells nothing new is the last.
         is_new = any(row.id not in money for row in page)
         for row in page:
             is_own = slug == row.skill_slug or row.source == f"sdk:{slug}"
             counts = is_own and row.action == Action.BUY.value and since <= row.created_at < until
             money[row.id] = row.cost + row.fee if counts else 0.0
-        if not is_new or len(page) < PAGE or page[-1].created_at < since:
+        if not is_new or len(page) < TRADES_PAGE_MAX or page[-1].created_at < since:
             break
     return round(sum(money.values()), 6)
 

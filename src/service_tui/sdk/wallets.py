@@ -20,11 +20,11 @@ from service_tui.client.errors import (
     UnreachableError,
 )
 from service_tui.clock import Clock
-from service_tui.sdk.line import Line
+from service_tui.sdk.line import SyncTransport
 from service_tui.sdk.opening import Opening
 from service_tui.sdk.reads import POSITIONS_PAGE
 from service_tui.signing.approvals import Approval, approvals, missing
-from service_tui.signing.chain import Answer, Chain, Parameter, Receipt
+from service_tui.signing.chain import Answer, ChainReader, Parameter, Receipt
 from service_tui.signing.contracts import Contracts
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.errors import (
@@ -37,7 +37,7 @@ from service_tui.signing.errors import (
 )
 from service_tui.signing.link import Challenge, sign_challenge
 from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order, token_number
-from service_tui.signing.policy import Judged, Policy, Redemption, Unsigned
+from service_tui.signing.policy import Judged, Redemption, SigningPolicy, Unsigned
 from service_tui.signing.redemption import check_redeemable
 from service_tui.signing.signer import LocalSigner
 from service_tui.signing.tokens import condition_bytes, outcome_token
@@ -105,12 +105,14 @@ class Approvals:
 class OwnWallet:
     """One key, towards one service."""
 
-    def __init__(self, line: Line, signer: LocalSigner, opening: Opening, clock: Clock) -> None:
+    def __init__(
+        self, line: SyncTransport, signer: LocalSigner, opening: Opening, clock: Clock
+    ) -> None:
         self._line = line
         self._signer = signer
         self._host = urlsplit(opening.base_url).hostname or ""
         self._clock = clock
-        self._policy = Policy(exchange=opening.exchange)
+        self._policy = SigningPolicy(exchange=opening.exchange)
         self._spent: tuple[int, int] = (0, 0)
         # Signed once, sent until it is on the chain: never a second nonce for one redemption.
         self._under_way: dict[tuple[str, str], SignedTransaction] = {}
@@ -121,7 +123,7 @@ class OwnWallet:
         return self._signer.address
 
     @cached_property
-    def _chain(self) -> Chain:
+    def _chain(self) -> ChainReader:
         from service_tui.signing.node import chain_of  # noqa: PLC0415
 
         return chain_of(self._rpc)
@@ -437,7 +439,7 @@ def _answered(said: RedeemBody, market_id: str, side: str) -> Redeemed:
     )
 
 
-def wallet_of(line: Line, key: str, opening: Opening, clock: Clock) -> OwnWallet | None:
+def wallet_of(line: SyncTransport, key: str, opening: Opening, clock: Clock) -> OwnWallet | None:
     """The wallet of a key; None where there is no key."""
     return OwnWallet(line, LocalSigner(key), opening, clock) if key else None
 
@@ -460,7 +462,7 @@ def not_redeemed(market_id: str, side: str, error: ServiceError | SigningError) 
     )
 
 
-def redeemed_by_service(line: Line, market_id: str, side: str) -> Redeemed:
+def redeemed_by_service(line: SyncTransport, market_id: str, side: str) -> Redeemed:
     """Ask the service to redeem with its own key."""
     request = RedeemRequest(market_id=market_id, side=Side(side))
     said = line.ask(on_wallet.REDEEM, body=request)

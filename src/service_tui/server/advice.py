@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from service_tui.engine.errors import Refusal
+from service_tui.terms import ORDER_SHARES_MIN
 
 _CODE: Final = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)*\b")
 """Codes of refusals as they stand in answers."""
@@ -156,7 +157,7 @@ TABLE: Final = (
     ),
     _row(
         r"order too small|below.?minimum|minimum (order|of 5)|at least 5 shares",
-        "Raise the amount. The EVM venue takes orders of 5 shares or more.",
+        f"Raise the amount. The EVM venue takes orders of {ORDER_SHARES_MIN} shares or more.",
         "Limits: minimum order",
     ),
     _row(

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
+from urllib.parse import parse_qs
 
 from pydantic import ValidationError
 from starlette.applications import Starlette
@@ -19,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import ClientSeen
+from service_tui.server.claim.page import HEADERS
 from service_tui.server.document import document
 from service_tui.server.events.listeners import BEAT_S
 from service_tui.server.events.stream import STATE, EventStream, OpenStreams, last_heard, streams_of
@@ -31,7 +33,7 @@ from service_tui.server.http.access import (
     check_origin,
     host_name,
 )
-from service_tui.server.http.direct import Answering, Call, Front, JsonText
+from service_tui.server.http.direct import Answering, DirectRequest, Front, JsonText
 from service_tui.server.http.idempotency import Promise
 from service_tui.server.http.names import VENUES, Speech, speech_of
 from service_tui.server.http.paid_calls import admitted
@@ -43,13 +45,68 @@ from service_tui.server.http.refusals import (
     invalid_items,
     wrong_path,
 )
-from service_tui.server.http.service import Asked, Handler, Service, StreamHandler
-from service_tui.server.pages import claim_page, is_own_form
+from service_tui.server.http.service import Handler, RequestContext, Service, StreamHandler
+from service_tui.server.routes.claim import HtmlPage, enter, show
 from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.public import CLAIM_PAGE, HEALTH
+
+FORM: Final = "application/x-www-form-urlencoded"
+FORM_MAX: Final = 1_024
+"""Bytes of a form; an honest one has thirty."""
+
+_FIELDS_MAX: Final = 4
+_BEFORE_CODE: Final = CLAIM_PAGE.partition("{")[0]
+
+
+def is_own_form(method: str, path: str) -> bool:
+    """Whether this is the one call that a page of ours may make."""
+    return method == "POST" and path.startswith(_BEFORE_CODE)
+
+
+def claim_page(service: Service) -> Callable[[Request], Awaitable[Response]]:
+    """Show the page, and take its form."""
+
+    async def answer(request: Request) -> Response:
+        code = str(request.path_params["claim_code"])
+        if request.method == "POST":
+            return _sent(await enter(service, code, await _typed(request)))
+        return _sent(show(service, code))
+
+    return answer
+
+
+def _sent(page: HtmlPage) -> Response:
+    return Response(page.content, page.status, HEADERS, media_type="text/html")
+
+
+async def _typed(request: Request) -> str:
+    """What stands in the form's one field.
+
+    Returns:
+        The text, empty where there is none.
+
+    Raises:
+        Denied: 415 no form, 413 too large, 400 broken off or not a form inside.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != FORM:
+        raise denied(415, "this is not the form of the page", "open the claim link in a browser")
+    raw = bytearray()
+    try:
+        async for chunk in request.stream():
+            raw += chunk
+            if len(raw) > FORM_MAX:
+                raise denied(413, "the form is too large", "send the code only")
+        fields = parse_qs(raw.decode("ascii"), max_num_fields=_FIELDS_MAX)
+    except ClientDisconnect as gone:
+        raise denied(400, "the form ended early", "send it whole") from gone
+    except ValueError as error:
+        raise denied(400, "the form cannot be read", "send the code only") from error
+    return fields.get("code", [""])[0]
+
 
 log = logging.getLogger(__name__)
 
@@ -163,7 +220,7 @@ def _streaming(
 
     async def answer(request: Request) -> Response:
         access.operator(request.headers)
-        asked = Asked(service=service, caller=None, now=service.clock.now())
+        asked = RequestContext(service=service, caller=None, now=service.clock.now())
         subscription = opener(asked, last_heard(request.headers))
         return EventStream(subscription, streams_of(request.app))
 
@@ -174,7 +231,7 @@ def _by_route(answer: Answering) -> Callable[[Request], Awaitable[Response]]:
     """The same answer for what a route has found."""
 
     async def routed(request: Request) -> Response:
-        return await answer(Call(request.scope, request.receive))
+        return await answer(DirectRequest(request.scope, request.receive))
 
     return routed
 
@@ -185,7 +242,7 @@ def _answering(
     """The whole way of one call: access, rates, decoding, handler, encoding."""
     may_rehearse = endpoint.asks is not None and "dry_run" in endpoint.asks.model_fields
 
-    async def answer(call: Call) -> Response:
+    async def answer(call: DirectRequest) -> Response:
         speech = speech_of(call.headers.get("user-agent", ""))
         try:
             check_origin(call.headers)
@@ -199,7 +256,7 @@ def _answering(
             if may_rehearse and not rehearses:
                 paid = await admitted(service, access, (endpoint, caller), call.headers)
             pairs = _pairs_of(call)
-            asked = Asked(
+            asked = RequestContext(
                 service=service,
                 caller=agent,
                 now=service.clock.now(),
@@ -234,7 +291,7 @@ def _answering(
     return answer
 
 
-async def _read(asked: Asked, handler: Handler) -> WireModel:
+async def _read(asked: RequestContext, handler: Handler) -> WireModel:
     """What stands on disk: memory is ahead of it while a commit is under way, or was refused.
 
     Returns:
@@ -264,13 +321,13 @@ def _agent_of(
     return None if endpoint.keyless else access.agent(service.world, headers, endpoint)
 
 
-def _is_inside(call: Call) -> bool:
+def _is_inside(call: DirectRequest) -> bool:
     """Whether the console of this process asks."""
     peer: Sequence[object] | None = call.scope.get("client")
     return peer is not None and tuple(peer) == IN_PROCESS
 
 
-async def _note_client(asked: Asked, speech: Speech) -> None:
+async def _note_client(asked: RequestContext, speech: Speech) -> None:
     """Keep which version of the published client an agent uses: a row only when it changes."""
     if asked.caller is None or speech.version is None:
         return
@@ -288,7 +345,7 @@ async def _note_client(asked: Asked, speech: Speech) -> None:
 
 
 async def _answer_once(
-    asked: Asked, promise: Promise, handler: Handler, speech: Speech
+    asked: RequestContext, promise: Promise, handler: Handler, speech: Speech
 ) -> Response:
     """Carry a write out, or give the answer that it got before under the same key."""
     async with asked.service.repeats.turn(promise) as earlier:
@@ -315,7 +372,9 @@ def _encoded(status: int, body: WireModel, headers: dict[str, str] | None = None
     return JsonText(body.model_dump_json(by_alias=True, exclude_none=True), status, headers)
 
 
-async def _body_of(call: Call, endpoint: Endpoint[WireModel], speech: Speech) -> WireModel | None:
+async def _body_of(
+    call: DirectRequest, endpoint: Endpoint[WireModel], speech: Speech
+) -> WireModel | None:
     """The decoded body.
 
     Returns:
@@ -366,7 +425,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 _ONCE: Final = json.JSONDecoder(object_pairs_hook=_once)
 
 
-def _pairs_of(call: Call) -> Pairs:
+def _pairs_of(call: DirectRequest) -> Pairs:
     """The parameters of a call in the order of their coming."""
     sent = call.scope["query_string"]
     return QueryParams(sent).multi_items() if sent else []

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service_tui.clock import Clock
-from service_tui.engine.reactor.reactor import SIGNAL_TTL_S
+from service_tui.engine.tape.topics import Topics
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
 from service_tui.server.filling_in import filled_in
 from service_tui.server.http.access import EMBEDDED_HOST, new_key
 from service_tui.server.http.idempotency import recall
 from service_tui.server.http.service import Service
-from service_tui.server.world_store import Keeper, begin, restore
-from service_tui.signing.book import Exchange
+from service_tui.server.world_store import WorldStore, begin, restore
+from service_tui.signing.book import ExchangeVersion
 from service_tui.skills.package import BUNDLED
 from service_tui.storage.db.database import Database
-from service_tui.terms import Plan
+from service_tui.terms import SIGNAL_TTL_S, Plan
 
 SKILLS: Final = "skills"
 """Where skills are installed, below the data directory, beside those that come with the program."""
@@ -30,6 +30,7 @@ BASE_URL: Final = f"http://{EMBEDDED_HOST}"
 class SimSettings:
     """How an embedded service is set up. `seed` counts only for a new world.
 
+    `topics` are what its markets are about; a world that exists goes on with the same ones.
     `plan` is that of new agents in this run; None takes the one that was chosen last, else Pro.
     Without `limits` nobody waits for rates, daily counts or cooldowns; amounts keep their bounds.
     `signal_ttl_s` is the life of a reactor signal, above 0 and at most SIGNAL_TTL_MAX_S. `exchange`
@@ -37,12 +38,13 @@ class SimSettings:
     """
 
     seed: int
+    topics: Topics = field(repr=False)
     plan: Plan | None = None
     speed: int | None = None
     operator_key: str = field(default="", repr=False)
     limits: bool = True
     signal_ttl_s: float = SIGNAL_TTL_S
-    exchange: Exchange = Exchange.V1
+    exchange: ExchangeVersion = ExchangeVersion.V1
 
 
 def new_id() -> str:
@@ -65,12 +67,14 @@ async def service_of(
         The service.
     """
     now = clock.now()
-    found = await asyncio.to_thread(restore, database)
+    found = await asyncio.to_thread(restore, database, settings.topics)
     if found is None:
-        keeper = await begin(database, World(settings.seed, now))
+        keeper = await begin(database, World(settings.seed, now, settings.topics))
     else:
         world, seq = found
-        keeper = Keeper(database, world, await filled_in(database, world, seq), is_brief=is_brief)
+        keeper = WorldStore(
+            database, world, await filled_in(database, world, seq), is_brief=is_brief
+        )
     if settings.speed is not None:
         await keeper.commit(change_speed(keeper.world, settings.speed, now))
     await keeper.advance(now)

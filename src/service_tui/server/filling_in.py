@@ -24,14 +24,14 @@ from service_tui.server.past.history import (
     SOLD_OUT,
     Paid,
     Past,
-    Settled,
+    SettledSide,
     past_of,
 )
 from service_tui.server.past.markets import kept_of
 from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.db.database import Database
 from service_tui.storage.ended_markets import EndedMarket, EndedMarkets
-from service_tui.storage.journal import Journal, JournalRow
+from service_tui.storage.journal import JournalRow, JournalStore
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -63,8 +63,8 @@ class _Story:
     def take(self, agent_id: str, one: Past) -> None:
         """Take in what happened next."""
         self.at = max(self.at, one.at)
-        if isinstance(one, Paid | Settled):
-            venue = one.venue if isinstance(one, Settled) else Venue.SIM
+        if isinstance(one, Paid | SettledSide):
+            venue = one.venue if isinstance(one, SettledSide) else Venue.SIM
             self.told.add((agent_id, venue, one.payout.side))
             self.outcome = one.outcome
         elif isinstance(one, Fill):
@@ -84,7 +84,7 @@ class _Story:
     ) -> None:
         whose = place[:2]
         if action is Action.SELL:
-            self.realized[place] = self.realized.get(place, 0) + one.realized
+            self.realized[place] = int(self.realized.get(place, 0) + one.realized)
             return
         self.opened_at.setdefault(place, one.at)
         known = self.sources.setdefault(whose, ())
@@ -112,7 +112,7 @@ class _Filling:
     """One filling in; `seq` is the journal's last row."""
 
     def __init__(self, database: Database, world: World, seq: int) -> None:
-        self._journal = Journal(database)
+        self._journal = JournalStore(database)
         self._rows = AgentRows(database)
         self._stored = EndedMarkets(database)
         self._world = world

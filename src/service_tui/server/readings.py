@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from service_tui.engine.errors import Refusal
 from service_tui.server.http.access import Access
 from service_tui.server.http.refusals import Denied, denied, from_refusal, invalid
-from service_tui.server.http.service import Asked, Handler, Service
+from service_tui.server.http.service import Handler, RequestContext, Service
 from service_tui.server.routes.table import ROUTES
 from service_tui.storage.errors import StorageError
 from service_tui.wire.base import WireModel
@@ -61,7 +61,7 @@ class Readings(httpx.AsyncBaseTransport):
             except ValidationError as error:
                 raise invalid(error, "query") from error
         now = self._service.clock.now()
-        return await handler(Asked(self._service, caller, now, query=query, path=path))
+        return await handler(RequestContext(self._service, caller, now, query=query, path=path))
 
 
 def _found(method: str, path: str) -> Found:

@@ -26,6 +26,7 @@ from service_tui.engine.events import (
     VenueEvent,
     kind_of,
 )
+from service_tui.engine.tape.topics import Topics
 from service_tui.engine.tick import advance
 from service_tui.engine.world import World
 from service_tui.server.events.listeners import EventHub
@@ -37,7 +38,7 @@ from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.db.database import Database
 from service_tui.storage.ended_markets import EndedMarkets
 from service_tui.storage.errors import DamagedRowsError, StorageError
-from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
+from service_tui.storage.journal import History, JournalRow, JournalStore, Snapshot
 from service_tui.terms import Venue
 from service_tui.units import Timestamp
 
@@ -62,7 +63,7 @@ ENDS_PAGE: Final = 500
 Ends = dict[str, OrderEnded]
 
 
-class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of it)
+class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became of it)
     """The world of one data directory, and the only way to change it."""
 
     def __init__(
@@ -71,7 +72,7 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
         self.world = world
         self.events = EventHub(lambda: self.world, seq)
         self._database = database
-        self._journal = Journal(database)
+        self._journal = JournalStore(database)
         self._agent_rows = AgentRows(database)
         self._answers = Answers(database)
         self.past = PastMarkets(database, lambda: self.world)
@@ -324,7 +325,7 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
         with suppress(StorageError):
             # What was given to the writer before may still arrive.
             await self._database.write(lambda _: None)
-        found = await asyncio.to_thread(restore, self._database)
+        found = await asyncio.to_thread(restore, self._database, self.world.topics)
         if found is None:
             raise failure
         self.world, self._seq = found
@@ -332,8 +333,8 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
         self._is_ahead = False
 
 
-def restore(database: Database) -> tuple[World, int] | None:
-    """Read the world on disk; blocks.
+def restore(database: Database, topics: Topics) -> tuple[World, int] | None:
+    """Read the world on disk, whose markets are about these topics; blocks.
 
     Returns:
         The world and the number of its last row, None where there is none.
@@ -342,10 +343,10 @@ def restore(database: Database) -> tuple[World, int] | None:
         DamagedRowsError: rows are missing or make no sense, from whichever snapshot one begins.
         NewerJournalError: a newer program wrote it.
     """
-    journal = Journal(database)
+    journal = JournalStore(database)
     snapshots = journal.snapshots()
     for found in snapshots:
-        world = world_in(found)
+        world = world_in(found, topics)
         if world is not None:
             return world, replay(journal, world, found.seq)
         journal.keep_aside(found.seq, found.body)
@@ -354,10 +355,11 @@ def restore(database: Database) -> tuple[World, int] | None:
     return None
 
 
-def world_in(found: Snapshot) -> World | None:
+def world_in(found: Snapshot, topics: Topics) -> World | None:
     """The world of a snapshot, None where it makes no sense."""
     try:
-        return snapshot.world_of(json.loads(found.body, parse_constant=_refuse_constant))
+        fields = json.loads(found.body, parse_constant=_refuse_constant)
+        return snapshot.world_of(fields, topics)
     except NewerJournalError:
         raise
     except _SENSELESS as error:
@@ -369,7 +371,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of ours")
 
 
-def replay(journal: Journal, world: World, seq: int, *, until: int | None = None) -> int:
+def replay(journal: JournalStore, world: World, seq: int, *, until: int | None = None) -> int:
     """Let everything after row `seq` happen again, up to row `until` or the last.
 
     Returns:
@@ -395,11 +397,11 @@ def replay(journal: Journal, world: World, seq: int, *, until: int | None = None
     return seq
 
 
-async def begin(database: Database, world: World) -> Keeper:
+async def begin(database: Database, world: World) -> WorldStore:
     """A keeper of a new world; its first snapshot is on disk before anything else is."""
-    keeper = Keeper(database, world, 0)
+    keeper = WorldStore(database, world, 0)
     body = codec.dumps(snapshot.fields_of(world)).encode()
-    await Journal(database).add_snapshot(Snapshot(0, world.at, body))
+    await JournalStore(database).add_snapshot(Snapshot(0, world.at, body))
     # No older program ever wrote here: its first restart need not look for what one left out.
     await EndedMarkets(database).mark_filled_in(0)
     return keeper

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from service_tui.signing.book import AddressBook, Exchange
+from service_tui.signing.book import AddressBook, ExchangeVersion
 from service_tui.signing.calls import UINT_MAX, Approve, SetApprovalForAll
 
 APPROVAL_GAS: Final = 100_000
@@ -27,13 +27,13 @@ class Approval:
 
 
 @cache
-def approvals(book: AddressBook, exchange: Exchange) -> tuple[Approval, ...]:
+def approvals(book: AddressBook, exchange: ExchangeVersion) -> tuple[Approval, ...]:
     """Every approval of a generation of the exchange, in the order to give them.
 
     Returns:
         9 for v1, 12 for v2. Source: wire reference, 6.5.
     """
-    if exchange is Exchange.V1:
+    if exchange is ExchangeVersion.V1:
         spenders = (book.v1_exchange, book.v1_neg_risk_exchange, book.neg_risk_adapter)
         return tuple(
             approval

@@ -11,14 +11,14 @@ CHAIN_ID: Final = 137
 """Source: spec, "Venues"."""
 
 
-class Exchange(StrEnum):
+class ExchangeVersion(StrEnum):
     """Generation of the venue's exchange. Source: wire reference, 6.1."""
 
     V1 = "v1"
     V2 = "v2"
 
 
-def exchange_of(text: str) -> Exchange:
+def exchange_of(text: str) -> ExchangeVersion:
     """The generation that a setting names; nothing said is the first.
 
     Returns:
@@ -28,7 +28,7 @@ def exchange_of(text: str) -> Exchange:
         ValueError: it names none.
     """
     try:
-        return Exchange(text.strip().lower() or Exchange.V1)
+        return ExchangeVersion(text.strip().lower() or ExchangeVersion.V1)
     except ValueError:
         raise ValueError("the venue's exchange is v1 or v2") from None
 
@@ -53,9 +53,9 @@ class AddressBook:
     neg_risk_collateral_adapter: str
     wrapped_collateral: str
 
-    def collateral(self, exchange: Exchange) -> str:
+    def collateral(self, exchange: ExchangeVersion) -> str:
         """The token that a generation trades in."""
-        return self.usdc_bridged if exchange is Exchange.V1 else self.pusd
+        return self.usdc_bridged if exchange is ExchangeVersion.V1 else self.pusd
 
     def name_of(self, address: str) -> str | None:
         """What a contract is called on screen; None for one that is not in the book."""

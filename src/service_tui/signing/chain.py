@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast
 
 from service_tui.addresses import checksummed
+from service_tui.signing import keep_recursion_limit
 from service_tui.signing.errors import ChainError, NotEnoughGasError
 from service_tui.signing.policy import GWEI, Judged, Price
 from service_tui.signing.transactions import Transaction
@@ -47,7 +48,7 @@ class Receipt:
     cost: int
 
 
-class Chain:
+class ChainReader:
     """Questions to the node of one chain. `node.chain_of` makes it."""
 
     def __init__(self, web: "AsyncWeb3[Any]", chain_id: int) -> None:
@@ -148,6 +149,7 @@ class Chain:
         """
         from web3.exceptions import TransactionNotFound  # noqa: PLC0415
 
+        keep_recursion_limit()
         with as_chain_error():
             try:
                 found = await self._eth.get_transaction_receipt(cast("HexStr", tx_hash))
@@ -168,6 +170,7 @@ def as_chain_error() -> Generator[None]:
     """
     from web3.exceptions import Web3Exception  # noqa: PLC0415
 
+    keep_recursion_limit()
     try:
         yield
     except (Web3Exception, ValueError, TypeError, OverflowError) as error:

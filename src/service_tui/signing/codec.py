@@ -12,8 +12,11 @@ from web3 import Web3
 from web3.providers import BaseProvider
 
 from service_tui.addresses import checksummed
+from service_tui.signing import keep_recursion_limit
 from service_tui.signing.abi import ABI, SIGNATURES
 from service_tui.signing.errors import MalformedError, UnknownCallError
+
+keep_recursion_limit()
 
 SELECTOR_BYTES: Final = 4
 LIST_MAX: Final = 256

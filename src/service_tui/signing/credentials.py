@@ -9,7 +9,7 @@ from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.signer import Signer, recovered
 from service_tui.signing.skew import check_skew
 from service_tui.signing.transactions import bytes_of_hex
-from service_tui.signing.typed import Domain, Field, Struct, TypedData
+from service_tui.signing.typed import Domain, Struct, TypedData, TypedField
 
 TEXT: Final = "This message attests that I control the given wallet"
 """Source: wire reference, 6.3."""
@@ -84,10 +84,10 @@ def _typed(address: str, now_s: int, nonce: int) -> TypedData:
         Struct(
             "ClobAuth",
             (
-                Field("address", "address", address),
-                Field("string", "timestamp", str(now_s)),
-                Field("uint256", "nonce", nonce),
-                Field("string", "message", TEXT),
+                TypedField("address", "address", address),
+                TypedField("string", "timestamp", str(now_s)),
+                TypedField("uint256", "nonce", nonce),
+                TypedField("string", "message", TEXT),
             ),
         ),
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from service_tui.addresses import checksummed, is_address
+from service_tui.signing import keep_recursion_limit
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.signer import LocalSigner, address_of, key_bytes
 
@@ -42,6 +43,7 @@ def sealed(secret: str | bytes, passphrase: str, *, work: int = WORK) -> dict[st
         raise KeystoreError(f"a passphrase has {PASSPHRASE_MIN} letters or more")
     from eth_account import Account  # noqa: PLC0415
 
+    keep_recursion_limit()
     made: Mapping[str, object] = Account.encrypt(key, passphrase, kdf="scrypt", iterations=work)
     return {**made, "address": address_of(key)[2:].lower()}
 
@@ -66,6 +68,7 @@ def opened(content: Mapping[str, object], passphrase: str) -> LocalSigner:
     check_form(content)
     from eth_account import Account  # noqa: PLC0415
 
+    keep_recursion_limit()
     try:
         key = bytes(Account.decrypt(dict(content), passphrase))
     # From None: what these hold are pieces of the file.

@@ -6,6 +6,7 @@ from math import inf
 from typing import Final
 
 from service_tui.addresses import checksummed, is_address
+from service_tui.signing import keep_recursion_limit
 from service_tui.signing.errors import PolicyRefusedError, Rule
 from service_tui.signing.signer import Signer, recovered
 from service_tui.signing.typed import digest_of_message
@@ -77,6 +78,7 @@ def message_digest(message: str) -> bytes:
     """What is signed of a personal message. Source: EIP-191, version 0x45."""
     from eth_account.messages import encode_defunct  # noqa: PLC0415
 
+    keep_recursion_limit()
     return digest_of_message(encode_defunct(text=message))
 
 

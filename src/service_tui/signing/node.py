@@ -11,11 +11,13 @@ from web3 import AsyncWeb3
 from web3.providers import AsyncBaseProvider
 from web3.types import RPCEndpoint, RPCResponse
 
-from service_tui.signing import codec
+from service_tui.signing import codec, keep_recursion_limit
 from service_tui.signing.book import CHAIN_ID, AddressBook
-from service_tui.signing.chain import Answer, Chain, Parameter, Rpc
+from service_tui.signing.chain import Answer, ChainReader, Parameter, Rpc
 from service_tui.signing.contracts import Contracts
 from service_tui.signing.errors import ChainError
+
+keep_recursion_limit()
 
 _QUANTITY: Final = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
 _WORD: Final = re.compile(r"0x[0-9a-fA-F]{64}\Z")
@@ -61,9 +63,9 @@ class Relayed(AsyncBaseProvider):
         return {"jsonrpc": "2.0", "id": 1, "result": found}
 
 
-def chain_of(rpc: Rpc, chain_id: int = CHAIN_ID) -> Chain:
+def chain_of(rpc: Rpc, chain_id: int = CHAIN_ID) -> ChainReader:
     """The node of a chain, asked over a line of the caller's."""
-    return Chain(_web(rpc, _NODE), chain_id)
+    return ChainReader(_web(rpc, _NODE), chain_id)
 
 
 def contracts_of(rpc: Rpc, book: AddressBook) -> Contracts:

@@ -8,12 +8,12 @@ from enum import StrEnum
 from typing import Final
 
 from service_tui.addresses import ZERO_ADDRESS
-from service_tui.signing.book import POLYGON, AddressBook, Exchange
+from service_tui.signing.book import POLYGON, AddressBook, ExchangeVersion
 from service_tui.signing.calls import UINT_MAX, ZERO_32
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.signer import Signer, recovered
 from service_tui.signing.transactions import bytes_of_hex
-from service_tui.signing.typed import Domain, Field, Struct, TypedData
+from service_tui.signing.typed import Domain, Struct, TypedData, TypedField
 
 MILLION: Final = 1_000_000
 CENT: Final = 10_000
@@ -64,14 +64,14 @@ class OrderWish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class SignableOrder:
     """One order as it is signed. V1 alone has `fee_rate_bps`, V2 alone `at_ms` and `builder`.
 
     `expires_s` is when a GTD order dies, Unix seconds; 0 for every other. V1 signs it, in V2 it
     only travels beside what is signed.
     """
 
-    exchange: Exchange
+    exchange: ExchangeVersion
     salt: int
     maker: str
     token_id: int
@@ -88,7 +88,7 @@ class Order:
 class SignedOrder:
     """An order and its signature."""
 
-    order: Order
+    order: SignableOrder
     signature: str
 
     def body(self) -> dict[str, str | int]:
@@ -106,7 +106,7 @@ class SignedOrder:
             "signature": self.signature,
             "expiration": str(order.expires_s),
         }
-        if order.exchange is Exchange.V1:
+        if order.exchange is ExchangeVersion.V1:
             fee = str(order.fee_rate_bps)
             return {**common, "taker": ZERO_ADDRESS, "nonce": "0", "feeRateBps": fee}
         return {
@@ -150,13 +150,13 @@ def build_order(  # noqa: PLR0913  (what the two structs need)
     wish: OrderWish,
     maker: str,
     *,
-    exchange: Exchange,
+    exchange: ExchangeVersion,
     salt: int,
     now_ms: int,
     fee_rate_bps: int = 0,
     builder: bytes = BUILDER,
     expires_s: int = 0,
-) -> Order:
+) -> SignableOrder:
     """An order for a wish.
 
     Args:
@@ -189,8 +189,8 @@ def build_order(  # noqa: PLR0913  (what the two structs need)
             Rule.FORM, "token, salt, time, fee, builder or expiration is out of range"
         )
     maker_amount, taker_amount = amounts(wish)
-    is_first = exchange is Exchange.V1
-    return Order(
+    is_first = exchange is ExchangeVersion.V1
+    return SignableOrder(
         exchange=exchange,
         salt=salt,
         maker=maker,
@@ -206,7 +206,7 @@ def build_order(  # noqa: PLR0913  (what the two structs need)
 
 
 def sign_order(
-    order: Order, signer: Signer, *, is_neg_risk: bool, book: AddressBook = POLYGON
+    order: SignableOrder, signer: Signer, *, is_neg_risk: bool, book: AddressBook = POLYGON
 ) -> SignedOrder:
     """Sign an order for the exchange that its market trades on.
 
@@ -236,18 +236,20 @@ def order_signer(signed: SignedOrder, *, is_neg_risk: bool, book: AddressBook = 
     return recovered(typed.digest(), bytes_of_hex(signed.signature))
 
 
-def typed_order(order: Order, *, is_neg_risk: bool, book: AddressBook = POLYGON) -> TypedData:
+def typed_order(
+    order: SignableOrder, *, is_neg_risk: bool, book: AddressBook = POLYGON
+) -> TypedData:
     """The message that is signed. Source: wire reference, 6.2.
 
     Returns:
         The struct of the order's generation, under the domain of the exchange of its market.
     """
-    is_first = order.exchange is Exchange.V1
+    is_first = order.exchange is ExchangeVersion.V1
     contracts = {
-        (Exchange.V1, False): book.v1_exchange,
-        (Exchange.V1, True): book.v1_neg_risk_exchange,
-        (Exchange.V2, False): book.v2_exchange,
-        (Exchange.V2, True): book.v2_neg_risk_a,
+        (ExchangeVersion.V1, False): book.v1_exchange,
+        (ExchangeVersion.V1, True): book.v1_neg_risk_exchange,
+        (ExchangeVersion.V2, False): book.v2_exchange,
+        (ExchangeVersion.V2, True): book.v2_neg_risk_a,
     }
     domain = Domain(
         name="Polymarket CTF Exchange",
@@ -258,49 +260,49 @@ def typed_order(order: Order, *, is_neg_risk: bool, book: AddressBook = POLYGON)
     return TypedData(domain, Struct("Order", _fields_v1(order) if is_first else _fields_v2(order)))
 
 
-def _fields_v1(order: Order) -> tuple[Field, ...]:
+def _fields_v1(order: SignableOrder) -> tuple[TypedField, ...]:
     return (
         *_head(order),
-        Field("address", "taker", ZERO_ADDRESS),
+        TypedField("address", "taker", ZERO_ADDRESS),
         *_body(order),
-        Field("uint256", "expiration", order.expires_s),
-        Field("uint256", "nonce", 0),
-        Field("uint256", "feeRateBps", order.fee_rate_bps),
+        TypedField("uint256", "expiration", order.expires_s),
+        TypedField("uint256", "nonce", 0),
+        TypedField("uint256", "feeRateBps", order.fee_rate_bps),
         *_tail(order),
     )
 
 
-def _fields_v2(order: Order) -> tuple[Field, ...]:
+def _fields_v2(order: SignableOrder) -> tuple[TypedField, ...]:
     return (
         *_head(order),
         *_body(order),
         *_tail(order),
-        Field("uint256", "timestamp", order.at_ms),
-        Field("bytes32", "metadata", ZERO_32),
-        Field("bytes32", "builder", order.builder),
+        TypedField("uint256", "timestamp", order.at_ms),
+        TypedField("bytes32", "metadata", ZERO_32),
+        TypedField("bytes32", "builder", order.builder),
     )
 
 
-def _head(order: Order) -> tuple[Field, ...]:
+def _head(order: SignableOrder) -> tuple[TypedField, ...]:
     return (
-        Field("uint256", "salt", order.salt),
-        Field("address", "maker", order.maker),
-        Field("address", "signer", order.maker),
+        TypedField("uint256", "salt", order.salt),
+        TypedField("address", "maker", order.maker),
+        TypedField("address", "signer", order.maker),
     )
 
 
-def _body(order: Order) -> tuple[Field, ...]:
+def _body(order: SignableOrder) -> tuple[TypedField, ...]:
     return (
-        Field("uint256", "tokenId", order.token_id),
-        Field("uint256", "makerAmount", order.maker_amount),
-        Field("uint256", "takerAmount", order.taker_amount),
+        TypedField("uint256", "tokenId", order.token_id),
+        TypedField("uint256", "makerAmount", order.maker_amount),
+        TypedField("uint256", "takerAmount", order.taker_amount),
     )
 
 
-def _tail(order: Order) -> tuple[Field, ...]:
+def _tail(order: SignableOrder) -> tuple[TypedField, ...]:
     return (
-        Field("uint8", "side", 0 if order.action is OrderAction.BUY else 1),
-        Field("uint8", "signatureType", 0),
+        TypedField("uint8", "side", 0 if order.action is OrderAction.BUY else 1),
+        TypedField("uint8", "signatureType", 0),
     )
 
 
@@ -311,7 +313,7 @@ def _spend(wish: OrderWish, price: int) -> int:
     return (wish.shares or 0) * price // MILLION
 
 
-def read_order(body: dict[str, object], exchange: Exchange) -> SignedOrder:
+def read_order(body: dict[str, object], exchange: ExchangeVersion) -> SignedOrder:
     """A signed order as it came over the wire, where it has the one form that is made here.
 
     Returns:
@@ -322,7 +324,7 @@ def read_order(body: dict[str, object], exchange: Exchange) -> SignedOrder:
     """
     text = {name: str(value) for name, value in body.items() if isinstance(value, str | int)}
     try:
-        order = Order(
+        order = SignableOrder(
             exchange=exchange,
             salt=_decimal(text["salt"]),
             maker=text["maker"],
@@ -330,9 +332,9 @@ def read_order(body: dict[str, object], exchange: Exchange) -> SignedOrder:
             maker_amount=_decimal(text["makerAmount"]),
             taker_amount=_decimal(text["takerAmount"]),
             action=OrderAction(text["side"]),
-            fee_rate_bps=_decimal(text["feeRateBps"]) if exchange is Exchange.V1 else 0,
-            at_ms=_decimal(text["timestamp"]) if exchange is Exchange.V2 else 0,
-            builder=bytes_of_hex(text["builder"]) if exchange is Exchange.V2 else ZERO_32,
+            fee_rate_bps=_decimal(text["feeRateBps"]) if exchange is ExchangeVersion.V1 else 0,
+            at_ms=_decimal(text["timestamp"]) if exchange is ExchangeVersion.V2 else 0,
+            builder=bytes_of_hex(text["builder"]) if exchange is ExchangeVersion.V2 else ZERO_32,
             expires_s=_decimal(text["expiration"]),
         )
         signed = SignedOrder(order, text["signature"])

@@ -7,7 +7,7 @@ from service_tui.addresses import ZERO_ADDRESS, checksummed, is_address
 from service_tui.signing.errors import PolicyRefusedError, Rule
 from service_tui.signing.signer import Signer, recovered
 from service_tui.signing.transactions import bytes_of_hex
-from service_tui.signing.typed import Domain, Field, Struct, TypedData
+from service_tui.signing.typed import Domain, Struct, TypedData, TypedField
 
 PRICE: Final = 5_000
 """Millionths of a USDC for a call. Source: spec, "Limits"."""
@@ -43,7 +43,7 @@ USDC: Final = PaymentToken()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class PaymentOffer:
     """What a service asks for one call; nothing of it is believed. `amount` in millionths."""
 
     host: str
@@ -89,7 +89,7 @@ class SignedAuthorization:
     signature: str
 
 
-def judge_offer(offer: Offer, policy: PaymentPolicy, *, paid_today: int) -> None:
+def judge_offer(offer: PaymentOffer, policy: PaymentPolicy, *, paid_today: int) -> None:
     """Refuse every offer but the documented one.
 
     Raises:
@@ -118,7 +118,7 @@ def judge_offer(offer: Offer, policy: PaymentPolicy, *, paid_today: int) -> None
 
 
 def sign_payment(
-    offer: Offer,
+    offer: PaymentOffer,
     policy: PaymentPolicy,
     signer: Signer,
     *,
@@ -176,18 +176,18 @@ def typed_authorization(authorization: Authorization, token: PaymentToken = USDC
         Struct(
             "TransferWithAuthorization",
             (
-                Field("address", "from", authorization.payer),
-                Field("address", "to", authorization.pay_to),
-                Field("uint256", "value", authorization.amount),
-                Field("uint256", "validAfter", authorization.after_s),
-                Field("uint256", "validBefore", authorization.before_s),
-                Field("bytes32", "nonce", authorization.nonce),
+                TypedField("address", "from", authorization.payer),
+                TypedField("address", "to", authorization.pay_to),
+                TypedField("uint256", "value", authorization.amount),
+                TypedField("uint256", "validAfter", authorization.after_s),
+                TypedField("uint256", "validBefore", authorization.before_s),
+                TypedField("bytes32", "nonce", authorization.nonce),
             ),
         ),
     )
 
 
-def told_offer(offer: Offer) -> tuple[str, ...]:
+def told_offer(offer: PaymentOffer) -> tuple[str, ...]:
     """What an offer says, a line a fact; harmless to show."""
     known = checksummed(offer.pay_to) if is_address(offer.pay_to) else "no address"
     return (f"host: {offer.host}", f"price: {offer.amount} millionths of USDC", f"paid to: {known}")

@@ -9,7 +9,7 @@ from typing import Final
 
 from service_tui.addresses import checksummed, is_address
 from service_tui.signing.approvals import APPROVAL_GAS, Approval, approvals
-from service_tui.signing.book import POLYGON, AddressBook, Exchange
+from service_tui.signing.book import POLYGON, AddressBook, ExchangeVersion
 from service_tui.signing.calls import (
     ZERO_32,
     Approve,
@@ -101,11 +101,11 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class SigningPolicy:
     """What may be signed: contracts, generation of the exchange, caps."""
 
     book: AddressBook = POLYGON
-    exchange: Exchange = Exchange.V1
+    exchange: ExchangeVersion = ExchangeVersion.V1
     limits: Limits = Limits()
 
     @property
@@ -114,7 +114,7 @@ class Policy:
 
         Source: wire reference, 6.6.
         """
-        return () if self.exchange is Exchange.V1 else (self.book.usdc_bridged,)
+        return () if self.exchange is ExchangeVersion.V1 else (self.book.usdc_bridged,)
 
     def redemption(self, asked: Redemption, unsigned: Unsigned, own_address: str) -> Judged:
         """Judge what a service wants signed for a redemption.
@@ -222,7 +222,7 @@ class Policy:
     def _targets(self, *, is_neg_risk: bool | None) -> frozenset[str]:
         """Where a redemption may go. Source: decisions, "Redemption targets"; wire, 6.6."""
         standard, neg_risk = {self.book.conditional_tokens}, {self.book.neg_risk_adapter}
-        if self.exchange is Exchange.V2:
+        if self.exchange is ExchangeVersion.V2:
             standard.add(self.book.collateral_adapter)
             neg_risk.add(self.book.neg_risk_collateral_adapter)
         if is_neg_risk is None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from service_tui.addresses import checksummed
+from service_tui.signing import keep_recursion_limit
 from service_tui.signing.book import CHAIN_ID
 from service_tui.signing.errors import MalformedError, OtherTypeError
 from service_tui.signing.signer import V_OFFSET, Signer, recovered
@@ -162,6 +163,7 @@ def _read(raw: bytes) -> dict[str, Any]:
     from eth_account.typed_transactions.typed_transaction import TypedTransaction  # noqa: PLC0415
     from hexbytes import HexBytes  # noqa: PLC0415
 
+    keep_recursion_limit()
     try:
         found = TypedTransaction.from_bytes(HexBytes(raw))
         again, said = found.encode(), found.as_dict()
@@ -177,6 +179,7 @@ def _typed(transaction: Transaction, signature: bytes | None = None) -> "TypedTr
     """The transaction as the library takes it, signed or not."""
     from eth_account.typed_transactions.typed_transaction import TypedTransaction  # noqa: PLC0415
 
+    keep_recursion_limit()
     _check(transaction)
     fields: dict[str, Any] = {
         "type": 2,

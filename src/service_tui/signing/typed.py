@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from service_tui.addresses import is_address
+from service_tui.signing import keep_recursion_limit
 from service_tui.signing.errors import MalformedError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ Value: TypeAlias = int | str | bytes | bool
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class TypedField:
     """One field of a message: its type, its name, its value."""
 
     kind: str
@@ -30,7 +31,7 @@ class Struct:
     """A message: the name of its type, and its fields in their order."""
 
     name: str
-    fields: tuple[Field, ...]
+    fields: tuple[TypedField, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +62,7 @@ class TypedData:
         """
         from eth_account.messages import encode_typed_data  # noqa: PLC0415
 
+        keep_recursion_limit()
         for field in self.message.fields:
             _check(field)
         domain = self.domain
@@ -86,7 +88,7 @@ def digest_of_message(message: "SignableMessage") -> bytes:
     return keccak(b"\x19" + message.version + message.header + message.body)
 
 
-def _check(field: Field) -> None:
+def _check(field: TypedField) -> None:
     """Refuse what the library would bend to the type: a number as text, a yes or no as number.
 
     Raises:

@@ -26,7 +26,7 @@ Entry = Mapping[str, str | float | int]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LogCheck:
     """What a look at the whole log found. `problem` is empty where the chain holds."""
 
     count: int
@@ -35,7 +35,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogEntry:
     """An entry that stands in the log: its number from 1, its hash, and what it says."""
 
     number: int
@@ -52,7 +52,7 @@ class ActionLog:
         self._count = 0
         self._size = 0
 
-    def append(self, entries: Sequence[Entry]) -> tuple[Line, ...]:
+    def append(self, entries: Sequence[Entry]) -> tuple[LogEntry, ...]:
         """Write entries and wait until they are on disk; an OSError says that they are not.
 
         Returns:
@@ -66,15 +66,15 @@ class ActionLog:
             fcntl.flock(file, fcntl.LOCK_EX)
             return self._write(file, entries)
 
-    def _write(self, file: BinaryIO, entries: Sequence[Entry]) -> tuple[Line, ...]:
+    def _write(self, file: BinaryIO, entries: Sequence[Entry]) -> tuple[LogEntry, ...]:
         last = self._last_of(os.fstat(file.fileno()).st_size)
         lines: list[str] = []
-        made_lines: list[Line] = []
+        made_lines: list[LogEntry] = []
         for number, entry in enumerate(entries, self._count + 1):
             said = _said(entry)
             last = _hash(last, said)
             lines.append(f'{{"hash":"{last}","entry":{said}}}\n')
-            made_lines.append(Line(number, last, entry))
+            made_lines.append(LogEntry(number, last, entry))
         if os.fstat(file.fileno()).st_size and not _ends_whole(self._path):
             # A torn last line stays as it is, on a line of its own.
             file.write(b"\n")
@@ -96,7 +96,7 @@ class ActionLog:
         return _last_hash(self._path)
 
 
-def verify(path: Path, holds: str = "") -> Verdict:
+def verify(path: Path, holds: str = "") -> LogCheck:
     """Follow the chain from its first line, and look whether it ends before its head says.
 
     Args:
@@ -116,7 +116,7 @@ def verify(path: Path, holds: str = "") -> Verdict:
         head = _head_of(path)
         if head is None:
             raise
-        return Verdict(0, START, f"the log is gone; it had {head[0]} entries")
+        return LogCheck(0, START, f"the log is gone; it had {head[0]} entries")
     with os.fdopen(opened, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "it is no plain file", str(path))
@@ -137,7 +137,7 @@ def verify(path: Path, holds: str = "") -> Verdict:
 
 def _followed(
     file: BinaryIO, head: tuple[int, str] | None, holds: str
-) -> tuple[Verdict, str, bool]:
+) -> tuple[LogCheck, str, bool]:
     """The chain line by line.
 
     Returns:
@@ -148,32 +148,32 @@ def _followed(
         found = _read(raw)
         if found is None:
             torn = f"line {number} is torn, or no entry"
-            return Verdict(count, last, torn), at_head, is_held
+            return LogCheck(count, last, torn), at_head, is_held
         said, claimed = found
         if _hash(last, said) != claimed:
             odd = f"line {number} does not follow from the one before it"
-            return Verdict(count, last, odd), at_head, is_held
+            return LogCheck(count, last, odd), at_head, is_held
         last, count = claimed, count + 1
         is_held |= claimed == holds
         if head is not None and count == head[0]:
             at_head = last
-    return Verdict(count, last), at_head, is_held
+    return LogCheck(count, last), at_head, is_held
 
 
-def newest(path: Path, most: int) -> tuple[Line, ...]:
+def newest(path: Path, most: int) -> tuple[LogEntry, ...]:
     """The last entries, newest first; lines that are none are passed over. Empty without a log."""
     try:
         total = _count_lines(path)
         lines = _tail(path, TAIL_MAX)
     except FileNotFoundError:
         return ()
-    found: list[Line] = []
+    found: list[LogEntry] = []
     for place, raw in enumerate(reversed(lines)):
         read = _read(raw)
         if read is not None and len(found) < most:
             entry: object = json.loads(read[0])
             if _is_object(entry):
-                found.append(Line(total - place, read[1], entry))
+                found.append(LogEntry(total - place, read[1], entry))
     return tuple(found)
 
 

@@ -36,7 +36,7 @@ from service_tui.storage.errors import (
 )
 
 
-class TicketState(StrEnum):
+class StoredState(StrEnum):
     """Where a command stands. `unknown`: sent, and no answer came. Source: failures, rule 1."""
 
     QUEUED = "queued"
@@ -47,16 +47,20 @@ class TicketState(StrEnum):
     UNKNOWN = "unknown"
 
 
-FINAL_STATES: Final = frozenset({TicketState.DONE, TicketState.REFUSED, TicketState.FAILED})
-_ANY_END: Final = FINAL_STATES | {TicketState.UNKNOWN}
+FINAL_STATES: Final = frozenset({
+    StoredState.DONE,
+    StoredState.REFUSED,
+    StoredState.FAILED,
+})
+_ANY_END: Final = FINAL_STATES | {StoredState.UNKNOWN}
 
-TRANSITIONS: Final[Mapping[TicketState, frozenset[TicketState]]] = {
-    TicketState.QUEUED: _ANY_END | {TicketState.SENT},
-    TicketState.SENT: _ANY_END,
-    TicketState.UNKNOWN: FINAL_STATES,
-    TicketState.DONE: frozenset(),
-    TicketState.REFUSED: frozenset(),
-    TicketState.FAILED: frozenset(),
+TRANSITIONS: Final[Mapping[StoredState, frozenset[StoredState]]] = {
+    StoredState.QUEUED: _ANY_END | {StoredState.SENT},
+    StoredState.SENT: _ANY_END,
+    StoredState.UNKNOWN: FINAL_STATES,
+    StoredState.DONE: frozenset(),
+    StoredState.REFUSED: frozenset(),
+    StoredState.FAILED: frozenset(),
 }
 """Where a ticket may go from each state; what is final stays."""
 
@@ -123,7 +127,7 @@ class StoredTicket(Intent):
     `is_odd`: the row holds no state of ours, and counts as unknown.
     """
 
-    state: TicketState
+    state: StoredState
     sent_at: float | None
     settled_at: float | None
     outcome: str | None
@@ -176,7 +180,7 @@ class Blotter:
         if intent.amount_micros < 0:
             raise ValueError(f"ticket {intent.ticket_id} reserves less than nothing")
         budgets = () if budget is None else [budget] if isinstance(budget, Budget) else budget
-        record = {**asdict(intent), "state": TicketState.QUEUED}
+        record = {**asdict(intent), "state": StoredState.QUEUED}
         record |= dict.fromkeys(("sent_at", "settled_at", "outcome"))
 
         def work(connection: sqlite3.Connection) -> None:
@@ -200,13 +204,13 @@ class Blotter:
         """
         change = {"sent": now, "settled": None, "ended": None, "spent": None}
         await self._database.write(
-            lambda c: _move(c, ticket_id, to=TicketState.SENT, change=change)
+            lambda c: _move(c, ticket_id, to=StoredState.SENT, change=change)
         )
 
     async def settle(
         self,
         ticket_id: str,
-        state: TicketState,
+        state: StoredState,
         outcome: str | None,
         *,
         now: float,
@@ -287,7 +291,7 @@ def _move(
     connection: sqlite3.Connection,
     ticket_id: str,
     *,
-    to: TicketState,
+    to: StoredState,
     change: Mapping[str, float | str | None],
 ) -> None:
     """Lead a ticket to a state, if the table allows; None in `change` keeps what is there."""
@@ -304,9 +308,9 @@ def _stored(row: tables.Tickets) -> StoredTicket:
     return StoredTicket(**row.model_dump(exclude={"state"}), state=state, is_odd=state != row.state)
 
 
-def _state_of(text: str) -> TicketState:
+def _state_of(text: str) -> StoredState:
     """What the text says; anything else is unknown, because the money may be gone."""
     try:
-        return TicketState(text)
+        return StoredState(text)
     except ValueError:
-        return TicketState.UNKNOWN
+        return StoredState.UNKNOWN

@@ -25,7 +25,7 @@ _PUT: Final = statement(
 _PREFER: Final = statement(insert(tables.Preferences).prefix_with("OR REPLACE"))
 
 
-class Cache:
+class CacheStore:
     """Last answers and preferences of one data directory."""
 
     def __init__(self, database: Database) -> None:

@@ -64,7 +64,7 @@ class ChainRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class RunSignature:
     """What was signed: the nonce that it takes, its bytes and its hash, as hex."""
 
     nonce: int
@@ -106,7 +106,9 @@ class ChainRuns:
         values = {"of": number, "to": step, "says": body, "at": now, "ended": None}
         await self._database.write(lambda c: _changed(c, _MOVE, values))
 
-    async def sign(self, number: int, step: str, body: str, signed: Signed, *, now: float) -> None:
+    async def sign(
+        self, number: int, step: str, body: str, signed: RunSignature, *, now: float
+    ) -> None:
         """Keep what was signed, before anybody is told of it. Once for ever.
 
         Fails with `UnknownTicketError` where something was signed already.

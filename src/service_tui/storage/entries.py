@@ -132,7 +132,7 @@ class StoredEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EntryQuery:
     """Whose entries: of one skill on one venue, from a moment on."""
 
     agent_id: str
@@ -141,7 +141,7 @@ class Wanted:
     since: float
 
 
-class Entries:
+class EntryStore:
     """The entries of one data directory."""
 
     def __init__(self, database: Database) -> None:
@@ -167,11 +167,11 @@ class Entries:
             row = session.exec(query).first()
             return None if row is None else StoredEntry(**row.model_dump())
 
-    def replay(self, wanted: Wanted) -> list[Replayable]:
+    def replay(self, wanted: EntryQuery) -> list[Replayable]:
         """What was bought with signals, oldest first."""
         return self._rows(_REPLAY, asdict(wanted))
 
-    def sums(self, wanted: Wanted, bounds: Sequence[Bound]) -> list[Sums]:
+    def sums(self, wanted: EntryQuery, bounds: Sequence[Bound]) -> list[Sums]:
         """What was bought with signals, added up: what is decided, and what is held by market."""
         terms = [
             f"json_extract(signal, :path{place}) {'<=' if bound.is_max else '>='} :value{place}"
@@ -189,15 +189,15 @@ class Entries:
         held = [Sums(*row) for row in self._rows(_STILL_HELD.format(passes=passes), values)]
         return [*(decided if bought else ()), *held]
 
-    def carries(self, wanted: Wanted, key: str) -> bool:
+    def carries(self, wanted: EntryQuery, key: str) -> bool:
         """Whether any of it was bought with a figure of that name."""
         return bool(self._rows(_CARRIES, {**asdict(wanted), "path": _path(key)}))
 
-    def signals_lately(self, wanted: Wanted) -> list[str]:
+    def signals_lately(self, wanted: EntryQuery) -> list[str]:
         """The signals of what was bought last, as JSON."""
         return [signal for (signal,) in self._rows(_LATELY, asdict(wanted))]
 
-    def silent(self, wanted: Wanted) -> int:
+    def silent(self, wanted: EntryQuery) -> int:
         """How much was bought without a signal."""
         ((count,),) = self._rows(_SILENT, asdict(wanted))
         return count

@@ -64,7 +64,7 @@ class Holder:
     since: float | None
     address: str | None
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Who it is and since when, in local time."""
         name = f"process {self.pid or 'unknown'}"
         try:
@@ -78,7 +78,7 @@ class DirectoryLockedError(StorageError):
     """Another process works in the data directory; `holder` says which."""
 
     def __init__(self, directory: Path, holder: Holder) -> None:
-        super().__init__(f"{directory} is in use by {holder.in_words()}")
+        super().__init__(f"{directory} is in use by {holder.describe()}")
         self.holder = holder
 
 

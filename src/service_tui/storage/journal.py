@@ -109,7 +109,7 @@ class History:
     until: float | None = None
 
 
-class Journal:
+class JournalStore:
     """The journal of one data directory."""
 
     def __init__(self, database: Database) -> None:

@@ -18,9 +18,9 @@ from pydantic import (
     StringConstraints,
 )
 
-from service_tui.terms import PUBLIC_VENUES, VENUE_ALIASES, Venue
+from service_tui.terms import ID_PATTERN, LINE_MAX, PROSE_MAX, PUBLIC_VENUES, VENUE_ALIASES, Venue
 from service_tui.units import AMOUNT_MAX, Timestamp
-from service_tui.wire.text import LINE_MAX, PROSE_MAX, line, prose
+from service_tui.wire.text import line, prose
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
 UNKNOWN_MAX: Final = 20
@@ -143,7 +143,7 @@ SentProse = Annotated[str, StringConstraints(max_length=PROSE_MAX), AfterValidat
 """Text that we accept as reasoning: refused when too long."""
 
 Identifier = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z0-9_:.\-]{1,128}$"), Field(description="an id")
+    str, StringConstraints(pattern=rf"^{ID_PATTERN}$"), Field(description="an id")
 ]
 """An id that is safe as one segment of a path. Source: failures, T-18."""
 
@@ -158,7 +158,11 @@ Money = Annotated[float, Field(ge=-AMOUNT_MAX, le=AMOUNT_MAX, description="signe
 Price = Annotated[float, Field(ge=0, le=1, description="0 to 1")]
 """A probability; 0 and 1 once an outcome is final."""
 
-Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+MICRO: Final = 0.000001
+"""The finest amount of money or shares."""
+
+COUNT_MAX: Final = 1_000_000_000
+Count = Annotated[int, Field(ge=0, le=COUNT_MAX)]
 
 SignalValue = str | float | int
 SignalData = dict[str, SignalValue]

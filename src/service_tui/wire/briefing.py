@@ -33,13 +33,14 @@ _VERSIONS: Final = TypeAdapter(
     ]
 )
 VERSIONS_MAX: Final = 100
+VERSIONS_LETTERS_MAX: Final = 4_000
 
 
 class BriefingQuery(WireModel):
     """Since when, wall time, 24 hours ago by default; and the versions of the asker's skills."""
 
     since: AskedMoment | None = None
-    skill_versions: Annotated[str, StringConstraints(max_length=4_000)] | None = None
+    skill_versions: Annotated[str, StringConstraints(max_length=VERSIONS_LETTERS_MAX)] | None = None
 
     def versions(self) -> dict[str, str] | None:
         """Version by slug, as it was sent."""

@@ -15,10 +15,27 @@ Address = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-fA-F]{40}$")]
 Hash = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-fA-F]{64}$")]
 """Of a transaction, or any other 32 bytes."""
 
+RAW_MIN: Final = 10
 RAW_MAX: Final = 20_000
 """Letters of a signed transaction that are looked at. # ours: redemptions have about 700."""
 
-SignedTx = Annotated[str, StringConstraints(min_length=10, max_length=RAW_MAX)]
+HEX_MAX: Final = 100
+"""Letters of an address or a figure of an unsigned transaction."""
+
+METHOD_MAX: Final = 64
+PARAMS_MAX: Final = 8
+RPC_ID_MAX: Final = 2**53
+"""Of one JSON-RPC call."""
+
+BLOCK_MIN_S: Final = 0.1
+BLOCK_MAX_S: Final = 600
+GWEI_MIN: Final = 0.001
+GWEI_MAX: Final = 10_000
+DELAY_MAX: Final = 1_000
+FAULTS_MAX: Final = 64
+"""What a rehearsal on the simulated chain may ask for."""
+
+SignedTx = Annotated[str, StringConstraints(min_length=RAW_MIN, max_length=RAW_MAX)]
 """0x and the bytes of a signed transaction in hex. Source: wire reference, 2.5."""
 
 
@@ -32,17 +49,17 @@ class UnsignedTxBody(WireModel):
     Texts are bounded, and otherwise as they were said: whoever signs decodes and judges them.
     """
 
-    to: Annotated[str, StringConstraints(max_length=100)] | None = None
+    to: Annotated[str, StringConstraints(max_length=HEX_MAX)] | None = None
     data: Annotated[str, StringConstraints(max_length=RAW_MAX)] = ""
-    sender: Annotated[str, StringConstraints(max_length=100)] | None = Field(
+    sender: Annotated[str, StringConstraints(max_length=HEX_MAX)] | None = Field(
         default=None, validation_alias="from", serialization_alias="from"
     )
     # A number, or hex text as a node writes it.
-    gas: int | Annotated[str, StringConstraints(max_length=100)] | None = None
-    chain_id: int | Annotated[str, StringConstraints(max_length=100)] | None = Field(
+    gas: int | Annotated[str, StringConstraints(max_length=HEX_MAX)] | None = None
+    chain_id: int | Annotated[str, StringConstraints(max_length=HEX_MAX)] | None = Field(
         default=None, validation_alias="chainId", serialization_alias="chainId"
     )
-    value: int | Annotated[str, StringConstraints(max_length=100)] | None = None
+    value: int | Annotated[str, StringConstraints(max_length=HEX_MAX)] | None = None
     # ours: for a list of approvals: what the transaction is for, and whether it is done already.
     about: Line = ""
     key: Line = ""
@@ -75,9 +92,9 @@ class RpcRequest(WireModel):
 
     # ours: without it 2.0 is meant.
     jsonrpc: Annotated[str, StringConstraints(pattern=r"^2\.0$")] = "2.0"
-    method: Annotated[str, StringConstraints(min_length=1, max_length=64)]
-    params: Annotated[tuple[AnyJson, ...], Field(max_length=8, strict=False)] = ()
-    id: Annotated[int, Field(ge=-(2**53), le=2**53)] | Line | None = None
+    method: Annotated[str, StringConstraints(min_length=1, max_length=METHOD_MAX)]
+    params: Annotated[tuple[AnyJson, ...], Field(max_length=PARAMS_MAX, strict=False)] = ()
+    id: Annotated[int, Field(ge=-RPC_ID_MAX, le=RPC_ID_MAX)] | Line | None = None
 
 
 class RpcErrorBody(WireModel):
@@ -126,13 +143,13 @@ class ChainPatch(OperatorModel):
     `withhold` keeps its receipt back until the list is set anew.
     """
 
-    block_s: Annotated[float, Field(ge=0.1, le=600)] | None = None
-    gas_price_gwei: Annotated[float, Field(ge=0.001, le=10_000)] | None = None
-    delay_blocks: Annotated[int, Field(ge=0, le=1_000)] | None = None
+    block_s: Annotated[float, Field(ge=BLOCK_MIN_S, le=BLOCK_MAX_S)] | None = None
+    gas_price_gwei: Annotated[float, Field(ge=GWEI_MIN, le=GWEI_MAX)] | None = None
+    delay_blocks: Annotated[int, Field(ge=0, le=DELAY_MAX)] | None = None
     faults: (
         Annotated[
             tuple[Annotated[str, StringConstraints(pattern=r"^(ok|revert|drop|withhold)$")], ...],
-            Field(max_length=64, strict=False),
+            Field(max_length=FAULTS_MAX, strict=False),
         ]
         | None
     ) = None

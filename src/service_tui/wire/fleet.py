@@ -4,13 +4,24 @@ ours: the spec has no such endpoints. All but one stand under `/api/desk/` and w
 key; with its own key an agent asks what became of the trades that it was told are `submitted`.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, StringConstraints
 
-from service_tui.terms import Action, HeldStatus, LeashMode, OrderType, Side, Venue
+from service_tui.terms import (
+    LEASH_WAIT_MAX_S,
+    LEASH_WAIT_MIN_S,
+    LEASH_WAIT_S,
+    Action,
+    HeldStatus,
+    LeashMode,
+    OrderType,
+    Side,
+    Venue,
+)
 from service_tui.wire.base import (
     AMOUNT_MAX,
+    MICRO,
     Amount,
     AnyVenue,
     Count,
@@ -35,18 +46,16 @@ Size = Annotated[
         ge=0,
         le=AMOUNT_MAX,
         description="units, at most six decimals",
-        json_schema_extra={"multipleOf": 0.000001},
+        json_schema_extra={"multipleOf": MICRO},
     ),
 ]
+BUY_MIN: Final = 0.01
+
 Resized = Annotated[
     float,
     # Not merely above 0: what rounds to no micro would be a trade of nothing.
-    Field(ge=0.01, le=AMOUNT_MAX, description="money", json_schema_extra={"multipleOf": 0.01}),
+    Field(ge=BUY_MIN, le=AMOUNT_MAX, description="money", json_schema_extra={"multipleOf": 0.01}),
 ]
-
-WAIT_MIN_S = 10
-WAIT_MAX_S = 86_400
-WAIT_DEFAULT_S = 300
 
 
 class LeashRequest(OperatorModel):
@@ -62,7 +71,7 @@ class LeashRequest(OperatorModel):
     skill_slug: Slug = ""
     threshold: Size = 0.0
     daily_budget: Size | None = None
-    wait_s: Annotated[int, Field(ge=WAIT_MIN_S, le=WAIT_MAX_S)] = WAIT_DEFAULT_S
+    wait_s: Annotated[int, Field(ge=LEASH_WAIT_MIN_S, le=LEASH_WAIT_MAX_S)] = LEASH_WAIT_S
 
 
 class LeashQuery(WireModel):
@@ -79,7 +88,7 @@ class LeashBody(WireModel):
     mode: LeashMode
     threshold: Amount = 0.0
     daily_budget: Amount | None = None
-    wait_s: Count = WAIT_DEFAULT_S
+    wait_s: Count = LEASH_WAIT_S
     spent: Amount = 0.0
 
 

@@ -1,9 +1,10 @@
 """Import of markets that the venues know already. Source: wire reference, 2.2."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from service_tui.terms import LINE_MAX, MARKET_IDS_MAX, SEARCH_MIN
 from service_tui.wire.base import (
     AMOUNT_MAX,
     AnyVenue,
@@ -16,9 +17,11 @@ from service_tui.wire.base import (
     WireModel,
 )
 
-MARKET_IDS_MAX = 50
+ADDRESS_MAX: Final = 500
+CATEGORY_MAX: Final = 100
+IMPORTABLE_PAGE_MAX: Final = 100
 
-Address = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Address = Annotated[str, StringConstraints(min_length=1, max_length=ADDRESS_MAX)]
 """An address as text. It is taken apart, never opened."""
 
 
@@ -26,10 +29,10 @@ class ImportableQuery(WireModel):
     """Which of the venues' questions; a `min_volume` below 1,000 counts as 1,000."""
 
     min_volume: Annotated[float, Field(ge=0, le=AMOUNT_MAX)] = 10_000.0
-    limit: Annotated[int, Field(ge=1, le=100)] = 50
-    category: Annotated[str, StringConstraints(max_length=100)] | None = None
+    limit: Annotated[int, Field(ge=1, le=IMPORTABLE_PAGE_MAX)] = 50
+    category: Annotated[str, StringConstraints(max_length=CATEGORY_MAX)] | None = None
     venue: AnyVenue | None = None
-    q: Annotated[str, StringConstraints(min_length=2, max_length=200)] | None = None
+    q: Annotated[str, StringConstraints(min_length=SEARCH_MIN, max_length=LINE_MAX)] | None = None
 
 
 class ImportableBody(WireModel):
@@ -60,8 +63,8 @@ class CheckQuery(WireModel):
     """Exactly one name of a question."""
 
     url: Address | None = None
-    condition_id: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
-    ticker: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
+    condition_id: Annotated[str, StringConstraints(min_length=1, max_length=LINE_MAX)] | None = None
+    ticker: Annotated[str, StringConstraints(min_length=1, max_length=LINE_MAX)] | None = None
 
     @model_validator(mode="after")
     def _one_name(self) -> Self:

@@ -1,13 +1,14 @@
 """The agents of this service by P&L. Source: wire reference, 2.1 and 3.11."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from service_tui.terms import AgentStatus
 from service_tui.wire.base import Count, Line, Money, Price, WireModel
 
-Limit = Annotated[int, Field(ge=1, le=50)]
+LEADERS_MAX: Final = 50
+Limit = Annotated[int, Field(ge=1, le=LEADERS_MAX)]
 
 
 class LeaderboardQuery(WireModel):

@@ -4,7 +4,14 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
-from service_tui.terms import MarketStatus
+from service_tui.terms import (
+    HISTORY_HOURS_MAX,
+    LINE_MAX,
+    MARKET_IDS_MAX,
+    MARKETS_PAGE_MAX,
+    SEARCH_MIN,
+    MarketStatus,
+)
 from service_tui.wire.base import (
     Amount,
     AnyVenue,
@@ -19,8 +26,18 @@ from service_tui.wire.base import (
     WireModel,
 )
 
-IDS_MAX: Final = 50
-"""Markets that one call may name. Source: wire reference, 2.2."""
+MARKETS_OFFSET_MAX: Final = 1_000_000
+TAGS_MAX: Final = 400
+IDS_LETTERS_MAX: Final = 8_000
+INCLUDE_MAX: Final = 100
+"""Letters of a list with commas."""
+
+AHEAD_HOURS_MAX: Final = 100_000
+STEP_MIN: Final = 5
+STEP_MAX: Final = 1_440
+"""Minutes between two points of a history."""
+
+CENTS: Final = 100
 
 
 class MarketBody(WireModel):
@@ -52,7 +69,7 @@ class MarketBody(WireModel):
     best_bid_size: Amount | None = None
     best_ask_size: Amount | None = None
     spread: Price | None = None
-    spread_cents: Annotated[float, Field(ge=0, le=100)] | None = None
+    spread_cents: Annotated[float, Field(ge=0, le=CENTS)] | None = None
     quote_ts: float | None = None
     quote_age_seconds: Annotated[float, Field(ge=0)] | None = None
     liquidity_tier: Literal["tight", "moderate", "wide"] | None = None
@@ -80,16 +97,16 @@ class MarketsQuery(WireModel):
     """Query of the market list."""
 
     status: Literal["active", "closed", "resolved", "all"] = "active"
-    limit: Annotated[int, Field(ge=1, le=500)] = 50
-    offset: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    limit: Annotated[int, Field(ge=1, le=MARKETS_PAGE_MAX)] = 50
+    offset: Annotated[int, Field(ge=0, le=MARKETS_OFFSET_MAX)] = 0
     venue: AnyVenue | None = None
     import_source: AnyVenue | None = None
-    q: Annotated[str, StringConstraints(min_length=2, max_length=200)] | None = None
-    tags: Annotated[str, StringConstraints(max_length=400)] | None = None
-    ids: Annotated[str, StringConstraints(max_length=8_000)] | None = None
+    q: Annotated[str, StringConstraints(min_length=SEARCH_MIN, max_length=LINE_MAX)] | None = None
+    tags: Annotated[str, StringConstraints(max_length=TAGS_MAX)] | None = None
+    ids: Annotated[str, StringConstraints(max_length=IDS_LETTERS_MAX)] | None = None
     sort: Literal["volume", "created", "recent", "opportunity"] | None = None
-    max_hours_to_resolution: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    include: Annotated[str, StringConstraints(max_length=100)] | None = None
+    max_hours_to_resolution: Annotated[int, Field(ge=1, le=AHEAD_HOURS_MAX)] | None = None
+    include: Annotated[str, StringConstraints(max_length=INCLUDE_MAX)] | None = None
     # ours: accepted; no market of the embedded service is for analytics only.
     include_analytics_only: bool | None = None
     tradeable_only: bool = True
@@ -97,8 +114,8 @@ class MarketsQuery(WireModel):
     @field_validator("ids")
     @classmethod
     def _few(cls, value: str | None) -> str | None:
-        if value is not None and value.count(",") >= IDS_MAX:
-            raise ValueError(f"at most {IDS_MAX} ids")
+        if value is not None and value.count(",") >= MARKET_IDS_MAX:
+            raise ValueError(f"at most {MARKET_IDS_MAX} ids")
         return value
 
 
@@ -126,8 +143,8 @@ class OneMarketBody(WireModel):
 class HistoryQuery(WireModel):
     """Span and step of a price history."""
 
-    hours: Annotated[int, Field(ge=1, le=168)] = 24
-    interval: Annotated[int, Field(ge=5, le=1_440)] = 15
+    hours: Annotated[int, Field(ge=1, le=HISTORY_HOURS_MAX)] = 24
+    interval: Annotated[int, Field(ge=STEP_MIN, le=STEP_MAX)] = 15
 
 
 class HistoryPoint(WireModel):

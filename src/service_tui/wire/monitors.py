@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from service_tui.terms import Side
+from service_tui.terms import STOP_MAX, TARGET_MAX, Side
 from service_tui.wire.base import (
     Amount,
     AnyVenue,
@@ -20,11 +20,11 @@ from service_tui.wire.base import (
     WireModel,
 )
 
-StopFraction = Annotated[float, Field(gt=0, le=1)]
+StopFraction = Annotated[float, Field(gt=0, le=STOP_MAX)]
 """Fraction down at which to close. Source: decisions, "Stop and target prices"."""
 
-TakeFraction = Annotated[float, Field(gt=0, le=1_000)]
-"""Fraction up at which to close. # ours: a thousandfold is beyond every price."""
+TakeFraction = Annotated[float, Field(gt=0, le=TARGET_MAX)]
+"""Fraction up at which to close."""
 
 THRESHOLDS: Final = frozenset({"stop_loss_pct", "take_profit_pct"})
 

@@ -31,6 +31,12 @@ PAY_PRICE: Final = 5_000
 PAY_SECONDS: Final = 60
 """How long an authorisation need be good. # ours: the published default."""
 
+RESOURCE_MAX: Final = 500
+ADDRESS_MAX: Final = 100
+NETWORK_MAX: Final = 50
+OFFERS_MAX: Final = 8
+"""Letters and rows of an offer that are looked at."""
+
 Whole = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,78}$")]
 """A whole number as text, as in JSON for 256 bits."""
 
@@ -50,12 +56,12 @@ class PayOfferBody(WireModel):
     max_amount_required: Whole = Field(
         default="0", validation_alias="maxAmountRequired", serialization_alias="maxAmountRequired"
     )
-    resource: Annotated[str, StringConstraints(max_length=500)] = ""
+    resource: Annotated[str, StringConstraints(max_length=RESOURCE_MAX)] = ""
     description: Line = ""
     mime_type: Line = Field(
         default="application/json", validation_alias="mimeType", serialization_alias="mimeType"
     )
-    pay_to: Annotated[str, StringConstraints(max_length=100)] = Field(
+    pay_to: Annotated[str, StringConstraints(max_length=ADDRESS_MAX)] = Field(
         default="", validation_alias="payTo", serialization_alias="payTo"
     )
     max_timeout_seconds: Count = Field(
@@ -63,14 +69,14 @@ class PayOfferBody(WireModel):
         validation_alias="maxTimeoutSeconds",
         serialization_alias="maxTimeoutSeconds",
     )
-    asset: Annotated[str, StringConstraints(max_length=100)] = ""
+    asset: Annotated[str, StringConstraints(max_length=ADDRESS_MAX)] = ""
     extra: TokenDomainBody | None = None
 
 
 class Offers(WireModel):
     """The offers of a 429, looked at by themselves."""
 
-    accepts: Annotated[tuple[PayOfferBody, ...], Field(max_length=8, strict=False)] = ()
+    accepts: Annotated[tuple[PayOfferBody, ...], Field(max_length=OFFERS_MAX, strict=False)] = ()
 
 
 class AuthorizationBody(WireModel):
@@ -98,7 +104,7 @@ class PaymentBody(WireModel):
         default=1, validation_alias="x402Version", serialization_alias="x402Version"
     )
     scheme: Literal["exact"] = "exact"
-    network: Annotated[str, StringConstraints(max_length=50)]
+    network: Annotated[str, StringConstraints(max_length=NETWORK_MAX)]
     payload: ExactPayloadBody
 
 

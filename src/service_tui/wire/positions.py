@@ -1,10 +1,10 @@
 """Positions and portfolio on the wire. Source: wire reference, 3.2 and 3.6."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
-from service_tui.terms import Venue
+from service_tui.terms import HISTORY_HOURS_MAX, LINE_MAX, OFFSET_MAX, Venue
 from service_tui.wire.base import (
     Amount,
     AnyVenue,
@@ -17,17 +17,19 @@ from service_tui.wire.base import (
     WireModel,
 )
 
+POSITIONS_PAGE_MAX: Final = 100_000
+
 
 class PositionsQuery(WireModel):
     """Which positions."""
 
     venue: AnyVenue | Literal["all"] | None = None
-    source: Annotated[str, StringConstraints(max_length=200)] | None = None
+    source: Annotated[str, StringConstraints(max_length=LINE_MAX)] | None = None
     status: Literal["active", "resolved", "closed", "settled", "all"] = "active"
     # ours: a page, as other lists have them. What is held or may be redeemed comes first, then what
     # ended, newest first. Without a limit all of it is told.
-    limit: Annotated[int, Field(ge=0, le=100_000)] | None = None
-    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    limit: Annotated[int, Field(ge=0, le=POSITIONS_PAGE_MAX)] | None = None
+    offset: Annotated[int, Field(ge=0, le=OFFSET_MAX)] = 0
 
 
 class PositionSideBody(WireModel):
@@ -194,7 +196,7 @@ class PortfolioBody(WireModel):
 class ExpiringQuery(WireModel):
     """How far ahead to look, in hours of the tape."""
 
-    hours: Annotated[int, Field(ge=1, le=168)] = 24
+    hours: Annotated[int, Field(ge=1, le=HISTORY_HOURS_MAX)] = 24
 
 
 class ExpiringBody(PositionBody):

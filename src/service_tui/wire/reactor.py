@@ -3,14 +3,25 @@
 Source: spec, "Reactor config", "Reactor pending signal", "Reactor flow"; wire reference, 2.6 and 8.
 """
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from service_tui.addresses import checked_address
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import (
+    FAILURES_MAX,
+    LINE_MAX,
+    PRICE_BUFFER_DEFAULT,
+    PRICE_BUFFER_MAX,
+    TRADES_PAGE_MAX,
+    WALLETS_MAX,
+    Action,
+    Side,
+    Venue,
+)
 from service_tui.units import AMOUNT_MAX
 from service_tui.wire.base import (
+    MICRO,
     Amount,
     AnyVenue,
     Count,
@@ -25,13 +36,6 @@ from service_tui.wire.base import (
     SentProse,
     WireModel,
 )
-
-PRICE_BUFFER_MAX: Final = 0.2
-PRICE_BUFFER_DEFAULT: Final = 0.02
-"""Source: spec, "Limits"."""
-
-WALLETS_MAX: Final = 100
-# ours: as many as a person can tell apart, and bounded.
 
 
 def _no_twins(wallets: tuple[str, ...]) -> tuple[str, ...]:
@@ -67,7 +71,7 @@ Size = Annotated[
         ge=0,
         le=AMOUNT_MAX,
         description="units, at most six decimals",
-        json_schema_extra={"multipleOf": 0.000001},
+        json_schema_extra={"multipleOf": MICRO},
     ),
 ]
 
@@ -81,7 +85,7 @@ class BreakerBody(LenientModel):
 
     state: Literal["running", "paused"] | Line = "running"
     failures: Count = 0
-    failures_max: Count = 5
+    failures_max: Count = FAILURES_MAX
     paused_at: Moment | None = None
     resets_at: Moment | None = None
     skipped: Count = 0
@@ -167,7 +171,7 @@ class SignalBody(LenientModel):
 class PendingQuery(WireModel):
     """`caps=maker`: signals of fills in which the wallet was the maker are understood, too."""
 
-    caps: Annotated[str, StringConstraints(max_length=200)] | None = None
+    caps: Annotated[str, StringConstraints(max_length=LINE_MAX)] | None = None
 
 
 class PendingBody(LenientModel):
@@ -236,7 +240,7 @@ class ReactionBody(LenientModel):
 class ReactionsQuery(WireModel):
     """How many of the newest."""
 
-    limit: Annotated[int, Field(ge=1, le=200)] = 10
+    limit: Annotated[int, Field(ge=1, le=TRADES_PAGE_MAX)] = 10
 
 
 class ReactionsBody(LenientModel):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from service_tui.terms import Side
+from service_tui.terms import TRADES_PAGE_MAX, Side
 from service_tui.wire.base import (
     Amount,
     AnyVenue,
@@ -82,7 +82,7 @@ RedemptionState = Literal["Active", "Awaiting Settlement", "Ready to Redeem", "R
 class RedemptionsQuery(WireModel):
     """ours: how many of the redeemed ones come along; what is not redeemed comes always."""
 
-    limit: Annotated[int, Field(ge=1, le=200)] = 50
+    limit: Annotated[int, Field(ge=1, le=TRADES_PAGE_MAX)] = 50
 
 
 class RedemptionBody(LenientModel):

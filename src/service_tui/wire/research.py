@@ -8,8 +8,22 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
-from service_tui.terms import Direction, ExperimentStatus, SessionState, Venue
+from service_tui.experiments import CAP_DEFAULT
+from service_tui.terms import (
+    DAYS_DEFAULT,
+    DAYS_MAX,
+    EXPERIMENTS_PAGE_MAX,
+    GRID_MAX,
+    ID_PATTERN,
+    SLUG_PATTERN,
+    THRESHOLD_PATTERN,
+    Direction,
+    ExperimentStatus,
+    SessionState,
+    Venue,
+)
 from service_tui.wire.base import (
+    COUNT_MAX,
     Amount,
     AnyVenue,
     Count,
@@ -24,31 +38,23 @@ from service_tui.wire.base import (
     type_venue,
 )
 
-DAYS_DEFAULT: Final = 7
-DAYS_MAX: Final = 30
-"""Source: spec, "Limits", "Backtest window"."""
-
-CAP_DEFAULT: Final = 50
-"""Experiments of a session. Source: spec, "Autoresearch MCP server"."""
-
 METRICS_MAX: Final = 64
+METRIC_LETTERS_MAX: Final = 64
 THRESHOLDS_MAX: Final = 16
-GRID_MAX: Final = 400
 FIGURE_MAX: Final = 1e15
-# ours: bounds of what one call may carry; a grid of 20 by 20 fills a screen, and a metric may be
-# more than any amount of money.
+# ours: bounds of what one call may carry; a metric may be more than any amount of money.
 
 Slug = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_\-]{0,127}$"),
+    StringConstraints(pattern=rf"^{SLUG_PATTERN}$"),
     Field(description="a skill's slug"),
 ]
 Figure = Annotated[float, Field(ge=-FIGURE_MAX, le=FIGURE_MAX)]
-MetricName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+MetricName = Annotated[str, StringConstraints(min_length=1, max_length=METRIC_LETTERS_MAX)]
 Metrics = Annotated[dict[MetricName, Figure], Field(max_length=METRICS_MAX)]
 Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{4,64}$")]
-Reference = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_:.\-]{1,128}$")]
-KeyName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.\-]{0,63}$")]
+Reference = Annotated[str, StringConstraints(pattern=rf"^{ID_PATTERN}$")]
+KeyName = Annotated[str, StringConstraints(pattern=rf"^{THRESHOLD_PATTERN}$")]
 Config = Annotated[
     dict[KeyName, Figure],
     Field(
@@ -72,7 +78,7 @@ class ExperimentRequest(WireModel):
     """One result. Source: wire reference, 9.2, "POST experiments body"."""
 
     skill_slug: Slug
-    experiment_number: Annotated[int, Field(ge=1, le=1_000_000_000)]
+    experiment_number: Annotated[int, Field(ge=1, le=COUNT_MAX)]
     segment: Count = 0
     status: ExperimentStatus
     metric_name: SentLine = "pnl"
@@ -112,7 +118,7 @@ class ExperimentsQuery(WireModel):
     """Which results, and how many of the newest."""
 
     skill_slug: Slug | None = None
-    limit: Annotated[int, Field(ge=1, le=500)] = 100
+    limit: Annotated[int, Field(ge=1, le=EXPERIMENTS_PAGE_MAX)] = 100
     offset: Count = 0
 
 

@@ -8,11 +8,17 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from service_tui.terms import Direction, ExperimentStatus, Venue
-from service_tui.wire.base import LINE_MAX, PROSE_MAX, WireModel, type_venue
-from service_tui.wire.research import (
+from service_tui.terms import (
     DAYS_DEFAULT,
     DAYS_MAX,
+    LINE_MAX,
+    PROSE_MAX,
+    Direction,
+    ExperimentStatus,
+    Venue,
+)
+from service_tui.wire.base import WireModel, type_venue
+from service_tui.wire.research import (
     Config,
     Figure,
     Metrics,
@@ -24,6 +30,8 @@ TIMEOUT_DEFAULT_S: Final = 300.0
 
 TIMEOUT_MAX_S: Final = 3_600.0
 COMMAND_MAX: Final = 10_000
+UNIT_MAX: Final = 32
+COMMIT_MAX: Final = 64
 # ours: an hour, and a command that is no program of its own.
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LINE_MAX, pattern=r"\S")]
@@ -42,7 +50,7 @@ class InitArguments(Arguments):
     name: Annotated[Name, Field(description="session name; a new one begins a fresh baseline")]
     skill_slug: Annotated[Slug, Field(description="registry slug of the skill to optimize")]
     metric_name: Annotated[Name, Field(description="for example pnl, avg_edge")]
-    metric_unit: Annotated[str, StringConstraints(max_length=32)] = "$"
+    metric_unit: Annotated[str, StringConstraints(max_length=UNIT_MAX)] = "$"
     direction: Direction = Direction.HIGHER
 
 
@@ -75,7 +83,7 @@ class LogArguments(Arguments):
     ]
     secondary_metrics: Metrics | None = None
     metrics: Annotated[Metrics | None, Field(description="the same, an older name")] = None
-    commit: Annotated[str, StringConstraints(max_length=64)] | None = None
+    commit: Annotated[str, StringConstraints(max_length=COMMIT_MAX)] | None = None
     asi: dict[str, str | float | int | bool | None] | None = None
     force: Annotated[bool, Field(description="take in secondary metrics of other names")] = False
 

@@ -5,10 +5,11 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from service_tui.terms import Side
+from service_tui.terms import DAY_BUYS_MAX, STOP_MAX, TARGET_MAX, Side
 from service_tui.wire.agents import AgentSettingsPatch
 from service_tui.wire.base import (
     AMOUNT_MAX,
+    MICRO,
     AnyVenue,
     Count,
     Line,
@@ -24,19 +25,19 @@ Positive = Annotated[
     float,
     Field(
         # Not merely above 0: what rounds to no micro would be a limit of nothing.
-        ge=0.000001,
+        ge=MICRO,
         le=AMOUNT_MAX,
         description="units, at most six decimals",
-        json_schema_extra={"multipleOf": 0.000001},
+        json_schema_extra={"multipleOf": MICRO},
     ),
 ]
-StopLoss = Annotated[float, Field(ge=0, le=1)]
+StopLoss = Annotated[float, Field(ge=0, le=STOP_MAX)]
 """Fraction down at which to close; 0 means off. Source: decisions, "Time"."""
 
-TakeProfit = Annotated[float, Field(ge=0, le=1_000)]
+TakeProfit = Annotated[float, Field(ge=0, le=TARGET_MAX)]
 """Fraction up at which to close; 0 means off."""
 
-TradesPerDay = Annotated[int, Field(ge=1, le=1_000_000)]
+TradesPerDay = Annotated[int, Field(ge=1, le=DAY_BUYS_MAX)]
 """The plans have lower ceilings: 1,000 and 5,000, none for Elite. Source: wire reference, 7."""
 
 _BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -79,8 +80,12 @@ def _https(text: str) -> str:
     return text
 
 
+SOLANA_MIN: Final = 32
+SOLANA_MAX: Final = 44
 SolanaAddress = Annotated[
-    str, StringConstraints(min_length=32, max_length=44), AfterValidator(_solana_address)
+    str,
+    StringConstraints(min_length=SOLANA_MIN, max_length=SOLANA_MAX),
+    AfterValidator(_solana_address),
 ]
 HttpsAddress = Annotated[SentLine, AfterValidator(_https)]
 

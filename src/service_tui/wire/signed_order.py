@@ -1,6 +1,6 @@
 """A signed order of the EVM venue on the wire. Source: wire reference, 6.2."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -8,19 +8,22 @@ from service_tui.wire.base import WireModel
 from service_tui.wire.chain import Address, Hash
 from service_tui.wire.payment import Whole
 
+SIGNATURE_TYPE_MAX: Final = 3
+WORD: Final = 2**256
+
 
 class SignedOrderBody(WireModel):
     """What an external wallet has signed: of version 2 with a timestamp, else of version 1."""
 
     # Texts, as the published client sends them; a number is taken too.
-    salt: Whole | Annotated[int, Field(ge=0, lt=2**256)]
+    salt: Whole | Annotated[int, Field(ge=0, lt=WORD)]
     maker: Address
     signer: Address
     token_id: Whole = Field(validation_alias="tokenId", serialization_alias="tokenId")
     maker_amount: Whole = Field(validation_alias="makerAmount", serialization_alias="makerAmount")
     taker_amount: Whole = Field(validation_alias="takerAmount", serialization_alias="takerAmount")
     side: Literal["BUY", "SELL"]
-    signature_type: Annotated[int, Field(ge=0, le=3)] = Field(
+    signature_type: Annotated[int, Field(ge=0, le=SIGNATURE_TYPE_MAX)] = Field(
         default=0, validation_alias="signatureType", serialization_alias="signatureType"
     )
     signature: Annotated[str, StringConstraints(pattern=r"^0x[0-9a-fA-F]{130,1000}$")]

@@ -4,13 +4,14 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
+from service_tui.terms import LINE_MAX
 from service_tui.wire.base import Count, Line, Prose, WireModel
 
 
 class SkillsQuery(WireModel):
     """Which kind of skills."""
 
-    category: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
+    category: Annotated[str, StringConstraints(min_length=1, max_length=LINE_MAX)] | None = None
 
 
 class SkillBody(WireModel):

@@ -4,8 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
-LINE_MAX: Final = 200
-PROSE_MAX: Final = 4_000
+from service_tui.terms import LINE_MAX, PROSE_MAX
 
 _ELLIPSIS: Final = "…"
 _COMBINING_MAX: Final = 4

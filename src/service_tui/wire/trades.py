@@ -15,7 +15,15 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
-from service_tui.terms import Action, OrderType, Side, TradeStatus, Venue
+from service_tui.terms import (
+    OFFSET_MAX,
+    TRADES_PAGE_MAX,
+    Action,
+    OrderType,
+    Side,
+    TradeStatus,
+    Venue,
+)
 from service_tui.wire.base import (
     Amount,
     AnyVenue,
@@ -38,6 +46,9 @@ from service_tui.wire.signed_order import SignedOrderBody
 
 CLIENT_REF = "client_ref"
 """Under this key of `signal_data` our own reference travels. Source: decisions, "Wire"."""
+
+EXPIRATION_MAX: Final = 1e11
+"""Unix seconds."""
 
 SIGNAL_KEYS_MAX = 64
 SIGNAL_BYTES_MAX = 8_192
@@ -112,7 +123,7 @@ class TradeRequest(WireModel):
     order_type: OrderType | None = None
     price: Annotated[float, Field(gt=0, lt=1)] | None = None
     # ours: Unix seconds at which a GTD order dies; the published client sends none.
-    expiration: Annotated[float, Field(gt=0, le=1e11)] | None = None
+    expiration: Annotated[float, Field(gt=0, le=EXPIRATION_MAX)] | None = None
     dry_run: bool = False
     # Deprecated: asks for `order_params` and carries out nothing. Source: wire reference, 3.3.
     execute: bool | None = None
@@ -132,7 +143,9 @@ class TradeRequest(WireModel):
             return None
         size = sum(len(key.encode()) + len(str(entry).encode()) for key, entry in value.items())
         if len(value) > SIGNAL_KEYS_MAX or size > SIGNAL_BYTES_MAX:
-            raise ValueError("signal_data holds at most 64 keys and 8192 bytes")
+            raise ValueError(
+                f"signal_data holds at most {SIGNAL_KEYS_MAX} keys and {SIGNAL_BYTES_MAX} bytes"
+            )
         return value
 
     @field_validator("signal_data", mode="before")
@@ -245,8 +258,8 @@ class TradesQuery(WireModel):
     """Which part of the history; newest first."""
 
     venue: AnyVenue | Literal["all"] = "all"
-    limit: Annotated[int, Field(ge=1, le=200)] = 50
-    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    limit: Annotated[int, Field(ge=1, le=TRADES_PAGE_MAX)] = 50
+    offset: Annotated[int, Field(ge=0, le=OFFSET_MAX)] = 0
     market_id: Identifier | None = None
     since: AskedMoment | None = None
     until: AskedMoment | None = None

@@ -1,10 +1,11 @@
 """Wallets and credentials on the wire. Source: wire reference, 2.5, 6.3 to 6.5."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
 from service_tui.wire.base import (
+    MICRO,
     Amount,
     LenientModel,
     Line,
@@ -16,7 +17,13 @@ from service_tui.wire.base import (
 )
 from service_tui.wire.chain import Address, UnsignedTxBody
 
-Secret = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+CREDENTIAL_MAX: Final = 256
+CHALLENGE_MAX: Final = 2_000
+OWNER_TYPE_MAX: Final = 2
+PLAY_GAS_MAX: Final = 1_000
+PLAY_PAY_MAX: Final = 1_000
+PLAY_USDC_MAX: Final = 1_000_000
+Secret = Annotated[str, StringConstraints(min_length=1, max_length=CREDENTIAL_MAX)]
 
 
 class ChallengeQuery(WireModel):
@@ -30,7 +37,7 @@ class ChallengeBody(WireModel):
 
     nonce: Line
     # As it is to be signed, letter by letter: it is no place for a sanitiser.
-    message: Annotated[str, StringConstraints(max_length=2_000)]
+    message: Annotated[str, StringConstraints(max_length=CHALLENGE_MAX)]
     expires_at: Moment
     address: Line
 
@@ -42,7 +49,7 @@ class LinkRequest(WireModel):
     signature: Annotated[str, StringConstraints(pattern=r"^(0x)?[0-9a-fA-F]{130}$")]
     nonce: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$")]
     # 0 an own key, 1 a proxy, 2 a Safe.
-    signature_type: Annotated[int, Field(ge=0, le=2)] = 0
+    signature_type: Annotated[int, Field(ge=0, le=OWNER_TYPE_MAX)] = 0
     confirm_replace_managed: bool = False
     confirm_orphan_deposit_wallet: bool = False
     source: SentLine | None = None
@@ -105,7 +112,7 @@ class AllowancesQuery(WireModel):
     exchange_version: Literal["v1", "v2"] | None = None
 
 
-class VersionBody(LenientModel):
+class ExchangeApprovalBody(LenientModel):
     """ours: whether a generation of the exchange is approved, and which approvals it lacks."""
 
     approvals_set: bool = False
@@ -125,10 +132,12 @@ class AllowancesBody(LenientModel):
     address: Line | None = None
     exchange_version: Line = "v1"
     transactions: tuple[UnsignedTxBody, ...] = ()
-    by_version: dict[str, VersionBody] = Field(default_factory=dict[str, VersionBody])
+    by_version: dict[str, ExchangeApprovalBody] = Field(
+        default_factory=dict[str, ExchangeApprovalBody]
+    )
 
 
-class CheckBody(LenientModel):
+class RequirementBody(LenientModel):
     """One thing that real trades need."""
 
     name: Literal[
@@ -167,13 +176,15 @@ class WalletBody(LenientModel):
     approvals_set: bool = False
     approvals_missing: tuple[Line, ...] = ()
     # Of each generation of the exchange. Orders of both are taken; one is enough.
-    by_version: dict[str, VersionBody] = Field(default_factory=dict[str, VersionBody])
+    by_version: dict[str, ExchangeApprovalBody] = Field(
+        default_factory=dict[str, ExchangeApprovalBody]
+    )
     has_credentials: bool = False
     restricted: bool = False
     exchange_version: Line = "v1"
     # Whether real trades are possible now, and what that takes, in the order to do it.
     ready: bool = False
-    checks: tuple[CheckBody, ...] = ()
+    checks: tuple[RequirementBody, ...] = ()
     auto_redeem_paused: Line | None = None
     linked_at: Moment | None = None
     simulated: bool = False
@@ -183,12 +194,13 @@ class DeskWalletPatch(OperatorModel):
     """ours: the operator's hand in the simulated wallet; null leaves a figure as it is."""
 
     # POL, and play USDC of the chain on which calls are paid.
-    gas: Annotated[float, Field(ge=0, le=1_000)] | None = None
+    gas: Annotated[float, Field(ge=0, le=PLAY_GAS_MAX)] | None = None
     pay_usdc: (
-        Annotated[float, Field(ge=0, le=1_000, json_schema_extra={"multipleOf": 0.000001})] | None
+        Annotated[float, Field(ge=0, le=PLAY_PAY_MAX, json_schema_extra={"multipleOf": MICRO})]
+        | None
     ) = None
     native_usdc: (
-        Annotated[float, Field(ge=0, le=1_000_000, json_schema_extra={"multipleOf": 0.000001})]
+        Annotated[float, Field(ge=0, le=PLAY_USDC_MAX, json_schema_extra={"multipleOf": MICRO})]
         | None
     ) = None
     restricted: bool | None = None

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
+from service_tui.terms import SPEEDS
 from service_tui.wire.base import (
     Amount,
     Count,
@@ -19,17 +20,15 @@ from service_tui.wire.base import (
     WireModel,
 )
 
-SPEEDS: Final = (0, 1, 10, 60)
-
 
 def _known(speed: int) -> int:
     if speed not in SPEEDS:
-        raise ValueError("the speed is 0, 1, 10 or 60")
+        raise ValueError(f"the speed is {', '.join(map(str, SPEEDS[:-1]))} or {SPEEDS[-1]}")
     return speed
 
 
 Speed = Annotated[
-    int, Field(ge=0, le=60, json_schema_extra={"enum": [*SPEEDS]}), AfterValidator(_known)
+    int, Field(ge=0, le=SPEEDS[-1], json_schema_extra={"enum": [*SPEEDS]}), AfterValidator(_known)
 ]
 """World seconds in a second of wall time; 0 pauses the tape."""
 
@@ -89,11 +88,16 @@ class SpeedRequest(OperatorModel):
     speed: Speed
 
 
+SPAN_MAX_S: Final = 10_000_000
+POINTS_MIN: Final = 2
+POINTS_MAX: Final = 500
+
+
 class TapeQuery(WireModel):
     """Span of the chart, world seconds; 0 is the market's whole life."""
 
-    span_s: Annotated[int, Field(ge=0, le=10_000_000)] = 0
-    points: Annotated[int, Field(ge=2, le=500)] = 200
+    span_s: Annotated[int, Field(ge=0, le=SPAN_MAX_S)] = 0
+    points: Annotated[int, Field(ge=POINTS_MIN, le=POINTS_MAX)] = 200
 
 
 class TapePoint(WireModel):

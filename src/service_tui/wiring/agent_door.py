@@ -6,13 +6,13 @@ from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.state import DeskState
-from service_tui.wiring.halt_door import ANSWERS_S, Outcome, run_on_desk, until
+from service_tui.wiring.halt_door import ANSWERS_S, HaltReport, run_on_desk, until
 from service_tui.wiring.options import Options
 
 UNKNOWN: Final = "the service does not tell of its agents: only the embedded one is governed here"
 
 
-def govern(options: Options, act: str, name: str) -> Outcome:
+def govern(options: Options, act: str, name: str) -> HaltReport:
     """Retire or readmit the agent of this name or id.
 
     Returns:
@@ -23,24 +23,26 @@ def govern(options: Options, act: str, name: str) -> Outcome:
     """
     wanted = AgentAct(act)
 
-    async def work(desk: Desk) -> Outcome:
+    async def work(desk: Desk) -> HaltReport:
         return await _govern(desk, wanted, name)
 
     return run_on_desk(options, work)
 
 
-async def _govern(desk: Desk, act: AgentAct, name: str) -> Outcome:
+async def _govern(desk: Desk, act: AgentAct, name: str) -> HaltReport:
     await until(desk, lambda state: state.fleet is not None, ANSWERS_S)
     fleet = desk.state.fleet
     if fleet is None:
-        return Outcome(is_done=False, lines=(UNKNOWN,))
+        return HaltReport(is_done=False, lines=(UNKNOWN,))
     found = [one for one in fleet.agents if name in {one.agent_id, one.name}]
     if len(found) != 1:
         why = "more than one agent has this name: give its id" if found else "no such agent"
-        return Outcome(is_done=False, lines=(why, *(_line(one) for one in found or fleet.agents)))
+        return HaltReport(
+            is_done=False, lines=(why, *(_line(one) for one in found or fleet.agents))
+        )
     agent, wants = found[0], act is AgentAct.RETIRE
     if agent.retired is wants:
-        return Outcome(is_done=True, lines=(f"{agent.name}: nothing to do",))
+        return HaltReport(is_done=True, lines=(f"{agent.name}: nothing to do",))
     last = desk.state.notices[-1].notice_id if desk.state.notices else 0
     desk.submit(Govern(act, agent.agent_id, agent.name))
 
@@ -51,7 +53,7 @@ async def _govern(desk: Desk, act: AgentAct, name: str) -> Outcome:
 
     await until(desk, lambda state: bool(said(state)), ANSWERS_S)
     is_done = await until(desk, lambda state: _is_so(state, agent.agent_id, wants), 2.0)
-    return Outcome(is_done, said(desk.state))
+    return HaltReport(is_done, said(desk.state))
 
 
 def _is_so(state: DeskState, agent_id: str, wants: bool) -> bool:  # noqa: FBT001 - a state

@@ -9,10 +9,10 @@ from service_tui.clock import Clock
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.state import DeskState
-from service_tui.signing.book import Exchange
-from service_tui.signing.policy import Policy
+from service_tui.signing.book import ExchangeVersion
+from service_tui.signing.policy import SigningPolicy
 from service_tui.storage.cold import read_preferences
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.wire.endpoints.desk import EVENTS
@@ -51,7 +51,7 @@ async def attached_parts(
         client_of_holder(transport, keys, clock, rng, read_only=options.read_only) as client,
     ):
         await take_over(options, data, clock)
-        around = Surroundings(
+        around = DeskContext(
             client,
             data.database,
             clock,
@@ -63,7 +63,7 @@ async def attached_parts(
             executes=False,
             halts=kept_halts(options.data_dir),
             vault=vault_of(options),
-            policy=Policy(exchange=Exchange(options.exchange)),
+            policy=SigningPolicy(exchange=ExchangeVersion(options.exchange)),
             notes=options.data_dir,
             held_in=options.data_dir,
         )

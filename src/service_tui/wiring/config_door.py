@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from service_tui.settings import Settled, shown
+from service_tui.settings import EffectiveSetting, shown
 
 
-def as_lines(settled: Sequence[Settled], data_dir: str) -> tuple[str, ...]:
+def as_lines(settled: Sequence[EffectiveSetting], data_dir: str) -> tuple[str, ...]:
     """A line for each setting: its key, its value, its source; and which data folder that makes."""
     rows = [
         (
@@ -21,7 +21,7 @@ def as_lines(settled: Sequence[Settled], data_dir: str) -> tuple[str, ...]:
     return tuple(f"{row[0]:<{key}}  {row[1]:<{value}}  {row[2]}" for row in rows)
 
 
-def as_json(settled: Sequence[Settled]) -> tuple[str, ...]:
+def as_json(settled: Sequence[EffectiveSetting]) -> tuple[str, ...]:
     """The same as one JSON list; null is a default, or a secret."""
     return (
         json.dumps(

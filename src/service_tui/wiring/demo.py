@@ -55,8 +55,8 @@ PICTURES: Final = (
 """Name of the file, keys pressed, theme."""
 
 
-def make_screenshots(folder: Path) -> Iterator[Path]:
-    """Write one SVG a picture into a folder.
+def make_screenshots(folder: Path, screen: str = "") -> Iterator[Path]:
+    """Write one SVG a picture into a folder: all of them, or those whose name begins so.
 
     Yields:
         Each file, once it is written.
@@ -65,7 +65,7 @@ def make_screenshots(folder: Path) -> Iterator[Path]:
         OSError: the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, svg in asyncio.run(_pictures()):
+    for name, svg in asyncio.run(_pictures(screen)):
         path = folder / f"{name}.svg"
         path.write_text(_alone(svg), encoding="utf-8")
         yield path
@@ -78,14 +78,20 @@ def _alone(svg: str) -> str:
     return _BLANK_END.sub("", plain)
 
 
-async def _pictures() -> list[tuple[str, str]]:
+async def _pictures(screen: str) -> list[tuple[str, str]]:
+    # Time passes with every picture: those before the last one wanted are drawn as well.
+    last = max((at for at, one in enumerate(PICTURES) if one[0].startswith(screen)), default=-1)
+    if last < 0:
+        return []
     with tempfile.TemporaryDirectory() as folder:
         clock = ManualClock(START)
         options = Options(Path(folder), Path(folder), Path(folder) / "log", seed=SEED, speed=60)
         async with _lived_in_desk(options, clock) as desk:
-            return [
-                (name, await _picture(desk, clock, keys, theme)) for name, keys, theme in PICTURES
+            drawn = [
+                (name, await _picture(desk, clock, keys, theme))
+                for name, keys, theme in PICTURES[: last + 1]
             ]
+            return [one for one in drawn if one[0].startswith(screen)]
 
 
 @asynccontextmanager

@@ -20,7 +20,7 @@ from service_tui.storage.db.inspection import DamageFound, check_pages
 from service_tui.storage.db.lock import holder_of, refuse_foreign_directory
 from service_tui.storage.db.schema import SCHEMA
 from service_tui.storage.errors import StorageError, lost_log
-from service_tui.storage.journal import Journal
+from service_tui.storage.journal import JournalStore
 from service_tui.storage.opening import look_at, open_for_reading
 from service_tui.storage.recovery.damage import open_question
 from service_tui.wiring.keys import KeysError, profiles, stored_desk_keys
@@ -108,7 +108,7 @@ def _check_rows(data_dir: Path) -> None:
     """
     database = open_for_reading(data_dir, timeout_s=BUSY_S)
     try:
-        Journal(database).check()
+        JournalStore(database).check()
     finally:
         database.close(0.0)
 
@@ -151,6 +151,6 @@ def _lock(options: Options) -> str:
         return str(error)
     if holder is None:
         return "free"
-    return f"held by {holder.in_words()}" + (
+    return f"held by {holder.describe()}" + (
         f", serving {holder.address}" if holder.address else ""
     )

@@ -38,14 +38,14 @@ NO_ANSWER: Final = "not resumed, still halted: the service does not answer"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class HaltReport:
     """What came of it, in lines, and whether it is done whole."""
 
     is_done: bool
     lines: tuple[str, ...]
 
 
-def halt(options: Options) -> Outcome:
+def halt(options: Options) -> HaltReport:
     """Halt the service of the directory, or the one that the options name.
 
     Returns:
@@ -57,7 +57,7 @@ def halt(options: Options) -> Outcome:
     return run_on_desk(options, _halt)
 
 
-def resume(options: Options) -> Outcome:
+def resume(options: Options) -> HaltReport:
     """End the halt. The word has been typed already.
 
     Returns:
@@ -69,7 +69,7 @@ def resume(options: Options) -> Outcome:
     return run_on_desk(options, _resume)
 
 
-async def _halt(desk: Desk) -> Outcome:
+async def _halt(desk: Desk) -> HaltReport:
     await until(desk, lambda state: state.limits is not None, KNOWN_S)
     desk.submit(Halt())
     await until(desk, lambda state: state.halt is not None and not state.halt.missing, ANSWERS_S)
@@ -77,15 +77,15 @@ async def _halt(desk: Desk) -> Outcome:
     acks = () if halted is None else halted.acks
     missing = [ack for ack in acks if ack.state is not AckState.DONE]
     lines = tuple(_line(ack) for ack in acks)
-    return Outcome(not missing, (*lines, KEPT) if missing else lines)
+    return HaltReport(not missing, (*lines, KEPT) if missing else lines)
 
 
-async def _resume(desk: Desk) -> Outcome:
+async def _resume(desk: Desk) -> HaltReport:
     """The service is heard first: only then is it known whether anything is halted."""
     last = desk.state.notices[-1].notice_id if desk.state.notices else 0
     is_known = await until(desk, _is_known, ANSWERS_S)
     if is_known and desk.state.halted_since is None:
-        return Outcome(is_done=True, lines=(NOTHING,))
+        return HaltReport(is_done=True, lines=(NOTHING,))
     desk.submit(Resume(RESUME_WORD))
 
     def said(state: DeskState) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ async def _resume(desk: Desk) -> Outcome:
 
     await until(desk, is_over, ANSWERS_S)
     is_done = desk.state.halted_since is None
-    return Outcome(is_done, said(desk.state) or (() if is_done else (NO_ANSWER,)))
+    return HaltReport(is_done, said(desk.state) or (() if is_done else (NO_ANSWER,)))
 
 
 def _is_known(state: DeskState) -> bool:
@@ -132,7 +132,7 @@ async def _seen(desk: Desk, wanted: Callable[[DeskState], bool]) -> None:
             return
 
 
-def run_on_desk(options: Options, act: Callable[[Desk], Awaitable[Outcome]]) -> Outcome:
+def run_on_desk(options: Options, act: Callable[[Desk], Awaitable[HaltReport]]) -> HaltReport:
     """Do something with a desk that stays for that moment alone; DeskClosedError as `halt`."""
     # Whoever only halts or resumes sells nothing: exits are for a desk that stays.
     quiet = replace(options, exits=False, listen=None)
@@ -140,7 +140,7 @@ def run_on_desk(options: Options, act: Callable[[Desk], Awaitable[Outcome]]) -> 
         return asyncio.run(_with_desk(quiet, act))
 
 
-async def _with_desk(options: Options, act: Callable[[Desk], Awaitable[Outcome]]) -> Outcome:
+async def _with_desk(options: Options, act: Callable[[Desk], Awaitable[HaltReport]]) -> HaltReport:
     async with AsyncExitStack() as stack:
         return await act(await opened(stack, options))
 

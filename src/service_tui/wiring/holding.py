@@ -15,16 +15,15 @@ from service_tui.client.client import Client
 from service_tui.client.keys import Keys
 from service_tui.clock import Clock
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Listen, Surroundings
+from service_tui.desk.ports import DeskContext, Listen
 from service_tui.desk.slices.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
-from service_tui.engine.reactor.reactor import SIGNAL_TTL_S
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
 from service_tui.server.http.loopback import listen
-from service_tui.signing.book import Exchange
+from service_tui.signing.book import ExchangeVersion
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
-from service_tui.terms import Mode, Venue
+from service_tui.terms import SIGNAL_TTL_S, Mode, Venue
 from service_tui.wire.events import EventBody
 from service_tui.wiring.data import open_data
 from service_tui.wiring.halts import kept_halts
@@ -32,6 +31,7 @@ from service_tui.wiring.keys import DeskKeys, desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.own_agent import keeper_of_own_key, keys_of_own_agent
 from service_tui.wiring.renewal import client_keys, renewing
+from service_tui.wiring.topics import load_topics
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ BACK_UP_S: Final = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class DirectoryOwner:
     """What is held, and where it answers."""
 
     sim: Sim
@@ -64,12 +64,13 @@ async def open_embedded(
     keys = desk_keys(options.data_dir)
     settings = SimSettings(
         seed=options.seed if options.seed is not None else secrets.randbelow(2**31),
+        topics=load_topics(),
         plan=options.plan,
         speed=options.speed,
         operator_key=keys.operator,
         limits=options.limits,
         signal_ttl_s=SIGNAL_TTL_S if options.signal_ttl_s is None else options.signal_ttl_s,
-        exchange=Exchange(options.exchange),
+        exchange=ExchangeVersion(options.exchange),
     )
     async with open_sim(database, clock, settings) as sim:
         keys = await keys_of_own_agent(sim, database, keys, clock)
@@ -81,7 +82,7 @@ async def open_embedded(
 @asynccontextmanager
 async def holding(
     options: Options, clock: Clock, *, listener: socket.socket | None = None, signs: bool = True
-) -> AsyncGenerator[Held]:
+) -> AsyncGenerator[DirectoryOwner]:
     """Hold a data directory and serve it while the context lasts.
 
     Args:
@@ -106,7 +107,7 @@ async def holding(
         async with _exits_only(sim, keys, data.database, clock, signs=signs):
             data.publish(address)
             try:
-                yield Held(sim, address, data.database, clock)
+                yield DirectoryOwner(sim, address, data.database, clock)
             finally:
                 data.publish(None)
 
@@ -147,9 +148,9 @@ def listen_to(sim: Sim) -> Listen:
     return listen
 
 
-def around(client: Client, database: Database, clock: Clock, rng: random.Random) -> Surroundings:
+def around(client: Client, database: Database, clock: Clock, rng: random.Random) -> DeskContext:
     """What every desk is opened with."""
-    return Surroundings(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
+    return DeskContext(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
 
 
 async def _see_it_answer(address: str, clock: Clock) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.clock import SystemClock
-from service_tui.console.doors import Act, Choice, DeskClosedError
+from service_tui.console.doors import Act, DeskClosedError, RecoveryOption
 from service_tui.server.books import books_of
 from service_tui.storage.action_log import FILE, verify
 from service_tui.storage.db.backups import FOLDER, copy_whole, stamp
@@ -29,6 +29,7 @@ from service_tui.storage.opening import look_at, open_for_reading
 from service_tui.storage.recovery import restoring
 from service_tui.storage.recovery.damage import open_question
 from service_tui.storage.recovery.left import Copy, examined
+from service_tui.wiring.topics import load_topics
 
 Line = tuple[bool, str]
 """Whether it is well, and what is said of it."""
@@ -39,7 +40,7 @@ _NOT_KNOWN: Final[Line] = (False, "not known, as the database is damaged")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class KeepingRequest:
     """What the words say: the door, and what was given with it."""
 
     door: str
@@ -49,7 +50,7 @@ class Asked:
     empty: bool | None = None
 
 
-def said(data_dir: Path, asked: Asked) -> tuple[tuple[str, ...], bool]:
+def said(data_dir: Path, asked: KeepingRequest) -> tuple[tuple[str, ...], bool]:
     """Do what is asked of a data directory.
 
     Returns:
@@ -151,17 +152,19 @@ def checked(data_dir: Path) -> list[Line]:
         return _named([*_of_database(Path(folder)), _actions(data_dir)])
 
 
-def choices_for(error: CorruptDatabaseError) -> tuple[Choice, ...]:
+def choices_for(error: CorruptDatabaseError) -> tuple[RecoveryOption, ...]:
     """What a person can choose in place of a damaged database, best first."""
     data_dir = error.database.parent
-    offered: list[Choice] = []
+    offered: list[RecoveryOption] = []
     for what, rest in (("what is left of it", error.had.rest), ("backup", error.had.backup)):
         if rest is not None:
             missing = f"; missing: {rest.missing}" if rest.missing else ""
             told = f"{what}, {rest.reach}{missing}\n{rest.path}"
-            offered.append(Choice("restore", told, _act(partial(restore, data_dir, rest.path))))
+            offered.append(
+                RecoveryOption("restore", told, _act(partial(restore, data_dir, rest.path)))
+            )
     told = "a new desk with nothing in it; the damaged one stays where it is kept"
-    offered.append(Choice("begin anew", told, _act(partial(begin_anew, data_dir))))
+    offered.append(RecoveryOption("begin anew", told, _act(partial(begin_anew, data_dir))))
     return tuple(offered)
 
 
@@ -226,7 +229,7 @@ def _ledger(directory: Path) -> Line:
     except StorageError as error:
         return (False, str(error))
     try:
-        books = books_of(database)
+        books = books_of(database, load_topics())
     finally:
         database.close(0.0)
     if books is None:

@@ -19,7 +19,7 @@ class KeyWordsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class KeyRequest:
     """What the command line says, and how to ask for what it must not hold."""
 
     action: str
@@ -30,14 +30,14 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class KeyReport:
     """What came of it, a line a fact, and how many files are to be mended before all is well."""
 
     lines: tuple[str, ...]
     trouble_count: int = 0
 
 
-def said(keys: WalletKeys, asked: Asked) -> Told:
+def said(keys: WalletKeys, asked: KeyRequest) -> KeyReport:
     """Do what was asked.
 
     Returns:
@@ -52,18 +52,18 @@ def said(keys: WalletKeys, asked: Asked) -> Told:
         raise KeyWordsError(str(error)) from error
 
 
-def _create(keys: WalletKeys, asked: Asked) -> Told:
+def _create(keys: WalletKeys, asked: KeyRequest) -> KeyReport:
     return _kept(keys, asked, "")
 
 
-def _import(keys: WalletKeys, asked: Asked) -> Told:
+def _import(keys: WalletKeys, asked: KeyRequest) -> KeyReport:
     secret = asked.wallet_key or asked.ask("Private key (64 hex digits, not shown): ").strip()
     if not secret:
         raise KeystoreError("no key was given")
     return _kept(keys, asked, secret)
 
 
-def _kept(keys: WalletKeys, asked: Asked, secret: str) -> Told:
+def _kept(keys: WalletKeys, asked: KeyRequest, secret: str) -> KeyReport:
     if asked.is_held:
         keys.check_keyring()
     passphrase = asked.ask("Passphrase for the key file: ")
@@ -74,20 +74,20 @@ def _kept(keys: WalletKeys, asked: Asked, secret: str) -> Told:
     if asked.is_held:
         keys.hold(kept.address, passphrase)
         lines.append("the system's keyring holds the passphrase")
-    return Told(tuple(lines))
+    return KeyReport(tuple(lines))
 
 
-def _list(keys: WalletKeys, _: Asked) -> Told:
+def _list(keys: WalletKeys, _: KeyRequest) -> KeyReport:
     """Every key that can be opened; one bad file hides none of them."""
     lines = [
         f"{key.address}{'  passphrase in the keyring' if keys.held(key.address) else ''}"
         for key in keys.stored()
     ] or ["no keys lie here; 'service-tui keys create' makes one"]
     over = [f"passed over: {words}" for words in keys.passed_over()]
-    return Told((*lines, *over), len(over))
+    return KeyReport((*lines, *over), len(over))
 
 
-def _remove(keys: WalletKeys, asked: Asked) -> Told:
+def _remove(keys: WalletKeys, asked: KeyRequest) -> KeyReport:
     if asked.address is None:
         raise KeystoreError("say which: service-tui keys remove 0x...")
     address = checked_address(asked.address)
@@ -102,7 +102,7 @@ def _remove(keys: WalletKeys, asked: Asked) -> Told:
     if tail.lower() != address[-TAIL:].lower():
         raise KeystoreError("those are other digits; nothing was removed")
     keys.remove(address)
-    return Told((f"removed {address}",))
+    return KeyReport((f"removed {address}",))
 
 
 _DOING: Final = {"create": _create, "import": _import, "list": _list, "remove": _remove}

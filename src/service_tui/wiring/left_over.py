@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.clock import Clock
-from service_tui.storage.blotter import Blotter, Intent, StoredTicket, TicketState
+from service_tui.storage.blotter import Blotter, Intent, StoredState, StoredTicket
 from service_tui.storage.cold import has_open_tickets
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.errors import StorageError, TicketStateError
@@ -42,7 +42,7 @@ async def _take_from(folder: Path, own: Blotter, clock: Clock) -> None:
         left = Blotter((await stack.enter_async_context(open_data(folder, clock))).database)
         for ticket in await asyncio.to_thread(left.open_tickets):
             await _copy(ticket, own, clock)
-            await left.settle(ticket.ticket_id, TicketState.FAILED, TAKEN_OVER, now=clock.now())
+            await left.settle(ticket.ticket_id, StoredState.FAILED, TAKEN_OVER, now=clock.now())
             log.info("an order of %s is looked up from here", folder)
 
 
@@ -62,5 +62,5 @@ async def _copy(ticket: StoredTicket, own: Blotter, clock: Clock) -> None:
     except TicketStateError:
         # Taken over before, by a desk that was killed at this point.
         return
-    if ticket.state is TicketState.UNKNOWN:
+    if ticket.state is StoredState.UNKNOWN:
         await own.settle(ticket.ticket_id, ticket.state, ticket.outcome, now=clock.now())

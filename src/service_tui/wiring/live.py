@@ -21,8 +21,8 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
 from service_tui.desk.state import DeskState
 from service_tui.server.embedded import BASE_URL, Sim
-from service_tui.signing.book import Exchange
-from service_tui.signing.policy import Policy
+from service_tui.signing.book import ExchangeVersion
+from service_tui.signing.policy import SigningPolicy
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wiring import attached, beside
 from service_tui.wiring.data import Data, open_beside, open_data
@@ -113,7 +113,7 @@ async def embedded_parts(
                 replace(
                     around(client, data.database, clock, rng),
                     vault=vault_of(options),
-                    policy=Policy(exchange=Exchange(options.exchange)),
+                    policy=SigningPolicy(exchange=ExchangeVersion(options.exchange)),
                     listen=listen_to(sim),
                     renew=renewing(options.data_dir, client, keys, BASE_URL),
                     halts=kept_halts(options.data_dir),
@@ -162,7 +162,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
             replace(
                 around(client, data.database, clock, random.SystemRandom()),
                 vault=vault_of(options),
-                policy=Policy(exchange=Exchange(options.exchange)),
+                policy=SigningPolicy(exchange=ExchangeVersion(options.exchange)),
                 halts=kept_halts(options.data_dir),
                 executes=options.exits,
                 # What works for another service lies beside its folder.

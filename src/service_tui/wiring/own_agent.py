@@ -16,7 +16,7 @@ from service_tui.clock import Clock
 from service_tui.engine.agents.agents import Agent
 from service_tui.server.embedded import BASE_URL, Sim
 from service_tui.server.http.access import hash_of
-from service_tui.storage.cache import Cache
+from service_tui.storage.cache import CacheStore
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
 from service_tui.wire.agents import RegisterRequest
@@ -64,7 +64,7 @@ async def keys_of_own_agent(sim: Sim, database: Database, keys: DeskKeys, clock:
         clock=clock,
         rng=random.SystemRandom(),
     )
-    cache = Cache(database)
+    cache = CacheStore(database)
     kept_id = cache.preferences().get(OWN_AGENT, "")
     agents = sim.service.world.agents
     named = agents.get(keys.agent_id or "")

@@ -11,12 +11,13 @@ from service_tui.server.begun import BASE_URL, SimSettings, service_of
 from service_tui.server.http.access import Access, hash_of
 from service_tui.server.http.service import Service
 from service_tui.server.readings import Readings
-from service_tui.signing.book import Exchange
+from service_tui.signing.book import ExchangeVersion
 from service_tui.storage.db.database import Database
 from service_tui.wiring.data import open_data
 from service_tui.wiring.keys import DeskKeys, desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.renewal import client_keys
+from service_tui.wiring.topics import load_topics
 
 
 @asynccontextmanager
@@ -59,9 +60,10 @@ async def reading(options: Options, clock: Clock) -> AsyncGenerator[tuple[Client
 def _settings(options: Options) -> SimSettings:
     return SimSettings(
         seed=options.seed if options.seed is not None else secrets.randbelow(2**31),
+        topics=load_topics(),
         plan=options.plan,
         speed=options.speed,
-        exchange=Exchange(options.exchange),
+        exchange=ExchangeVersion(options.exchange),
     )
 
 

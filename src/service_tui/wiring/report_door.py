@@ -20,10 +20,10 @@ from service_tui.desk.agents.skill_runs import known_runs
 from service_tui.desk.audit.exports import agent_rows, as_csv, day_in_markdown, files_of
 from service_tui.desk.audit.report import Pasts
 from service_tui.desk.audit.written import write_files, write_new
+from service_tui.desk.changes import Changed
 from service_tui.desk.once import ask_once
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.fleet import SkillRunChanged
 from service_tui.desk.slices.records import Phase, ServiceView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.db.database import Database
@@ -108,7 +108,7 @@ def export(options: Options, folder: Path) -> int:
     try:
         write_files(folder, files)
     except OSError as error:
-        raise ReportError(_in_words(error)) from error
+        raise ReportError(_halt_text(error)) from error
     return len(files)
 
 
@@ -117,10 +117,10 @@ def keep(path: Path, text: str) -> None:
     try:
         write_new(path, text)
     except OSError as error:
-        raise ReportError(_in_words(error)) from error
+        raise ReportError(_halt_text(error)) from error
 
 
-def _in_words(error: OSError) -> str:
+def _halt_text(error: OSError) -> str:
     """What stands against a file, without a number."""
     if error.strerror is None:
         return str(error)
@@ -171,10 +171,10 @@ async def told_by(line: Line, options: Options, topics: Sequence[Topic], clock: 
     service = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
     state = DeskState(service=service)
     for run in known_runs(options.data_dir):
-        state = reduce(state, SkillRunChanged(run))
+        state = reduce(state, Changed(run))
     rng = random.SystemRandom()
     async with line(options, clock) as (client, database):
-        around = Surroundings(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
+        around = DeskContext(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
         state, pasts = await ask_once(state, around, topics)
         return Known(state, pasts, clock.now())
 

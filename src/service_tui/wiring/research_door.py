@@ -38,7 +38,7 @@ Outcome = Answer | Exception
 """What came of something: an answer, or why there is none."""
 
 
-class Door:
+class ResearchDoor:
     """One session, for whoever asks, one at a time."""
 
     def __init__(self, opened: Open, tasks: asyncio.TaskGroup) -> None:
@@ -155,7 +155,7 @@ def serve_client(options: Options, wish: Wish) -> int:
 
 async def _serve(options: Options, wish: Wish) -> int:
     async with asyncio.TaskGroup() as tasks:
-        door = Door(partial(_opened, options, wish), tasks)
+        door = ResearchDoor(partial(_opened, options, wish), tasks)
         keeping = tasks.create_task(door.keep())
         opening = tasks.create_task(_try(door))
         leave = partial(_leave, door, keeping, tasks)
@@ -182,7 +182,7 @@ async def _opened(options: Options, wish: Wish) -> "AsyncGenerator[Session]":
         yield session
 
 
-async def _try(door: Door) -> None:
+async def _try(door: ResearchDoor) -> None:
     """Open at once: what an earlier server left half done is finished now, not at the next call."""
     try:
         await door.tools()
@@ -194,7 +194,9 @@ async def _try(door: Door) -> None:
             sys.stderr.flush()
 
 
-def _leave(door: Door, keeping: asyncio.Task[None], tasks: asyncio.TaskGroup, number: int) -> None:
+def _leave(
+    door: ResearchDoor, keeping: asyncio.Task[None], tasks: asyncio.TaskGroup, number: int
+) -> None:
     """End in order and then at once: the thread that reads the client would wait for its next word.
 
     The second signal ends it as it is.

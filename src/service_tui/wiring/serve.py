@@ -106,7 +106,7 @@ async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.E
     here = address_of(listener)
     _say(
         f"serving {here}",
-        f"  {options.data_dir} is held by {holder.in_words()}, which serves {holder.address}:",
+        f"  {options.data_dir} is held by {holder.describe()}, which serves {holder.address}:",
         "  this port leads there, with that one's world, plan and limits; it takes over when "
         "the other one ends",
         *_how_to_register(here),

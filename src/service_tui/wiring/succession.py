@@ -22,7 +22,7 @@ from service_tui.wiring.keys import KeysError
 from service_tui.wiring.options import Options
 
 if TYPE_CHECKING:
-    from service_tui.wiring.holding import Held
+    from service_tui.wiring.holding import DirectoryOwner
 
 log = logging.getLogger(__name__)
 
@@ -114,7 +114,7 @@ class Succession:
                 self._say(Noticed("info", TAKEN.format(held.address)))
                 await self._stay(held)
 
-    async def _stay(self, held: "Held") -> None:
+    async def _stay(self, held: "DirectoryOwner") -> None:
         """Let the console's own desk sign until the end, and copy everything once a day."""
         from service_tui.wiring.holding import BACK_UP_S  # noqa: PLC0415
 

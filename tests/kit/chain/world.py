@@ -11,7 +11,7 @@ from kit.oracles.calls import selector
 from service_tui.addresses import checksummed, keccak256
 from service_tui.signing.book import POLYGON, AddressBook
 from service_tui.signing.calls import ZERO_32
-from service_tui.signing.chain import Answer, Chain, Parameter
+from service_tui.signing.chain import Answer, ChainReader, Parameter
 from service_tui.signing.contracts import Contracts
 from service_tui.signing.node import chain_of, contracts_of
 from service_tui.signing.signer import Signer
@@ -35,7 +35,7 @@ class World:
         return self.node.ask(method, list(parameters))
 
     @property
-    def chain(self) -> Chain:
+    def chain(self) -> ChainReader:
         return chain_of(self.rpc, self.book.chain_id)
 
     @property

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
+from textual import events
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
 from kit.samples.desk import NOW
 from service_tui.console import theme
-from service_tui.console.messages import CommandGiven, Copied, GoTo, Said
-from service_tui.console.parts.base import NumberedView, TakesState
+from service_tui.console.messages import CommandGiven, Copied, GoTo, ToastMessage
+from service_tui.console.widgets.numbered_view import NumberedView, TakesState
 from service_tui.desk.command import Command
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -46,6 +47,9 @@ class Host(App[None]):
     ]
     ENABLE_COMMAND_PALETTE = False
 
+    pressed_at: float | None = None
+    """When the newest key was pressed."""
+
     def __init__(
         self,
         state: DeskState,
@@ -71,6 +75,12 @@ class Host(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return theme.variable_defaults(self.current_theme)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Note when a key was pressed, as the console does."""
+        if isinstance(event, events.Key):
+            self.pressed_at = event.time
+        await super().on_event(event)
 
     def compose(self) -> ComposeResult:
         if self.front is not None:
@@ -99,7 +109,7 @@ class Host(App[None]):
     def on_command_given(self, message: CommandGiven) -> None:
         self.given.append(message.command)
 
-    def on_said(self, message: Said) -> None:
+    def on_toast_message(self, message: ToastMessage) -> None:
         self.said.append(message.text)
 
     def on_go_to(self, message: GoTo) -> None:

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from kit.service.stage import Stage as Setting
 from service_tui.console.app import ConsoleApp
-from service_tui.console.screens.wallet.passphrase import SecretInput
+from service_tui.console.screens.wallet.forms import SecretInput
 from service_tui.desk.state import DeskState
 
 SIZE = (120, 40)

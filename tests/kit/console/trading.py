@@ -20,7 +20,7 @@ from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.vault import Vault
 from service_tui.engine.amm.market import Market
@@ -91,7 +91,7 @@ async def trading(path: Path) -> AsyncGenerator[Trading]:
         stage, line = breaking(whole)
         await ready(stage)
         signer = CountingSigner()
-        around = Surroundings(
+        around = DeskContext(
             stage.client,
             stage.database,
             stage.clock,

@@ -22,13 +22,12 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.opening import DeskMemory
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.records import Phase, PositionView, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.server.embedded import BASE_URL
-from service_tui.storage.blotter import Blotter, StoredTicket
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.blotter import Blotter, StoredState, StoredTicket
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
@@ -281,7 +280,7 @@ def room_again(connection: sqlite3.Connection) -> None:
 
 async def killed_while_sending(stage: Stage, line: Line) -> None:
     """Run a desk and end it, without any closing, while an order is on its way."""
-    around = Surroundings(
+    around = DeskContext(
         stage.client,
         stage.database,
         stage.clock,

@@ -16,12 +16,12 @@ from kit.service.wallets import KEYS, External, market_on_chain, operate, ready,
 from service_tui.client.client import Client
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
 from service_tui.engine.amm.market import Market
-from service_tui.signing.policy import Policy
+from service_tui.signing.policy import SigningPolicy
 from service_tui.signing.signer import LocalSigner, Signer
 from service_tui.terms import Side, Venue
 from service_tui.wire.endpoints.desk import SET_SPEED
@@ -111,18 +111,18 @@ async def open_wallet_desk(
     signer: Signer | None = None,
     *,
     client: Client | None = None,
-    policy: Policy | None = None,
+    policy: SigningPolicy | None = None,
     initial: DeskState | None = None,
     executes: bool = True,
 ) -> AsyncGenerator[Desk]:
-    around = Surroundings(
+    around = DeskContext(
         client or stage.client,
         stage.database,
         stage.clock,
         lambda: f"{random.getrandbits(128):032x}",
         random.Random(2),
         vault=Vault(None, signer),
-        policy=policy or Policy(),
+        policy=policy or SigningPolicy(),
         executes=executes,
     )
     async with open_desk(initial or first_state(), around) as desk:

@@ -29,7 +29,13 @@ from service_tui.engine.errors import (
     Refusal,
 )
 from service_tui.engine.events import AlertEnded, Breached, Event, Fill
-from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
+from service_tui.engine.thresholds import (
+    Spot,
+    ThresholdRequest,
+    acknowledge,
+    delete_monitor,
+    set_monitor,
+)
 from service_tui.engine.tick import advance, resolution_of
 from service_tui.engine.world import World
 from service_tui.terms import (
@@ -215,7 +221,7 @@ class Driver:  # noqa: PLR0904  (an act each)
             market_id, side = self.rng.choice(sorted(held))
         stop = self.rng.choice((None, 0.02, 0.1, 0.5, 1.0))
         take = self.rng.choice((0.01, 0.05, 0.3, 9.0) if stop is None else (None, 0.02, 0.2))
-        wanted = Wanted(Spot(market_id, side), stop, take)
+        wanted = ThresholdRequest(Spot(market_id, side), stop, take)
         event, _ = set_monitor(self.world, agent, wanted, self.at())
         self.did(event)
         assert (market_id, side) in held

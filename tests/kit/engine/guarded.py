@@ -3,6 +3,7 @@
 import json
 from typing import Final, TypeVar
 
+from kit.engine.topics import TOPICS
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.amm.market import Market
@@ -29,7 +30,7 @@ EXTERNAL: Final[dict[str, object]] = {"wallet": WalletKind.EXTERNAL}
 
 
 def new_world(*names: str, speed: int = 1, cash: int = 10_000, **changes: object) -> World:
-    world = World(7, AT)
+    world = World(7, AT, TOPICS)
     advance(world, AT)
     for name in names or ("ada",):
         joined(world, name, cash, **changes)
@@ -98,7 +99,7 @@ def text_of(world: World) -> str:
 
 
 def read_back(text: str) -> World:
-    return snapshot.world_of(json.loads(text))
+    return snapshot.world_of(json.loads(text), TOPICS)
 
 
 def replayed(text: str, events: list[Event]) -> World:

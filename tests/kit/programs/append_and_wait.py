@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from service_tui.storage.db.lock import DataDirLock
-from service_tui.storage.journal import Journal, JournalRow
+from service_tui.storage.journal import JournalRow, JournalStore
 from service_tui.storage.opening import open_database
 
 
@@ -15,7 +15,7 @@ async def main() -> None:
     with_lock = sys.argv[4] == "locked"
     lock = DataDirLock.acquire(directory, pid=os.getpid(), now=0.0)
     database = open_database(directory, now=0.0, lock=lock if with_lock else None)
-    journal = Journal(database)
+    journal = JournalStore(database)
     first = journal.last_seq() + 1
     for seq in range(first, first + count):
         await journal.append([JournalRow(seq, 0.0, "fill", "a", "m", "x" * size)])

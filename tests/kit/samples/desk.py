@@ -10,7 +10,7 @@ from service_tui.desk.slices.briefing import (
     StandingView,
     VenueBriefing,
 )
-from service_tui.desk.slices.rails import CooldownView, RailsView, RiskDefaults, SkillSpend
+from service_tui.desk.slices.rails import CooldownView, RailsView, RiskDefaults, SkillDaySpend
 from service_tui.desk.slices.records import (
     AccountView,
     DetailView,
@@ -195,8 +195,8 @@ def sample_rails() -> RailsView:
         day_buys_ceiling=5_000,
         skill_day_max=Micros(20_000_000),
         skills=(
-            SkillSpend("gauge-watcher", Micros(17_400_000)),
-            SkillSpend("tide-table", Micros(3_000_000)),
+            SkillDaySpend("gauge-watcher", Micros(17_400_000)),
+            SkillDaySpend("tide-table", Micros(3_000_000)),
         ),
         cooldowns=(
             CooldownView("m-00003", Side.YES, Timestamp(NOW + 1_260), "an order that failed"),

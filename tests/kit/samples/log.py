@@ -1,20 +1,25 @@
 """An action log with each kind of entry."""
 
 from kit.samples.desk import NOW
-from service_tui.desk.slices.log import ActionView, Deed, LogView
+from service_tui.desk.slices.log import ActionView, LogEvent, LogView
 from service_tui.units import Timestamp
 
 WORDS = (
-    ("person", Deed.INTENT, "trade", "buy YES for 25.00"),
-    ("person", Deed.CONFIRMED, "confirm", "Reset the breaker?"),
-    ("person", Deed.RESULT, "trade", "buy YES for 25.00: done: 51.20 shares"),
-    ("heron", Deed.TRADE, "gauge-watcher", "buy no m-00004 for 21.09 at 0.4120"),
-    ("heron", Deed.ASKS, "mean-reversion", "h1: the gauge rises faster than the price"),
-    ("heron", Deed.DECISION, "mean-reversion", "h1: refused: too thin"),
-    ("person", Deed.REFUSAL, "trade", "buy NO for 900.00: refused: above the most of one trade"),
-    ("moss-runner", Deed.RUN, "momentum", "crashed it ended with 3, 6 times in a row"),
-    ("tide [/red]", Deed.RISK, "alert", "alert 4 pending: stop loss, yes m-00007 at 0.3100"),
-    ("person", Deed.UNKNOWN, "trade", "sell 40.00 YES: unknown: no answer"),
+    ("person", LogEvent.INTENT, "trade", "buy YES for 25.00"),
+    ("person", LogEvent.CONFIRMED, "confirm", "Reset the breaker?"),
+    ("person", LogEvent.RESULT, "trade", "buy YES for 25.00: done: 51.20 shares"),
+    ("heron", LogEvent.TRADE, "gauge-watcher", "buy no m-00004 for 21.09 at 0.4120"),
+    ("heron", LogEvent.ASKS, "mean-reversion", "h1: the gauge rises faster than the price"),
+    ("heron", LogEvent.DECISION, "mean-reversion", "h1: refused: too thin"),
+    (
+        "person",
+        LogEvent.REFUSAL,
+        "trade",
+        "buy NO for 900.00: refused: above the most of one trade",
+    ),
+    ("moss-runner", LogEvent.RUN, "momentum", "crashed it ended with 3, 6 times in a row"),
+    ("tide [/red]", LogEvent.RISK, "alert", "alert 4 pending: stop loss, yes m-00007 at 0.3100"),
+    ("person", LogEvent.UNKNOWN, "trade", "sell 40.00 YES: unknown: no answer"),
 )
 
 

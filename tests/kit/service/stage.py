@@ -7,12 +7,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kit.engine.topics import TOPICS
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Listen, Surroundings
+from service_tui.desk.ports import DeskContext, Listen
 from service_tui.desk.slices.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.engine.agents.agents import Agent
@@ -89,7 +90,7 @@ async def open_stage(
     speed: int | None = None,
 ) -> AsyncGenerator[Stage]:
     clock = clock or ManualClock()
-    settings = SimSettings(seed=SEED, plan=plan, speed=speed, operator_key=OPERATOR)
+    settings = SimSettings(seed=SEED, topics=TOPICS, plan=plan, speed=speed, operator_key=OPERATOR)
     async with (
         open_directory(path, clock) as database,
         open_sim(database, clock, settings) as sim,
@@ -130,7 +131,7 @@ async def open_test_desk(
         f"{named}{count:06d}-{random.Random(count).getrandbits(64):x}"
         for count in itertools.count()
     )
-    around = Surroundings(
+    around = DeskContext(
         stage.client,
         stage.database,
         stage.clock,

@@ -10,7 +10,7 @@ from kit.service.stage import OPERATOR, Stage
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.catalogue import event_of
 from service_tui.server.http.access import EMBEDDED_HOST
-from service_tui.signing.book import Exchange
+from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.link import Challenge, sign_challenge
 from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order
@@ -135,7 +135,7 @@ class External:
             is_immediate=more.get("order_type", "FAK" if action == "buy" else "GTC") == "FAK",
         )
         self.salt += 1
-        exchange = more.pop("exchange", Exchange.V1)
+        exchange = more.pop("exchange", ExchangeVersion.V1)
         order = build_order(
             wish,
             self.address,

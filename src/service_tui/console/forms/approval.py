@@ -1,31 +1,30 @@
 """A trade that waits for the person: let it go out, at another size, or refuse it with a reason."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.binding import BindingType
-from textual.containers import Horizontal
-from textual.widget import Widget
 
 from service_tui.console import formats
+from service_tui.console.fields import Field, FieldError, number, write_number
 from service_tui.console.forms.confirm import Confirm
-from service_tui.console.forms.form import SECOND_THOUGHT_S, Form
+from service_tui.console.forms.form import SECOND_THOUGHT_S, Form, Shown
 from service_tui.console.forms.live_order import live_question
-from service_tui.console.forms.order_draft import MONEY_DECIMALS, MONEY_OF, DraftError, read_amount
+from service_tui.console.forms.order_draft import MONEY
 from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.console.widgets.words import Words
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.fleet import HeldView, asked_in_words, order_in_words
+from service_tui.desk.slices.fleet import HeldView, approval_text, pending_text
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Venue
-from service_tui.units import ONE, Micros, Timestamp, decimal
+from service_tui.terms import LINE_MAX, MONEY_DECIMALS, MONEY_OF, PROSE_MAX, Action, Venue
+from service_tui.units import Micros, Timestamp, decimal
 
 Decision = ApproveHeld | RefuseHeld
 
@@ -36,9 +35,15 @@ GONE: Final = "the trade that was asked for is decided: the keys typed for it di
 HURRY_S: Final = 60.0
 """With less time left the figure turns."""
 
-REASONING_MAX: Final = 4_000
 SIGNALS_MAX: Final = 1_000
 """Letters of what an agent says for itself; it scrolls."""
+
+
+AMOUNT: Final = Field("approval-amount", "for", number(MONEY), letters=17)
+REASON: Final = Field(
+    "approval-reason", "reason", str.strip, placeholder="may be empty; the agent is told it",
+    letters=LINE_MAX, look="",
+)  # fmt: skip
 
 
 class ApprovalForm(Form[Decision]):
@@ -52,6 +57,7 @@ class ApprovalForm(Form[Decision]):
     hint: ClassVar[str] = "{approval.refuse} refuses  {approval.more} reads on"
     set_word: ClassVar[str] = "approve"
     cancel_word: ClassVar[str] = "later"
+    body = ("form-question", "approval-why")
 
     def __init__(
         self, state: DeskState, now: Timestamp, held: HeldView, *, is_next: bool = False
@@ -68,36 +74,10 @@ class ApprovalForm(Form[Decision]):
         self._held = held
         self._is_new = is_next
         self._is_refusing = False
-
-    def parts(self) -> Iterator[Widget]:
-        """What is asked, and why: as long as the agent likes, so that it scrolls."""
-        yield Words(id="form-question")
-        yield Words(id="approval-why")
-
-    def docked(self) -> Iterator[Widget]:
-        """The size or the reason of a no, and what follows: never out of sight."""
-        if self._held.action is Action.BUY:
-            amount = exact_text(self._held.amount)
-            yield Horizontal(
-                Words(f"for {MONEY_OF[self._held.venue]}", classes="label"),
-                PlainInput(
-                    amount, compact=True, max_length=17, id="approval-amount", classes="number"
-                ),
-                id="approval-size",
-                classes="line",
-            )
-        yield Horizontal(
-            Words("reason", classes="label"),
-            PlainInput(
-                placeholder="may be empty; the agent is told it",
-                compact=True,
-                max_length=200,
-                id="approval-reason",
-            ),
-            id="approval-no",
-            classes="line",
-        )
-        yield Words(id="form-preview")
+        self.first = {AMOUNT.name: exact_text(held.amount)}
+        amount = replace(AMOUNT, label=f"for {MONEY_OF[held.venue]}")
+        size = (amount,) if held.action is Action.BUY else ()
+        self.docked = (*size, REASON, "form-preview")
 
     def more_doors(self) -> Iterator[Door]:
         """The way to say no with the mouse."""
@@ -119,16 +99,16 @@ class ApprovalForm(Form[Decision]):
         else:
             self._held = held
 
-    def judged(self) -> Decision | str:
-        """The decision that stands there, or what is against it."""
+    def validate(self) -> Decision:
+        """The decision that stands there."""
         held = self._held
         if self._is_new:
-            return NEXT
+            raise FieldError(NEXT)
         if held.left_s(self.now) <= 0:
-            return "its deadline has passed: it is refused"
-        words = asked_in_words(held)
+            raise FieldError("its deadline has passed: it is refused")
+        words = approval_text(held)
         if self._is_refusing:
-            return RefuseHeld(held.held_id, words, self.typed("approval-reason").strip())
+            return RefuseHeld(held.held_id, words, self.read(REASON))
         is_sale = held.action is Action.SELL
         return ApproveHeld(held.held_id, words) if is_sale else self._sized(words)
 
@@ -149,51 +129,54 @@ class ApprovalForm(Form[Decision]):
         self.query_one(to).focus()
         self.refresh_form()
 
-    def _sized(self, words: str) -> ApproveHeld | str:
-        """The approval of a buy at the size that is typed, or what is against it."""
-        held = self._held
-        typed = self.typed("approval-amount")
-        if not typed.strip():
-            return f"type an amount, or {cap('approval.refuse')} to refuse"
-        try:
-            # What nobody touched is what was asked for, to the last decimal.
-            untouched = typed.strip() == exact_text(held.amount)
-            amount = held.amount if untouched else read_amount(typed, decimals=MONEY_DECIMALS)
-        except DraftError as refused:
-            return str(refused)
+    def _sized(self, words: str) -> ApproveHeld:
+        """The approval of a buy at the size that is typed."""
+        held, typed = self._held, self.typed(AMOUNT.name).strip()
+        if not typed:
+            raise FieldError(f"type an amount, or {cap('approval.refuse')} to refuse")
+        # What nobody touched is what was asked for, to the last decimal.
+        amount = held.amount if typed == exact_text(held.amount) else self.read(AMOUNT)
         against = (
             _switched_off(held, self.state),
             over_means(held, amount, self.state),
             over_budget(held, amount, self.state),
         )
-        changed = amount != held.amount
-        approved = ApproveHeld(held.held_id, words, amount if changed else None)
-        return next(filter(None, against), approved)
+        problem = next(filter(None, against), "")
+        if problem:
+            raise FieldError(problem)
+        return ApproveHeld(held.held_id, words, None if amount == held.amount else amount)
 
-    def preview(self, result: Decision | None) -> None:
+    def describe(self, result: Decision | None) -> Mapping[str, Shown]:
         """Who asks for what, and what happens next."""
         held = self._held
         asked = f"{held.agent_name}{f' with {held.skill_slug}' if held.skill_slug else ''}"
         head = Text.assemble(
-            formats.plain(asked, 60), " asks to ", formats.plain(order_in_words(held), 400)
+            formats.plain(asked, 60), " asks to ", formats.plain(pending_text(held), 400)
         )
-        self.query_one("#form-question", Words).tell(head)
-        self.query_one("#approval-why", Words).tell(why_text(held, self.state))
+        return {
+            "form-question": head,
+            "approval-why": why_text(held, self.state),
+            "form-preview": self._next(result),
+        }
+
+    def _next(self, result: Decision | None) -> Text:
+        """How long it waits, how many others do, and what the decision means."""
+        held = self._held
         left = held.left_s(self.now)
         tone = "breach" if left < HURRY_S else "muted"
-        told = Text.assemble((f"{formats.duration(left)} left, then it is refused. ", tone))
+        text = Text.assemble((f"{formats.duration(left)} left, then it is refused. ", tone))
         others = len(self.state.supervision.held) - 1
         if others > 0:
-            told.append(f"{others} more wait{'s' if others == 1 else ''}. ", "warn")
+            text.append(f"{others} more wait{'s' if others == 1 else ''}. ", "warn")
         if isinstance(result, ApproveHeld):
             size = held.amount if result.amount is None else result.amount
             at = "" if held.average is None else f" at about {formats.price(held.average)} a share"
             money = f"{exact_text(size, ',')} {MONEY_OF[held.venue]}"
             spends = f"Approving buys for {money} on {held.venue.value}{at}, within every limit."
-            told.append(spends if held.action is Action.BUY else "Approving sells.", "muted")
+            text.append(spends if held.action is Action.BUY else "Approving sells.", "muted")
         elif isinstance(result, RefuseHeld):
-            told.append(f"{held.agent_name} trades nothing, and is told why.", "muted")
-        self.query_one("#form-preview", Words).tell(told)
+            text.append(f"{held.agent_name} trades nothing, and is told why.", "muted")
+        return text
 
     def action_refuse(self) -> None:
         """Ask for the reason of a no; once more, decline it with what is typed."""
@@ -202,9 +185,9 @@ class ApprovalForm(Form[Decision]):
         if not self._is_refusing:
             self._turn(refusing=True)
             return
-        judged = self.judged()
-        if isinstance(judged, RefuseHeld):
-            self.finish(judged)
+        decision = self.result_or_problem()
+        if isinstance(decision, RefuseHeld):
+            self.finish(decision)
 
     def action_cancel(self) -> None:
         """Back to the question from its no; leave it waiting otherwise."""
@@ -240,8 +223,7 @@ _ANSWERS: Final = {
 
 def exact_text(amount: Micros, mark: str = "") -> str:
     """An amount of money with all of its decimals, two at least; `mark` parts thousands."""
-    whole, rest = divmod(amount, ONE)
-    return f"{whole:{mark}}.{f'{rest:06d}'.rstrip('0').ljust(MONEY_DECIMALS, '0')}"
+    return write_number(amount, 6, at_least=MONEY_DECIMALS, mark=mark)
 
 
 def _switched_off(held: HeldView, state: DeskState) -> str:
@@ -323,7 +305,7 @@ def real_question(held: HeldView, order: ApproveHeld, state: DeskState) -> Confi
 
 def why_text(held: HeldView, state: DeskState) -> Text:
     """What the agent says for itself: reasoning, signal data, the price, what is held already."""
-    said = held.reasoning and formats.plain(held.reasoning, REASONING_MAX).plain
+    said = held.reasoning and formats.plain(held.reasoning, PROSE_MAX).plain
     lines = [Text(said or "no reason given")]
     signals = signs_text(held.signal_data)
     if signals:

@@ -47,7 +47,7 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
         self.state = state
         self.now = now
         self._place = 0
-        self._fall = Fall()
+        self._fall = Fall(self)
         self.at = next(iter(self._keys()), "")
 
     @abstractmethod

@@ -1,8 +1,9 @@
-"""A few lines to fill in, judged at every key, with a preview and two doors."""
+"""A few lines to fill in, validated at every key, with a preview and two doors."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from typing import ClassVar, Final, Generic, TypeVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
 from rich.text import Text
 from textual import events, on
@@ -12,10 +13,12 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Input
 
+from service_tui.console.fields import Field, FieldError
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of, cap, key_named, with_keys
-from service_tui.console.messages import Said
+from service_tui.console.messages import ToastMessage
 from service_tui.console.theme import content
+from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
@@ -25,6 +28,7 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 Result = TypeVar("Result")
+Value = TypeVar("Value")
 
 SECOND_THOUGHT_S: Final = 0.4
 """A key held down is no second thought."""
@@ -32,11 +36,46 @@ SECOND_THOUGHT_S: Final = 0.4
 LEAVES: Final = "{form.cancel} again throws away what was typed, any other key keeps it"
 
 
+@dataclass(frozen=True, slots=True)
+class OptionsRow:
+    """A row of options in a form; without a label it stands alone."""
+
+    name: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a row of options offers, and which one is taken."""
+
+    labels: tuple[str, ...]
+    index: int
+
+
+Part: TypeAlias = str | OptionsRow | Field[Any] | tuple[Field[Any], ...]
+"""A block of text by its name, a row of options, or a line of one field or more."""
+
+Shown: TypeAlias = Text | str | Chosen
+"""What a block of text or a row of options shows."""
+
+
+def input_of(field: Field[Any], text: str = "") -> PlainInput:
+    """The widget to type a field into; `text` stands there at first."""
+    return PlainInput(
+        text,
+        placeholder=field.placeholder,
+        compact=True,
+        max_length=field.letters,
+        id=field.name,
+        classes=field.look,
+    )
+
+
 class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: one method a step
     """Returns what was filled in, or None when it was left. Enter sets it, escape leaves.
 
-    A subclass yields its lines (`parts`), judges them (`judged`) and shows what they mean
-    (`preview`). `take` brings newer states.
+    A subclass states its lines (`body`), reads them (`validate`) and says what they mean
+    (`describe`). `take` brings newer states.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -52,6 +91,12 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
 
     hint: ClassVar[str] = "enter sets it, {form.cancel} leaves"
 
+    body: tuple[Part, ...] = ()
+    """The lines between the frame and the doors, from top to bottom."""
+
+    docked: tuple[Part, ...] = ()
+    """Lines below that stay in sight while the others scroll."""
+
     set_word: ClassVar[str] = "set"
     cancel_word: ClassVar[str] = "cancel"
     """What the two doors say."""
@@ -60,6 +105,8 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         super().__init__()
         self.state = state
         self.now = now
+        self.first: Mapping[str, str] = {}
+        """What stands in a field at first, by its name."""
         self.is_done = False
         self._objected = ""
         self._seen: Result | None = None
@@ -70,16 +117,19 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         self._typed_into: set[str] = set()
 
     @abstractmethod
-    def parts(self) -> Iterator[Widget]:
-        """The lines between the frame and the doors, from top to bottom."""
+    def validate(self) -> Result:
+        """What stands there now.
+
+        Raises:
+            FieldError: it cannot be set; the sentence says what to do instead.
+        """
 
     @abstractmethod
-    def judged(self) -> Result | str:
-        """What stands there now, or one sentence saying what is against it."""
+    def describe(self, result: Result | None) -> Mapping[str, Shown]:
+        """What each block and each row of options shows; `result` is None while it is none."""
 
-    @abstractmethod
-    def preview(self, result: Result | None) -> None:
-        """Show what it is about and what the result means; None while it is none."""
+    def choose(self, name: str, index: int) -> None:
+        """Take an option of the row with this name."""
 
     def objection(self, result: Result) -> str:
         """What to see before this is set; empty when there is nothing."""
@@ -90,17 +140,13 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         """The lines, what is wrong with them, and the way out."""
         with Vertical(id="form"):
             with VerticalScroll(id="form-body", can_focus=False):
-                yield from self.parts()
-            yield from self.docked()
+                yield from map(self._line, self.body)
+            yield from map(self._line, self.docked)
             yield Words(id="form-problem")
             with Horizontal(id="form-doors"):
                 yield from self.more_doors()
                 yield Door(f"{self.set_word}  enter", id="form-set")
                 yield Door(f"{self.cancel_word}  {cap('form.cancel')}", id="form-cancel")
-
-    def docked(self) -> Iterator[Widget]:
-        """Lines below that stay in sight while the others scroll."""
-        return iter(())
 
     def more_doors(self) -> Iterator[Door]:
         """Doors beside the usual two, each named after its action."""
@@ -135,27 +181,41 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         """Make every part equal to what is typed and known now."""
         if self.is_done:
             return
-        judged = self.judged()
-        is_refused = isinstance(judged, str)
-        self.preview(None if is_refused else judged)
+        found = self.result_or_problem()
+        is_refused = isinstance(found, str)
+        self._show(self.describe(None if is_refused else found))
         problem = self.query_one("#form-problem", Words)
-        against = judged if is_refused else self._objected
+        against = found if is_refused else self._objected
         problem.tell(with_keys(LEAVES) if self._is_leaving else against)
         problem.set_class(is_refused, "-wrong")
         self.query_one("#form-set", Door).disabled = is_refused
         self.call_after_refresh(self._make_room)
 
+    def result_or_problem(self) -> Result | str:
+        """What stands there now, or one sentence that says why it cannot be set."""
+        try:
+            return self.validate()
+        except FieldError as error:
+            return str(error)
+
+    def _show(self, described: Mapping[str, Shown]) -> None:
+        for name, shown in described.items():
+            if isinstance(shown, Chosen):
+                self.query_one(f"#{name}", Choice).show(shown.labels, shown.index)
+            else:
+                self.query_one(f"#{name}", Words).tell(shown)
+
     def action_set(self) -> None:
         """Return what stands there, or say what is against it; what is grave is asked twice."""
-        judged = self.judged()
+        found = self.result_or_problem()
         if self.is_done:
             return
-        if not isinstance(judged, str):
-            self._objected = "" if self._seen == judged else self.objection(judged)
+        if not isinstance(found, str):
+            self._objected = "" if self._seen == found else self.objection(found)
             if not self._objected:
-                self.finish(judged)
+                self.finish(found)
                 return
-            self.set_timer(SECOND_THOUGHT_S, lambda: self._see(judged))
+            self.set_timer(SECOND_THOUGHT_S, lambda: self._see(found))
         self.query_one("#form-problem").add_class("-asked")
         self.refresh_form()
 
@@ -184,7 +244,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         self.refresh_form()
 
     def finish(self, result: Result) -> None:
-        """What was judged is wanted: close with it."""
+        """What was validated is wanted: close with it."""
         self.leave(result)
 
     def leave(self, result: Result | None) -> None:
@@ -196,6 +256,14 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     def typed(self, name: str) -> str:
         """What stands in a line."""
         return self.query_one(f"#{name}", PlainInput).value
+
+    def read(self, field: Field[Value]) -> Value:
+        """The value of what stands in a field.
+
+        Raises:
+            FieldError: its text cannot be used.
+        """
+        return field.parse(self.typed(field.name))
 
     def write(self, name: str, text: str) -> None:
         """Put a text into a line as if nobody had typed."""
@@ -227,13 +295,19 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         self.changed(event.input.id or "")
         self.refresh_form()
 
+    @on(Choice.Picked)
+    def _option_asked(self, event: Choice.Picked) -> None:
+        event.stop()
+        self.choose(event.choice.id or "", event.index)
+        self.refresh_form()
+
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.action_set()
 
-    @on(Door.Opened)
-    def _door_opened(self, event: Door.Opened) -> None:
+    @on(Door.Pressed)
+    def _door_opened(self, event: Door.Pressed) -> None:
         event.stop()
         if event.door.id == "form-set":
             self.action_set()
@@ -251,14 +325,37 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     @on(PlainInput.SecretCleared)
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
         event.stop()
-        self.post_message(Said("that looked like a secret key: it was cleared, not sent", "warn"))
+        self.post_message(
+            ToastMessage("that looked like a secret key: it was cleared, not sent", "warn")
+        )
 
     def _make_room(self) -> None:
         if self.is_attached and not self.is_done:
             make_room(self.query_one("#form"), self.query_one("#form-body"))
 
-    def _see(self, judged: Result) -> None:
-        self._seen = judged
+    def _see(self, result: Result) -> None:
+        self._seen = result
+
+    def _line(self, part: Part) -> Widget:
+        """The widget of one part of the body."""
+        if isinstance(part, str):
+            return Words(id=part)
+        if isinstance(part, OptionsRow) and not part.label:
+            return Choice(id=part.name)
+        cells = part if isinstance(part, tuple) else (part,)
+        made = (widget for cell in cells for widget in self._cell(cell))
+        return Horizontal(*made, id=f"{cells[0].name}-line", classes="line")
+
+    def _cell(self, cell: Field[Any] | OptionsRow) -> Iterator[Widget]:
+        """What stands in a line for a field or a row of options."""
+        if cell.label:
+            yield Words(cell.label, classes="label")
+        if isinstance(cell, OptionsRow):
+            yield Choice(id=cell.name)
+            return
+        yield input_of(cell, self.first.get(cell.name, ""))
+        if cell.unit is not None:
+            yield Words(cell.unit, classes="unit")
 
     def _app(self) -> App[object]:
         """The app, typed."""

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Static
 
-from service_tui.console.doors import Choice
+from service_tui.console.doors import RecoveryOption
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
@@ -18,7 +18,7 @@ from service_tui.console.widgets.room import make_room
 WAYS_MAX: Final = 9
 
 
-class GoOn(Dialog[Choice | None]):
+class GoOn(Dialog[RecoveryOption | None]):
     """A digit, or a click, chooses; to leave it keeps the desk closed.
 
     Args:
@@ -37,7 +37,7 @@ class GoOn(Dialog[Choice | None]):
     ]
     AUTO_FOCUS = ""
 
-    def __init__(self, why: str, ways: tuple[Choice, ...]) -> None:
+    def __init__(self, why: str, ways: tuple[RecoveryOption, ...]) -> None:
         super().__init__()
         self._why = why
         self._ways = ways[:WAYS_MAX]

@@ -13,7 +13,7 @@ from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.freshness import is_heard
 from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import bindings_of, cap
-from service_tui.console.messages import CommandGiven, Said
+from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
@@ -84,7 +84,7 @@ class HaltPanel(Dialog[None]):
         """Sell everything, once the word is typed."""
         why = self._why_no_exits()
         if why:
-            self.post_message(Said(why, "warn"))
+            self.post_message(ToastMessage(why, "warn"))
             return
         held, _ = sold_and_kept(self._state)
         keys = tuple(one.key for one in held)
@@ -119,8 +119,8 @@ class HaltPanel(Dialog[None]):
             self._is_over = True
             self.dismiss(None)
 
-    @on(Door.Opened)
-    def _opened(self, event: Door.Opened) -> None:
+    @on(Door.Pressed)
+    def _opened(self, event: Door.Pressed) -> None:
         event.stop()
         {
             "halt-exit": self.action_exit_all,

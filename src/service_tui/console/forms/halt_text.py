@@ -7,9 +7,9 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap, with_keys
+from service_tui.console.reasons import without_amounts
 from service_tui.desk.slices.halt import AckState, AckView, ExitAllView, HaltView
 from service_tui.desk.slices.records import PositionView, TicketState, TicketView
 from service_tui.desk.state import DeskState
@@ -128,7 +128,9 @@ def exits_of(state: DeskState, exits: ExitAllView) -> list[TicketView]:
 def _exit(state: DeskState, ticket: TicketView, *, masked: bool) -> Text:
     sign, tone = _ENDS[ticket.state]
     question = formats.plain(state.question_of(ticket), QUESTION_MAX)
-    outcome = formats.plain(told(ticket.outcome or ticket.state.value, masked=masked), DETAIL_MAX)
+    outcome = formats.plain(
+        without_amounts(ticket.outcome or ticket.state.value, masked=masked), DETAIL_MAX
+    )
     return Text.assemble((f" {sign} ", tone), question, "  ", (outcome.plain, "muted"))
 
 
@@ -154,7 +156,7 @@ def _sums(held: Sequence[PositionView], *, masked: bool) -> Text:
     """What is brought of each money; two kinds are never added."""
     sums = dict.fromkeys((MONEY_OF[one.venue] for one in held), 0)
     for one in held:
-        sums[MONEY_OF[one.venue]] += one.exit_value or 0
+        sums[MONEY_OF[one.venue]] += int(one.exit_value or 0)
     told = (
         Text.assemble(formats.money(Micros(total), masked=masked), f" {unit}")
         for unit, total in sums.items()

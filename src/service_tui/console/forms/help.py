@@ -7,13 +7,13 @@ from rich.text import Text
 from textual.binding import Binding, BindingType
 
 from service_tui.console.forms.page import Page
-from service_tui.console.keys import Key, cap, keys_of, readable, shown_key
+from service_tui.console.keys import KeyBinding, cap, keys_of, readable, shown_key
 from service_tui.console.widgets.record_table import RecordTable
 
 _KEY: Final = 8
 _LABEL: Final = 15
 
-WhyNot = Callable[[Key], str]
+WhyNot = Callable[[KeyBinding], str]
 """Why a key is disabled here; empty when it works."""
 
 
@@ -50,7 +50,7 @@ class Help(Page):
         return [key_line(key, self._why_not(key)) for key in keys_of(group)]
 
 
-def key_line(key: Key, why: str) -> Text:
+def key_line(key: KeyBinding, why: str) -> Text:
     """One key, what it is called and what it does; greyed with the reason when disabled."""
     others = [readable(name) for name in key.keys[1:]]
     cap = " ".join([shown_key(key), *others])

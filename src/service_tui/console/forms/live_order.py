@@ -9,21 +9,21 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.amounts import told
+from service_tui.console.figures import labelled
 from service_tui.console.forms.confirm import Confirm, Question
-from service_tui.console.forms.order_draft import MONEY_OF, is_simulated
 from service_tui.console.forms.quoting import bounded
 from service_tui.console.forms.resting_text import RESTS_ON, resting_lines
-from service_tui.console.forms.ticket_words import order_words
+from service_tui.console.forms.ticket_words import order_text
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import with_keys
-from service_tui.console.redemption_text import labelled
+from service_tui.console.reasons import without_amounts
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.slices.orders import price_in_words
+from service_tui.desk.slices.orders import limit_text
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Venue
+from service_tui.desk.trading.preflight import is_simulated
+from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.units import Micros
 
 TOKEN_ENDS: Final = 10
@@ -56,7 +56,7 @@ def live_question(
     buys = order.action is Action.BUY
     lines = [
         ("mode", Text(" LIVE ", "bold reverse live")),
-        ("order", Text(told(order_words(order), masked=masked), "bold")),
+        ("order", Text(without_amounts(order_text(order), masked=masked), "bold")),
         ("market", formats.plain(order.question, 160)),
         ("limit" if order.rests else "price", _bound(order, buys=buys)),
         ("venue", Text(order.venue.value + (", simulated" if is_simulated(state) else ""))),
@@ -105,5 +105,5 @@ def _bound(order: PlaceTrade, *, buys: bool) -> Text:
     if order.price is None:
         return Text("the book's")
     words = "at most" if buys else "at least"
-    price = Text(price_in_words(order.price)) if order.rests else formats.price(order.price)
+    price = Text(limit_text(order.price)) if order.rests else formats.price(order.price)
     return Text.assemble(f"{words} ", price, " a share")

@@ -1,32 +1,41 @@
-"""What was typed as stop and target, judged: thresholds, or one sentence saying why not."""
+"""What was typed as stop and target: thresholds, or one sentence saying why not."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from service_tui.console.forms.order_draft import DraftError
+from service_tui.console.fields import (
+    PERCENT,
+    FieldError,
+    figure_rule,
+    is_off,
+    parse_number,
+    parse_percent,
+)
 from service_tui.console.keys import cap
 from service_tui.desk.commands.risk import SetMonitor
 from service_tui.desk.slices.risk import MonitorState, MonitorView, stop_price, target_price
-
-DECIMALS_MAX: Final = 4
-"""Digits after the point, of percent and of prices: the finest tick is 0.0001."""
-
-OFF: Final = "off"
-"""The word for no threshold, beside an empty line."""
+from service_tui.terms import STOP_MAX
+from service_tui.units import ONE, Micros
 
 USUAL_STOP: Final = 0.20
 """A new monitor begins with this. Source: spec, "Risk monitor settings"."""
 
-_WHOLE_MAX: Final = 6
-_NUMBER: Final = re.compile(r"([0-9]*)(?:\.([0-9]*))?")
-_NOT_FINITE: Final = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+_STOP: Final = figure_rule(
+    "stop",
+    Micros(1),
+    Micros(STOP_MAX * PERCENT * ONE),
+    beyond=f"stop: above 0 and at most {STOP_MAX * PERCENT} % down",
+    unit="%",
+)
+_TARGET: Final = figure_rule("target", Micros(1), beyond="target: above 0 % up", unit="%")
+_STOP_PRICE: Final = figure_rule("stop price")
+_TARGET_PRICE: Final = figure_rule("target price")
 _NEITHER: Final = "type a stop or a target: without both there is nothing to watch"
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedThreshold:
     """One threshold as it was typed: a percentage, or a price of the side.
 
     `kept` is the threshold that a text was made from: untouched, it loses no digits.
@@ -71,105 +80,67 @@ class Change:
         return ""
 
 
-def read_number(text: str, what: str) -> float:
-    """A plain number typed by a person.
-
-    Returns:
-        The number, >= 0, with at most four decimals.
-
-    Raises:
-        DraftError: it is not one; `what` names it in the sentence.
-    """
-    given = text.strip()
-    if _NOT_FINITE.fullmatch(given):
-        raise DraftError(f"{what}: {given} is no number: type digits, such as 12.5")
-    if given.startswith(("-", "+")):
-        raise DraftError(f"{what}: leave out the sign: it is measured from the entry")
-    found = _NUMBER.fullmatch(given)
-    if found is None or not given.strip("."):
-        raise DraftError(f"{what}: type digits and at most one point, such as 12.5")
-    whole, fraction = found.group(1).lstrip("0"), (found.group(2) or "").rstrip("0")
-    if len(fraction) > DECIMALS_MAX:
-        raise DraftError(f"{what}: at most {DECIMALS_MAX} decimals")
-    if len(whole) > _WHOLE_MAX:
-        raise DraftError(f"{what}: too large: at most {_WHOLE_MAX} digits before the point")
-    return float(f"{whole or '0'}.{fraction or '0'}")
-
-
-def is_off(text: str) -> bool:
-    """True if a line says that there is no threshold."""
-    return text.strip().casefold() in {"", OFF}
-
-
-def read_stop(typed: Typed, entry: float | None) -> float | None:
+def read_stop(typed: TypedThreshold, entry: float | None) -> float | None:
     """The stop that was typed.
 
     Returns:
         A fraction in (0, 1]; None when it is off.
 
     Raises:
-        DraftError: it is no stop, said in one sentence with what to do.
+        FieldError: it is no stop, said in one sentence with what to do.
     """
     if is_off(typed.text):
         return None
     if typed.kept is not None and typed.text == typed.kept_text:
         return typed.kept
-    if typed.is_price:
-        price = read_number(typed.text, "stop price")
-        if entry is None:
-            raise DraftError("stop price: the entry is not known, so type a percentage")
-        if not 0 <= price < entry:
-            raise DraftError(f"stop price: a stop lies below the entry, {entry:.4f}")
-        fraction = 1.0 - price / entry
-    else:
-        fraction = read_number(_bare(typed.text), "stop") / 100.0
-    if not 0 < fraction <= 1:
-        raise DraftError("stop: above 0 and at most 100 % down")
-    return fraction
+    if not typed.is_price:
+        return parse_percent(typed.text, _STOP)
+    price = parse_number(typed.text, _STOP_PRICE) / ONE
+    if entry is None:
+        raise FieldError("stop price: the entry is not known, so type a percentage")
+    if not price < entry:
+        raise FieldError(f"stop price: a stop lies below the entry, {entry:.4f}")
+    return 1.0 - price / entry
 
 
-def read_target(typed: Typed, entry: float | None) -> float | None:
+def read_target(typed: TypedThreshold, entry: float | None) -> float | None:
     """The target that was typed.
 
     Returns:
         A fraction above 0; None when it is off.
 
     Raises:
-        DraftError: it is no target, said in one sentence with what to do.
+        FieldError: it is no target, said in one sentence with what to do.
     """
     if is_off(typed.text):
         return None
     if typed.kept is not None and typed.text == typed.kept_text:
         return typed.kept
-    if typed.is_price:
-        price = read_number(typed.text, "target price")
-        if entry is None:
-            raise DraftError("target price: the entry is not known, so type a percentage")
-        if not entry < price < 1:
-            raise DraftError(f"target price: above the entry, {entry:.4f}, and below 1")
-        fraction = price / entry - 1.0
-    else:
-        fraction = read_number(_bare(typed.text), "target") / 100.0
-    if not fraction > 0:
-        raise DraftError("target: above 0 % up")
-    return fraction
+    if not typed.is_price:
+        return parse_percent(typed.text, _TARGET)
+    price = parse_number(typed.text, _TARGET_PRICE) / ONE
+    if entry is None:
+        raise FieldError("target price: the entry is not known, so type a percentage")
+    if not entry < price < 1:
+        raise FieldError(f"target price: above the entry, {entry:.4f}, and below 1")
+    return price / entry - 1.0
 
 
-def read_change(monitor: MonitorView, stop: Typed, target: Typed) -> Change:
+def read_change(monitor: MonitorView, stop: TypedThreshold, target: TypedThreshold) -> Change:
     """What the form would set now.
 
     Returns:
         The thresholds, at least one of them.
 
     Raises:
-        DraftError: something stands against it, said in one sentence with what to do.
+        FieldError: something stands against it, said in one sentence with what to do.
     """
     why = why_not_set(monitor)
     if why:
-        raise DraftError(why)
+        raise FieldError(why)
     change = Change(monitor, read_stop(stop, monitor.entry), read_target(target, monitor.entry))
     if change.stop_pct is None and change.target_pct is None:
-        raise DraftError(_NEITHER)
+        raise FieldError(_NEITHER)
     return change
 
 
@@ -180,12 +151,15 @@ def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tup
         Those that change, at least one.
 
     Raises:
-        DraftError: nothing was typed, it is no threshold, nothing changes, or one would be left
+        FieldError: nothing was typed, it is no threshold, nothing changes, or one would be left
             with neither.
     """
     if not stop.strip() and not target.strip():
-        raise DraftError("type a stop or a target; an empty line leaves it as it is")
-    new_stop, new_target = read_stop(Typed(stop), None), read_target(Typed(target), None)
+        raise FieldError("type a stop or a target; an empty line leaves it as it is")
+    new_stop, new_target = (
+        read_stop(TypedThreshold(stop), None),
+        read_target(TypedThreshold(target), None),
+    )
     changes = [
         Change(
             monitor,
@@ -197,13 +171,13 @@ def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tup
     ]
     bare = sum(each.stop_pct is None and each.target_pct is None for each in changes)
     if bare:
-        raise DraftError(
+        raise FieldError(
             f"{bare} would be left without stop and target: {cap('monitors.remove')} removes a "
             "monitor"
         )
     changed = tuple(each for each in changes if not each.is_same_as(each.monitor))
     if not changed:
-        raise DraftError("nothing changes: all of them have these thresholds already")
+        raise FieldError("nothing changes: all of them have these thresholds already")
     return changed
 
 
@@ -216,22 +190,3 @@ def why_not_set(monitor: MonitorView) -> str:
     if monitor.state is MonitorState.EXITING:
         return "its exit is under way: a monitor set now would guard nothing"
     return ""
-
-
-def percent_text(fraction: float | None) -> str:
-    """A fraction as a person would type it in percent; empty for none."""
-    return "" if fraction is None else _short(fraction * 100.0)
-
-
-def price_text(price: float | None) -> str:
-    """A price as a person would type it; empty for none, and for one that is no price."""
-    return "" if price is None or not 0 <= price < 1 else _short(price)
-
-
-def _bare(text: str) -> str:
-    return text.strip().removesuffix("%").rstrip()
-
-
-def _short(value: float) -> str:
-    written = f"{value:.{DECIMALS_MAX}f}".rstrip("0").rstrip(".")
-    return written or "0"

@@ -1,35 +1,33 @@
 """Stop and target of one position: typed as percent or as price, the other follows."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from rich.text import Text
-from textual.containers import Horizontal
-from textual.widget import Widget
 
 from service_tui.console import formats
 from service_tui.console.exit_estimate import Estimate, exit_at, exit_now, guarded
-from service_tui.console.forms.form import Form
+from service_tui.console.fields import Field, FieldError, percent_text, price_text
+from service_tui.console.forms.form import Form, Shown
 from service_tui.console.forms.monitor_draft import (
     USUAL_STOP,
     Change,
-    Typed,
-    percent_text,
-    price_text,
+    TypedThreshold,
     read_change,
     read_stop,
     read_target,
 )
-from service_tui.console.forms.order_draft import DraftError
 from service_tui.console.keys import cap
-from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.console.widgets.words import Words
 from service_tui.desk.slices.risk import MonitorView, stop_price, target_price
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
 from service_tui.units import Timestamp
 
-_LINES: Final = (("stop", "% down, at"), ("target", "% up, at"))
+STOP: Final = Field("stop-percent", "stop", str.strip, "% down, at", "off")
+STOP_PRICE: Final = Field("stop-price", "", str.strip, placeholder="off")
+TARGET: Final = Field("target-percent", "target", str.strip, "% up, at", "off")
+TARGET_PRICE: Final = Field("target-price", "", str.strip, placeholder="off")
+_THRESHOLDS: Final = ("stop", "target")
 _WIDE_FROM: Final = 50
 """Cells from which a row of the preview has its percentage too."""
 
@@ -38,6 +36,10 @@ class MonitorForm(Form[Change]):
     """Sets or changes the monitor of one position."""
 
     heading: ClassVar[str] = "Monitor"
+    body = (
+        "form-question", "form-about", (STOP, STOP_PRICE), (TARGET, TARGET_PRICE),
+        "form-preview", "form-hint",
+    )  # fmt: skip
 
     def __init__(self, state: DeskState, now: Timestamp, monitor: MonitorView) -> None:
         super().__init__(state, now)
@@ -46,39 +48,15 @@ class MonitorForm(Form[Change]):
         self._is_gone = False
         stop = monitor.stop_pct if self._is_set else USUAL_STOP
         self._kept = {"stop": stop, "target": monitor.target_pct}
+        self.first = {
+            STOP.name: percent_text(stop),
+            TARGET.name: percent_text(monitor.target_pct),
+        }
         self._by_price = {"stop": False, "target": False}
-
-    def parts(self) -> Iterator[Widget]:
-        """The position, two thresholds with two lines each, what they would bring."""
-        yield Words(id="form-question")
-        yield Words(id="form-about")
-        for name, unit in _LINES:
-            yield Horizontal(
-                Words(name, classes="label"),
-                PlainInput(
-                    percent_text(self._kept[name]),
-                    placeholder="off",
-                    compact=True,
-                    max_length=12,
-                    id=f"{name}-percent",
-                    classes="number",
-                ),
-                Words(unit, classes="unit"),
-                PlainInput(
-                    placeholder="off",
-                    compact=True,
-                    max_length=12,
-                    id=f"{name}-price",
-                    classes="number",
-                ),
-                classes="line",
-            )
-        yield Words(id="form-preview")
-        yield Words(id="form-hint")
 
     def on_mount(self) -> None:
         """Prices follow from the percentages that stand there."""
-        for name, _ in _LINES:
+        for name in _THRESHOLDS:
             self.query_one(f"#{name}-price").disabled = self._monitor.entry is None
             self._follow(name)
 
@@ -88,17 +66,14 @@ class MonitorForm(Form[Change]):
         self._is_gone = found is None
         if found is not None and found != self._monitor:
             self._monitor = found
-            for name, _ in _LINES:
+            for name in _THRESHOLDS:
                 self._follow(name)
 
-    def judged(self) -> Change | str:
-        """The thresholds that stand there, or what is against them."""
+    def validate(self) -> Change:
+        """The thresholds that stand there."""
         if self._is_gone:
-            return f"this position is not held any more: {cap('form.cancel')} leaves"
-        try:
-            return read_change(self._monitor, self._line("stop"), self._line("target"))
-        except DraftError as refused:
-            return str(refused)
+            raise FieldError(f"this position is not held any more: {cap('form.cancel')} leaves")
+        return read_change(self._monitor, self._typed_line("stop"), self._typed_line("target"))
 
     def objection(self, result: Change) -> str:
         """What is past its threshold already is sold at once: that is asked twice."""
@@ -107,18 +82,19 @@ class MonitorForm(Form[Change]):
             f"the mark is past this {passed} now: enter again sets it and exits" if passed else ""
         )
 
-    def preview(self, result: Change | None) -> None:
+    def describe(self, result: Change | None) -> Mapping[str, Shown]:
         """What the position is, and what an exit brings now and at each threshold."""
-        monitor, width = self._monitor, self.text_width
-        self.query_one("#form-question", Words).tell(formats.plain(monitor.question))
-        self.query_one("#form-about", Words).tell(self._about())
-        rows = [_head(width), self._row("exit now", exit_now(monitor))]
+        monitor = self._monitor
+        rows = [_head(self.text_width), self._row("exit now", exit_now(monitor))]
         market = self.state.markets.get(monitor.market_id)
         for name, price in (("at the stop", self._stop()), ("at the target", self._target())):
-            found = exit_at(monitor, price, market)
-            rows.append(self._row(name, found))
-        self.query_one("#form-preview", Words).tell(Text("\n").join(rows))
-        self.query_one("#form-hint", Words).tell(self._hint(result))
+            rows.append(self._row(name, exit_at(monitor, price, market)))
+        return {
+            "form-question": formats.plain(monitor.question),
+            "form-about": self._about(),
+            "form-preview": Text("\n").join(rows),
+            "form-hint": self._hint(result),
+        }
 
     def changed(self, name: str) -> None:
         """The other line of the same threshold follows the one typed into."""
@@ -136,22 +112,22 @@ class MonitorForm(Form[Change]):
             of = stop_price if name == "stop" else target_price
             self.write(f"{name}-price", price_text(of(self._monitor.entry, value)))
 
-    def _line(self, name: str) -> Typed:
+    def _typed_line(self, name: str) -> TypedThreshold:
         is_price = self._by_price[name]
         text = self.typed(f"{name}-price" if is_price else f"{name}-percent")
         kept = None if is_price else self._kept[name]
-        return Typed(text, is_price, kept, percent_text(kept))
+        return TypedThreshold(text, is_price, kept, percent_text(kept))
 
     def _stop_pct(self) -> float | None:
         try:
-            return read_stop(self._line("stop"), self._monitor.entry)
-        except DraftError:
+            return read_stop(self._typed_line("stop"), self._monitor.entry)
+        except FieldError:
             return None
 
     def _target_pct(self) -> float | None:
         try:
-            return read_target(self._line("target"), self._monitor.entry)
-        except DraftError:
+            return read_target(self._typed_line("target"), self._monitor.entry)
+        except FieldError:
             return None
 
     def _stop(self) -> float | None:

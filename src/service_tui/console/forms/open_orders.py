@@ -11,11 +11,11 @@ from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.cursor_list import CursorList
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of, with_keys
-from service_tui.console.messages import CommandGiven, GoTo, Said
+from service_tui.console.messages import CommandGiven, GoTo, ToastMessage
 from service_tui.console.widgets.top_bar import STALE_PERIODS
 from service_tui.desk.commands.trading import CancelOrders
 from service_tui.desk.freshness import age_s
-from service_tui.desk.slices.orders import OpenOrderView, price_in_words
+from service_tui.desk.slices.orders import OpenOrderView, limit_text
 from service_tui.desk.slices.records import Topic
 from service_tui.terms import MONEY_OF, Action
 
@@ -52,7 +52,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         """Cancel the order under the cursor; that takes risk away, and asks nothing."""
         order = self.chosen_or_said()
         if order is not None and not self._is_refused():
-            self.post_message(CommandGiven(CancelOrders((order.order_id,), order.in_words())))
+            self.post_message(CommandGiven(CancelOrders((order.order_id,), order.describe())))
 
     def action_cancel_all(self) -> None:
         """Cancel all that are listed, once that is confirmed."""
@@ -78,11 +78,11 @@ class OpenOrders(CursorList[None, OpenOrderView]):
             self.post_message(GoTo("markets", order.market_id))
             self.dismiss(None)
         else:
-            self.post_message(Said("that market is not among those known here", "warn"))
+            self.post_message(ToastMessage("that market is not among those known here", "warn"))
 
     def _is_refused(self) -> bool:
         if self.state.service.read_only:
-            self.post_message(Said(_READ_ONLY, "warn"))
+            self.post_message(ToastMessage(_READ_ONLY, "warn"))
         return self.state.service.read_only
 
     def told(self) -> Text:
@@ -120,7 +120,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
             mark,
             (f"{order.action.value} {order.side.value.upper()} ", "bold" if here else ""),
             Text.assemble(formats.shares(order.shares, masked=masked), " left at "),
-            (price_in_words(order.price), "bold"),
+            (limit_text(order.price), "bold"),
             Text.assemble(", ", filled, " filled, ", what, " ", money, f" {unit}"),
             ("\n", ""),
             mark,

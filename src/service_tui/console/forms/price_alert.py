@@ -1,31 +1,35 @@
 """A price alert: tell once when the price of a side is there. Nothing is traded."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from rich.text import Text
-from textual import on
 from textual.binding import BindingType
-from textual.containers import Horizontal
-from textual.widget import Widget
 
 from service_tui.console import formats
-from service_tui.console.forms.form import Form
-from service_tui.console.forms.monitor_draft import read_number
-from service_tui.console.forms.order_draft import DraftError, why_closed
+from service_tui.console.fields import Field, FieldError, figure_rule, parse_number
+from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
 from service_tui.console.keys import bindings_of
-from service_tui.console.widgets.choice import Choice
-from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.console.widgets.words import Words
 from service_tui.desk.commands.risk import SetPriceAlert
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.slices.risk import Condition
 from service_tui.desk.state import DeskState
+from service_tui.desk.trading.preflight import why_closed
 from service_tui.terms import Side
-from service_tui.units import Timestamp
+from service_tui.units import ONE, Micros, Timestamp
 
 _SIDES: Final = (Side.YES, Side.NO)
 _CONDITIONS: Final = tuple(Condition)
+_PRICE: Final = figure_rule("price", Micros(1), Micros(ONE - 1), beyond="price: between 0 and 1")
+
+
+def _parse_price(text: str) -> float:
+    if not text.strip():
+        raise FieldError("type the price that you want to hear of")
+    return parse_number(text, _PRICE) / ONE
+
+
+PRICE: Final = Field("alert-price", "price", _parse_price, placeholder="between 0 and 1, as 0.65")
 
 
 class PriceAlertForm(Form[SetPriceAlert]):
@@ -35,6 +39,13 @@ class PriceAlertForm(Form[SetPriceAlert]):
 
     heading: ClassVar[str] = "Price alert"
     hint: ClassVar[str] = "{alert.side} side  {alert.condition} condition  {form.cancel} leaves"
+    body = (
+        "form-question",
+        OptionsRow("alert-side"),
+        OptionsRow("alert-condition"),
+        PRICE,
+        "form-preview",
+    )
 
     def __init__(
         self, state: DeskState, now: Timestamp, market: MarketView, side: Side = Side.YES
@@ -44,56 +55,40 @@ class PriceAlertForm(Form[SetPriceAlert]):
         self._side = side
         self._chosen: Condition | None = None
 
-    def parts(self) -> Iterator[Widget]:
-        """The market, side and condition, the price."""
-        yield Words(id="form-question")
-        yield Choice(id="alert-side")
-        yield Choice(id="alert-condition")
-        yield Horizontal(
-            Words("price", classes="label"),
-            PlainInput(
-                placeholder="between 0 and 1, as 0.65",
-                compact=True,
-                max_length=12,
-                id="alert-price",
-                classes="number",
-            ),
-            classes="line",
-        )
-        yield Words(id="form-preview")
-
     def renew(self) -> None:
         """The market as it is now."""
         self._market = self.state.markets.get(self._market.market_id, self._market)
 
-    def judged(self) -> SetPriceAlert | str:
-        """The alert that stands there, or what is against it."""
-        closed = why_closed(self._market)
-        if closed:
-            return closed
-        if not self.typed("alert-price").strip():
-            return "type the price that you want to hear of"
-        try:
-            threshold = read_number(self.typed("alert-price"), "price")
-        except DraftError as refused:
-            return str(refused)
-        if not 0 < threshold < 1:
-            return "price: between 0 and 1"
+    def validate(self) -> SetPriceAlert:
+        """The alert that stands there."""
         about = self._market
+        closed = why_closed(about)
+        if closed:
+            raise FieldError(closed)
+        threshold = self.read(PRICE)
         return SetPriceAlert(
             about.market_id, self._side, self._condition(threshold), threshold, about.question
         )
 
-    def preview(self, result: SetPriceAlert | None) -> None:
+    def describe(self, result: SetPriceAlert | None) -> Mapping[str, Shown]:
         """Where the price is now, and what will be told."""
         market, price = self._market, self._market.price_of(self._side)
-        self.query_one("#form-question", Words).tell(formats.plain(market.question))
-        sides = tuple(f"{s.value.upper()} {formats.price(market.price_of(s))}" for s in _SIDES)
-        self.query_one("#alert-side", Choice).show(sides, _SIDES.index(self._side))
         taken = self._condition(price) if result is None else result.condition
-        words = tuple(condition.in_words for condition in _CONDITIONS)
-        self.query_one("#alert-condition", Choice).show(words, _CONDITIONS.index(taken))
-        self.query_one("#form-preview", Words).tell(self._meaning(result, price))
+        sides = tuple(f"{s.value.upper()} {formats.price(market.price_of(s))}" for s in _SIDES)
+        words = tuple(condition.describe for condition in _CONDITIONS)
+        return {
+            "form-question": formats.plain(market.question),
+            "alert-side": Chosen(sides, _SIDES.index(self._side)),
+            "alert-condition": Chosen(words, _CONDITIONS.index(taken)),
+            "form-preview": self._meaning(result, price),
+        }
+
+    def choose(self, name: str, index: int) -> None:
+        """Take a side or a condition."""
+        if name == "alert-side":
+            self._side = _SIDES[index]
+        else:
+            self._chosen = _CONDITIONS[index]
 
     def action_side(self) -> None:
         """Take the other side."""
@@ -102,8 +97,8 @@ class PriceAlertForm(Form[SetPriceAlert]):
 
     def action_condition(self) -> None:
         """Take the next condition."""
-        judged = self.judged()
-        now = self._chosen or (Condition.ABOVE if isinstance(judged, str) else judged.condition)
+        found = self.result_or_problem()
+        now = self._chosen or (Condition.ABOVE if isinstance(found, str) else found.condition)
         self._chosen = _CONDITIONS[(_CONDITIONS.index(now) + 1) % len(_CONDITIONS)]
         self.refresh_form()
 
@@ -125,13 +120,4 @@ class PriceAlertForm(Form[SetPriceAlert]):
                 return Text(f"{where}: it is told at once.", "warn")
             return Text(f"{where}: it is told once the price went back and crosses.", "muted")
         way = f"{100 * abs(result.threshold - price):.1f} points from here"
-        return Text(f"{result.in_words()}: {way}, told once.", "muted")
-
-    @on(Choice.Asked)
-    def _choice_asked(self, event: Choice.Asked) -> None:
-        event.stop()
-        if event.choice.id == "alert-side":
-            self._side = _SIDES[event.index]
-        else:
-            self._chosen = _CONDITIONS[event.index]
-        self.refresh_form()
+        return Text(f"{result.describe()}: {way}, told once.", "muted")

@@ -7,9 +7,9 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import Figure
-from service_tui.console.forms.order_draft import MONEY_OF, Holding
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.terms import Action, Venue
+from service_tui.desk.trading.preflight import HeldSide
+from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.units import Micros
 
 _FLAT: Final = 5e-5
@@ -19,7 +19,7 @@ _FLAT: Final = 5e-5
 def quote_figures(
     quote: QuoteView | None,
     wanted: tuple[Action, Venue],
-    held: Holding | None,
+    held: HeldSide | None,
     *,
     masked: bool,
 ) -> Sequence[Figure]:
@@ -88,7 +88,7 @@ def _points(change: float | None) -> Text:
     return Text(f"{text.plain.lstrip('+')} points") if change is not None else text
 
 
-def _realized(quote: QuoteView | None, held: Holding | None) -> Micros | None:
+def _realized(quote: QuoteView | None, held: HeldSide | None) -> Micros | None:
     if quote is None or held is None or held.shares <= 0:
         return None
     return Micros(quote.net - held.cost * quote.shares // held.shares)

@@ -4,9 +4,11 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import Final
 
+from service_tui.console.reasons import reason_text
 from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.reasons import Reason
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.terms import Action
+from service_tui.terms import PRICE_BUFFER_DEFAULT, PRICE_HIGH, PRICE_LOW, Action
 from service_tui.units import Timestamp
 
 ASK_AGAIN_S: Final = 2.0
@@ -18,17 +20,15 @@ LATE_S: Final = 1.0
 OLD_S: Final = 5.0
 """A quote of this age says so, whatever the price did."""
 
-SLACK: Final = 0.02
-"""How far the price may be from the quote. Source: spec, `price_buffer`, whose default it is."""
-
-_PRICES: Final = (0.001, 0.999)
+SLACK: Final = PRICE_BUFFER_DEFAULT
+"""How far the price may be from the quote."""
 
 _REQUEST_IDS: Final = itertools.count(1)
 """Of the process, not of one ticket: a late answer to the last ticket is none to this one."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _QuoteRequest:
     request_id: int
     order: PlaceTrade
     price: float
@@ -37,7 +37,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    asked: _Asked
+    asked: _QuoteRequest
     quote: QuoteView
     at: Timestamp
 
@@ -46,7 +46,7 @@ class Quoting:
     """The questions and answers of one ticket; only the newest question counts."""
 
     def __init__(self) -> None:
-        self._asked: _Asked | None = None
+        self._asked: _QuoteRequest | None = None
         self._answered: _Answered | None = None
 
     @property
@@ -63,7 +63,7 @@ class Quoting:
 
     def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
         """The question to send; `price` is the market's, of YES, as shown now."""
-        self._asked = _Asked(next(_REQUEST_IDS), _bare(order), price, now)
+        self._asked = _QuoteRequest(next(_REQUEST_IDS), _bare(order), price, now)
         return AskQuote(self._asked.request_id, self._asked.order)
 
     def hear(self, quote: QuoteView | None, now: Timestamp) -> None:
@@ -87,7 +87,7 @@ class Quoting:
         if answered is None or answered.quote.ok or answered.asked.order != _bare(order):
             return ""
         problem = answered.quote.problem or "the service would refuse this order"
-        return f"{problem}: {answered.quote.fix}" if answered.quote.fix else problem
+        return reason_text(Reason(problem, answered.quote.fix))
 
     def price_move(self) -> float:
         """How far the order of the newest answer moves its price, 0 to 1; 0 when it is not said."""
@@ -96,7 +96,7 @@ class Quoting:
             return 0.0
         return abs(quote.price_after - quote.price_before)
 
-    def age_in_words(self, order: PlaceTrade | None, now: Timestamp) -> tuple[str, bool]:
+    def quote_age_text(self, order: PlaceTrade | None, now: Timestamp) -> tuple[str, bool]:
         """How the quote on screen stands to the order, and whether it holds."""
         asked, answered = self._asked, self._answered
         if answered is None or not answered.quote.ok:
@@ -112,7 +112,7 @@ class Quoting:
             return (f"old quote, {age:.0f} s: asking again", False)
         return ("quote of now, no commitment", True)
 
-    def _is_heard(self, asked: _Asked) -> bool:
+    def _is_heard(self, asked: _QuoteRequest) -> bool:
         return self._answered is not None and self._answered.asked is asked
 
 
@@ -131,5 +131,5 @@ def bounded(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
     if order.rests or average is None:
         return order
     way = 1 + SLACK if order.action is Action.BUY else 1 - SLACK
-    low, high = _PRICES
+    low, high = PRICE_LOW, PRICE_HIGH
     return replace(order, price=round(min(high, max(low, average * way)), 4))

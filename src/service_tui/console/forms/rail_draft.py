@@ -1,22 +1,24 @@
-"""What was typed as a limit, a risk default or quiet hours, judged: a change, or why not."""
+"""What was typed as a limit, a risk default or quiet hours: a change, or why not."""
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from service_tui.console.deliveries import Quiet, quiet_of
-from service_tui.console.forms.monitor_draft import is_off, read_number
-from service_tui.console.forms.order_draft import MONEY_DECIMALS, DraftError, read_amount, typed
+from service_tui.console.fields import (
+    PERCENT,
+    Fault,
+    FieldError,
+    Number,
+    figure_rule,
+    is_off,
+    parse_number,
+    parse_percent,
+    percent_text,
+)
+from service_tui.console.forms.order_draft import MONEY, typed
 from service_tui.desk.commands.rails import SetRail
 from service_tui.desk.slices.rails import RULES, Rail, RailView, RiskDefaults
-from service_tui.units import Micros
-
-BUYS_MAX: Final = 1_000_000
-"""Source: wire.settings, TradesPerDay."""
-
-TARGET_MAX: Final = 1_000.0
-"""Fraction up. Source: wire.settings, TakeProfit."""
-
-PERCENT: Final = 100.0
+from service_tui.terms import DAY_BUYS_MAX, MONEY_DECIMALS, STOP_MAX, TARGET_MAX
+from service_tui.units import ONE, Micros
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +72,18 @@ def read_figure(rail: Rail, text: str, *, most: int | None = None) -> int:
         Micros, or a number of buys, > 0.
 
     Raises:
-        DraftError: it is none, or more than `most`.
+        FieldError: it is none, or more than `most`.
     """
     if not RULES[rail].is_count:
-        return read_amount(text, decimals=MONEY_DECIMALS)
-    given = text.strip()
-    if not (given.isascii() and given.isdecimal() and len(given) <= len(str(BUYS_MAX))):
-        raise DraftError("a number of buys: type whole digits, such as 50")
-    figure, top = int(given), most or BUYS_MAX
-    if not 0 < figure <= top:
-        said = f"the plan allows at most {top:,}" if figure else "a limit is above zero"
-        raise DraftError(said)
-    return figure
+        return int(parse_number(text, MONEY))
+    top = most or DAY_BUYS_MAX
+    words = {
+        Fault.NOT_PLAIN: "a number of buys: type whole digits, such as 50",
+        Fault.TOO_SMALL: "a limit is above zero",
+        Fault.TOO_LARGE: f"the plan allows at most {top:,}",
+    }
+    rule = Number(words, 0, len(str(DAY_BUYS_MAX)), Micros(ONE), Micros(top * ONE))
+    return parse_number(text, rule) // ONE
 
 
 def read_rail(before: RailView, service: str, own: str, *, most: int | None = None) -> RailChange:
@@ -97,7 +99,7 @@ def read_rail(before: RailView, service: str, own: str, *, most: int | None = No
         The change; a text that was not touched changes nothing.
 
     Raises:
-        DraftError: a line is no figure, or nothing changes.
+        FieldError: a line is no figure, or nothing changes.
     """
     rule = RULES[before.rail]
     change = RailChange(
@@ -108,7 +110,7 @@ def read_rail(before: RailView, service: str, own: str, *, most: int | None = No
         _figure(before, own, before.own, most=None, may_be_off=True) if rule.on_desk else None,
     )
     if not change.commands:
-        raise DraftError("nothing is changed yet: type another figure")
+        raise FieldError("nothing is changed yet: type another figure")
     return change
 
 
@@ -119,17 +121,12 @@ def _figure(
         return kept
     if is_off(text):
         if not may_be_off:
-            raise DraftError("this limit cannot be taken away: type a figure")
+            raise FieldError("this limit cannot be taken away: type a figure")
         return None
     return read_figure(before.rail, text, most=most)
 
 
 # -- risk defaults --------------------------------------------------------------------------------
-
-
-def percent_line(fraction: float | None) -> str:
-    """A threshold as a person would type it, in percent; empty for none."""
-    return "" if fraction is None else f"{fraction * PERCENT:.4f}".rstrip("0").rstrip(".")
 
 
 def read_defaults(
@@ -141,27 +138,26 @@ def read_defaults(
         The defaults; an empty line, `off` or 0 is no threshold.
 
     Raises:
-        DraftError: a line is no threshold, or nothing changes.
+        FieldError: a line is no threshold, or nothing changes.
     """
     wanted = RiskDefaults(
-        _threshold(before.stop_loss_pct, stop, "stop", 1.0),
+        _threshold(before.stop_loss_pct, stop, "stop", STOP_MAX),
         _threshold(before.take_profit_pct, target, "target", TARGET_MAX),
         auto_monitor=auto_monitor,
     )
     if wanted == before:
-        raise DraftError("nothing is changed yet")
+        raise FieldError("nothing is changed yet")
     return wanted
 
 
-def _threshold(kept: float | None, text: str, what: str, most: float) -> float | None:
-    if text.strip() == percent_line(kept):
+def _threshold(kept: float | None, text: str, what: str, most: int) -> float | None:
+    if text.strip() == percent_text(kept):
         return kept
     if is_off(text):
         return None
-    fraction = read_number(text, what) / PERCENT
-    if not 0 <= fraction <= most:
-        raise DraftError(f"{what}: at most {most * PERCENT:,.0f} percent")
-    return fraction or None
+    beyond = f"{what}: at most {most * PERCENT:,.0f} percent"
+    rule = figure_rule(what, most=Micros(most * PERCENT * ONE), beyond=beyond)
+    return parse_percent(text, rule) or None
 
 
 # -- quiet hours ----------------------------------------------------------------------------------
@@ -174,11 +170,11 @@ def read_quiet(text: str) -> Quiet | None:
         The hours; None for an empty line or `off`.
 
     Raises:
-        DraftError: it is no span of hours.
+        FieldError: it is no span of hours.
     """
     if is_off(text):
         return None
     found = quiet_of(text)
     if found is None:
-        raise DraftError("two times of day that differ, such as 22:00-07:00, or off")
+        raise FieldError("two times of day that differ, such as 22:00-07:00, or off")
     return found

@@ -7,12 +7,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import figures
 from service_tui.console.forms.order_draft import (
-    MONEY_OF,
     Draft,
-    holding,
-    is_simulated,
-    venues_in_words,
-    venues_of,
 )
 from service_tui.console.forms.quote_text import quote_figures
 from service_tui.console.forms.resting_text import resting_figures
@@ -23,7 +18,8 @@ from service_tui.desk.figures import is_counting
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Mode, Side, Venue
+from service_tui.desk.trading.preflight import holding, is_simulated, venues_of, venues_text
+from service_tui.terms import MONEY_OF, Action, Mode, Side, Venue
 from service_tui.units import Timestamp
 
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
@@ -93,7 +89,7 @@ def hint(state: DeskState, market: MarketView) -> str:
     )
 
 
-def unit_words(draft: Draft) -> str:
+def unit_text(draft: Draft) -> str:
     """What the amount counts."""
     return f"spend {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
 
@@ -103,10 +99,10 @@ def kind_labels(draft: Draft) -> tuple[str, ...]:
     return ("now", "rest at" if draft.rests else "rest at a limit")
 
 
-def order_words(order: PlaceTrade) -> str:
+def order_text(order: PlaceTrade) -> str:
     """The order as a person would say it, with its money."""
     unit = f" {MONEY_OF[order.venue]}" if order.action is Action.BUY else ""
-    return f"{order.bare_words()}{unit}"
+    return f"{order.bare_text()}{unit}"
 
 
 def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: int) -> Text:
@@ -131,7 +127,7 @@ def next_venue(state: DeskState, draft: Draft) -> Venue | str:
     """
     offered = venues_of(draft.market)
     if set(offered) == {draft.venue}:
-        return f"this market trades on {venues_in_words(draft.market)} only"
+        return f"this market trades on {venues_text(draft.market)} only"
     if not state.wallet.live:
         return with_keys(_SWITCHED_OFF)
     at = offered.index(draft.venue) + 1 if draft.venue in offered else 0

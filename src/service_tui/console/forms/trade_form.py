@@ -10,18 +10,19 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from service_tui.console import formats
+from service_tui.console.fields import Field, FieldError
 from service_tui.console.forms import ticket_words
-from service_tui.console.forms.limit_draft import in_words
+from service_tui.console.forms.form import SECOND_THOUGHT_S, input_of
+from service_tui.console.forms.limit_draft import limit_price_text
 from service_tui.console.forms.order_draft import (
     Draft,
-    DraftError,
     presets,
     read_order,
-    why_no_rest,
 )
 from service_tui.console.forms.quoting import Quoting, bounded
 from service_tui.console.keys import bindings_of, cap, key_named, with_keys
-from service_tui.console.messages import CommandGiven, Said
+from service_tui.console.messages import CommandGiven, ToastMessage
+from service_tui.console.reasons import reason_text
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
@@ -32,7 +33,8 @@ from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Side, Venue
+from service_tui.desk.trading.preflight import why_no_rest
+from service_tui.terms import PROSE_MAX, Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 QUIET_S: Final = 0.15
@@ -41,7 +43,6 @@ QUIET_S: Final = 0.15
 FAR: Final = 0.1
 """An order that moves the price so far is asked for twice."""
 
-SECOND_THOUGHT_S: Final = 0.4
 KEPT: Final = "sends when quoted; enter, {ticket.cancel} or another amount takes it back"
 TAKEN_BACK: Final = "taken back: nothing was sent"
 CHANGED: Final = "taken back: the order was changed, nothing was sent"
@@ -49,6 +50,14 @@ NOT_SENT: Final = "not sent: "
 LEAVES: Final = "{ticket.cancel} again throws this ticket away, any other key keeps it"
 WAIT_S: Final = 5.0
 """An enter waits so long for its quote: an order that goes out later is a surprise."""
+
+LIMIT: Final = Field("ticket-limit", "", str.strip, look="")
+AMOUNT: Final = Field("ticket-amount", "", str.strip, letters=40, look="")
+REASONING: Final = Field(
+    "ticket-reasoning", "reasoning", str.strip, placeholder="optional; everybody can read it",
+    letters=PROSE_MAX, look="",
+)  # fmt: skip
+"""What is typed into; the draft reads all of it together."""
 
 _ACTIONS: Final = (Action.BUY, Action.SELL)
 _SIDES: Final = (Side.YES, Side.NO)
@@ -106,21 +115,15 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
                 with Horizontal(id="ticket-when"):
                     yield Words(f"when  {cap('ticket.kind')}", classes="label")
                     yield Choice(id="ticket-kind")
-                    yield PlainInput(compact=True, max_length=12, id="ticket-limit")
+                    yield input_of(LIMIT)
                     yield Words(id="ticket-step")
                 with Horizontal(id="ticket-line"):
                     yield Words(id="ticket-unit")
-                    yield PlainInput(compact=True, max_length=40, id="ticket-amount")
+                    yield input_of(AMOUNT)
                     yield Choice(id="ticket-presets")
                 with Horizontal(id="ticket-why"):
-                    yield Words("reasoning", classes="label")
-                    yield PlainInput(
-                        kept,
-                        placeholder="optional; everybody can read it",
-                        compact=True,
-                        max_length=500,
-                        id="ticket-reasoning",
-                    )
+                    yield Words(REASONING.label, classes="label")
+                    yield input_of(REASONING, kept)
                 yield Words(id="ticket-quote")
             yield Words(id="ticket-age")
             yield Words(id="ticket-problem")
@@ -167,7 +170,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         order, was_kept = self._order(), self._kept is not None
         self._take_back()
         if not isinstance(order, str) and not was_kept:
-            if self._quoting.age_in_words(order, self._now)[1]:
+            if self._quoting.quote_age_text(order, self._now)[1]:
                 self._place(order)
             else:
                 self._keep(order)
@@ -202,7 +205,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             why = order
         elif replace(order, reasoning="") != replace(kept, reasoning=""):
             why = "it is another order now, enter places it"
-        elif self._quoting.age_in_words(order, self._now)[1]:
+        elif self._quoting.quote_age_text(order, self._now)[1]:
             self._take_back()
             # The person has not seen this quote: its price is the worst that is taken.
             self._place(bounded(order, self._quoting.newest))
@@ -226,9 +229,9 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
 
     def action_kind(self) -> None:
         """Trade now, or rest at a limit price, where the venue has a book; else say why not."""
-        why = "" if self._rests else why_no_rest(self._state, self._venue)
-        if why:
-            self._say_not(why)
+        why = None if self._rests else why_no_rest(self._state, self._venue)
+        if why is not None:
+            self._say_not(reason_text(why))
             return
         self._take_kind(rests=not self._rests)
         self._changed()
@@ -247,7 +250,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         """Say it in the ticket as well: what stands in a corner of the screen is easily missed."""
         self._no_venue = why
         self._show()
-        self.post_message(Said(why, "warn"))
+        self.post_message(ToastMessage(why, "warn"))
 
     def _ask_for_real(self, order: PlaceTrade) -> None:
         """Real money is never placed by enter: a dialog of its own shows what leaves."""
@@ -318,8 +321,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             self.query_one("#ticket-amount", PlainInput).value = ""
             self._changed()
 
-    @on(Choice.Asked)
-    def _choice_asked(self, event: Choice.Asked) -> None:
+    @on(Choice.Picked)
+    def _choice_asked(self, event: Choice.Picked) -> None:
         event.stop()
         match event.choice.id:
             case "ticket-side":
@@ -362,8 +365,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             # A key behind the enter was faster than the ticket: that is another order.
             self._is_overtaken = True
 
-    @on(Door.Opened)
-    def _door_opened(self, event: Door.Opened) -> None:
+    @on(Door.Pressed)
+    def _door_opened(self, event: Door.Pressed) -> None:
         event.stop()
         if event.door.id == "ticket-place":
             self.action_place()
@@ -374,7 +377,9 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     @on(PlainInput.SecretCleared)
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
         event.stop()
-        self.post_message(Said("that looked like a secret key: it was cleared, not sent", "warn"))
+        self.post_message(
+            ToastMessage("that looked like a secret key: it was cleared, not sent", "warn")
+        )
 
     @property
     def _draft_name(self) -> str:
@@ -401,7 +406,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         """The order that would be placed now, or why none can be."""
         try:
             order = read_order(self._state, self._draft(), self._now)
-        except DraftError as refused:
+        except FieldError as refused:
             return str(refused)
         return self._quoting.refusal(order) or order
 
@@ -427,7 +432,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         """Ask for a quote of what stands there, if it is an order and wants one."""
         try:
             order = read_order(self._state, self._draft(), self._now)
-        except DraftError:
+        except FieldError:
             return
         if self._quoting.is_due(order, self._market.price, self._now):
             question = self._quoting.ask(order, self._market.price, self._now)
@@ -467,7 +472,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         # An empty line is no mistake: it is told what to do, not what is wrong.
         problem.set_class(bool(self._no_venue or (draft.amount and is_refused)), "-wrong")
         place = self.query_one("#ticket-place", Door)
-        words = draft.action.value if is_refused else ticket_words.order_words(order)
+        words = draft.action.value if is_refused else ticket_words.order_text(order)
         words = "take it back" if self._kept is not None else words
         place.tell(f"{words}  enter")
         place.disabled = is_refused
@@ -484,7 +489,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self.query_one("#ticket-side", Choice).show(sides, at)
         labels = ticket_words.action_labels(self._state, draft)
         self.query_one("#ticket-action", Choice).show(labels, _ACTIONS.index(draft.action))
-        self.query_one("#ticket-unit", Words).tell(ticket_words.unit_words(draft))
+        self.query_one("#ticket-unit", Words).tell(ticket_words.unit_text(draft))
         self._show_kind(draft)
         offered = presets(self._state, draft)
         labels = tuple(f"F{place} {label}" for place, (label, _) in enumerate(offered, start=1))
@@ -497,13 +502,13 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self.query_one("#ticket-when").display = draft.venue is not Venue.SIM and has_line
         labels = ticket_words.kind_labels(draft)
         self.query_one("#ticket-kind", Choice).show(labels, int(draft.rests))
-        step = f"step {in_words(draft.market.tick)}" if draft.rests else ""
+        step = f"step {limit_price_text(draft.market.tick)}" if draft.rests else ""
         self.query_one("#ticket-step", Words).tell(step)
 
     def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:
         block = self.query_one("#ticket-quote", Words)
         quote = self._quoting.quote_of(order)
         block.tell(ticket_words.quote_block(self._state, draft, quote, block.size.width))
-        words, holds = self._quoting.age_in_words(order, self._now)
+        words, holds = self._quoting.quote_age_text(order, self._now)
         block.set_class(not holds, "-old")
         self.query_one("#ticket-age", Words).tell(words)

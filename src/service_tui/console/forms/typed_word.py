@@ -72,8 +72,8 @@ class TypedWord(Dialog[str | None]):
         event.stop()
         self._answer()
 
-    @on(Door.Opened)
-    def _opened(self, event: Door.Opened) -> None:
+    @on(Door.Pressed)
+    def _opened(self, event: Door.Pressed) -> None:
         event.stop()
         if event.door.id == "word-yes":
             self._answer()

@@ -6,10 +6,10 @@ from typing import Final, Protocol
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.amounts import told
 from service_tui.console.forms.page import Page
 from service_tui.console.keys import cap
-from service_tui.desk.audit.why import Chain, Link, Said, Unit
+from service_tui.console.reasons import without_amounts
+from service_tui.desk.audit.why import LabelledValue, Link, TradeHistory, Unit
 from service_tui.units import Micros, Timestamp
 
 _NAME: Final = 12
@@ -37,7 +37,9 @@ _AMOUNTS: Final[dict[Unit, _Written]] = {
 class Why(Page):
     """One chain; scrolls."""
 
-    def __init__(self, chain: Chain, now: Timestamp, *, masked: bool, clock: str = "") -> None:
+    def __init__(
+        self, chain: TradeHistory, now: Timestamp, *, masked: bool, clock: str = ""
+    ) -> None:
         closes = f"{cap('dialog.close')} closes, j and k scroll"
         super().__init__("Why did it trade", closes, now, clock)
         self._chain = chain
@@ -49,9 +51,9 @@ class Why(Page):
         return chain_text(self._chain, self._now, masked=self._masked)
 
 
-def chain_text(chain: Chain, now: Timestamp, *, masked: bool) -> Text:
+def chain_text(chain: TradeHistory, now: Timestamp, *, masked: bool) -> Text:
     """Its title, then the links under one another, a line of the same colour beside them."""
-    title = told(formats.plain(chain.title, _WORDS_MAX).plain, masked=masked)
+    title = without_amounts(formats.plain(chain.title, _WORDS_MAX).plain, masked=masked)
     lines = [Text(title, "bold"), Text()]
     last = len(chain.links) - 1
     for place, link in enumerate(chain.links):
@@ -97,15 +99,15 @@ def _wrapped(piece: Text) -> list[Text]:
     return [Text(line) for line in textwrap.wrap(piece.plain, WIDTH)]
 
 
-def _piece(said: Said, *, masked: bool) -> Text:
+def _piece(said: LabelledValue, *, masked: bool) -> Text:
     label = (f"{said.label} ", "muted") if said.label else ""
     return Text.assemble(label, _value(said, masked=masked))
 
 
-def _value(said: Said, *, masked: bool) -> Text:
+def _value(said: LabelledValue, *, masked: bool) -> Text:
     value = said.value
     if isinstance(value, str):
-        return Text(told(formats.plain(value, _WORDS_MAX).plain, masked=masked))
+        return Text(without_amounts(formats.plain(value, _WORDS_MAX).plain, masked=masked))
     if said.unit in _AMOUNTS:
         return _AMOUNTS[said.unit](Micros(round(value)), masked=masked)
     return formats.points(value) if said.unit is Unit.POINTS else formats.price(value)

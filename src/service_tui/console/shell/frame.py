@@ -21,7 +21,7 @@ from textual.widgets import Static
 from service_tui.console import formats
 from service_tui.console.key_queue import KeyQueue
 from service_tui.console.keys import cap
-from service_tui.console.messages import Copied, Said, ThemeTried
+from service_tui.console.messages import Copied, ThemeTried, ToastMessage
 from service_tui.console.shell import fatal
 from service_tui.console.shell.ending import KILLED, Ending, Signals
 from service_tui.console.shell.terminal import Terminal
@@ -86,7 +86,7 @@ class Base(Screen[object]):
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
-class Frame(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
+class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
     """An app that dresses in our themes, talks in toasts and always gives the terminal back."""
 
     TITLE = "service-tui"
@@ -280,8 +280,8 @@ class Frame(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         for notice in self.screen_stack[0].query(TooSmall) if self.screen_stack else ():
             notice.measure(event.size.width, event.size.height)
 
-    @on(Said)
-    def _said(self, message: Said) -> None:
+    @on(ToastMessage)
+    def _said(self, message: ToastMessage) -> None:
         self.say(message.text, message.tone)
 
     @on(Copied)

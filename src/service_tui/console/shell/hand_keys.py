@@ -3,14 +3,56 @@
 from dataclasses import replace
 from typing import Final
 
-from textual import on
+from textual import events, on
+from textual.message import Message
 
 from service_tui.console.freshness import is_heard
-from service_tui.console.messages import ApprovalWanted, Said
-from service_tui.console.shell.halt_keys import HaltKeys
+from service_tui.console.keys import key_named
+from service_tui.console.messages import ApprovalWanted, ToastMessage
+from service_tui.console.shell.views import Views
+from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, ReadDay, RefuseHeld
+from service_tui.desk.commands.halt import Halt
 from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.slices.records import Topic
+
+HALT: Final = "app.halt"
+"""Its keys halt from everywhere, also from inside an input."""
+
+
+class HaltKeys(Views):
+    """Views that halt at once, and then show the halt."""
+
+    _was_given: bool = False
+
+    def give(self, command: Command) -> str:
+        """Hand a command to the desk; the app says how.
+
+        Returns:
+            Why it was not taken; empty when it was.
+        """
+        raise NotImplementedError
+
+    def post_message(self, message: Message) -> bool:
+        """Halt when the key arrives, wherever the focus is and however long the queue."""
+        if isinstance(message, events.Key) and message.key in key_named(HALT).keys:
+            self._was_given = True
+            self.give(Halt())
+            # What was typed before and has not had its turn belongs to what was stopped.
+            self.forget_typed()
+        return super().post_message(message)
+
+    def action_halt(self) -> None:
+        """Halt, unless the key has done so, and show who has acknowledged it."""
+        from service_tui.console.forms.halt import HaltPanel  # noqa: PLC0415 - not at first
+
+        if not self._was_given:
+            self.give(Halt())
+        self._was_given = False
+        shown = any(isinstance(screen, HaltPanel) for screen in self.screen_stack)
+        if not shown and self.desk_state.halted_since is not None:
+            self.push_screen(HaltPanel(self.desk_state, self.now))
+
 
 TYPED_AHEAD: Final = (
     "that was the last trade that waited: the keys typed right behind it did nothing"
@@ -19,7 +61,7 @@ NOT_TAKEN: Final = "your decision was not sent: the keys typed right behind it d
 TOO_EARLY: Final = "the keys typed ahead did nothing: look at the next trade first"
 
 
-class HandKeys(HaltKeys):
+class PermissionKeys(HaltKeys):
     """Views that ask whether an agent may trade."""
 
     def action_approvals(self) -> None:
@@ -30,7 +72,7 @@ class HandKeys(HaltKeys):
             if self.desk_state.service.embedded and not is_heard(self.desk_state, Topic.FLEET):
                 none = "which trades wait for you is not known yet: the service has not told"
             # A warning stays until it was seen: a key that did nothing says why.
-            self.post_message(Said(none, "warn"))
+            self.post_message(ToastMessage(none, "warn"))
             return
         self._decide(held[0])
 
@@ -65,7 +107,7 @@ class HandKeys(HaltKeys):
             if held.held_id == message.held_id:
                 self._decide(held)
                 return
-        self.post_message(Said("that trade waits no longer", "info"))
+        self.post_message(ToastMessage("that trade waits no longer", "info"))
 
     def _decide(self, held: HeldView, *, is_next: bool = False) -> None:
         from service_tui.console.forms.approval import (  # noqa: PLC0415 - not at first

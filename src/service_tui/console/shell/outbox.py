@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from service_tui.console.doors import DeskDoors
+from service_tui.console.freshness import is_private
+from service_tui.console.reasons import reason_text, without_amounts
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import (
     ApproveHeld,
@@ -16,7 +18,7 @@ from service_tui.desk.commands.agents import (
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import SetPreference, SetSpeed, WatchMarket
 from service_tui.desk.commands.trading import AskQuote, PlaceTrade
-from service_tui.desk.freshness import TRADED_ON, why_not_traded
+from service_tui.desk.freshness import TRADED_ON, untradable
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -44,7 +46,7 @@ class _Decided(NamedTuple):
         )
 
 
-class Outbox:
+class CommandSender:
     """Hands commands to the desk once it is open, and refuses what must not go."""
 
     def __init__(self) -> None:
@@ -83,14 +85,15 @@ class Outbox:
         if self._submit is None:
             return self._keep(command)
         if isinstance(command, PlaceTrade):
-            why = why_not_traded(state, TRADED_ON[command.action], now)
-            if why:
-                return f"{command.in_words()}: not sent. {why}"
+            why = untradable(state, TRADED_ON[command.action], now)
+            if why is not None:
+                order = without_amounts(command.describe(), masked=is_private(state))
+                return f"{order}: not sent. {reason_text(why)}"
         if isinstance(command, SetSpeed):
             self._paces, self._pace_at = [*self._asked_paces(now), command.speed], now
         if isinstance(command, ApproveHeld | RefuseHeld):
             after = max((one.notice_id for one in state.notices), default=0)
-            self._decided[command.held_id] = _Decided(now, command.in_words(), after)
+            self._decided[command.held_id] = _Decided(now, command.describe(), after)
         self._submit(command)
         return ""
 
@@ -140,7 +143,7 @@ class Outbox:
         if self._submit is not None:
             self._submit(command)
         elif self._closed:
-            return f"{command.in_words()}: nothing leaves from here. {self._closed}"
+            return f"{command.describe()}: nothing leaves from here. {self._closed}"
         else:
             self._kept[command.kind] = command
         self._halted_at = now
@@ -156,5 +159,5 @@ class Outbox:
                 # A ticket that is open says itself that nothing can be traded yet.
                 pass
             case _:
-                return f"{command.in_words()}: {self._closed or OPENING}"
+                return f"{command.describe()}: {self._closed or OPENING}"
         return ""

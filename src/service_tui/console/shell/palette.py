@@ -14,12 +14,12 @@ from textual.message import Message
 from textual.style import Style
 
 from service_tui.console import formats
-from service_tui.console.keys import Key, action_name, key_named, keys_of, shown_key
+from service_tui.console.keys import KeyBinding, key_named, keys_of, shown_key
 from service_tui.console.messages import NEW_SESSION, CommandGiven, GoTo, KeyChosen
-from service_tui.console.parts.base import NumberedView
-from service_tui.console.screens.settings.rows import THEME, rows
+from service_tui.console.screens.settings.table import THEME, settings
 from service_tui.console.theme import content
 from service_tui.console.widgets.deck import Deck
+from service_tui.console.widgets.numbered_view import NumberedView
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.commands.research import EndSession, ResetSession
 from service_tui.desk.commands.settings import SetPreference
@@ -118,12 +118,12 @@ class ActionsProvider(DeskProvider):
                 found = _action(key, "")
                 yield DiscoveryHit(_line(found), self._post(found.message), text=found.name)
 
-    def _keys(self) -> tuple[Key, ...]:
+    def _keys(self) -> tuple[KeyBinding, ...]:
         groups = (self.front.name_in_keys, "rows", "app")
         return tuple(key for group in groups for key in keys_of(group))
 
-    def _why_not(self, key: Key) -> str:
-        return "" if key.group == "app" else self.front.why_not(action_name(key.action))
+    def _why_not(self, key: KeyBinding) -> str:
+        return "" if key.group == "app" else self.front.disabled_reason(key)
 
 
 class MarketsProvider(DeskProvider):
@@ -167,7 +167,7 @@ class SettingsProvider(DeskProvider):
         """The rows of the settings."""
         front = self.front
         theme = front.state.preferences.get(THEME, "")
-        for row in rows(front.state, front.now, theme):
+        for row in settings(front.view, theme):
             where = GoTo("settings", row.key)
             tail = Text(row.value.plain, "muted")
             yield Candidate(row.name, Text("setting", "muted"), where, tail, row.says)
@@ -220,7 +220,7 @@ class ThemesProvider(DeskProvider):
             yield DiscoveryHit(_line(found), self._post(found.message), text=found.name)
 
 
-def _action(key: Key, why: str) -> Candidate:
+def _action(key: KeyBinding, why: str) -> Candidate:
     tail = Text(key.tooltip, "muted")
     if why:
         tail.append(f" ({why})")

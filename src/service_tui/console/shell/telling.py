@@ -4,11 +4,10 @@ from typing import Final, Protocol
 
 from textual.notifications import Notification
 
-from service_tui.console.amounts import told
 from service_tui.console.deliveries import (
     KINDS,
+    Channel,
     Toast,
-    Way,
     choices_of,
     deliveries,
     desktop_bytes,
@@ -17,6 +16,7 @@ from service_tui.console.deliveries import (
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap
 from service_tui.console.needs_risk import last_alerts
+from service_tui.console.reasons import fix_text, without_amounts
 from service_tui.desk.slices.records import NoticeKind
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -76,7 +76,7 @@ class Telling:
         if found.bell:
             self._frame.signal(BELL)
         if found.desktop:
-            text = told(found.desktop, masked=masked)
+            text = without_amounts(found.desktop, masked=masked)
             self._frame.signal(desktop_bytes(text, choices.protocol))
 
     def ring(self, state: DeskState, now: Timestamp) -> None:
@@ -93,7 +93,7 @@ class Telling:
             return
         self._rung |= last
         ways = choices.ways.get(NoticeKind.ALERT)
-        if ways is None or Way.BELL in ways:
+        if ways is None or Channel.BELL in ways:
             self._frame.signal(BELL)
 
     def seen(self) -> None:
@@ -106,7 +106,7 @@ class Telling:
             if toast.kind in KINDS:
                 self._replace(toast, masked=masked)
         for toast in answers[-TOASTS_MAX:]:
-            self._frame.say(told(toast.words(), masked=masked), toast.tone)
+            self._frame.say(_toast_text(toast, masked=masked), toast.tone)
         if len(answers) > TOASTS_MAX:
             self._frame.say(
                 f"and {len(answers) - TOASTS_MAX} more; {cap('app.blotter')} shows every command"
@@ -115,6 +115,12 @@ class Telling:
     def _replace(self, toast: Toast, *, masked: bool) -> None:
         """One toast a kind: the newer takes the place of the one before."""
         before = self._standing.get(toast.kind)
-        said = told(toast.words(), masked=masked)
+        said = _toast_text(toast, masked=masked)
         standing = self._frame.say(said, toast.tone, None if before is None else before[1])
         self._standing[toast.kind] = toast, standing
+
+
+def _toast_text(toast: Toast, *, masked: bool) -> str:
+    """What a toast says, with the keys that do what it advises."""
+    text = without_amounts(toast.words(), masked=masked)
+    return f"{text} — {fix_text(toast.fix, masked=masked)}" if toast.fix else text

@@ -14,15 +14,15 @@ from textual.geometry import Region
 from textual.timer import Timer, TimerCallback
 from textual.widget import Widget
 
-from service_tui.console.keys import Key, action_name
+from service_tui.console.keys import KeyBinding, action_name
 from service_tui.console.messages import GoTo, KeyChosen
-from service_tui.console.parts.base import NumberedView, Surroundings
-from service_tui.console.shell.frame import Frame, TooSmall
+from service_tui.console.shell.frame import FramedApp, TooSmall
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Banner
 from service_tui.console.widgets.deck import Deck
 from service_tui.console.widgets.dialog import AnswersOnce
 from service_tui.console.widgets.key_bar import KeyBar
+from service_tui.console.widgets.numbered_view import NumberedView, ProgramInfo
 from service_tui.console.widgets.top_bar import TopBar
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -125,7 +125,7 @@ class Palette(CommandPalette, AnswersOnce[None]):  # pyright: ignore[reportIncom
         return super().set_timer(delay, unless_gone, name=name, pause=pause)
 
 
-class Views(Frame):
+class Views(FramedApp):
     """The bars, the deck of screens between them, and the way from one to another."""
 
     COMMANDS: ClassVar = {
@@ -141,7 +141,7 @@ class Views(Frame):
     }
 
     def __init__(
-        self, state: DeskState, now: Timestamp, *, themes: Themes, around: Surroundings, first: str
+        self, state: DeskState, now: Timestamp, *, themes: Themes, around: ProgramInfo, first: str
     ) -> None:
         super().__init__(themes, around.log_path)
         self.desk_state = state
@@ -171,12 +171,12 @@ class Views(Frame):
     def show_state(self) -> None:
         """Show the newest state; the app says where."""
 
-    def why_not(self, key: Key) -> str:
+    def why_not(self, key: KeyBinding) -> str:
         """Why a key is disabled here; empty when it works."""
         if key.group in {"ticket", "form", "price_alert", "halt", "wallet"}:
             return ""
         if key.group != "app":
-            return self.front.why_not(action_name(key.action))
+            return self.front.disabled_reason(key)
         if action_name(key.action) in {"history", "last_screen"} and self._trail.last is None:
             return "nothing was looked at before"
         return ""
@@ -228,7 +228,7 @@ class Views(Frame):
     async def _key_chosen(self, message: KeyChosen) -> None:
         await self._do(message.key)
 
-    async def _do(self, key: Key) -> None:
+    async def _do(self, key: KeyBinding) -> None:
         """Do what a key does, for the mouse and the palette; or say why it cannot be done."""
         front = self.front
         why = self.why_not(key)

@@ -37,7 +37,7 @@ _TIME_STEPS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PlotFrame:
     """A piece of the plane, and how many characters it has. first <= last, low < high."""
 
     columns: int
@@ -116,7 +116,7 @@ def time_ticks(first: float, last: float, count: int) -> tuple[float, ...]:
     return tuple(at for place in places if first <= (at := place * step) <= last)
 
 
-def traced(points: Sequence[Point], frame: Frame) -> list[str]:
+def traced(points: Sequence[Point], frame: PlotFrame) -> list[str]:
     """The line as braille; `points` are in order of time, and at least one.
 
     Returns:
@@ -146,7 +146,7 @@ def traced(points: Sequence[Point], frame: Frame) -> list[str]:
     return ["".join(map(_CHARACTERS.__getitem__, row)) for row in cells]
 
 
-def _spans(points: Sequence[Point], frame: Frame) -> list[_Span | None]:
+def _spans(points: Sequence[Point], frame: PlotFrame) -> list[_Span | None]:
     """What held in each column of dots; None before the first point."""
     width = frame.columns * DOTS_X
     per_dot = width / (frame.last - frame.first) if frame.last > frame.first else 0.0

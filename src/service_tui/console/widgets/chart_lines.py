@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from service_tui.console.widgets.braille import Frame, Point, traced
+from service_tui.console.widgets.braille import PlotFrame, Point, traced
 from service_tui.console.widgets.columns import Piece, fitted_line, one_line
 from service_tui.units import Timestamp
 
@@ -43,7 +43,7 @@ class Picture:
         column: where the cursor stands, in columns of the frame; None: nowhere.
     """
 
-    frame: Frame
+    frame: PlotFrame
     points: Sequence[Point]
     entry: float | None
     news: Sequence[NewsMark]

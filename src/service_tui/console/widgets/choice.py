@@ -19,7 +19,7 @@ class Choice(Words, can_focus=True):
     ]
     DEFAULT_CSS = "Choice { height: 1; width: auto; }"
 
-    class Asked(Message):
+    class Picked(Message):
         """The operator asked for an option."""
 
         def __init__(self, choice: "Choice", index: int) -> None:
@@ -48,7 +48,7 @@ class Choice(Words, can_focus=True):
     def action_step(self, by: int) -> None:
         """Ask for the neighbour, round and round."""
         if self._labels and self._taken is not None:
-            self.post_message(self.Asked(self, (self._taken + by) % len(self._labels)))
+            self.post_message(self.Picked(self, (self._taken + by) % len(self._labels)))
 
     def on_click(self, event: events.Click) -> None:
         """Ask for the option under the pointer."""
@@ -56,7 +56,7 @@ class Choice(Words, can_focus=True):
         for index in range(len(self._labels)):
             left += len(self._styled(index)[0])
             if event.x < left:
-                self.post_message(self.Asked(self, index))
+                self.post_message(self.Picked(self, index))
                 return
 
     def _styled(self, index: int) -> tuple[str, str]:

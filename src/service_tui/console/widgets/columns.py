@@ -8,10 +8,10 @@ from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
 
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.row_order import Rank
 
 Row = TypeVar("Row")
-Kind = TypeVar("Kind")
 Row_contra = TypeVar("Row_contra", contravariant=True)
 """What a column takes: one that shows any row shows those of a kind as well."""
 
@@ -40,7 +40,8 @@ class Column(Generic[Row_contra]):
         id: its name in a saved state and in a filter, `price`.
         title: its header, with the unit.
         width: cells; for the flexible column the least it needs.
-        cell: what a row shows here; a str is plain text, and markup is read in neither.
+        cell: what a row shows here, given the state, the time and whether amounts are masked; a
+            str is plain text, and markup is read in neither.
         sort_key: what to compare rows by; None: not sortable. A row's None comes last.
         numeric: right-aligned; the first sort puts the largest on top.
         align: `right` for what is no number and still stands right, such as ages.
@@ -52,8 +53,8 @@ class Column(Generic[Row_contra]):
     id: str
     title: str
     width: int
-    cell: Callable[[Row_contra], Text | str]
-    sort_key: Callable[[Row_contra], Rank | None] | None = None
+    cell: Callable[[Row_contra, ViewContext], Text | str]
+    sort_key: Callable[[Row_contra, ViewContext], Rank | None] | None = None
     numeric: bool = False
     align: Literal["left", "right"] = "left"
     flex: bool = False
@@ -64,34 +65,6 @@ class Column(Generic[Row_contra]):
     def is_right(self) -> bool:
         """True if texts end at the column's right edge."""
         return self.numeric or self.align == "right"
-
-
-def lifted(kind: type[Kind], columns: Sequence[Column[Kind]]) -> tuple[Column[object], ...]:
-    """Columns of one kind of rows as columns of any; rows of another kind are blank."""
-    return tuple(_lifted(kind, column) for column in columns)
-
-
-def _lifted(kind: type[Kind], column: Column[Kind]) -> Column[object]:
-    own_rank = column.sort_key
-
-    def cell(row: object) -> Text | str:
-        return column.cell(row) if isinstance(row, kind) else ""
-
-    def rank(row: object) -> Rank | None:
-        return own_rank(row) if own_rank is not None and isinstance(row, kind) else None
-
-    return Column[object](
-        id=column.id,
-        title=column.title,
-        width=column.width,
-        cell=cell,
-        sort_key=None if own_rank is None else rank,
-        numeric=column.numeric,
-        align=column.align,
-        flex=column.flex,
-        tier=column.tier,
-        glows=column.glows,
-    )
 
 
 @dataclass(frozen=True, slots=True)

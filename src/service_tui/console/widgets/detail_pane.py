@@ -1,6 +1,6 @@
 """Everything about the row in focus: a head, a chart or none, and blocks of text."""
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -9,6 +9,14 @@ from textual.containers import Vertical, VerticalScroll
 
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.words import Words
+
+
+class Detail(NamedTuple):
+    """The blocks of text that a pane shows of a row."""
+
+    head: Text
+    body: Text
+    more: Text
 
 
 class DetailPane(VerticalScroll, can_focus=True):

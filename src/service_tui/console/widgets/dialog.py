@@ -4,15 +4,19 @@ Textual takes away whichever screen is on top when a dialog dismisses itself: th
 quick clicks would take away the screen below, and a dialog that ends by itself the one above it.
 """
 
+from collections.abc import Callable
 from typing import Final, TypeVar
 
 from textual import events, on
+from textual.app import App
 from textual.await_complete import AwaitComplete
+from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen
 
-from service_tui.console.messages import Said
+from service_tui.console.messages import ToastMessage
 
 Result = TypeVar("Result")
+Answer = TypeVar("Answer")
 
 ARMED_AFTER_S: Final = 0.15
 """Keys typed ahead confirm nothing. Source: ux, "Danger"."""
@@ -50,6 +54,21 @@ class AnswersOnce(Screen[Result]):
             self.app.pop_screen()  # pyright: ignore[reportUnknownMemberType] - untyped
 
 
+def open_above(
+    node: DOMNode,
+    dialog: ModalScreen[Answer] | ModalScreen[Answer | None],
+    then: Callable[[Answer], None] | None = None,
+) -> None:
+    """Open a dialog above a widget or a screen, and hand on what it returns unless it was left."""
+
+    def answered(answer: Answer | None) -> None:
+        if answer is not None and then is not None:
+            then(answer)
+
+    app: App[object] = node.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+    app.push_screen(dialog, answered)
+
+
 class Dialog(ModalScreen[Result], AnswersOnce[Result]):
     """A dialog above the other screens, which it dims.
 
@@ -67,7 +86,7 @@ class Dialog(ModalScreen[Result], AnswersOnce[Result]):
     def is_seen(self) -> bool:
         """Whether it stands long enough to be answered; who was too early is told so."""
         if not self.is_armed:
-            self.post_message(Said(EARLY, "warn"))
+            self.post_message(ToastMessage(EARLY, "warn"))
         return self.is_armed
 
     def _arm(self) -> None:

@@ -15,7 +15,7 @@ class Door(Words, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", "press", show=False)]
     DEFAULT_CSS: ClassVar[str] = "Door { width: auto; height: 1; padding: 0 1; }"
 
-    class Opened(Message):
+    class Pressed(Message):
         """The operator pressed it."""
 
         def __init__(self, door: "Door") -> None:
@@ -32,7 +32,7 @@ class Door(Words, can_focus=True):
 
     def action_open(self) -> None:
         """Say that it was pressed."""
-        self.post_message(self.Opened(self))
+        self.post_message(self.Pressed(self))
 
     def on_click(self, event: events.Click) -> None:
         """The mouse opens it too."""

@@ -9,7 +9,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from service_tui.console.messages import Said
+from service_tui.console.messages import ToastMessage
 from service_tui.console.widgets.plain_input import PlainInput
 
 
@@ -114,4 +114,4 @@ class FilterLine(Horizontal):
     @on(PlainInput.SecretCleared)
     def _cleared(self, event: PlainInput.SecretCleared) -> None:
         event.stop()
-        self.post_message(Said("what looked like a secret key was cleared", "warn"))
+        self.post_message(ToastMessage("what looked like a secret key was cleared", "warn"))

@@ -5,7 +5,7 @@ from typing import Final
 from rich.text import Text
 from textual import events, on
 
-from service_tui.console.keys import Key, action_name, key_named, keys_of, shown_key
+from service_tui.console.keys import KeyBinding, key_named, keys_of, shown_key
 from service_tui.console.messages import KeyChosen
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joined
@@ -33,7 +33,7 @@ class KeyBar(Bar):
     def __init__(self) -> None:
         super().__init__(id="key-bar")
         self._front = ""
-        self._keys: tuple[Key, ...] = ()
+        self._keys: tuple[KeyBinding, ...] = ()
         self._bits: tuple[Bit, ...] = ()
 
     def show(self, front: NumberedView, needing: int) -> None:
@@ -69,7 +69,7 @@ class KeyBar(Bar):
             self.post_message(KeyChosen(key_named(MENU) if is_front else chosen))
 
 
-def screen_keys() -> tuple[Key, ...]:
+def screen_keys() -> tuple[KeyBinding, ...]:
     """The numbered screens, in their order."""
     return tuple(
         key
@@ -78,19 +78,19 @@ def screen_keys() -> tuple[Key, ...]:
     )
 
 
-def keys_here(front: NumberedView) -> tuple[Key, ...]:
+def keys_here(front: NumberedView) -> tuple[KeyBinding, ...]:
     """The keys for the footer, of the screen first; those that do nothing here are left out."""
     groups = (front.name_in_keys, "rows")
     own = [
         key
         for group in groups
         for key in keys_of(group)
-        if key.footer and not front.why_not(action_name(key.action))
+        if key.footer and not front.disabled_reason(key)
     ]
     return (*own, *(key for key in keys_of("app") if key.footer))
 
 
-def _screen_bit(key: Key, place: int, front: str, needing: int) -> Bit:
+def _screen_bit(key: KeyBinding, place: int, front: str, needing: int) -> Bit:
     number, name = shown_key(key), key.label
     if key.action == f"go('{front}')":
         tone = "bold reverse accent"
@@ -103,11 +103,11 @@ def _screen_bit(key: Key, place: int, front: str, needing: int) -> Bit:
     return Bit(full, _LABEL_RANK + place, digit)
 
 
-def _is_first(key: Key) -> bool:
+def _is_first(key: KeyBinding) -> bool:
     return key.ident == "app.attention"
 
 
-def _key_bit(key: Key, place: int) -> Bit:
+def _key_bit(key: KeyBinding, place: int) -> Bit:
     text = Text.assemble((shown_key(key), "accent"), (f" {key.label}", "muted"))
     last = _LAST_RANKS.get(key.ident)
     if last is None:

@@ -5,53 +5,29 @@
 
 import json
 from abc import abstractmethod
-from dataclasses import asdict, dataclass, field
-from typing import ClassVar, Protocol, cast, runtime_checkable
+from dataclasses import Field, asdict, dataclass, field
+from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 
 from textual.containers import Vertical
 
 from service_tui.console.calm import Calm
-from service_tui.console.messages import CommandGiven, Copied
+from service_tui.console.keys import KeyBinding, action_name
+from service_tui.console.messages import CommandGiven, Copied, ToastMessage
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.command import Command
-from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.log import ActionView
-from service_tui.desk.slices.reactor import SignalView, WalletView
-from service_tui.desk.slices.records import (
-    MarketView,
-    NewsView,
-    PositionView,
-    TicketView,
-    TradeView,
-)
-from service_tui.desk.slices.redemption import RedemptionRow
-from service_tui.desk.slices.research import ExperimentView
-from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, PriceAlertView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-CopiedRecord = (
-    MarketView
-    | PositionView
-    | TradeView
-    | TicketView
-    | NewsView
-    | AgentView
-    | MonitorView
-    | AlertView
-    | RedemptionRow
-    | ExitView
-    | PriceAlertView
-    | SignalView
-    | WalletView
-    | ExperimentView
-    | ActionView
-)
-"""What a row can be copied as."""
+
+class CopiedRecord(Protocol):
+    """What a row can be copied as: any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ProgramInfo:
     """Where the program runs, for screens that say so. Paths are texts to show, not to open.
 
     `calm` is since when nothing has needed the person; the app keeps it.
@@ -72,7 +48,7 @@ class TakesState(Protocol):
         ...
 
 
-class NumberedView(Vertical):
+class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a screen
     """What the app knows of a screen, whatever part of the state it shows."""
 
     BLANK = True
@@ -82,13 +58,21 @@ class NumberedView(Vertical):
 
     title: ClassVar[str]
 
-    surroundings: Surroundings = Surroundings()
+    surroundings: ProgramInfo = ProgramInfo()
     """Set by the app before the screen is mounted."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(id=self.name_in_keys)
         self.state = state
         self.now = now
+        self._view = ViewContext.of(state, now)
+
+    @property
+    def view(self) -> ViewContext:
+        """The newest state and time, and whether amounts are masked, for cells and panes."""
+        if self._view.state is not self.state or self._view.now != self.now:
+            self._view = ViewContext.of(self.state, self.now)
+        return self._view
 
     @abstractmethod
     def take(self, state: DeskState, now: Timestamp) -> None:
@@ -129,9 +113,17 @@ class NumberedView(Vertical):
         )
         return "" if offered else "not here"
 
+    def disabled_reason(self, key: KeyBinding) -> str:
+        """Why a key of this screen or of its tables is disabled; empty when it works."""
+        return self.why_not(action_name(key.action))
+
     def give(self, command: Command) -> None:
         """Order something; the app's one handler hands it to the desk."""
         self.post_message(CommandGiven(command))
+
+    def say(self, text: str, tone: str = "info") -> None:
+        """Show a toast; `tone` is info, good, warn or bad."""
+        self.post_message(ToastMessage(text, tone))
 
     def copy(self, text: str, what: str) -> None:
         """Copy a text; `what` names it in the toast that says so."""

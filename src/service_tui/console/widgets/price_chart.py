@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from service_tui.console import formats
 from service_tui.console.widgets.braille import (
-    Frame,
+    PlotFrame,
     Point,
     time_ticks,
     value_range,
@@ -210,7 +210,7 @@ class PriceChart(Widget, can_focus=True):
         if self._entry is not None:
             values.append(self._entry)
         low, high = value_range(values, self._bounds, self._span_min)
-        frame = Frame(width, rows, self._points[0][0], self._until, low, high)
+        frame = PlotFrame(width, rows, self._points[0][0], self._until, low, high)
         labels = self._labels(frame) if width >= LABELS_FROM else {}
         margin = max((len(label) + 1 for label in labels.values()), default=0)
         if margin >= width:
@@ -219,14 +219,14 @@ class PriceChart(Widget, can_focus=True):
         column = None if self._column is None else min(self._column, frame.columns - 1)
         return Picture(frame, self._points, self._entry, self._news, labels, margin, column)
 
-    def _labels(self, frame: Frame) -> dict[int, str]:
+    def _labels(self, frame: PlotFrame) -> dict[int, str]:
         ticks = value_ticks(frame.low, frame.high, max(1, frame.rows // _ROWS_PER_TICK))
         labels = {frame.row_of(tick): self._value(tick) for tick in ticks}
         if self._entry is not None:
             labels[frame.row_of(self._entry)] = self._value(self._entry)
         return labels
 
-    def _times(self, frame: Frame) -> dict[int, str]:
+    def _times(self, frame: PlotFrame) -> dict[int, str]:
         span = frame.last - frame.first
         count = frame.columns // _COLUMNS_PER_TICK
         times = time_ticks(frame.first, frame.last, count) or (frame.last,)

@@ -86,7 +86,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     @cached_property
     def _fall(self) -> Fall:
-        return Fall()
+        return Fall(self)
 
     def show(self, rows: Sequence[R]) -> None:
         """Show these rows; a cursor whose row went falls to the neighbour at its place."""

@@ -12,10 +12,11 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from service_tui.console.keys import with_keys
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.paint import Paint
-from service_tui.console.widgets.row_order import RowOrder
-from service_tui.console.widgets.table_lines import Laid, Standing, TableLines
+from service_tui.console.widgets.row_order import Rank, RowOrder
+from service_tui.console.widgets.table_lines import Laid, RowState, TableLines
 
 R = TypeVar("R")
 
@@ -35,7 +36,7 @@ class _Sight(Generic[R]):
 
     key: str
     laid: Laid[R] | None
-    stands: tuple[str, Standing, object]
+    stands: tuple[str, RowState, object]
 
 
 class RecordView(ScrollView, Generic[R], inherit_bindings=False):
@@ -45,6 +46,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         columns: from left to right.
         key: names a row for as long as it lives; unique.
         empty: what to say when there are no rows: why, and what to do. Several lines may be.
+        view: gives the state, the time and whether amounts are masked, for the cells.
         id: Textual's id.
         classes: Textual's classes.
     """
@@ -80,6 +82,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         key: Callable[[R], str],
         empty: str,
         *,
+        view: Callable[[], ViewContext],
         id: str | None = None,  # noqa: A002 - Textual's own word
         classes: str | None = None,
     ) -> None:
@@ -90,7 +93,9 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         self._sort: Column[R] | None = None
         self._falls = False
         self._paint = Paint(self)
-        self._lines = TableLines(self.columns, self._paint)
+        self._view = view
+        self._seen = view()
+        self._lines = TableLines(self.columns, self._paint, view)
         self._resting: Timer | None = None
         self._unseen: set[str] = set()
         self._above = 0
@@ -130,7 +135,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         named = (each for each in self.columns if each.id == column_id and each.sort_key)
         self._sort = column = next(named, None)
         self._falls = (column is not None and column.numeric) if falling is None else falling
-        rank = None if column is None else column.sort_key
+        rank = None if column is None else self._rank(column)
         self._change(lambda: self._order.sort(rank, reverse=self._falls))
         self.refresh()
 
@@ -216,6 +221,10 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         super().watch_scroll_y(old_value, new_value)
         self._look()
 
+    def _rank(self, column: Column[R]) -> Callable[[R], Rank | None] | None:
+        key = column.sort_key
+        return None if key is None else lambda row: key(row, self._seen)
+
     def _keep_unseen(self, known: Sequence[str]) -> None:
         """Keep which rows came in since they were last in sight; another list has none."""
         keys = self._order.keys
@@ -242,6 +251,8 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         order, visible = self._order, self._visible()
         held = order.index if order.index in visible else next(iter(visible), None)
         key = None if held is None else order.key_at(held)
+        # Asked once, not for each of thousands of rows.
+        self._seen = self._view()
         change()
         self.virtual_size = Size(1, len(order) + 1)
         place = None if key is None else order.index_of(key)
@@ -252,12 +263,12 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             y = 0 if stays else place - (held - visible.start)
         self._scroll(y)
 
-    def _standing(self, index: int) -> Standing:
+    def _standing(self, index: int) -> RowState:
         order = self._order
         here, is_marked = index == order.index, order.key_at(index) in order.marked
-        return Standing(here, here and self.has_focus, is_marked)
+        return RowState(here, here and self.has_focus, is_marked)
 
-    def _stands(self, index: int) -> tuple[str, Standing, object]:
+    def _stands(self, index: int) -> tuple[str, RowState, object]:
         key = self._order.key_at(index)
         return key, self._standing(index), self._lines.glow.get(key)
 

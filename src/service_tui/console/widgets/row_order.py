@@ -7,9 +7,11 @@ that was highlighted, or None.
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from service_tui.units import Micros
+
 Row = TypeVar("Row")
 
-Rank = str | float
+Rank = str | float | Micros
 """What rows are compared by; within one column all of one kind."""
 
 

@@ -1,4 +1,4 @@
-"""One line of sums above a list, fitted to the width."""
+"""One line of figures above a table, as many as there is room for."""
 
 from rich.text import Text
 

@@ -5,7 +5,7 @@ and glows as it did is drawn no second time.
 """
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias, TypeVar
 
@@ -13,6 +13,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import (
     GAP,
     GUTTER,
@@ -53,7 +54,7 @@ class Laid(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RowState:
     """How a row stands: what is drawn under it and left of it."""
 
     has_cursor: bool = False
@@ -78,7 +79,7 @@ class _Drawn:
     """A line, and all that it was drawn from."""
 
     cells: tuple[tuple[Piece, ...], ...]
-    standing: Standing
+    standing: RowState
     glow: Mapping[str, str]
     strip: Strip
 
@@ -89,8 +90,11 @@ _CALM: Final[Mapping[str, str]] = {}
 class TableLines(Generic[R]):
     """Draws the lines of one table in its present width."""
 
-    def __init__(self, columns: Sequence[Column[R]], paint: Paint) -> None:
+    def __init__(
+        self, columns: Sequence[Column[R]], paint: Paint, view: Callable[[], ViewContext]
+    ) -> None:
         self._columns = columns
+        self._view = view
         self._paint = paint
         self._room: tuple[int, int, int | None] = 0, 0, None
         self._laid: dict[str, Laid[R]] = {}
@@ -130,8 +134,9 @@ class TableLines(Generic[R]):
         if laid is None:
             if len(self._laid) >= KEPT_MAX:
                 self._laid.clear()
+            view = self._view()
             cells = tuple(
-                fitted(place.column.cell(row), place.width, right=place.column.is_right)
+                fitted(place.column.cell(row, view), place.width, right=place.column.is_right)
                 for place in self.placed
             )
             laid = self._laid[key] = Laid(row, cells)
@@ -155,7 +160,7 @@ class TableLines(Generic[R]):
             new = self.laid(key, row)
             for place, was, now in zip(self.placed, old.cells, new.cells, strict=True):
                 if place.column.glows and was != now:
-                    paper = _direction(place.column, old.row, row)
+                    paper = _direction(place.column, old.row, row, self._view())
                     found.setdefault(key, {})[place.column.id] = paper
         return found
 
@@ -186,7 +191,7 @@ class TableLines(Generic[R]):
         titles = titles.adjust_cell_length(room, self._paint.style("heading"))
         return Strip.join((titles, told, line.crop(width, self._room[1])))
 
-    def row(self, key: str, row: R, standing: Standing) -> Strip:
+    def row(self, key: str, row: R, standing: RowState) -> Strip:
         """One row."""
         cells, glow = self.laid(key, row).cells, self.glow.get(key, _CALM)
         drawn = self._drawn.get(key)
@@ -200,7 +205,7 @@ class TableLines(Generic[R]):
     def _row(
         self,
         cells: tuple[tuple[Piece, ...], ...],
-        standing: Standing,
+        standing: RowState,
         glow: Mapping[str, str],
     ) -> Strip:
         paper, style = standing.paper, self._paint.style
@@ -246,13 +251,14 @@ class TableLines(Generic[R]):
         return line.adjust_cell_length(self._room[1], self._paint.ground)
 
 
-def _direction(column: Column[R], was: R, now: R) -> str:
+def _direction(column: Column[R], was: R, now: R, view: ViewContext) -> str:
     if column.sort_key is None:
         return "glow"
-    before, after = column.sort_key(was), column.sort_key(now)
+    before, after = column.sort_key(was, view), column.sort_key(now, view)
     if isinstance(before, str) or isinstance(after, str) or before is None or after is None:
         return "glow"
-    return "glow-up" if after > before else "glow-down" if after < before else "glow"
+    by = float(after) - float(before)
+    return "glow-up" if by > 0 else "glow-down" if by < 0 else "glow"
 
 
 def _wrapped(text: str, width: int) -> list[str]:

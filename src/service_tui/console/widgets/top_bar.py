@@ -7,7 +7,7 @@ from rich.text import Text
 from textual import events, on
 
 from service_tui.console import formats
-from service_tui.console.fleet_strip import Standing, standings, strip
+from service_tui.console.fleet_strip import AgentStanding, standings, strip
 from service_tui.console.freshness import is_private, world_now
 from service_tui.console.keys import key_named
 from service_tui.console.messages import KeyChosen
@@ -44,7 +44,7 @@ class TopBar(Bar):
     def __init__(self) -> None:
         super().__init__(id="top-bar")
         self._lines: tuple[tuple[Bit, ...], ...] = ()
-        self._fleet: tuple[Standing, ...] = ()
+        self._fleet: tuple[AgentStanding, ...] = ()
 
     def take(self, state: DeskState, now: Timestamp, unseen: int = 0) -> None:
         """Receive the newest state, at wall time `now`, and how many notices nobody has seen."""
@@ -83,7 +83,9 @@ class TopBar(Bar):
             self.post_message(KeyChosen(key_named(lines[offset.y][index].key)))
 
 
-def with_fleet(bits: tuple[Bit, ...], fleet: tuple[Standing, ...], width: int) -> tuple[Bit, ...]:
+def with_fleet(
+    bits: tuple[Bit, ...], fleet: tuple[AgentStanding, ...], width: int
+) -> tuple[Bit, ...]:
     """The line, with the agents where it leaves room: they push nothing out."""
     told = strip(fleet, spare(bits, width))
     return bits if told is None else (*bits, Bit(told))

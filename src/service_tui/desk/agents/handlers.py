@@ -7,9 +7,11 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.agents import AgentAct, Govern
-from service_tui.desk.facts import Noticed, Revealed
+from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.agents import RevealedView
 from service_tui.desk.slices.records import Topic
 from service_tui.wire.base import timestamp
@@ -37,7 +39,7 @@ async def govern(order: Govern, ports: Ports) -> None:
         await _ACTS[order.act](order, ports)
     except ServiceError as error:
         fix = f"; {error.fix}" if isinstance(error, RefusedError) and error.fix else ""
-        ports.say(Noticed("bad", f"{order.in_words()}: {error}{fix}"))
+        ports.say(Noticed("bad", f"{order.describe()}: {error}{fix}"))
     ports.poke(Topic.AGENTS)
     if order.agent_id == _own_id(ports):
         ports.poke(Topic.ACCOUNT)
@@ -48,7 +50,7 @@ def _objection(ports: Ports) -> str:
     if not ports.state().service.embedded:
         return "only agents of the embedded service are governed from here"
     if ports.state().service.read_only:
-        return "this desk is read-only: it changes nothing"
+        return READ_ONLY
     return ""
 
 
@@ -66,7 +68,7 @@ async def _code(order: Govern, ports: Ports) -> None:
     reply = await ports.client.call(DESK_CLAIM_CODE, path={"agent_id": order.agent_id})
     made = reply.answer
     ports.say(
-        Revealed(
+        Changed(
             RevealedView(
                 order.agent_id,
                 order.name,
@@ -87,7 +89,7 @@ async def _new_key(order: Govern, ports: Ports) -> None:
         ports.say(Noticed("good", OWN_KEY))
         return
     ports.say(
-        Revealed(RevealedView(order.agent_id, order.name, is_key=True, secret=reply.answer.api_key))
+        Changed(RevealedView(order.agent_id, order.name, is_key=True, secret=reply.answer.api_key))
     )
     ports.say(Noticed("good", f"{order.name} has a new key; the old one is dead"))
 

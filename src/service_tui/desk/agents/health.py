@@ -58,7 +58,7 @@ RANKS: Final = {health: rank for rank, health in enumerate(Health)}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HealthReport:
     """How an agent is, why that is so, in a sentence, and how many trades of it wait for a yes."""
 
     health: Health
@@ -68,7 +68,7 @@ class Told:
 
 def health_of(
     agent: AgentView, view: SupervisionView, now: Timestamp, *, halted: bool = False
-) -> Told:
+) -> HealthReport:
     """The first of all reasons that hold, the worst first."""
     case = _Case(agent, view, view.runs_of(agent.agent_id), now, halted)
     reasons = ((health, reason(case)) for health, reason in _REASONS)
@@ -76,7 +76,7 @@ def health_of(
     health, why = next((found for found in reasons if found[1]), never)
     # Who asks has said so already.
     left = "" if health is Health.ASKS else still_waiting(view, agent.agent_id)
-    return Told(health, f"{why}{left}", case.waiting)
+    return HealthReport(health, f"{why}{left}", case.waiting)
 
 
 def still_waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") -> str:
@@ -276,12 +276,12 @@ def leash_mode(agent: AgentView, view: SupervisionView) -> LeashView | None:
     return min(found, key=_freedom, default=None)
 
 
-def _freedom(leash: LeashView) -> tuple[int, Micros, float]:
+def _freedom(leash: LeashView) -> tuple[int, int, float]:
     """What a leash leaves, to compare it: its mode, its threshold, what is left of its budget."""
-    left = float("inf") if leash.budget is None else leash.budget - leash.spent
+    left = float("inf") if leash.budget is None else int(leash.budget - leash.spent)
     # A threshold says something of `ask` alone.
     above = leash.threshold if leash.mode is LeashMode.ASK else Micros(0)
-    return _FREEDOM[leash.mode], above, left
+    return _FREEDOM[leash.mode], int(above), left
 
 
 def _binding(agent: AgentView, view: SupervisionView) -> list[LeashView]:

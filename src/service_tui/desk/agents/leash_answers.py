@@ -3,14 +3,18 @@
 Beside them: which answers of the service say that nothing was carried out. Pure.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Final
+
+from pydantic import ValidationError
 
 from service_tui.desk.agents.leash_keeping import KeptLeash, No
 from service_tui.desk.commands.agents import ApproveHeld
 from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.fleet import HeldSeen, HeldView
+from service_tui.desk.trading.verdict import names_trade
 from service_tui.terms import TradeStatus
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
@@ -22,22 +26,14 @@ _NOTHING_DONE: Final = frozenset({400, 401, 402, 403, 404, 405, 413, 415, 422, 4
 """Refusals after which nothing is under way. Whoever stands between may say any other, 408, 409,
 499 or 5xx, about an order that went through."""
 
-_MOVED: Final = ("trade_id", "shares_bought", "shares_sold", "cost")
-_UNDER_WAY: Final = frozenset({
-    TradeStatus.FILLED,
-    TradeStatus.PARTIALLY_FILLED,
-    TradeStatus.CONFIRMED,
-    TradeStatus.SUBMITTED,
-})
 
-
-AgainstReal = Callable[[PlaceTrade, Micros], tuple[str, str] | None]
+AgainstReal = Callable[[PlaceTrade, Micros], Reason | None]
 """What the desk has against a buy for real money and what to do, told what skills spent today."""
 
 
-def never_real(_: PlaceTrade, __: Micros) -> tuple[str, str]:
+def never_real(_: PlaceTrade, __: Micros) -> Reason:
     """The word of a desk that trades no real money."""
-    return "this desk trades play money only", "use the venue sim"
+    return Reason("this desk trades play money only", Fix.PLAY_MONEY_ONLY)
 
 
 def wished(held: HeldView, order: ApproveHeld) -> PlaceTrade:
@@ -48,19 +44,22 @@ def wished(held: HeldView, order: ApproveHeld) -> PlaceTrade:
     )
 
 
-def is_sure_no(status: int, said: Mapping[str, object]) -> bool:
+def is_sure_no(status: int, answer: bytes) -> bool:
     """Whether an answer leaves no doubt that the order was not carried out.
 
-    An answer that cannot be read, or that says no and names a trade, proves nothing. Source:
-    failures, rule 1.
+    One that cannot be read proves nothing. Source: failures, rule 1.
 
     Returns:
         True if its money may be spent again, and it may be sent once more.
     """
     if status != HTTPStatus.OK:
         return status in _NOTHING_DONE
-    states = {said.get("status"), said.get("fill_status")} & _UNDER_WAY
-    return said.get("success") is False and not states and not any(map(said.get, _MOVED))
+    try:
+        body = TradeBody.model_validate_json(answer)
+    except ValidationError:
+        return False
+    says_no = "success" in body.model_fields_set and not body.success
+    return says_no and not names_trade(body)
 
 
 def raw_of(body: WireModel) -> bytes:

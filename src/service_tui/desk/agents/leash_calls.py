@@ -37,7 +37,7 @@ class BadCallError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SkillCall:
     """One call of a skill. `headers` by small letters, each of which came once."""
 
     method: str
@@ -46,7 +46,7 @@ class Call:
     body: bytes
 
 
-class Caller:
+class SkillConnection:
     """A skill at the other end of a socket: one call, one answer, then the end."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -55,7 +55,7 @@ class Caller:
         self._http = h11.Connection(h11.SERVER, HEAD_MAX)
         self._is_head = False
 
-    async def call(self) -> Call:
+    async def call(self) -> SkillCall:
         """Wait for the whole call, its body of a known length or in chunks.
 
         Returns:
@@ -70,7 +70,7 @@ class Caller:
             body = await self._body()
         except h11.RemoteProtocolError as error:
             raise BadCallError("that is no call") from error
-        return Call(asked.method.decode(), asked.target.decode(), headers, body)
+        return SkillCall(asked.method.decode(), asked.target.decode(), headers, body)
 
     async def answer(self, answered: Answered) -> None:
         """Send an answer, and that it is the last."""

@@ -8,15 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from service_tui.desk.slices.fleet import HeldView, LeashView
-from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue
+from service_tui.terms import HELD_MAX, Action, HeldStatus, LeashMode, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.trades import TradeRequest
 
 DAY_S: Final = 86_400
 REFUSED_S: Final = 3_600.0
 """ours: so long the operator's no to a trade stands, as at the embedded service."""
-WAITING_MAX: Final = 20
-"""Trades of one run that wait."""
 
 DECIDED_KEPT: Final = 100
 DEADLINE: Final = "nobody decided in time"
@@ -164,8 +162,8 @@ class KeptLeash:
         no = self._refused_before(order, now)
         if no is not None:
             return no
-        if len(self.waiting) >= WAITING_MAX:
-            words = f"{WAITING_MAX} trades of this agent wait already"
+        if len(self.waiting) >= HELD_MAX:
+            words = f"{HELD_MAX} trades of this agent wait already"
             return No("TOO_MANY_HELD", words, "wait until the operator has decided some")
         return None
 

@@ -37,8 +37,8 @@ from service_tui.desk.agents.leash_answers import (
 from service_tui.desk.agents.leash_calls import (
     Answered,
     BadCallError,
-    Call,
-    Caller,
+    SkillCall,
+    SkillConnection,
     is_plain,
     lowers_risk,
     no_answer,
@@ -47,15 +47,16 @@ from service_tui.desk.agents.leash_calls import (
 from service_tui.desk.agents.leash_keeping import DAY_S, KeptLeash, No, Unknown, Waiting
 from service_tui.desk.agents.leash_lookup import End, due, look_up, marked, told, unknown_of
 from service_tui.desk.agents.skill_spending import SkillSpending
+from service_tui.desk.changes import Loaded
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Fact, Noticed
-from service_tui.desk.gate import HALTED
-from service_tui.desk.slices.fleet import HeldView, LeashesSeen
+from service_tui.desk.reasons import HALTED, Fix
+from service_tui.desk.slices.fleet import HeldView, LeashView
 from service_tui.desk.slices.halt import HaltedAgent
 from service_tui.desk.slices.records import NoticeKind
 from service_tui.terms import Action, HeldStatus, LeashMode, Venue
-from service_tui.units import Micros, NotMicrosError, Timestamp, decimal, micros
+from service_tui.units import Micros, NotMicrosError, Timestamp, decimal, micros, sum_of
 from service_tui.wire.endpoints.fleet import HELD_TRADES
 from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.trades import TradeRequest
@@ -80,7 +81,7 @@ class _Line:
     server: asyncio.Server
 
 
-class LeashLines:
+class SkillProxies:
     """The ways of all runs, and what waits on them."""
 
     def __init__(
@@ -237,7 +238,7 @@ class LeashLines:
                 tone, words = ("good", "") if did else ("warn", "it does not wait any more")
             case ApproveHeld():
                 tone, words = await self._approve(order)
-        said = f"{order.in_words()}: {words}" if words else order.in_words()
+        said = f"{order.describe()}: {words}" if words else order.describe()
         self._say(Noticed(tone, said, NoticeKind.APPROVAL))
         self._tell()
 
@@ -292,7 +293,7 @@ class LeashLines:
             leash.end(held, HeldStatus.APPROVED, reason, self._clock.now(), trade_id=trade_id)
             return "good", ""
         why = f"{said.get('error') or f'the service answered {status}'}"[:200]
-        is_no = is_sure_no(status, said)
+        is_no = is_sure_no(status, answer)
         if is_no and changed:
             # An amount of the person's that the venue refuses uses nothing up.
             leash.waiting[held.held_id] = taken
@@ -329,7 +330,7 @@ class LeashLines:
         spent = {one: money for one, (day, money) in rows if day == today and one.endswith(here)}
         for line in self._lines.values():
             spent[self._name(line.leash)] = line.leash.spent_on(now)
-        return Micros(sum(spent.values()))
+        return sum_of(spent.values())
 
     # -- the skill's calls -----------------------------------------------------------------
 
@@ -339,7 +340,7 @@ class LeashLines:
         self._writers.add(writer)
         try:
             async with asyncio.timeout(CALL_S):
-                caller = Caller(reader, writer)
+                caller = SkillConnection(reader, writer)
                 await caller.answer(await self._answer(run_id, caller))
         except (OSError, TimeoutError, ProtocolError) as error:
             log.info("a skill's call was not answered: %s", error)
@@ -349,7 +350,7 @@ class LeashLines:
             with suppress(OSError):
                 await writer.wait_closed()
 
-    async def _answer(self, run_id: str, caller: Caller) -> Answered:
+    async def _answer(self, run_id: str, caller: SkillConnection) -> Answered:
         try:
             call = await caller.call()
         except BadCallError as error:
@@ -360,7 +361,7 @@ class LeashLines:
             return no_answer(401, "this key is not known here", "use the key in SERVICE_API_KEY")
         return await self._routed(line, call)
 
-    async def _routed(self, line: _Line, call: Call) -> Answered:
+    async def _routed(self, line: _Line, call: SkillCall) -> Answered:
         """What a skill asked, by whoever answers it."""
         method, target, body = call.method, call.target, call.body
         path = target.partition("?")[0]
@@ -420,7 +421,7 @@ class LeashLines:
             await self._count(line, size, counted_at)
         except (OSError, ValueError) as error:
             log.warning("a skill's buy was not written down: %s", error)
-            return no_answer(_NOT_SENT, f"nothing was sent: {error}", "free disk space")
+            return no_answer(_NOT_SENT, f"nothing was sent: {error}", Fix.FREE_DISK)
         sent, ref = marked(body) if size else (body, "")
         raw = json.dumps(sent).encode()
         call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
@@ -435,7 +436,7 @@ class LeashLines:
             )
         finally:
             self._sending.discard(ref)
-        is_no = is_sure_no(status, said_by(answer))
+        is_no = is_sure_no(status, answer)
         if is_no or (status == _OK and said_by(answer).get("success") is True):
             line.leash.unknown.pop(ref, None)
         if is_no:
@@ -486,7 +487,7 @@ class LeashLines:
 
     def _why_no_buy(self) -> str:
         """Asked until the bytes of a buy leave; empty when it may."""
-        return HALTED if self._is_halted() else ""
+        return HALTED.text if self._is_halted() else ""
 
     async def _pass(
         self,
@@ -506,7 +507,7 @@ class LeashLines:
     def _tell(self) -> None:
         now = self._clock.now()
         leashes = [line.leash for line in self._lines.values()]
-        self._say(LeashesSeen(tuple(leash.view(now) for leash in leashes)))
+        self._say(Loaded(LeashView, tuple(leash.view(now) for leash in leashes)))
         self._say(held_seen(leashes))
 
 

@@ -19,7 +19,12 @@ from service_tui.clock import Clock
 from service_tui.desk.agents.leash_keeping import Unknown
 from service_tui.desk.facts import Noticed
 from service_tui.desk.slices.records import NO_TRACE, NOT_FOUND, NoticeKind, TradeView
-from service_tui.desk.trading.lookup import UNKNOWN_HORIZON_S, Look, look_through, surely_before
+from service_tui.desk.trading.lookup import (
+    UNKNOWN_HORIZON_S,
+    TradeSearch,
+    look_through,
+    surely_before,
+)
 from service_tui.desk.translate import trade_view
 from service_tui.terms import HeldStatus, TradeStatus
 from service_tui.units import Micros, Timestamp, decimal
@@ -126,7 +131,7 @@ async def look_up(
         look = await look_through(wanted, lambda: before, ask, clock.monotonic)
     except _NoAnswerError as error:
         log.info("a skill's buys stay unknown: %s", error)
-        look, doubt = Look(wanted), f"its trades cannot be asked for, {error}"
+        look, doubt = TradeSearch(wanted), f"its trades cannot be asked for, {error}"
     ends = {
         one.ref: _end_of(one, look, doubt or _doubt_of(one, look, before), now) for one in unknown
     }
@@ -151,7 +156,7 @@ async def _page(query: TradesQuery, client: Client, key: Key) -> tuple[list[Trad
     ], dropped
 
 
-def _doubt_of(one: Unknown, look: Look, before: Timestamp) -> str:
+def _doubt_of(one: Unknown, look: TradeSearch, before: Timestamp) -> str:
     """Why a buy that was not found may be there all the same; empty when it surely is not."""
     if not one.is_marked:
         return look.doubt or "it carries no reference to know it by"
@@ -163,7 +168,7 @@ def _doubt_of(one: Unknown, look: Look, before: Timestamp) -> str:
     return look.doubt or ("a trade like it is there, without a reference" if alike else "")
 
 
-def _end_of(one: Unknown, look: Look, doubt: str, now: Timestamp) -> End | None:
+def _end_of(one: Unknown, look: TradeSearch, doubt: str, now: Timestamp) -> End | None:
     trade = look.found.get(one.ref)
     if trade is not None and not (trade.status is TradeStatus.UNCONFIRMED and not trade.shares):
         return _found(trade)

@@ -6,6 +6,7 @@ from service_tui.desk.agents.leashing import set_leash
 from service_tui.desk.commands.agents import ApproveHeld, PauseAll, RefuseHeld, SetLeash
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.records import NoticeKind, Topic
 from service_tui.units import decimal
 from service_tui.wire.desk import DeskAgentPatch
@@ -20,13 +21,13 @@ async def carry_out(order: HandOrder, ports: Ports) -> None:
     """Do it, and say how it went."""
     why = objection(ports)
     if why:
-        ports.say(Noticed("warn", f"{order.in_words()}: {why}"))
+        ports.say(Noticed("warn", f"{order.describe()}: {why}"))
         return
     try:
         said = await _done(order, ports)
     except (ServiceError, ValueError) as error:
         fix = f"; {error.fix}" if isinstance(error, RefusedError) and error.fix else ""
-        ports.say(Noticed("bad", f"{order.in_words()}: {error}{fix}"))
+        ports.say(Noticed("bad", f"{order.describe()}: {error}{fix}"))
     else:
         ports.say(said)
     for topic in (Topic.FLEET, Topic.AGENTS):
@@ -39,7 +40,7 @@ async def _done(order: HandOrder, ports: Ports) -> Noticed:
             await set_leash(order, ports)
             view = ports.state().supervision
             left = still_waiting(view, order.agent_id, order.skill_slug)
-            return Noticed("good", f"{order.in_words()}{left}")
+            return Noticed("good", f"{order.describe()}{left}")
         case ApproveHeld():
             return await _approve(order, ports)
         case RefuseHeld():
@@ -52,7 +53,7 @@ def objection(ports: Ports) -> str:
     """Why the desk itself says no; empty when it does not."""
     service = ports.state().service
     if service.read_only:
-        return "this desk is read-only: it changes nothing"
+        return READ_ONLY
     if not service.embedded:
         return "this service keeps no leash"
     return ""
@@ -66,7 +67,7 @@ async def _approve(order: ApproveHeld, ports: Ports) -> Noticed:
     trade = reply.answer.trade
     if trade is None or not trade.success:
         why = reply.answer.held.reason or "the venue said no"
-        return Noticed("bad", f"{order.in_words()}: {why}", NoticeKind.APPROVAL)
+        return Noticed("bad", f"{order.describe()}: {why}", NoticeKind.APPROVAL)
     changed = "" if size is None else f" for {size:,.2f}"
     return Noticed("good", f"approved{changed}: {order.what}", NoticeKind.APPROVAL)
 

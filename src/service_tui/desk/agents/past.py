@@ -10,11 +10,11 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.position_pages import EndedRows, all_positions
 from service_tui.desk.slices.fleet import AgentDetailView
 from service_tui.desk.translate import position_views
+from service_tui.terms import TRADES_PAGE_MAX
 from service_tui.wire.endpoints.fleet import DESK_AGENT_POSITIONS, DESK_AGENT_TRADES
 from service_tui.wire.positions import PositionsBody, PositionsQuery
 from service_tui.wire.trades import TradeRow, TradesQuery
 
-PAGE: Final = 200
 PAGES_MAX: Final = 10_000
 """ours: two million trades of an agent, so that an answer without an end comes to one."""
 
@@ -38,12 +38,12 @@ async def pasts_of(ports: Ports) -> Mapping[str, AgentDetailView]:
 async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
     """Page by page; a trade that comes meanwhile moves the pages, so that rows are told once."""
     rows: dict[str, TradeRow] = {}
-    for offset in range(0, PAGES_MAX * PAGE, PAGE):
-        query = TradesQuery(venue="all", limit=PAGE, offset=offset)
+    for offset in range(0, PAGES_MAX * TRADES_PAGE_MAX, TRADES_PAGE_MAX):
+        query = TradesQuery(venue="all", limit=TRADES_PAGE_MAX, offset=offset)
         reply = await ports.client.call(DESK_AGENT_TRADES, path={"agent_id": agent_id}, query=query)
         rows |= {row.id: row for row in reply.answer.trades}
         # A row that could not be read stood on the page all the same.
-        if len(reply.answer.trades) + reply.dropped < PAGE:
+        if len(reply.answer.trades) + reply.dropped < TRADES_PAGE_MAX:
             break
     trades = tuple(reasoned_trade_view(row) for row in rows.values())
 

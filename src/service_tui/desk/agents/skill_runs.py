@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.clock import Clock
+from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.facts import Fact
 from service_tui.desk.gate import Gate
 from service_tui.desk.slices.fleet import (
-    LogTailSeen,
     LogTailView,
     Pace,
-    SkillRunChanged,
     SkillRunState,
     SkillRunView,
 )
@@ -202,7 +201,7 @@ class SkillRuns:
         """Show the end of a run's output from now on; empty: of none."""
         self._tail_of, self._tail_at = run_id, -1
         if not run_id:
-            self._say(LogTailSeen(None))
+            self._say(Removed(LogTailView))
 
     # -- what passes -----------------------------------------------------------------------
 
@@ -222,7 +221,7 @@ class SkillRuns:
             # What was taken in meanwhile is told by ourselves.
             if view.run_id not in self._runs and self._shown.get(view.run_id) != view:
                 self._shown[view.run_id] = view
-                self._say(SkillRunChanged(view))
+                self._say(Changed(view))
 
     def look(self) -> None:
         """One look at every run that lives, and at the output that is shown."""
@@ -346,12 +345,12 @@ class SkillRuns:
             size = (folder / LOG).stat().st_size
             if size != self._tail_at:
                 self._tail_at = size
-                self._say(LogTailSeen(LogTailView(run_id, tail(folder))))
+                self._say(Changed(LogTailView(run_id, tail(folder))))
 
     def _tell(self, run: _Run, **changes: object) -> None:
         """Say how a run stands, and write it down; a disk that fails loses only the memory."""
         run.view = replace(run.view, **changes)  # pyright: ignore[reportArgumentType]
-        self._say(SkillRunChanged(run.view))
+        self._say(Changed(run.view))
         path = run.launch.folder / STATE
         try:
             run.launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -374,7 +373,7 @@ class SkillRuns:
     def _find_again(self, run: _Run) -> None:
         view = run.view
         if not view.state.is_alive:
-            self._say(SkillRunChanged(view))
+            self._say(Changed(view))
             return
         if view.state is SkillRunState.DETACHED and view.pid and is_run(view.pid, view.run_id):
             run.process = SkillProcess(view.pid, view.run_id, run.launch.folder)

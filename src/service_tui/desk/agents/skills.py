@@ -12,10 +12,11 @@ from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, WALLET_VARIABLE
 from service_tui.desk.agents.health import still_waiting
 from service_tui.desk.agents.leash_keeping import KeptLeash
-from service_tui.desk.agents.leash_line import LeashLines
+from service_tui.desk.agents.leash_line import SkillProxies
 from service_tui.desk.agents.leashing import set_leash
 from service_tui.desk.agents.skill_home import SkillHome
 from service_tui.desk.agents.skill_runs import SkillRuns
+from service_tui.desk.changes import Loaded
 from service_tui.desk.commands.agents import (
     DetachSkill,
     InstallSkill,
@@ -26,7 +27,8 @@ from service_tui.desk.commands.agents import (
 )
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
-from service_tui.desk.slices.fleet import Pace, SkillRunState, SkillRunView, SkillsSeen
+from service_tui.desk.reasons import READ_ONLY
+from service_tui.desk.slices.fleet import Pace, SkillRunState, SkillRunView, SkillView
 from service_tui.desk.slices.records import Topic
 from service_tui.skills.checking import problems_of
 from service_tui.skills.install import SkillRefusedError, install
@@ -40,15 +42,13 @@ from service_tui.skills.package import (
     installed,
 )
 from service_tui.skills.process import Launch
-from service_tui.terms import LeashMode
+from service_tui.terms import EVERY_MAX_S, EVERY_MIN_S, LeashMode
 from service_tui.units import decimal
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints.public import REGISTER
 
 SkillOrder = StartSkill | StopSkill | RestartSkill | DetachSkill | InstallSkill
 
-EVERY_MIN_S: Final = 1
-EVERY_MAX_S: Final = 86_400
 SKILLS_S: Final = 2.0
 """Seconds after which the folder of skills is looked at again."""
 
@@ -63,22 +63,22 @@ class SkillPorts:
 
     home: SkillHome
     runs: SkillRuns
-    lines: LeashLines
+    lines: SkillProxies
 
 
 async def carry_out(order: SkillOrder, own: SkillPorts, ports: Ports) -> None:
     """Do it, and say how it went."""
     if ports.state().service.read_only and not isinstance(order, StopSkill):
-        said = "this desk is read-only: it changes nothing"
-        ports.say(Noticed("warn", f"{order.in_words()}: {said}"))
+        said = READ_ONLY
+        ports.say(Noticed("warn", f"{order.describe()}: {said}"))
         return
     try:
         tone, words = await _done(order, own, ports)
     except (CannotStartError, SkillRefusedError) as error:
-        tone, words = "bad", f"{order.in_words()}: {error}"
+        tone, words = "bad", f"{order.describe()}: {error}"
     except (ServiceError, OSError, ValueError) as error:
         fix = f"; {error.fix}" if isinstance(error, RefusedError) and error.fix else ""
-        tone, words = "bad", f"{order.in_words()}: {error}{fix}"
+        tone, words = "bad", f"{order.describe()}: {error}{fix}"
     ports.say(Noticed(tone, words))
     ports.poke(Topic.AGENTS)
 
@@ -92,19 +92,19 @@ async def _done(order: SkillOrder, own: SkillPorts, ports: Ports) -> tuple[str, 
             view = ports.state().supervision
             whose = next((run.agent_id for run in view.runs if run.run_id == order.run_id), "")
             left = still_waiting(view, whose)
-            return ("good", f"{order.in_words()}{left}") if did else ("warn", "it does not run")
+            return ("good", f"{order.describe()}{left}") if did else ("warn", "it does not run")
         case RestartSkill():
             return "good", await _restart(order, own, ports)
         case DetachSkill():
             did = own.runs.detach(order.run_id, detached=order.detached)
-            return ("good", order.in_words()) if did else ("warn", "it does not run")
+            return ("good", order.describe()) if did else ("warn", "it does not run")
         case InstallSkill():
             return "good", await _install(order, own, ports)
 
 
 async def see_skills(home: SkillHome, ports: Ports) -> None:
     """Tell which skills are installed."""
-    ports.say(SkillsSeen(await asyncio.to_thread(home.views)))
+    ports.say(Loaded(SkillView, await asyncio.to_thread(home.views)))
 
 
 async def watch_skills(home: SkillHome, ports: Ports) -> None:
@@ -135,7 +135,7 @@ async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
     if own.runs.is_full:
         raise CannotStartError("too many skills run already: stop one first")
     if order.pace is Pace.EVERY and not EVERY_MIN_S <= order.every_s <= EVERY_MAX_S:
-        raise CannotStartError("it runs every 1 to 86,400 seconds")
+        raise CannotStartError(f"it runs every {EVERY_MIN_S} to {EVERY_MAX_S:,} seconds")
     if order.granted:
         # The key is in the hands of whoever signs for this desk, and is not lent.
         raise CannotStartError("this desk lends no wallet's key: let the skill trade by its agent")
@@ -165,7 +165,7 @@ async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
     )
     leash = None if embedded else _kept_leash(order, view)
     own.runs.begin(view, await _launch(view, script, own, ports, leash=leash))
-    return order.in_words()
+    return order.describe()
 
 
 async def _restart(order: RestartSkill, own: SkillPorts, ports: Ports) -> str:
@@ -177,7 +177,7 @@ async def _restart(order: RestartSkill, own: SkillPorts, ports: Ports) -> str:
     fresh = replace(known, restarts=0, why="", exit_code=None, ended_at=None)
     leash = None if ports.state().service.embedded else own.lines.leash_of(fresh.run_id)
     own.runs.restart(fresh, await _launch(fresh, script, own, ports, leash=leash))
-    return order.in_words()
+    return order.describe()
 
 
 def _script_of(home: SkillHome, slug: str) -> Path:

@@ -1,11 +1,11 @@
 """Leashes, waiting trades and what an agent did, from the wire as views."""
 
 from service_tui.desk.slices.fleet import (
+    AgentNeedKind,
     AgentNeedView,
     CalibrationView,
     HeldView,
     LeashView,
-    NeedKind,
     ReasonedTradeView,
     SkillResultView,
 )
@@ -63,7 +63,7 @@ def held_view(body: HeldTradeBody) -> HeldView:
 def need_view(body: AgentNeedBody) -> AgentNeedView:
     """One thing that an agent waits for."""
     return AgentNeedView(
-        kind=NeedKind(body.kind.value),
+        kind=AgentNeedKind(body.kind.value),
         agent_id=body.agent_id,
         agent_name=body.agent_name or body.agent_id,
         need_id=body.id,

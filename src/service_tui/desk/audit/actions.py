@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.clock import Clock
+from service_tui.desk.changes import Changed
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import NoteConfirmed, ReadDay, ReadLog, WatchAgent
 from service_tui.desk.commands.settings import (
@@ -21,12 +22,21 @@ from service_tui.desk.commands.settings import (
     WatchMarket,
 )
 from service_tui.desk.commands.trading import AskQuote
-from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
-from service_tui.desk.slices.fleet import HeldSeen, SkillRunChanged
-from service_tui.desk.slices.log import ActionView, Deed, LogView
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
+from service_tui.desk.reasons import Reason
+from service_tui.desk.slices.fleet import HeldSeen, SkillRunView
+from service_tui.desk.slices.log import ActionView, LogEvent, LogView
+from service_tui.desk.slices.records import TicketState, TicketView
 from service_tui.desk.state import DeskState
-from service_tui.storage.action_log import FILE, ActionLog, Entry, Line, Verdict, newest, verify
+from service_tui.storage.action_log import (
+    FILE,
+    ActionLog,
+    Entry,
+    LogCheck,
+    LogEntry,
+    newest,
+    verify,
+)
 from service_tui.terms import MONEY_OF, venue_marked
 from service_tui.units import Timestamp, decimal
 
@@ -77,16 +87,16 @@ class Actions:
     def ordered(self, command: Command) -> None:
         """The person, or somebody in the person's name, ordered something."""
         if isinstance(command, NoteConfirmed):
-            self._take("person", Deed.CONFIRMED, command.kind, command.what)
+            self._take("person", LogEvent.CONFIRMED, command.kind, command.what)
         elif not isinstance(command, _READINGS):
             market_id = getattr(command, "market_id", "")
             question = getattr(command, "question", "")
             named = (market_id, question) if market_id and question else None
-            self._take("person", Deed.INTENT, command.kind, command.in_words(), market=named)
+            self._take("person", LogEvent.INTENT, command.kind, command.describe(), market=named)
 
     def heard(self, before: DeskState, fact: Fact) -> None:
         """Something became known; `before` is the state that does not know it yet."""
-        if self._beside and isinstance(fact, FillsHeard | HeldSeen):
+        if self._beside and isinstance(fact, FillsReceived | HeldSeen):
             return
         for who, what, kind, words in _told(before, fact):
             self._take(who, what, kind, words, market=_market_in(words, before))
@@ -94,7 +104,7 @@ class Actions:
     def _take(
         self,
         who: str,
-        what: Deed,
+        what: LogEvent,
         kind: str,
         words: str,
         *,
@@ -121,14 +131,14 @@ class Actions:
         async with self._writing:
             entries, self._waiting = self._waiting, []
             if self._lost:
-                entries.append({"what": Deed.LOST.value, "count": self._lost})
+                entries.append({"what": LogEvent.LOST.value, "count": self._lost})
             if not entries:
                 return
             try:
                 lines = await asyncio.to_thread(self._log.append, entries)
             except OSError as error:
                 log.warning("the action log is not written: %s", error)
-                kept = [one for one in entries if one["what"] != Deed.LOST.value]
+                kept = [one for one in entries if one["what"] != LogEvent.LOST.value]
                 self._waiting = kept + self._waiting
             else:
                 self._lost = 0
@@ -147,29 +157,29 @@ class Actions:
             problem=verdict.problem,
             checked_at=self._clock.now(),
         )
-        self._say(LogSeen(self._view))
+        self._say(Changed(self._view))
 
-    def _show(self, lines: tuple[Line, ...]) -> None:
+    def _show(self, lines: tuple[LogEntry, ...]) -> None:
         """Put new lines before those that are shown, if anybody has asked to see them."""
         if self._view is None:
             return
         new = tuple(_view(line) for line in reversed(lines))
         entries = (*new, *self._view.entries)[:SHOWN_MAX]
         self._view = replace(self._view, entries=entries, count=lines[-1].number)
-        self._say(LogSeen(self._view))
+        self._say(Changed(self._view))
 
 
-def _looked(path: Path) -> tuple[Verdict, tuple[Line, ...]]:
+def _looked(path: Path) -> tuple[LogCheck, tuple[LogEntry, ...]]:
     """What a look at the file finds; a log that cannot be read says so."""
     try:
         return verify(path), newest(path, SHOWN_MAX)
     except FileNotFoundError:
-        return Verdict(0, ""), ()
+        return LogCheck(0, ""), ()
     except OSError as error:
-        return Verdict(0, "", f"it cannot be read: {error.strerror}"), ()
+        return LogCheck(0, "", f"it cannot be read: {error.strerror}"), ()
 
 
-def _view(line: Line) -> ActionView:
+def _view(line: LogEntry) -> ActionView:
     """An entry as it is shown; what an older or a foreign line lacks is empty."""
     entry = line.entry
     at = entry.get("at")
@@ -181,13 +191,13 @@ def _view(line: Line) -> ActionView:
     return ActionView(number=line.number, hash=line.hash, at=when, **words)
 
 
-Told = tuple[str, Deed, str, str]
+LogRow = tuple[str, LogEvent, str, str]
 """Who, what, of which kind, and the words."""
 
 _ENDS: Final = {
-    TicketState.REFUSED: Deed.REFUSAL,
-    TicketState.FAILED: Deed.REFUSAL,
-    TicketState.UNKNOWN: Deed.UNKNOWN,
+    TicketState.REFUSED: LogEvent.REFUSAL,
+    TicketState.FAILED: LogEvent.REFUSAL,
+    TicketState.UNKNOWN: LogEvent.UNKNOWN,
 }
 
 
@@ -207,69 +217,67 @@ def _is_told(state: DeskState, notice: Noticed) -> bool:
     )
 
 
-def _told(before: DeskState, fact: Fact) -> Iterator[Told]:
+def _told(before: DeskState, fact: Fact) -> Iterator[LogRow]:
     match fact:
-        case TicketChanged():
-            yield from _ending(before, fact)
+        case Changed(row=TicketView() as ticket):
+            yield from _ending(before, ticket)
         case Noticed() if _is_told(before, fact):
             # The end of its ticket says the same, a moment before.
             return
         case Noticed():
             # An answer without a ticket: what a person ordered and no money moved for.
-            deed = Deed.REFUSAL if fact.tone in _BAD else Deed.RESULT
-            yield "desk", deed, fact.kind.value, fact.text
-        case FillsHeard():
+            deed = LogEvent.REFUSAL if fact.tone in _BAD else LogEvent.RESULT
+            yield "desk", deed, fact.kind.value, Reason(fact.text, fact.fix).plain()
+        case FillsReceived():
             yield from _trades(before, fact)
         case HeldSeen():
             yield from _decisions(before, fact)
-        case SkillRunChanged():
-            yield from _runs(before, fact)
+        case Changed(row=SkillRunView() as run):
+            yield from _runs(before, run)
         case Acted():
             yield fact.who, fact.deed, fact.kind, fact.words
         case _:
             return
 
 
-def _ending(before: DeskState, fact: TicketChanged) -> Iterator[Told]:
+def _ending(before: DeskState, ticket: TicketView) -> Iterator[LogRow]:
     """How an order ended, or that its end is not known; each once."""
-    ticket = fact.ticket
     known = next((one for one in before.tickets if one.ticket_id == ticket.ticket_id), None)
     if ticket.state in {TicketState.QUEUED, TicketState.SENT}:
         return
     if known is None or (known.state, known.outcome) != (ticket.state, ticket.outcome):
         said = f"{ticket.what}: {ticket.state.value}: {ticket.outcome}"
-        yield "person", _ENDS.get(ticket.state, Deed.RESULT), ticket.kind, said
+        yield "person", _ENDS.get(ticket.state, LogEvent.RESULT), ticket.kind, said
 
 
-def _trades(before: DeskState, fact: FillsHeard) -> Iterator[Told]:
+def _trades(before: DeskState, fact: FillsReceived) -> Iterator[LogRow]:
     known = {fill.seq for fill in before.fills}
     for fill in fact.fills:
         if fill.seq not in known:
             what = f"{fill.action.value} {fill.side.value} {fill.market_id}"
             words = f"{what} for {decimal(fill.money):.2f}"
             words = venue_marked(words, fill.venue, f" {MONEY_OF[fill.venue]}")
-            yield fill.agent_name, Deed.TRADE, fill.source, f"{words} at {fill.price:.4f}"
+            yield fill.agent_name, LogEvent.TRADE, fill.source, f"{words} at {fill.price:.4f}"
 
 
-def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[Told]:
+def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[LogRow]:
     waited = {held.held_id for held in before.supervision.held}
     for held in fact.held:
         if held.held_id not in waited:
             words = f"{held.agent_name} {held.held_id}: {held.reasoning}"
-            yield held.agent_name, Deed.ASKS, held.skill_slug, words
+            yield held.agent_name, LogEvent.ASKS, held.skill_slug, words
     for held in fact.decided:
         if held.held_id in waited:
             status, reason = held.status.value, held.reason
             said = reason if reason.startswith(status) else f"{status}: {reason}"
             words = f"{held.agent_name} {held.held_id}: {said}"
-            yield held.agent_name, Deed.DECISION, held.skill_slug, words
+            yield held.agent_name, LogEvent.DECISION, held.skill_slug, words
 
 
-def _runs(before: DeskState, fact: SkillRunChanged) -> Iterator[Told]:
+def _runs(before: DeskState, run: SkillRunView) -> Iterator[LogRow]:
     """How a skill's run stands, and what it says it did, refusals among it; each once."""
-    run = fact.run
     known = next((one for one in before.supervision.runs if one.run_id == run.run_id), None)
     if known is None or known.state is not run.state:
-        yield run.agent_name, Deed.RUN, run.skill_slug, f"{run.state.value} {run.why}".strip()
+        yield run.agent_name, LogEvent.RUN, run.skill_slug, f"{run.state.value} {run.why}".strip()
     if run.report and (known is None or known.report != run.report):
-        yield run.agent_name, Deed.RESULT, run.skill_slug, run.report
+        yield run.agent_name, LogEvent.RESULT, run.skill_slug, run.report

@@ -27,7 +27,7 @@ async def export_data(order: ExportData, data_dir: Path, ports: Ports) -> None:
     try:
         folder = await asyncio.to_thread(_write, order.folder, data_dir / FOLDER / stamp, files)
     except (OSError, RuntimeError, UnicodeError) as error:
-        ports.say(Noticed("bad", f"{order.in_words()}: {error}"))
+        ports.say(Noticed("bad", f"{order.describe()}: {error}"))
     else:
         ports.say(Noticed("good", f"{len(files)} files are in {folder}"))
 

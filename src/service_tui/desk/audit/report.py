@@ -22,7 +22,7 @@ from service_tui.desk.slices.fleet import (
 from service_tui.desk.slices.records import Deal, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Side, Venue
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Micros, Timestamp, sum_of
 
 DAY_S: Final = 86_400.0
 UNREAD: Final = "its trades were not read"
@@ -129,17 +129,17 @@ def _sum_of(venue: Venue, days: Sequence[MoneyDay]) -> MoneyDay:
     today = [day.day_pnl for day in days if day.day_pnl is not None]
     return MoneyDay(
         venue=venue,
-        equity=Micros(sum(day.equity for day in days)),
-        day_pnl=Micros(sum(today)) if today else None,
-        total_pnl=Micros(sum(day.total_pnl for day in days)),
+        equity=sum_of(day.equity for day in days),
+        day_pnl=sum_of(today) if today else None,
+        total_pnl=sum_of(day.total_pnl for day in days),
         positions=sum(day.positions for day in days),
         buys=sum(day.buys for day in days),
         sales=sum(day.sales for day in days),
-        bought=Micros(sum(day.bought for day in days)),
-        sold=Micros(sum(day.sold for day in days)),
-        realized=Micros(sum(day.realized for day in days)),
+        bought=sum_of(day.bought for day in days),
+        sold=sum_of(day.sold for day in days),
+        realized=sum_of(day.realized for day in days),
         payouts=sum(day.payouts for day in days),
-        paid=Micros(sum(day.paid for day in days)),
+        paid=sum_of(day.paid for day in days),
     )
 
 
@@ -220,14 +220,14 @@ def _money_day(
         positions=has.positions_count,
         buys=len(buys),
         sales=len(sales),
-        bought=Micros(sum(one.trade.cost for one in buys)),
-        sold=Micros(sum(one.trade.cost for one in sales)),
-        realized=Micros(sum(one.trade.pnl or 0 for one in (*sales, *payouts))),
+        bought=sum_of(one.trade.cost for one in buys),
+        sold=sum_of(one.trade.cost for one in sales),
+        realized=sum_of(one.trade.pnl or Micros(0) for one in (*sales, *payouts)),
         best=ranked[-1] if ranked and (ranked[-1].trade.pnl or 0) > 0 else None,
         worst=ranked[0] if ranked and (ranked[0].trade.pnl or 0) < 0 else None,
         skills=_skills(trades, known),
         payouts=len(payouts),
-        paid=Micros(sum(one.trade.cost for one in payouts)),
+        paid=sum_of(one.trade.cost for one in payouts),
     )
 
 
@@ -241,7 +241,7 @@ def _skills(trades: _Trades, known: _Buys) -> tuple[SkillResultView, ...]:
         pnls = [one.trade.pnl for one in own if one.trade.pnl is not None]
         wins, losses = sum(pnl > 0 for pnl in pnls), sum(pnl < 0 for pnl in pnls)
         count = sum(one.trade.deal is not Deal.PAYOUT for one in own)
-        found.append(SkillResultView(slug, count, Micros(sum(pnls)), wins, losses))
+        found.append(SkillResultView(slug, count, sum_of(pnls), wins, losses))
     return tuple(sorted(found, key=lambda one: (-one.trades_count, one.skill_slug)))
 
 

@@ -19,7 +19,7 @@ from service_tui.desk.slices.redemption import RunView
 from service_tui.desk.slices.risk import AlertView, ExitView
 from service_tui.desk.state import DeskState
 from service_tui.terms import HeldStatus, Side, Venue
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Timestamp, sum_of
 
 _MANY: Final = {
     Deal.BUY: "buys",
@@ -45,7 +45,7 @@ class Unit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LabelledValue:
     """A label and its value: money and shares in micros, prices and points as fractions."""
 
     label: str
@@ -62,13 +62,13 @@ class Link:
 
     name: str
     at: Timestamp | None = None
-    said: tuple[Said, ...] = ()
+    said: tuple[LabelledValue, ...] = ()
     missing: str = ""
     when: str = "its time is not kept"
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class TradeHistory:
     """All links of one trade, in the order of time, and what they are about."""
 
     title: str
@@ -102,7 +102,7 @@ class _Known:
         return (one.market_id, one.side, one.venue) == own
 
 
-def why_position(state: DeskState, held: PositionView) -> Chain:
+def why_position(state: DeskState, held: PositionView) -> TradeHistory:
     """The chain of a position: of its last buy, with the others named."""
     known = _Known(state, held.market_id, held.side, None, venue=held.venue)
     entry = next((one for one in known.trades if one.deal is Deal.BUY), None)
@@ -110,7 +110,7 @@ def why_position(state: DeskState, held: PositionView) -> Chain:
     return _chain(title, _Known(state, held.market_id, held.side, entry, venue=held.venue))
 
 
-def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
+def why_ticket(state: DeskState, ticket: TicketView) -> TradeHistory:
     """The chain of an order: of the trade that bears its reference, where there is one."""
     run = _run_of(state, ticket)
     if run is not None:
@@ -141,36 +141,41 @@ def _run_of(state: DeskState, ticket: TicketView) -> RunView | None:
     return next((run for run in found if run.tx_hash == ticket.client_ref), None)
 
 
-def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> Chain:
+def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHistory:
     """The chain of a redemption: what was held, how it ended, who ordered it, each step."""
     title = f"redeem {run.side.value.upper()} {run.question}"
     place = holding_key(run.market_id, run.side, run.venue)
     held = next((one for one in (*state.on_venues, *state.closed) if one.key == place), None)
     known = _Known(state, run.market_id, run.side, None, venue=run.venue)
     bought = [one for one in known.trades if one.deal is Deal.BUY]
-    cost = Micros(sum(one.cost for one in bought))
+    cost = sum_of(one.cost for one in bought)
     position = Link("position", missing="not known: its buys are not among the newest trades read")
     if bought:
-        shares = Micros(sum(one.shares for one in bought))
-        told = (Said("bought", shares, Unit.SHARES), Said("for", cost, Unit.MONEY))
+        shares = sum_of(one.shares for one in bought)
+        told = (
+            LabelledValue("bought", int(shares), Unit.SHARES),
+            LabelledValue("for", int(cost), Unit.MONEY),
+        )
         position = Link("position", bought[-1].at, told)
     outcome = Link("outcome", missing="not known: the position is not among those read")
     if held is not None and held.outcome is not None:
         word = "YES" if held.outcome else "NO"
-        ended: tuple[Said, ...] = (Said("the market ended", word),)
+        ended: tuple[LabelledValue, ...] = (LabelledValue("the market ended", word),)
         if state.service.embedded:
-            ended = (*ended, Said("clock", "world time"))
+            ended = (*ended, LabelledValue("clock", "world time"))
         outcome = Link("outcome", held.resolves_at, ended)
     by = "this desk, by itself" if run.by_itself else "you"
-    ordered = Link("ordered", run.opened_at, (Said("by", by), Said("venue", run.venue.value)))
+    ordered = Link(
+        "ordered", run.opened_at, (LabelledValue("by", by), LabelledValue("venue", run.venue.value))
+    )
     steps = tuple(Link(one.step.value, one.at, ()) for one in run.steps)
-    ends = [Said("state", f"{ticket.state.value}: {run.words}".rstrip(": "))]
+    ends = [LabelledValue("state", f"{ticket.state.value}: {run.words}".rstrip(": "))]
     if run.amount:
-        ends.append(Said("pays", run.amount, Unit.MONEY))
+        ends.append(LabelledValue("pays", int(run.amount), Unit.MONEY))
     if run.tx_hash:
-        ends.append(Said("transaction", run.tx_hash))
+        ends.append(LabelledValue("transaction", run.tx_hash))
     end = Link("payout", run.settled_at, tuple(ends), when="it has no end yet")
-    return Chain(title, (position, outcome, ordered, *steps, end))
+    return TradeHistory(title, (position, outcome, ordered, *steps, end))
 
 
 def _is_row(ticket: TicketView, trade: TradeView) -> bool:
@@ -178,9 +183,9 @@ def _is_row(ticket: TicketView, trade: TradeView) -> bool:
     return ticket.kind == FILL and ticket.ticket_id == fill_id(trade)
 
 
-def _chain(title: str, known: _Known) -> Chain:
+def _chain(title: str, known: _Known) -> TradeHistory:
     links = (_signal(known), _reasoning(known), _quote(known), _fill(known), _monitor(known))
-    return Chain(title, (*links, *_exits(known)))
+    return TradeHistory(title, (*links, *_exits(known)))
 
 
 # -- before it traded ---------------------------------------------------------------------------
@@ -221,10 +226,10 @@ def _signal(known: _Known) -> Link:
     if mirrored is not None:
         wallet = mirrored.label or mirrored.wallet
         said = (
-            Said("from", f"wallet {wallet}"),
-            Said("its price", mirrored.price, Unit.PRICE),
-            Said("its size", mirrored.size, Unit.SHARES),
-            Said("state", mirrored.state.value),
+            LabelledValue("from", f"wallet {wallet}"),
+            LabelledValue("its price", mirrored.price, Unit.PRICE),
+            LabelledValue("its size", int(mirrored.size), Unit.SHARES),
+            LabelledValue("state", mirrored.state.value),
         )
         return Link("signal", mirrored.at, said)
     data = () if entry is None else entry.signal_data
@@ -232,9 +237,13 @@ def _signal(known: _Known) -> Link:
     if not data and held is not None:
         data = tuple((name, str(value)) for name, value in held.signal_data.items())
     if data:
-        skill = () if entry is None or not entry.skill_slug else (Said("skill", entry.skill_slug),)
+        skill = (
+            ()
+            if entry is None or not entry.skill_slug
+            else (LabelledValue("skill", entry.skill_slug),)
+        )
         when = None if held is None else held.created_at
-        said = (*skill, *(Said(name, value) for name, value in data))
+        said = (*skill, *(LabelledValue(name, value) for name, value in data))
         return Link("signal", when, said, when=WITH_IT)
     return Link("signal", missing=_unfilled(known) or "none: nobody gave one with the order")
 
@@ -257,13 +266,13 @@ def _reasoning(known: _Known) -> Link:
     words = words or ("" if held is None else held.reasoning)
     if not words:
         return Link("reasoning", missing=_unfilled(known) or "none was given")
-    who = () if entry is None or not entry.source else (Said("by", entry.source),)
+    who = () if entry is None or not entry.source else (LabelledValue("by", entry.source),)
     decided = (
-        (Said("allowed", "by you, at another size" if held.decided_amount else "by you"),)
+        (LabelledValue("allowed", "by you, at another size" if held.decided_amount else "by you"),)
         if held is not None and held.status is not HeldStatus.WAITING
         else ()
     )
-    said = (Said("", words), *who, *decided)
+    said = (LabelledValue("", words), *who, *decided)
     return Link("reasoning", None if held is None else held.decided_at, said, when=WITH_IT)
 
 
@@ -271,17 +280,17 @@ def _quote(known: _Known) -> Link:
     """What it expected to pay: the price before, the bound, what the person was shown."""
     entry, held, mirrored = known.entry, _held(known), _mirrored(known)
     ticket = known.ticket or _ticket_of(known)
-    said: list[Said] = []
+    said: list[LabelledValue] = []
     if entry is not None and entry.price_before is not None:
-        said.append(Said("price before", entry.price_before, Unit.PRICE))
+        said.append(LabelledValue("price before", entry.price_before, Unit.PRICE))
     if held is not None and held.average is not None:
-        said.append(Said("quoted average", held.average, Unit.PRICE))
+        said.append(LabelledValue("quoted average", held.average, Unit.PRICE))
     if mirrored is not None:
-        said.append(Said("at most", mirrored.price_max, Unit.PRICE))
+        said.append(LabelledValue("at most", mirrored.price_max, Unit.PRICE))
     if ticket is not None and ticket.amount:
-        said.append(Said("amount asked", ticket.amount, Unit.MONEY))
+        said.append(LabelledValue("amount asked", int(ticket.amount), Unit.MONEY))
     if ticket is not None and ticket.shares:
-        said.append(Said("shares asked", ticket.shares, Unit.SHARES))
+        said.append(LabelledValue("shares asked", int(ticket.shares), Unit.SHARES))
     if not said:
         return Link("quote", missing=_unfilled(known) or "not known: quotes are not kept")
     asked = None if ticket is None else ticket.sent_at or ticket.opened_at
@@ -296,26 +305,28 @@ def _fill(known: _Known) -> Link:
     if entry is None:
         if ticket is None:
             return Link("fill", missing=_no_entry(known))
-        ending = Said("order", f"{ticket.state.value}: {ticket.outcome}".rstrip(": "))
+        ending = LabelledValue("order", f"{ticket.state.value}: {ticket.outcome}".rstrip(": "))
         return Link("fill", ticket.settled_at, (ending,))
     said = [
-        Said(entry.did, entry.shares, Unit.SHARES),
-        Said("for", entry.cost, Unit.MONEY),
-        Said("venue", entry.venue.value),
-        Said("status", entry.status.value),
+        LabelledValue(entry.did, int(entry.shares), Unit.SHARES),
+        LabelledValue("for", int(entry.cost), Unit.MONEY),
+        LabelledValue("venue", entry.venue.value),
+        LabelledValue("status", entry.status.value),
     ]
     if entry.average is not None:
-        said.insert(2, Said("average", entry.average, Unit.PRICE))
+        said.insert(2, LabelledValue("average", entry.average, Unit.PRICE))
     if entry.fee:
-        said.append(Said("fee", entry.fee, Unit.MONEY))
+        said.append(LabelledValue("fee", int(entry.fee), Unit.MONEY))
     if entry.average is not None and entry.price_before is not None:
-        said.append(Said("slippage", entry.average - entry.price_before, Unit.POINTS))
+        said.append(LabelledValue("slippage", entry.average - entry.price_before, Unit.POINTS))
     if entry.price_after is not None:
-        said.append(Said("price after", entry.price_after, Unit.PRICE))
+        said.append(LabelledValue("price after", entry.price_after, Unit.PRICE))
     others = [one for one in known.trades if one.deal is entry.deal and one is not entry]
     if others:
-        more = Micros(sum(one.shares for one in others))
-        said.append(Said(f"{len(others)} other {_MANY[entry.deal]}", more, Unit.SHARES))
+        more = sum_of(one.shares for one in others)
+        said.append(
+            LabelledValue(f"{len(others)} other {_MANY[entry.deal]}", int(more), Unit.SHARES)
+        )
     return Link("fill", entry.at, tuple(said))
 
 
@@ -326,24 +337,24 @@ def _monitor(known: _Known) -> Link:
     risk = known.state.risk
     monitor = risk.monitor(known.holding)
     alerts = [one for one in risk.alerts if one.holding == known.holding]
-    said: list[Said] = []
+    said: list[LabelledValue] = []
     if monitor is not None:
-        said.append(Said("set", "by the buy" if monitor.automatic else "by hand"))
+        said.append(LabelledValue("set", "by the buy" if monitor.automatic else "by hand"))
         if monitor.stop_price is not None:
-            said.append(Said("stop at", monitor.stop_price, Unit.PRICE))
+            said.append(LabelledValue("stop at", monitor.stop_price, Unit.PRICE))
         if monitor.target_price is not None:
-            said.append(Said("target at", monitor.target_price, Unit.PRICE))
+            said.append(LabelledValue("target at", monitor.target_price, Unit.PRICE))
         if monitor.mark is not None:
-            said.append(Said("price now", monitor.mark, Unit.PRICE))
-        said.append(Said("state", monitor.state.value))
+            said.append(LabelledValue("price now", monitor.mark, Unit.PRICE))
+        said.append(LabelledValue("state", monitor.state.value))
     said += [_alert(one) for one in alerts]
     if not said:
         return Link("monitor", missing="none: nothing guards this side")
     return Link("monitor", alerts[0].breached_at if alerts else None, tuple(said))
 
 
-def _alert(alert: AlertView) -> Said:
-    return Said("alert", f"{alert.reason}: {alert.state.value}")
+def _alert(alert: AlertView) -> LabelledValue:
+    return LabelledValue("alert", f"{alert.reason}: {alert.state.value}")
 
 
 def _exits(known: _Known) -> Iterator[Link]:
@@ -364,10 +375,13 @@ def _exits(known: _Known) -> Iterator[Link]:
     closed = next((one for one in ended if one.key == known.holding), None)
     if closed is not None and closed.outcome is not None:
         word = "YES" if closed.outcome else "NO"
-        said = (Said("outcome", word), Said("realized", closed.made, Unit.PNL))
+        said = (
+            LabelledValue("outcome", word),
+            LabelledValue("realized", int(closed.made), Unit.PNL),
+        )
         if known.state.service.embedded:
             # All other links have wall time.
-            said = (*said, Said("clock", "world time"))
+            said = (*said, LabelledValue("clock", "world time"))
         yield Link("exit", closed.resolves_at, said)
     elif not sales and not exits:
         held = known.state.position(known.holding)
@@ -377,36 +391,43 @@ def _exits(known: _Known) -> Iterator[Link]:
             yield Link("exit", said=_open(held), when="not yet")
 
 
-def _open(held: PositionView) -> tuple[Said, ...]:
+def _open(held: PositionView) -> tuple[LabelledValue, ...]:
     """Not sold yet: what it is worth."""
-    said = [Said("held", held.shares, Unit.SHARES), Said("mark", held.mark_value, Unit.MONEY)]
+    said = [
+        LabelledValue("held", int(held.shares), Unit.SHARES),
+        LabelledValue("mark", int(held.mark_value), Unit.MONEY),
+    ]
     if held.exit_value is not None:
-        said.append(Said("exit now", held.exit_value, Unit.MONEY))
-    return (*said, Said("unrealized", held.unrealized, Unit.PNL))
+        said.append(LabelledValue("exit now", int(held.exit_value), Unit.MONEY))
+    return (*said, LabelledValue("unrealized", int(held.unrealized), Unit.PNL))
 
 
 def _sale(sale: TradeView, exits: list[ExitView]) -> Link:
-    said = [Said("sold" if sale.deal is Deal.SALE else "redeemed", sale.shares, Unit.SHARES)]
-    said.append(Said("for", sale.cost, Unit.MONEY))
+    said = [
+        LabelledValue(
+            "sold" if sale.deal is Deal.SALE else "redeemed", int(sale.shares), Unit.SHARES
+        )
+    ]
+    said.append(LabelledValue("for", int(sale.cost), Unit.MONEY))
     if sale.average is not None:
-        said.append(Said("average", sale.average, Unit.PRICE))
+        said.append(LabelledValue("average", sale.average, Unit.PRICE))
     if sale.fee:
-        said.append(Said("fee", sale.fee, Unit.MONEY))
+        said.append(LabelledValue("fee", int(sale.fee), Unit.MONEY))
     if sale.pnl is not None:
-        said.append(Said("P&L", sale.pnl, Unit.PNL))
+        said.append(LabelledValue("P&L", int(sale.pnl), Unit.PNL))
     cause = next((one.cause for one in exits if abs(one.at - sale.at) <= 1.0), "")
     if cause or sale.reasoning:
-        said.append(Said("because", cause or sale.reasoning))
+        said.append(LabelledValue("because", cause or sale.reasoning))
     return Link("exit", sale.at, tuple(said))
 
 
 def _exit(one: ExitView) -> Link:
     said = [
-        Said("sold", one.shares, Unit.SHARES),
-        Said("for", one.proceeds, Unit.MONEY),
-        Said("because", one.cause),
-        Said("by", "the service" if one.by_service else "this desk, or another client"),
+        LabelledValue("sold", int(one.shares), Unit.SHARES),
+        LabelledValue("for", int(one.proceeds), Unit.MONEY),
+        LabelledValue("because", one.cause),
+        LabelledValue("by", "the service" if one.by_service else "this desk, or another client"),
     ]
     if one.pnl is not None:
-        said.append(Said("P&L", one.pnl, Unit.PNL))
+        said.append(LabelledValue("P&L", int(one.pnl), Unit.PNL))
     return Link("exit", one.at, tuple(said))

@@ -18,13 +18,13 @@ from service_tui.desk.rails import spending_day_began
 from service_tui.desk.slices.redemption import CallView
 from service_tui.desk.vault import Vault
 from service_tui.loading import imported
-from service_tui.signing.chain import Answer, Chain, Parameter, Receipt
+from service_tui.signing.chain import Answer, ChainReader, Parameter, Receipt
 from service_tui.signing.contracts import Contracts
 from service_tui.signing.errors import ChainError, MalformedError
-from service_tui.signing.policy import GWEI, Judged, Policy, Price
+from service_tui.signing.policy import GWEI, Judged, Price, SigningPolicy
 from service_tui.signing.skew import check_skew
 from service_tui.signing.transactions import Transaction, digest_of, sign_transaction
-from service_tui.storage.chain_runs import ChainRun, ChainRuns, Signed
+from service_tui.storage.chain_runs import ChainRun, ChainRuns, RunSignature
 from service_tui.units import Micros
 from service_tui.wire.chain import BroadcastBody, BroadcastRequest, RpcRequest
 from service_tui.wire.endpoints.wallet import BROADCAST, CHAIN_RPC
@@ -77,18 +77,18 @@ class Watch:
 class ChainLine:
     """Asks the chain through the service, signs under the policy, and sends what was signed."""
 
-    def __init__(self, ports: Ports, runs: ChainRuns, vault: Vault, policy: Policy) -> None:
+    def __init__(self, ports: Ports, runs: ChainRuns, vault: Vault, policy: SigningPolicy) -> None:
         self._ports = ports
         self._checked = False
         self.runs = runs
         self.vault = vault
         self.policy = policy
-        self._chain: Chain | None = None
+        self._chain: ChainReader | None = None
         self._contracts: Contracts | None = None
         self.turn = asyncio.Lock()
         """Held from the moment a nonce is read until what takes it is on disk."""
 
-    async def chain(self) -> Chain:
+    async def chain(self) -> ChainReader:
         """The node, asked over our own line; the first call imports web3 in a thread."""
         if self._chain is None:
             await imported("service_tui.signing.node")
@@ -151,7 +151,7 @@ class ChainLine:
         began = spending_day_began(self._ports.now(), self._ports.client.skew_s or 0.0)
         return sum(cost_max(run) for run in self.runs.signed_since(wallet, began))
 
-    async def sign(self, number: int, body: Body, wallet: str) -> Signed:
+    async def sign(self, number: int, body: Body, wallet: str) -> RunSignature:
         """Sign what the run says, and keep it before anybody is told of it.
 
         Returns:
@@ -167,7 +167,7 @@ class ChainLine:
         check_skew(self._ports.client.skew_s or 0.0)
         signer = self.vault.signer_of(wallet)
         made = await asyncio.to_thread(sign_transaction, transaction_of(body.to_sign), signer)
-        signed = Signed(made.transaction.nonce, made.hex, made.tx_hash)
+        signed = RunSignature(made.transaction.nonce, made.hex, made.tx_hash)
         await self.runs.sign(number, "broadcast", frozen(body), signed, now=self._ports.now())
         return signed
 

@@ -52,7 +52,7 @@ FIXES: Final = {
 }
 
 
-class Refusal(Exception):
+class RunRefusal(Exception):
     """Why a run ends here; nothing was signed."""
 
     def __init__(self, reason: NoReason, words: str, fix: str = "") -> None:
@@ -62,42 +62,46 @@ class Refusal(Exception):
         self.fix = fix or FIXES.get(reason, "")
 
 
-def refusal_of(answer: RedeemBody) -> Refusal:
+def refusal_of(answer: RedeemBody) -> RunRefusal:
     """What the service's no means."""
     words = answer.error or "the service says no without a reason"
     said = words.lower()
     told = next((reason for word, reason in _TOPICS if word in said), NoReason.SERVICE)
     reason = _CODES.get((answer.error_code or "").upper(), told)
-    return Refusal(reason, words, answer.fix or answer.error_hint or "")
+    return RunRefusal(reason, words, answer.fix or answer.error_hint or "")
 
 
-def refusal_for(error: SigningError) -> Refusal:
+def refusal_for(error: SigningError) -> RunRefusal:
     """What an error of the signing room means; a call that was refused is told decoded."""
     match error:
         case NotRedeemableError():
-            return Refusal(_OBSTACLES[error.obstacle], str(error))
+            return RunRefusal(_OBSTACLES[error.obstacle], str(error))
         case PolicyRefusedError(rule=Rule.TIME):
-            return Refusal(NoReason.CHAIN, str(error), "see which clock is right, then try again")
+            return RunRefusal(
+                NoReason.CHAIN, str(error), "see which clock is right, then try again"
+            )
         case PolicyRefusedError():
             decoded = f" ({'; '.join(error.decoded)})" if error.decoded else ""
-            return Refusal(NoReason.OUTSIDE_POLICY, f"{error}{decoded}")
+            return RunRefusal(NoReason.OUTSIDE_POLICY, f"{error}{decoded}")
         case _:
             reason = next((why for kind, why in _KINDS if isinstance(error, kind)), None)
-            return Refusal(reason or NoReason.OUTSIDE_POLICY, str(error))
+            return RunRefusal(reason or NoReason.OUTSIDE_POLICY, str(error))
 
 
-def against(row: RedemptionRow | None) -> Refusal | None:
+def against(row: RedemptionRow | None) -> RunRefusal | None:
     """Why a position cannot be redeemed from here, by what the queue says of it."""
     if row is None or row.is_ready:
-        gone = Refusal(NoReason.SERVICE, "the queue does not have this position any more")
+        gone = RunRefusal(NoReason.SERVICE, "the queue does not have this position any more")
         return gone if row is None else None
     if row.manual or row.venue is Venue.SOL:
-        return Refusal(NoReason.MANUAL, BY_HAND, "open the venue's dashboard in your browser")
+        return RunRefusal(NoReason.MANUAL, BY_HAND, "open the venue's dashboard in your browser")
     if row.stage is Stage.REDEEMED:
-        return Refusal(NoReason.ALREADY, "it is redeemed already")
+        return RunRefusal(NoReason.ALREADY, "it is redeemed already")
     if row.lost:
-        return Refusal(NoReason.LOST, "the position lost: it pays nothing, and nothing is burned")
-    return Refusal(NoReason.NOT_FINAL, row.next_words, "try again when it is ready")
+        return RunRefusal(
+            NoReason.LOST, "the position lost: it pays nothing, and nothing is burned"
+        )
+    return RunRefusal(NoReason.NOT_FINAL, row.next_words, "try again when it is ready")
 
 
 _KINDS: Final[tuple[tuple[type[SigningError], NoReason], ...]] = (

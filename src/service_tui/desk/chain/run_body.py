@@ -20,7 +20,7 @@ Fields = dict[str, Any]
 """A record's fields as JSON gives them; every use below makes typed values of them."""
 
 
-class Changes(TypedDict, total=False):
+class RunChanges(TypedDict, total=False):
     """What of a run changes as it goes on."""
 
     state: ChainRunState
@@ -68,7 +68,7 @@ class Body:
     confirmed: bool = False
     begun: int = 0
 
-    def with_run(self, **changes: Unpack[Changes]) -> "Body":
+    def with_run(self, **changes: Unpack[RunChanges]) -> "Body":
         """The same with other fields of the run."""
         return replace(self, run=replace(self.run, **changes))
 

@@ -13,11 +13,13 @@ from typing import Final, Unpack
 
 from service_tui.client.errors import OutcomeUnknownError, ServiceError
 from service_tui.desk.chain.line import ChainLine, Watch
-from service_tui.desk.chain.refusing import FIXES, Refusal, refusal_for
-from service_tui.desk.chain.run_body import Body, Changes, frozen
-from service_tui.desk.enduring import fault_words
+from service_tui.desk.chain.refusing import FIXES, RunRefusal, refusal_for
+from service_tui.desk.chain.run_body import Body, RunChanges, frozen
+from service_tui.desk.changes import Changed
+from service_tui.desk.enduring import fault_text
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.records import NoticeKind
 from service_tui.desk.slices.redemption import (
     CONFIRM_WAIT_S,
@@ -27,7 +29,6 @@ from service_tui.desk.slices.redemption import (
     Step,
     StepView,
 )
-from service_tui.desk.slices.wallet import ChainRunChanged
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import ChainError, SigningError
 from service_tui.storage.chain_runs import ChainRun
@@ -118,7 +119,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
                 again_s = min(AGAIN_MAX_S, again_s * 2)
         except StorageError as error:
             # Nothing is done that does not stand on disk before; it goes on from there.
-            self.show(words=f"{error}; nothing further was done", fix="free disk space")
+            self.show(words=f"{error}; nothing further was done", fix=Fix.FREE_DISK)
 
     async def _went(self) -> str | None:
         """Take steps as far as they go.
@@ -133,12 +134,12 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         try:
             while self.step in steps:
                 await steps[self.step]()
-        except Refusal as refusal:
+        except RunRefusal as refusal:
             await self._refuse(refusal)
         except StorageError:
             raise
         except Exception as error:  # noqa: BLE001  (an answer from outside must not end the desk)
-            return fault_words(error)
+            return fault_text(error)
         return None
 
     # -- after a crash ---------------------------------------------------------------------------
@@ -154,7 +155,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         if self.is_aside:
             self.show(
                 words=f"set aside: the program ended {DEATHS_MAX} times while it took this step",
-                fix="redeem it again to have the step taken once more",
+                fix=Fix.REDEEM_AGAIN,
             )
 
     async def hold_steady(self) -> None:
@@ -187,7 +188,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         """
         try:
             await self._sign()
-        except Refusal as refusal:
+        except RunRefusal as refusal:
             await self._refuse(refusal)
             return False
         return True
@@ -218,7 +219,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         """Sign while this run holds the line's turn."""
         to_sign = self.body.to_sign
         if to_sign is None or not self.body.confirmed:
-            raise Refusal(NoReason.OUTSIDE_POLICY, "nobody has confirmed this", "begin anew")
+            raise RunRefusal(NoReason.OUTSIDE_POLICY, "nobody has confirmed this", "begin anew")
         body = self.told(Step.SIGNED, f"nonce {to_sign.nonce}").with_run(words="sent now")
         try:
             await self.check()
@@ -235,7 +236,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         place = await self.line.place(self.wallet)
         shown = self.body.run.call
         if not place.suits(nonce) or place.gap > (0 if shown is None else shown.gap):
-            raise Refusal(
+            raise RunRefusal(
                 NoReason.CHAIN,
                 f"place {nonce} of the wallet was taken meanwhile; nothing was signed",
                 "look at it again, and confirm it again",
@@ -322,7 +323,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
             state=ChainRunState.UNCONFIRMED,
             reason=NoReason.TIMEOUT,
             words="broadcast, and not confirmed within 60 seconds; it is looked for",
-            fix="check the hash; it is never signed again",
+            fix=Fix.CHECK_HASH,
         )
         words = f"broadcast, unconfirmed: {self.view.question}"
         self.ports.say(Noticed("warn", words, NoticeKind.FILL))
@@ -357,7 +358,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         if self.is_stuck:
             self.show(
                 words=f"place {nonce} never comes: the wallet stands at {place.nonce}",
-                fix="abandon it with X; then it can be redeemed anew",
+                fix=Fix.ABANDON,
             )
 
     async def abandon(self) -> bool:
@@ -379,14 +380,14 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
     # -- the journal -----------------------------------------------------------------------------
 
-    def show(self, **changes: Unpack[Changes]) -> None:
+    def show(self, **changes: Unpack[RunChanges]) -> None:
         """Show the run with other words; the journal keeps its steps alone."""
         self.body = self.body.with_run(**changes)
         self.say()
 
     def say(self) -> None:
         """Show the run as it stands."""
-        self.ports.say(ChainRunChanged(self.body.run))
+        self.ports.say(Changed(self.body.run))
 
     def told(self, done: Step | None, said: str) -> Body:
         """The body with one step more."""
@@ -396,7 +397,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         return self.body.with_run(steps=(*run.steps, StepView(done, self.ports.now(), said)))
 
     async def move(
-        self, step: str, *, done: Step | None = None, said: str = "", **changes: Unpack[Changes]
+        self, step: str, *, done: Step | None = None, said: str = "", **changes: Unpack[RunChanges]
     ) -> None:
         """Write down what was done and what comes next, then show it."""
         body = replace(self.told(done, said).with_run(**changes), begun=1)
@@ -405,7 +406,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self.say()
 
     async def settle(
-        self, step: str, *, done: Step | None = None, **changes: Unpack[Changes]
+        self, step: str, *, done: Step | None = None, **changes: Unpack[RunChanges]
     ) -> None:
         """Write down the end, then show it."""
         now = self.ports.now()
@@ -419,7 +420,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         reason = NoReason.REVERTED
         await self.settle(FAILED, state=ChainRunState.FAILED, reason=reason, words=words, fix=fix)
 
-    async def _refuse(self, refusal: Refusal) -> None:
+    async def _refuse(self, refusal: RunRefusal) -> None:
         waits = refusal.reason is NoReason.NOT_FINAL
         await self.settle(
             REFUSED,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.redemption import RedemptionRow, Stage
 from service_tui.desk.slices.wallet import CheckView, Ownership, WalletView
 from service_tui.desk.translate import UNTRANSLATABLE, amount
@@ -14,9 +15,6 @@ from service_tui.wire.positions import PositionBody
 from service_tui.wire.redemption import RedemptionBody
 from service_tui.wire.settings import SettingsBody
 from service_tui.wire.wallet import WalletBody
-
-NATIVE: Final = "native"
-"""How the wire says that the service holds the key. Source: spec, "Settings"."""
 
 BY_HAND: Final = "by hand only: on the dashboard of the venue, where you are signed in"
 LOST: Final = "lost: the other side won, and nothing is to be redeemed"
@@ -166,13 +164,13 @@ def wallet_of_settings(body: SettingsBody, known: WalletView) -> WalletView:
                 _NAMES["linked"],
                 is_done=external,
                 says=f"{owner.value}, {address}" if address else "no wallet",
-                fix="" if external else "press K to keep a key here, then l to link its wallet",
+                fix="" if external else Fix.LINK_WALLET,
             ),
             CheckView(
                 _NAMES["approvals"],
                 is_done=body.polymarket_allowances_set,
                 says="given" if body.polymarket_allowances_set else "not given",
-                fix="" if body.polymarket_allowances_set else "press A to see and give them",
+                fix="" if body.polymarket_allowances_set else Fix.GIVE_APPROVALS,
             ),
             CheckView(
                 _NAMES["enabled"],
@@ -208,11 +206,11 @@ _NOT: Final = {
 """What a line says that is not done: never the words of one that is."""
 
 _FIXES: Final = {
-    "claimed": "leave this, press 7, then C on this desk's agent; or open its claim page",
-    "enabled": "press R: it is asked once more, then allowed",
-    "linked": "press K to keep a key here, then l to link its wallet",
-    "credentials": "press C: a proof is signed that moves nothing",
-    "approvals": "press A to see and give them",
+    "claimed": Fix.CLAIM,
+    "enabled": Fix.ALLOW_REAL_TRADES,
+    "linked": Fix.LINK_WALLET,
+    "credentials": Fix.MAKE_CREDENTIALS,
+    "approvals": Fix.GIVE_APPROVALS,
 }
 """What the wallet's page does itself, by its key."""
 

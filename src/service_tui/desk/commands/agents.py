@@ -24,7 +24,7 @@ class SetLeash(Command):
     wait_s: int = 300
     skill_slug: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         who = f"{self.name} with {self.skill_slug}" if self.skill_slug else self.name
         if self.mode is None:
@@ -48,7 +48,7 @@ class ApproveHeld(Command):
     amount: Micros | None = None
     confirmed: bool = False
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         size = "" if self.amount is None else f" for {decimal(self.amount):,.2f}"
         return f"approve{size}: {self.what}"
@@ -64,7 +64,7 @@ class RefuseHeld(Command):
     what: str
     reason: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"refuse: {self.what}"
 
@@ -78,7 +78,7 @@ class WatchAgent(Command):
     agent_id: str = ""
     run_id: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"watch {self.agent_id}"
 
@@ -91,7 +91,7 @@ class PauseAll(Command):
 
     paused: bool
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "pause all agents" if self.paused else "let all agents buy again"
 
@@ -116,7 +116,7 @@ class StartSkill(Command):
     budget: Micros | None = None
     granted: bool = False
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         how = f"every {self.every_s} s" if self.pace is Pace.EVERY else self.pace.value
         return f"run {self.skill_slug} {how} as {self.name or 'a new agent'}"
@@ -131,7 +131,7 @@ class StopSkill(Command):
     run_id: str
     what: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"stop {self.what or self.run_id}"
 
@@ -145,7 +145,7 @@ class RestartSkill(Command):
     run_id: str
     what: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"restart {self.what or self.run_id}"
 
@@ -160,7 +160,7 @@ class DetachSkill(Command):
     detached: bool = True
     what: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"{'detach' if self.detached else 'keep'} {self.what or self.run_id}"
 
@@ -173,7 +173,7 @@ class InstallSkill(Command):
 
     path: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"install the skill in {self.path}"
 
@@ -186,7 +186,7 @@ class ExportData(Command):
 
     folder: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"export to {self.folder}" if self.folder else "export"
 
@@ -197,7 +197,7 @@ class ReadLog(Command):
 
     kind: ClassVar[str] = "log"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "verify the action log"
 
@@ -208,7 +208,7 @@ class ReadDay(Command):
 
     kind: ClassVar[str] = "day"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "read the day of all agents"
 
@@ -221,7 +221,7 @@ class NoteConfirmed(Command):
 
     what: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return self.what
 
@@ -254,7 +254,7 @@ class Govern(Command):
     name: str = ""
     plan: Plan | None = None
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         tail = f" to {self.plan.value}" if self.plan is not None else ""
         return f"{self.act.value} {self.name or 'new agents'}{tail}"

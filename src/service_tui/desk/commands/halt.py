@@ -13,7 +13,7 @@ class Halt(Command):
 
     kind: ClassVar[str] = "halt"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "halt"
 
@@ -30,7 +30,7 @@ class Resume(Command):
 
     word: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "resume trading"
 
@@ -43,6 +43,6 @@ class ExitAll(Command):
 
     holdings: tuple[str, ...]
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"exit {counted(len(self.holdings), 'position')}"

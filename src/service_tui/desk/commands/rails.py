@@ -21,13 +21,13 @@ class SetRail(Command):
     figure: int | None
     own: bool = False
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         whose = "this desk's own" if self.own else "the service's"
-        return f"{RULES[self.rail].name}: {figure_in_words(self.rail, self.figure)} ({whose})"
+        return f"{RULES[self.rail].name}: {rail_figure_text(self.rail, self.figure)} ({whose})"
 
 
-def figure_in_words(rail: Rail, figure: int | None) -> str:
+def rail_figure_text(rail: Rail, figure: int | None) -> str:
     """A figure of a rail as it is said; None is "no limit"."""
     if figure is None:
         return "no limit"
@@ -42,7 +42,7 @@ class SetDefaults(Command):
 
     defaults: RiskDefaults
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         stop, target = self.defaults.stop_loss_pct, self.defaults.take_profit_pct
         below = "no stop" if stop is None else f"stop {stop:.1%} down"
@@ -59,6 +59,6 @@ class SetPaused(Command):
 
     paused: bool
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "pause trading" if self.paused else "resume trading"

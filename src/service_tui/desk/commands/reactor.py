@@ -19,7 +19,7 @@ class MirrorSignal(Command):
     signal_id: str
     question: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"mirror a signal{f', {self.question}' if self.question else ''}"
 
@@ -33,7 +33,7 @@ class MirrorAllFrom(Command):
     wallet: str
     label: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"mirror every signal of {self.label or self.wallet}"
 
@@ -46,7 +46,7 @@ class DismissSignal(Command):
 
     signal_id: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "dismiss a signal"
 
@@ -65,7 +65,7 @@ class SetWalletPolicy(Command):
     policy: Policy
     label: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"signals of {self.label or self.address}: {self.policy.value}"
 
@@ -79,7 +79,7 @@ class LabelWallet(Command):
     address: str
     label: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"call {self.address} {self.label!r}" if self.label else f"unname {self.address}"
 
@@ -93,7 +93,7 @@ class FollowWallet(Command):
     address: str
     label: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"follow {self.label or self.address}"
 
@@ -107,7 +107,7 @@ class UnfollowWallet(Command):
     address: str
     label: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"unfollow {self.label or self.address}"
 
@@ -131,7 +131,7 @@ class SetReactorConfig(Command):
     enabled: bool | None = None
     price_buffer: float | None = None
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         if self.enabled is not None:
             return "switch the reactor on" if self.enabled else "pause the reactor"
@@ -144,6 +144,6 @@ class ResetBreaker(Command):
 
     kind: ClassVar[str] = "breaker"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "reset the circuit breaker"

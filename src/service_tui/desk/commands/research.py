@@ -23,7 +23,7 @@ class RunBacktest(Command):
     venue: Venue = Venue.SIM
     sweep: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         what = "sweep" if self.sweep else "backtest"
         return f"{what} {self.skill} over {self.days} days"
@@ -46,7 +46,7 @@ class StartSession(Command):
     repository: str = ""
     allows_shell: bool = False
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"start the session {self.name} on {self.skill}"
 
@@ -59,7 +59,7 @@ class EndSession(Command):
 
     skill: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"turn autoresearch off for {self.skill}"
 
@@ -72,7 +72,7 @@ class ResetSession(Command):
 
     skill: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"begin a fresh baseline of {self.skill}"
 
@@ -86,6 +86,6 @@ class ShowDiff(Command):
     key: str
     commit: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"show the diff of {self.commit}"

@@ -24,7 +24,7 @@ class SetMonitor(Command):
     target_pct: float | None
     question: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         stop = "no stop" if self.stop_pct is None else f"stop {self.stop_pct:.1%} down"
         target = "no target" if self.target_pct is None else f"target {self.target_pct:.1%} up"
@@ -39,7 +39,7 @@ class SetMonitors(Command):
 
     monitors: tuple[SetMonitor, ...]
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"monitor {counted(len(self.monitors), 'position')}"
 
@@ -55,7 +55,7 @@ class RemoveMonitor(Command):
     venue: Venue
     question: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"remove the monitor of {self.side.value.upper()}"
 
@@ -68,7 +68,7 @@ class ExitAlert(Command):
 
     alert_id: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "exit for an alert now"
 
@@ -85,9 +85,9 @@ class SetPriceAlert(Command):
     threshold: float
     question: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
-        where = f"{self.condition.in_words} {self.threshold:.4f}"
+        where = f"{self.condition.describe} {self.threshold:.4f}"
         return f"tell when {self.side.value.upper()} is {where}"
 
 
@@ -99,6 +99,6 @@ class RemovePriceAlert(Command):
 
     alert_id: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "forget a price alert"

@@ -14,7 +14,7 @@ class SetSpeed(Command):
 
     speed: int
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "pause the world" if self.speed == 0 else f"run the world at {self.speed}x"
 
@@ -28,7 +28,7 @@ class WatchMarket(Command):
     market_id: str | None
     span_s: int = 0
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"watch {self.market_id}"
 
@@ -39,7 +39,7 @@ class Refresh(Command):
 
     kind: ClassVar[str] = "refresh"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "refresh"
 
@@ -53,7 +53,7 @@ class SetStar(Command):
     market_id: str
     on: bool
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"{'star' if self.on else 'unstar'} {self.market_id}"
 
@@ -67,7 +67,7 @@ class SetPreference(Command):
     name: str
     value: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"remember {self.name}"
 
@@ -78,6 +78,6 @@ class Forget(Command):
 
     kind: ClassVar[str] = "forget"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "forget what was shown"

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from service_tui.desk.command import Command
 from service_tui.desk.slices.holding_key import holding_key
-from service_tui.desk.slices.orders import price_in_words
+from service_tui.desk.slices.orders import limit_text
 from service_tui.terms import MONEY_OF, Action, Side, Venue, counted, venue_marked
 from service_tui.units import Micros, decimal
 
@@ -44,22 +44,22 @@ class PlaceTrade(Command):
         """Row key of the position that the order adds to or takes from."""
         return holding_key(self.market_id, self.side, self.venue)
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it; one for real money says so, and names its venue."""
         unit = f" {MONEY_OF[self.venue]}" if self.action is Action.BUY else ""
-        return venue_marked(self.bare_words(), self.venue, unit)
+        return venue_marked(self.bare_text(), self.venue, unit)
 
-    def bare_words(self) -> str:
+    def bare_text(self) -> str:
         """The order without its money and its venue."""
-        at = f" at {price_in_words(self.price)}" if self.rests and self.price else ""
+        at = f" at {limit_text(self.price)}" if self.rests and self.price else ""
         side = self.side.value.upper()
         if self.action is Action.BUY:
             return f"buy {side}{at} for {decimal(self.amount):,.2f}"
-        size = "all" if self.everything else _shares_in_words(self.shares)
+        size = "all" if self.everything else _shares_text(self.shares)
         return f"sell {size} {side}{at}"
 
 
-def _shares_in_words(shares: Micros) -> str:
+def _shares_text(shares: Micros) -> str:
     """Two decimals, or as many as it takes: a hundred-thousandth is not zero."""
     whole, _, part = f"{decimal(shares):,.5f}".partition(".")
     return f"{whole}.{part.rstrip('0'):0<2}"
@@ -74,9 +74,9 @@ class AskQuote(Command):
     request_id: int
     order: PlaceTrade
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
-        return f"quote: {self.order.in_words()}"
+        return f"quote: {self.order.describe()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class GiveUp(Command):
 
     ticket_id: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "close an order without a trace"
 
@@ -101,6 +101,6 @@ class CancelOrders(Command):
     order_ids: tuple[str, ...]
     what: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"cancel {self.what or counted(len(self.order_ids), 'open order')}"

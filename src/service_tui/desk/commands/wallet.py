@@ -42,7 +42,7 @@ class PrepareRedemption(Command):
         """Identity of its row."""
         return f"{self.market_id}:{self.side.value}"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"prepare the redemption of {self.side.value.upper()}"
 
@@ -67,7 +67,7 @@ class Redeem(Command):
         """Identity of its row."""
         return f"{self.market_id}:{self.side.value}"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"redeem {self.side.value.upper()}"
 
@@ -80,7 +80,7 @@ class RedeemAll(Command):
 
     keys: tuple[str, ...]
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"redeem {counted(len(self.keys), 'position')}"
 
@@ -93,7 +93,7 @@ class AbandonRun(Command):
 
     key: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "abandon a redemption"
 
@@ -106,7 +106,7 @@ class SetAutoRedeem(Command):
 
     on: bool
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"turn redeeming by itself {'on' if self.on else 'off'}"
 
@@ -120,7 +120,7 @@ class UnlockWallet(Command):
     passphrase: str = field(repr=False)
     address: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "unlock the wallet"
 
@@ -131,7 +131,7 @@ class LockWallet(Command):
 
     kind: ClassVar[str] = "wallet"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "lock the wallet"
 
@@ -145,7 +145,7 @@ class KeepKey(Command):
     passphrase: str = field(repr=False)
     secret: str = field(default="", repr=False)
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "import a key" if self.secret else "create a key"
 
@@ -159,7 +159,7 @@ class RemoveKey(Command):
     address: str
     tail: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"remove the key of {self.address}"
 
@@ -172,7 +172,7 @@ class AskLink(Command):
 
     address: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"read the challenge to link the wallet {self.address}"
 
@@ -189,7 +189,7 @@ class LinkWallet(Command):
     address: str
     nonce: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"link the wallet {self.address}"
 
@@ -200,7 +200,7 @@ class AskApprovals(Command):
 
     kind: ClassVar[str] = "wallet"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "look at the approvals"
 
@@ -214,7 +214,7 @@ class SetApprovals(Command):
     keys: tuple[str, ...]
     word: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return f"give {len(self.keys)} approvals"
 
@@ -225,7 +225,7 @@ class MakeCredentials(Command):
 
     kind: ClassVar[str] = "wallet"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "derive the venue's credentials"
 
@@ -236,7 +236,7 @@ class AllowReal(Command):
 
     kind: ClassVar[str] = "wallet"
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "allow this agent real trades"
 
@@ -250,7 +250,7 @@ class SetLive(Command):
     on: bool
     word: str = ""
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "switch real money on" if self.on else "switch real money off"
 
@@ -263,7 +263,7 @@ class SetPay(Command):
 
     day_max: Micros | None
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         if self.day_max is None:
             return "pay for no call"
@@ -278,6 +278,6 @@ class PayOffer(Command):
 
     offer_id: str
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it."""
         return "pay for one call"

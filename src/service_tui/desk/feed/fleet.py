@@ -11,16 +11,15 @@ from service_tui.desk.agents.translate import (
     reasoned_trade_view,
     result_view,
 )
+from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.facts import Fact
 from service_tui.desk.feed.polling import Read, Watched
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.fleet import (
-    AgentDetailSeen,
     AgentDetailView,
-    AgentNeedsSeen,
     AgentNeedView,
     HeldSeen,
-    LeashesSeen,
+    LeashView,
 )
 from service_tui.desk.translate import amount
 from service_tui.wire.base import timestamp
@@ -47,17 +46,17 @@ async def read_supervision(ports: Ports, watched: Watched) -> Read:
     held = await ports.client.call(DESK_HELD, query=HeldQuery(status="all"))
     views = tuple(held_view(body) for body in held.answer.held)
     facts: list[Fact] = [
-        LeashesSeen(tuple(leash_view(body) for body in leashes.answer.leashes)),
+        Loaded(LeashView, tuple(leash_view(body) for body in leashes.answer.leashes)),
         HeldSeen(
             tuple(view for view in views if view.is_waiting),
             tuple(view for view in views if not view.is_waiting),
         ),
-        AgentNeedsSeen(await _needs_of_others(ports)),
+        Loaded(AgentNeedView, await _needs_of_others(ports)),
     ]
     if watched.agent_id:
-        facts.append(AgentDetailSeen(await _detail_of(ports, watched.agent_id)))
+        facts.append(Changed(await _detail_of(ports, watched.agent_id)))
     elif ports.state().supervision.detail is not None:
-        facts.append(AgentDetailSeen(None))
+        facts.append(Removed(AgentDetailView))
     return facts, held.latency_s
 
 

@@ -12,10 +12,10 @@ from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.client.retry import next_delay
-from service_tui.desk.facts import Acted, FillsHeard, Listening, Noticed
+from service_tui.desk.facts import Acted, FillsReceived, Listening, Noticed
 from service_tui.desk.ports import Listen, Ports
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.log import Deed
+from service_tui.desk.slices.log import LogEvent
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.translate import fill_view
 from service_tui.wire.events import EventBody, EventKind, FillPart, MarketPart
@@ -28,29 +28,29 @@ def acts_of(body: EventBody) -> Iterator[Acted]:
         if order.state == "claimed":
             # No order at all: a position was redeemed, its money told by the event before.
             words = f"redeemed the position in {order.question or order.market_id}"
-            yield Acted(order.agent_name, Deed.RESULT, order.market_id, words)
+            yield Acted(order.agent_name, LogEvent.RESULT, order.market_id, words)
         else:
             words = f"{order.state}: {order.shares:.2f} shares of {order.market_id}"
-            yield Acted(order.agent_name, Deed.ORDER, order.order_id, words)
+            yield Acted(order.agent_name, LogEvent.ORDER, order.order_id, words)
     if body.agent is not None:
         agent = body.agent
         new = body.kind == EventKind.AGENT_REGISTERED
         stands = [agent.status.value, agent.plan.value, *agent.changed]
         words = f"{agent.name} {'registered' if new else 'changed'}: {', '.join(stands)}"
-        yield Acted(agent.name, Deed.AGENT, body.kind, words)
+        yield Acted(agent.name, LogEvent.AGENT, body.kind, words)
     if body.risk_alert is not None:
         alert = body.risk_alert
         at = f"{alert.side.value} {alert.market_id} at {alert.price:.4f}"
         words = f"alert {alert.id} {alert.state}: {alert.exit_reason}, {at}"
-        yield Acted(alert.agent_name, Deed.RISK, "alert", words)
+        yield Acted(alert.agent_name, LogEvent.RISK, "alert", words)
     if body.monitor is not None:
         monitor = body.monitor
         words = f"monitor {monitor.state}: {monitor.side.value} {monitor.market_id}"
-        yield Acted(monitor.agent_name, Deed.RISK, "monitor", words)
+        yield Acted(monitor.agent_name, LogEvent.RISK, "monitor", words)
     if body.experiment is not None:
         tried = body.experiment
         words = f"experiment {tried.experiment_number}: {tried.state}"
-        yield Acted(tried.agent_name, Deed.RESULT, tried.skill_slug, words)
+        yield Acted(tried.agent_name, LogEvent.RESULT, tried.skill_slug, words)
 
 
 log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ _PLAIN: Final = {
 """What each kind of event makes worth another look, whoever it is about."""
 
 
-class Ears:
+class EventStreamConsumer:
     """Follows the stream of events, and has touched topics looked at.
 
     `run` hears, `nudge` pokes, `tell` tells of trades; all go on for ever. What is heard twice does
@@ -130,7 +130,7 @@ class Ears:
             await self._traded.wait()
             self._traded.clear()
             fills, self._fills = self._fills, []
-            self._ports.say(FillsHeard(tuple(fills)))
+            self._ports.say(FillsReceived(tuple(fills)))
             await self._ports.clock.sleep(TELL_S)
 
     async def _follow(self) -> None:

@@ -8,10 +8,10 @@ from service_tui.client.errors import InvalidError
 from service_tui.desk.facts import MarketsSeen
 from service_tui.desk.ports import Ports
 from service_tui.desk.translate import market_view
+from service_tui.terms import MARKETS_PAGE_MAX
 from service_tui.wire.endpoints.public import MARKETS
 from service_tui.wire.markets import MarketBody, MarketsQuery
 
-PAGE: Final = 500
 PAGES_MAX: Final = 20
 SHORT_PAGE: Final = 50
 """ours: a page of so many rows, or a multiple, may be all that a service gives at once."""
@@ -67,7 +67,7 @@ async def _turn_pages(ports: Ports, query: MarketsQuery, pages: _Pages) -> None:
     offset = 0
     while pages.asked < PAGES_MAX:
         pages.asked += 1
-        wanted = query.model_copy(update={"limit": PAGE, "offset": offset})
+        wanted = query.model_copy(update={"limit": MARKETS_PAGE_MAX, "offset": offset})
         reply = await ports.client.call(MARKETS, query=wanted)
         answer, known = reply.answer, len(pages.bodies)
         # A market that moved on while the pages were turned comes twice: the newer counts.
@@ -79,7 +79,7 @@ async def _turn_pages(ports: Ports, query: MarketsQuery, pages: _Pages) -> None:
         if not count or (answer.markets and len(pages.bodies) == known):
             return
         total = answer.total if answer.total is not None else answer.total_count
-        if count < PAGE and _ends(count, offset, total):
+        if count < MARKETS_PAGE_MAX and _ends(count, offset, total):
             return
     pages.has_all = False
 

@@ -9,11 +9,36 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.reduce import listed
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import TicketState, Topic
+from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.handlers import recent_trades
 from service_tui.desk.trading.resting import TOUCHED
 from service_tui.desk.trading.translate import open_order_view
+from service_tui.desk.translate import amount
+from service_tui.terms import Venue
+from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints.public import OPEN_ORDERS
+from service_tui.wire.positions import PortfolioBody, PortfolioVenue
+
+
+def venue_sums(body: PortfolioBody) -> tuple[VenueSumView, ...]:
+    """A view for each real venue that the service tells of; to who is not claimed it tells none."""
+    told = ((Venue.EVM, body.polymarket), (Venue.SOL, body.kalshi))
+    return tuple(_venue_sum(venue, row) for venue, row in told if row is not None)
+
+
+def _venue_sum(venue: Venue, row: PortfolioVenue) -> VenueSumView:
+    return VenueSumView(
+        venue=venue,
+        cash=None if row.balance is None else amount(row.balance),
+        reserved=amount(row.reserved),
+        value=amount(row.total_exposure),
+        positions=row.positions_count,
+        pnl=None if row.pnl is None else amount(row.pnl),
+        pnl_at=None if row.pnl_as_of is None else timestamp(row.pnl_as_of),
+        trades=row.trades_count,
+    )
+
 
 log = logging.getLogger(__name__)
 

@@ -22,17 +22,12 @@ from service_tui.client.errors import (
 from service_tui.client.keys import TRIED_AGAIN_S
 from service_tui.client.reply import Reply
 from service_tui.client.retry import next_delay
-from service_tui.desk.enduring import fault_words
+from service_tui.desk.changes import Changed, Loaded
+from service_tui.desk.enduring import fault_text
 from service_tui.desk.facts import (
     AccountSeen,
-    BriefingSeen,
-    DetailSeen,
-    EquityMarked,
     Fact,
-    FleetSeen,
-    LimitsSeen,
     PositionsSeen,
-    RailsSeen,
     ServiceAnswered,
     WorldSeen,
 )
@@ -40,9 +35,8 @@ from service_tui.desk.failing import READING, failure_of, tell_failure
 from service_tui.desk.feed.fills import read_fills
 from service_tui.desk.feed.fleet import read_supervision
 from service_tui.desk.feed.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
-from service_tui.desk.feed.orders import read_orders
+from service_tui.desk.feed.orders import read_orders, venue_sums
 from service_tui.desk.feed.polling import Read, Reading, Watched
-from service_tui.desk.feed.venues import venue_sums
 from service_tui.desk.feed.wallet import read_redemptions, read_wallet
 from service_tui.desk.heartbeat import AT_LEAST_S
 from service_tui.desk.ports import Ports
@@ -60,7 +54,7 @@ from service_tui.desk.slices.records import (
     Topic,
 )
 from service_tui.desk.slices.research import ResearchSeen, Source
-from service_tui.desk.slices.risk import AlertsSeen, MonitorsSeen
+from service_tui.desk.slices.risk import AlertsSeen, MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.handlers import recent_trades
 from service_tui.desk.translate import (
@@ -77,7 +71,7 @@ from service_tui.desk.translate import (
     world_view,
 )
 from service_tui.storage.errors import StorageError
-from service_tui.terms import Mode, Venue
+from service_tui.terms import EXPERIMENTS_PAGE_MAX, HISTORY_HOURS_MAX, Mode, Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.briefing import BriefingQuery
 from service_tui.wire.endpoints.desk import DESK_AGENTS, TAPE, WORLD
@@ -126,7 +120,6 @@ of markets, whose pages would hold the loop between a signal and its mirror."""
 
 EQUITY_EVERY_S: Final = 20.0
 HOUR_S: Final = 3_600
-HISTORY_HOURS_MAX: Final = 168
 CHART_POINTS: Final = 300
 REFUSED_REST_S: Final = 3_600.0
 REFUSED_BRIEFING_S: Final = AT_LEAST_S - 300.0
@@ -200,8 +193,8 @@ async def read_account(ports: Ports, _: Watched) -> Read:
         ports.poke(Topic.POSITIONS)
     return [
         AccountSeen(account, venue_sums(portfolio.answer)),
-        LimitsSeen(limits_view(settings.answer, user.answer, sim=sim)),
-        RailsSeen(
+        Changed(limits_view(settings.answer, user.answer, sim=sim)),
+        Changed(
             rails_view(
                 settings.answer,
                 user.answer,
@@ -226,7 +219,7 @@ def _own_spent(ports: Ports, midnight: Timestamp) -> Micros | None:
 async def read_briefing(ports: Ports, _: Watched) -> Read:
     """The heartbeat, and every alert that it or the list of alerts names."""
     reply = await ports.client.call(BRIEFING, query=BriefingQuery())
-    heartbeat = BriefingSeen(briefing_view(reply.answer), reply.dropped)
+    heartbeat = Changed(briefing_view(reply.answer), reply.dropped)
     try:
         listed = await ports.client.call(RISK_ALERTS, query=RiskAlertsQuery(include_history=True))
         alerts = listed.answer
@@ -252,7 +245,8 @@ async def read_monitors(ports: Ports, _: Watched) -> Read:
     """The thresholds that the service watches."""
     reply = await ports.client.call(MONITORS)
     rows = reply.answer.monitors or reply.answer.settings
-    return [MonitorsSeen(tuple(monitor_view(row) for row in rows), reply.dropped)], reply.latency_s
+    views = tuple(monitor_view(row) for row in rows)
+    return [Loaded(MonitorView, views, reply.dropped)], reply.latency_s
 
 
 async def read_trades(ports: Ports, _: Watched) -> Read:
@@ -280,7 +274,7 @@ async def read_detail(ports: Ports, watched: Watched) -> Read:
         )
         detail = detail_of_tape(tape.answer, span_s)
         dropped = tape.dropped + len(tape.answer.trades) - len(detail.trades)
-        return [DetailSeen(detail, dropped)], tape.latency_s
+        return [Changed(detail, dropped)], tape.latency_s
     hours = min(HISTORY_HOURS_MAX, max(1, -(-span_s // HOUR_S))) if span_s else HISTORY_HOURS_MAX
     step = max(5, hours * 60 // CHART_POINTS)
     history = await ports.client.call(
@@ -289,14 +283,14 @@ async def read_detail(ports: Ports, watched: Watched) -> Read:
     known = ports.state().markets.get(market_id)
     criteria = known.criteria if known else ""
     detail = detail_of_history(history.answer, span_s, criteria)
-    return [DetailSeen(detail, history.dropped)], history.latency_s
+    return [Changed(detail, history.dropped)], history.latency_s
 
 
 async def read_agents(ports: Ports, watched: Watched) -> Read:
     """All agents of the embedded service, its account, and fills that were not heard."""
     reply = await ports.client.call(DESK_AGENTS)
     fleet = fleet_view(reply.answer)
-    return [FleetSeen(fleet), *await read_fills(ports, watched.fills, fleet)], reply.latency_s
+    return [Changed(fleet), *await read_fills(ports, watched.fills, fleet)], reply.latency_s
 
 
 async def read_reactor(ports: Ports, watched: Watched) -> Read:
@@ -306,12 +300,13 @@ async def read_reactor(ports: Ports, watched: Watched) -> Read:
 
 async def read_research(ports: Ports, _: Watched) -> Read:
     """Sessions and experiments: of all agents where an operator may ask, else of our own."""
+    query = ExperimentsQuery(limit=EXPERIMENTS_PAGE_MAX)
     try:
         if ports.state().service.embedded:
-            told = await ports.client.call(DESK_RESEARCH, query=ExperimentsQuery(limit=500))
+            told = await ports.client.call(DESK_RESEARCH, query=query)
             return [ResearchSeen(source_view(told.answer))], told.latency_s
         state = await ports.client.call(RESEARCH_STATE, query=StateQuery())
-        found = await ports.client.call(EXPERIMENTS, query=ExperimentsQuery(limit=500))
+        found = await ports.client.call(EXPERIMENTS, query=query)
     except PlanRequiredError:
         # A plan is no fault: the screen says what it takes.
         return [ResearchSeen(Source(), needs_plan=True)], None
@@ -344,7 +339,7 @@ def _say_no_detail(ports: Ports, watched: Watched, problem: str) -> None:
     known = ports.state().detail
     wanted = watched.market_id
     if wanted is not None and (known is None or known.market_id != wanted):
-        ports.say(DetailSeen(DetailView(wanted, watched.span_s, "", (), (), (), problem)))
+        ports.say(Changed(DetailView(wanted, watched.span_s, "", (), (), (), problem)))
 
 
 async def poll(
@@ -433,7 +428,7 @@ def _tell(topic: Topic, fact: Fact, ports: Ports) -> None:
 
 
 def _foreign(topic: Topic, error: Exception) -> MalformedError:
-    log.warning("%s: %s", topic.value, fault_words(error))
+    log.warning("%s: %s", topic.value, fault_text(error))
     said = "the answer holds what the desk has no word for"
     return MalformedError(said, Called("GET", topic.value))
 
@@ -447,7 +442,7 @@ async def mark_equity(ports: Ports) -> None:
             last = state.equity[-1].at if state.equity else Timestamp(0.0)
             # A last point in the future means that the clock was set back.
             if not 0 <= ports.now() - last < EQUITY_EVERY_S / 2:
-                ports.say(EquityMarked(EquityPoint(ports.now(), equity)))
+                ports.say(Changed(EquityPoint(ports.now(), equity)))
         await ports.clock.sleep(EQUITY_EVERY_S)
 
 

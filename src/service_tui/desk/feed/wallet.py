@@ -12,10 +12,11 @@ from service_tui.desk.chain.translate import (
     wallet_of_settings,
     wallet_view,
 )
+from service_tui.desk.changes import Changed
 from service_tui.desk.facts import Fact
 from service_tui.desk.feed.polling import Read, Watched
 from service_tui.desk.ports import Ports
-from service_tui.desk.slices.wallet import AutoChanged, QueueSeen, WalletSeen
+from service_tui.desk.slices.wallet import AutoChanged, QueueSeen
 from service_tui.wire.endpoints.public import AGENT, POSITIONS, SETTINGS
 from service_tui.wire.endpoints.wallet import REDEMPTIONS, WALLET
 from service_tui.wire.positions import PositionsQuery
@@ -57,8 +58,6 @@ async def read_wallet(ports: Ports, watched: Watched) -> Read:
             watched.without_wallet = True
         else:
             seen = wallet_view(reply.answer, ports.state().wallet)
-            return [WalletSeen(seen)], reply.latency_s
+            return [Changed(seen)], reply.latency_s
     settings = await ports.client.call(SETTINGS)
-    return [
-        WalletSeen(wallet_of_settings(settings.answer, ports.state().wallet))
-    ], settings.latency_s
+    return [Changed(wallet_of_settings(settings.answer, ports.state().wallet))], settings.latency_s

@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.client.errors import ServiceError
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.halt import ExitAll
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.facts import HaltChanged, Noticed
+from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.halt import ExitAllView
 from service_tui.desk.slices.records import PositionView, TicketState
 from service_tui.desk.tickets import Ticket
-from service_tui.desk.trading.handlers import preflight
+from service_tui.desk.trading.preflight import preflight
 from service_tui.desk.trading.taking_off import free_shares, held_now, sellable
 from service_tui.terms import Action, Venue
 
@@ -31,7 +33,7 @@ async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], 
     """
     objection = _objection(order, ports)
     if objection:
-        ports.say(Noticed("warn", f"{order.in_words()}: {objection}"))
+        ports.say(Noticed("warn", f"{order.describe()}: {objection}"))
         return
     exits = ExitAllView(holdings=tuple(dict.fromkeys(order.holdings)))
     _show(ports, exits)
@@ -101,7 +103,7 @@ def _objection(order: ExitAll, ports: Ports) -> str:
     """Why nothing is sold; empty when it is."""
     halt = ports.state().halt
     if halt is None:
-        return "halt first (F9): entries stay blocked while everything is sold"
+        return Fix.HALT_FIRST
     if halt.is_resuming:
         return "trading is being resumed"
     if halt.exits is not None and not halt.exits.is_over:
@@ -117,7 +119,7 @@ def _shown(ports: Ports) -> ExitAllView | None:
 def _show(ports: Ports, exits: ExitAllView | None) -> None:
     halt = ports.state().halt
     if halt is not None and exits is not None:
-        ports.say(HaltChanged(replace(halt, exits=exits)))
+        ports.say(Changed(replace(halt, exits=exits)))
 
 
 def _tell(ports: Ports, ends: list[TicketState]) -> None:
@@ -130,5 +132,6 @@ def _tell(ports: Ports, ends: list[TicketState]) -> None:
     if unknown:
         said += f", {unknown} unknown: they are looked up"
     if left := len(ends) - done - unknown:
-        said += f", {left} not sold: F9 shows why"
-    ports.say(Noticed("good" if done == len(ends) else "warn", said))
+        said += f", {left} not sold"
+    fix = Fix.SEE_HALT if left else ""
+    ports.say(Noticed("good" if done == len(ends) else "warn", said, fix=fix))

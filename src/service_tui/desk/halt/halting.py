@@ -14,10 +14,11 @@ from typing import Final
 
 from service_tui.client.errors import ReadOnlyError, RefusedError, ServiceError
 from service_tui.client.retry import next_delay
+from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.commands.halt import RESUME_WORD, Resume
-from service_tui.desk.facts import HaltChanged, Noticed
+from service_tui.desk.facts import Noticed
 from service_tui.desk.halt import handlers as steps
-from service_tui.desk.halt.handlers import Done, Step
+from service_tui.desk.halt.handlers import Done, HaltStep
 from service_tui.desk.halt.skills import SkillAgents, SkillPauses
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.slices.halt import AckState, AckView, HaltView, KeptHalt
@@ -34,15 +35,15 @@ Either = Callable[[asyncio.Event, float], Awaitable[None]]
 
 
 STEPS: Final = (
-    Step("skills", "skills that this desk runs stand still", steps.stop_what_runs),
-    Step(
+    HaltStep("skills", "skills that this desk runs stand still", steps.stop_what_runs),
+    HaltStep(
         "service",
         "the service refuses entries of every agent",
         steps.halt_service,
         embedded_only=True,
     ),
-    Step("pause", "the service has paused this desk's agent", steps.pause_agent),
-    Step("orders", "no buy of this desk's agent rests on a book", steps.cancel_buys),
+    HaltStep("pause", "the service has paused this desk's agent", steps.pause_agent),
+    HaltStep("orders", "no buy of this desk's agent rests on a book", steps.cancel_buys),
 )
 GATE: Final = AckView("gate", "no entry leaves this desk", AckState.DONE)
 KEPT: Final = AckView("kept", "the halt is kept over a restart")
@@ -141,11 +142,11 @@ class Halting:
         self._round += 1
         told = replace(halt, agents=self._skills.named(halt.agents))
         rows = (GATE, KEPT, *(AckView(step.name, step.what) for step in self._steps(told)))
-        self._ports.say(HaltChanged(replace(told, acks=rows, is_resuming=False)))
+        self._ports.say(Changed(replace(told, acks=rows, is_resuming=False)))
         self._wanted.set()
         self.hurry()
 
-    def _steps(self, halt: HaltView) -> tuple[Step, ...]:
+    def _steps(self, halt: HaltView) -> tuple[HaltStep, ...]:
         embedded = self._ports.state().service.embedded
         usual = tuple(step for step in STEPS if embedded or not step.embedded_only)
         return (*usual, *self._skills.steps(halt.agents))
@@ -164,7 +165,7 @@ class Halting:
                 self._acknowledge(name, number, AckView(name, "", state, READ_ONLY, tries))
                 return
             except (ServiceError, StorageError, steps.NotDoneError) as error:
-                said = _in_words(error)
+                said = _halt_text(error)
                 log.info("the halt is not acknowledged (%s): %s", name, said)
             self._acknowledge(name, number, AckView(name, "", state, said, tries))
             if state is AckState.DONE:
@@ -178,7 +179,7 @@ class Halting:
             return
         rows = tuple(replace(said, what=row.what) if row.name == name else row for row in halt.acks)
         told = replace(halt, acks=rows)
-        self._ports.say(HaltChanged(told))
+        self._ports.say(Changed(told))
         if halt.missing and not told.missing:
             self._ports.say(Noticed("good", "halted: everybody has acknowledged it", _HALT))
 
@@ -239,7 +240,7 @@ class Halting:
             return
         known = state.halt
         if known is not None:
-            self._ports.say(HaltChanged(replace(known, is_resuming=True)))
+            self._ports.say(Changed(replace(known, is_resuming=True)))
         # Whoever is being told of the halt comes to an end first: nothing may overtake the end.
         self._round += 1
         number = self._round
@@ -250,7 +251,7 @@ class Halting:
         except OvertakenError:
             self._ports.say(Noticed("warn", "not resumed: it was halted again", _HALT))
         except (ServiceError, StorageError, steps.NotDoneError) as error:
-            said = f"not resumed, still halted: {_in_words(error)}"
+            said = f"not resumed, still halted: {_halt_text(error)}"
             self._ports.say(Noticed("bad", said, _HALT))
             if number == self._round and known is not None:
                 # What has let go already is told again.
@@ -299,13 +300,13 @@ class Halting:
         await self._memory.keep_halt(KeptHalt(on=False, at=at))
         self._check(number)
         self._ports.gate.open()
-        self._ports.say(HaltChanged(None))
+        self._ports.say(Removed(HaltView))
 
     def _check(self, number: int) -> None:
         if number != self._round:
             raise OvertakenError
 
 
-def _in_words(error: Exception) -> str:
+def _halt_text(error: Exception) -> str:
     fix = error.fix if isinstance(error, RefusedError) else ""
     return f"{error}; {fix}" if fix else str(error)

@@ -19,7 +19,7 @@ Done = Callable[[Ports], Awaitable[str]]
 """Does it, and says in words what came of it."""
 
 
-class Step(NamedTuple):
+class HaltStep(NamedTuple):
     """One who has to know. `what` is true once it is done."""
 
     name: str

@@ -16,8 +16,8 @@ from service_tui.client.errors import ServiceError
 from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError
 from service_tui.client.reply import NotProtocolError, decode
-from service_tui.desk.facts import HaltChanged
-from service_tui.desk.halt.handlers import NotDoneError, Step
+from service_tui.desk.changes import Changed
+from service_tui.desk.halt.handlers import HaltStep, NotDoneError
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.halt import HaltedAgent
 from service_tui.terms import Action
@@ -208,7 +208,7 @@ class SkillPauses:
         new = self._agents.present() if self._may_change() else ()
         return (*before, *(one for one in new if one.agent_id not in known))
 
-    def steps(self, agents: tuple[HaltedAgent, ...]) -> tuple[Step, ...]:
+    def steps(self, agents: tuple[HaltedAgent, ...]) -> tuple[HaltStep, ...]:
         """A line for each agent, and one for what rests of all."""
         if not (agents and self._may_change()):
             return ()
@@ -217,7 +217,7 @@ class SkillPauses:
             return await self._agents.cancel_buys(agents)
 
         pauses = (
-            Step(
+            HaltStep(
                 f"pause:{one.agent_id}",
                 f"the service has paused {one.name}",
                 partial(self._pause, one.agent_id),
@@ -225,7 +225,7 @@ class SkillPauses:
             for one in agents
         )
         what = "no buy of a skill on this desk's leash rests on a book"
-        return (*pauses, Step("skill_orders", what, cancel))
+        return (*pauses, HaltStep("skill_orders", what, cancel))
 
     async def lift(self, go_on: Callable[[], None]) -> list[str]:
         """End the pauses that this halt has set, and no other one.
@@ -270,7 +270,7 @@ class SkillPauses:
         halt = self._ports.state().halt
         if halt is not None:
             agents = tuple(agent if one.agent_id == agent.agent_id else one for one in halt.agents)
-            self._ports.say(HaltChanged(replace(halt, agents=agents)))
+            self._ports.say(Changed(replace(halt, agents=agents)))
 
     def _known(self) -> tuple[HaltedAgent, ...]:
         halt = self._ports.state().halt

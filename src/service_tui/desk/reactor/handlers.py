@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from service_tui.addresses import checked_address
 from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.reactor import (
     FollowWallet,
     LabelWallet,
@@ -24,10 +25,8 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.reactor.poll import ReactorWatch, seen_of
 from service_tui.desk.reactor.translate import config_view
+from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.reactor import (
-    PRICE_BUFFER_MAX,
-    WALLETS_MAX,
-    BreakerSeen,
     BreakerView,
     WalletChoice,
     WalletChosen,
@@ -35,13 +34,13 @@ from service_tui.desk.slices.reactor import (
 from service_tui.desk.slices.records import Topic
 from service_tui.storage.errors import StorageError
 from service_tui.storage.reactor import StoredReactor, StoredWallet
+from service_tui.terms import PRICE_BUFFER_MAX, WALLETS_MAX
 from service_tui.units import AMOUNT_MAX, ONE, Micros, decimal
 from service_tui.wire.endpoints.desk import DESK_RESET_REACTOR
 from service_tui.wire.endpoints.public import PATCH_REACTOR
 from service_tui.wire.reactor import ReactorConfigBody, ReactorConfigPatch
 from service_tui.wire.text import line
 
-READ_ONLY: Final = "this desk is read-only: it changes nothing"
 LABEL_MAX: Final = 40
 """ours: letters of a name; a row has room for about half."""
 
@@ -59,15 +58,14 @@ async def change(order: Setting, stored: StoredReactor, watch: ReactorWatch, por
     try:
         said = await _changed(order, stored, watch, ports)
     except ValueError as error:
-        ports.say(Noticed("warn", f"{order.in_words()}: {_why(error)}"))
+        ports.say(Noticed("warn", f"{order.describe()}: {_why(error)}"))
     except OutcomeUnknownError:
-        ports.say(Noticed("bad", f"{order.in_words()}: sent, no answer; it is read anew"))
+        ports.say(Noticed("bad", f"{order.describe()}: sent, no answer; it is read anew"))
         watch.config_at = None
     except RefusedError as error:
-        fix = f" — {error.fix}" if error.fix else ""
-        ports.say(Noticed("warn", f"{order.in_words()}: {error.error}{fix}"))
+        ports.say(Noticed("warn", f"{order.describe()}: {error.error}", fix=error.fix))
     except (ServiceError, StorageError) as error:
-        ports.say(Noticed("bad", f"{order.in_words()}: {error}"))
+        ports.say(Noticed("bad", f"{order.describe()}: {error}"))
     else:
         ports.say(Noticed("good", said))
     ports.poke(Topic.REACTOR)
@@ -89,7 +87,7 @@ async def _changed(order: Setting, stored: StoredReactor, watch: ReactorWatch, p
         case ResetBreaker():
             return await _reset(watch, ports)
     await _choose(choice, stored, ports)
-    return order.in_words()
+    return order.describe()
 
 
 def _why(error: ValueError) -> str:
@@ -121,7 +119,7 @@ async def _configure(order: SetReactorConfig, ports: Ports) -> str:
             price_buffer=order.price_buffer,
         ),
     )
-    return order.in_words()
+    return order.describe()
 
 
 def _units(value: Micros | None) -> float | None:
@@ -132,13 +130,13 @@ def _objections(order: SetReactorConfig) -> Iterator[str]:
     """Limits are written so that a number that is none fails them."""
     sizes = {"smallest size": order.min_size, "largest mirror": order.max_size}
     for name, value in {**sizes, "day's cap": order.daily_cap}.items():
-        if value is not None and not 0 <= value <= AMOUNT_MAX * ONE:
+        if value is not None and not 0 <= int(value) <= AMOUNT_MAX * ONE:
             yield f"the {name} is not negative, and at most one billion"
     fraction, buffer = order.mirror_fraction, order.price_buffer
     if fraction is not None and not 0 <= fraction <= 1:
         yield "the part that is mirrored is 0 to 1 (100 %)"
     if buffer is not None and not 0 <= buffer <= PRICE_BUFFER_MAX:
-        yield "the price buffer is 0 to 0.2 (20 %)"
+        yield f"the price buffer is 0 to {PRICE_BUFFER_MAX} ({100 * PRICE_BUFFER_MAX:.0f} %)"
 
 
 def checked(wallets: tuple[str, ...]) -> tuple[str, ...]:
@@ -166,7 +164,7 @@ async def _follow(order: FollowWallet, stored: StoredReactor, ports: Ports) -> s
     await _patch(ports, ReactorConfigPatch(wallets=checked((*followed, address))))
     if label:
         await _choose(replace(_choice(ports, address), label=label), stored, ports)
-    return order.in_words()
+    return order.describe()
 
 
 async def _unfollow(order: UnfollowWallet, ports: Ports) -> str:
@@ -175,7 +173,7 @@ async def _unfollow(order: UnfollowWallet, ports: Ports) -> str:
         raise ValueError("it is not followed")
     left = tuple(one for one in followed if one != address)
     await _patch(ports, ReactorConfigPatch(wallets=left))
-    return order.in_words()
+    return order.describe()
 
 
 def _followed(ports: Ports) -> tuple[str, ...]:
@@ -220,7 +218,7 @@ async def _reset(watch: ReactorWatch, ports: Ports) -> str:
         return "the circuit breaker is closed"
     # ours: the spec has no call for it. A breaker of our own counting can be reset here.
     watch.breaker_reset_at = ports.now()
-    ports.say(BreakerSeen(BreakerView()))
+    ports.say(Changed(BreakerView()))
     return "failures count from 0 here; the service's own breaker is reset on its dashboard"
 
 

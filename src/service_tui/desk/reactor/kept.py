@@ -32,9 +32,9 @@ def row_of(signal: SignalView) -> StoredSignal:
         question=signal.question,
         side=signal.side.value,
         venue=signal.venue.value,
-        size=signal.size,
+        size=int(signal.size),
         price=signal.price,
-        amount=signal.amount,
+        amount=int(signal.amount),
         price_max=signal.price_max,
         at=signal.at,
         expires_at=signal.expires_at,
@@ -42,8 +42,8 @@ def row_of(signal: SignalView) -> StoredSignal:
         words=signal.words,
         price_now=signal.price_now,
         ticket_id=signal.ticket_id,
-        shares=signal.shares,
-        cost=signal.cost,
+        shares=int(signal.shares),
+        cost=int(signal.cost),
         name=signal.name,
     )
 

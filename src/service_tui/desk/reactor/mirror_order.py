@@ -11,13 +11,13 @@ from typing import Final
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.rails import day_began
 from service_tui.desk.reactor.translate import CENT
+from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.reactor import MIRROR, SignalView
 from service_tui.desk.slices.records import TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
-from service_tui.desk.trading.sending import Said
 from service_tui.storage.blotter import Budget
 from service_tui.terms import Action
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.units import Micros, Timestamp, decimal, sum_of
 from service_tui.wire.reactor import Decision, ReactionRequest
 from service_tui.wire.trades import CLIENT_REF, TradeRequest
 
@@ -62,7 +62,7 @@ def ticket_of_mirror(signal: SignalView, now: Timestamp) -> TicketView:
         ticket_id=name,
         kind=MIRROR,
         market_id=signal.market_id,
-        what=f"mirror {signal.label or signal.wallet[:8]}: {order.in_words()}",
+        what=f"mirror {signal.label or signal.wallet[:8]}: {order.describe()}",
         state=TicketState.QUEUED,
         opened_at=now,
         client_ref=name,
@@ -130,7 +130,7 @@ def cap_of(state: DeskState, now: Timestamp) -> Budget | None:
     config = state.reactor.config
     if config is None:
         return None
-    return Budget(day_began(state, now), config.daily_cap, MIRROR)
+    return Budget(day_began(state, now), int(config.daily_cap), MIRROR)
 
 
 def cut_to_day(state: DeskState, signal: SignalView) -> SignalView:
@@ -149,9 +149,9 @@ def cut_to_day(state: DeskState, signal: SignalView) -> SignalView:
     return replace(signal, amount=Micros(room)) if 0 < room < signal.amount else signal
 
 
-def _mirrored_since(state: DeskState, at: Timestamp) -> int:
+def _mirrored_since(state: DeskState, at: Timestamp) -> Micros:
     """Money of mirrors that the service may not have counted in an answer of that time."""
-    return sum(
+    return sum_of(
         one.amount
         for one in state.tickets
         if one.kind == MIRROR and one.state not in _NEVER_SPENT and not one.has_no_trace
@@ -174,32 +174,33 @@ def _never(state: DeskState, signal: SignalView) -> Iterator[str]:
         yield f"smaller than the {decimal(config.min_size):,.2f} shares that are followed"
 
 
-def why_not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Said | None:
+def why_not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Reason | None:
     """Why a signal cannot be mirrored at this moment, and what to do; None when it can."""
     return next(_not_now(state, signal, now), None)
 
 
-def _not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Iterator[Said]:
+def _not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Iterator[Reason]:
     """Limits are written so that a number that is none fails them."""
     reactor = state.reactor
     config = reactor.config
     if reactor.barred or config is None:
-        yield reactor.barred or "the config of the reactor is not read yet", "wait for an answer"
+        why = reactor.barred or "the config of the reactor is not read yet"
+        yield Reason(why, Fix.WAIT_FOR_ANSWER)
         return
     if not now < signal.expires_at:
-        yield "it has expired", "wait for the next one"
+        yield Reason("it has expired", Fix.WAIT_FOR_NEXT)
     if signal.venue is not config.venue:
-        yield (
+        yield Reason(
             f"it is of {signal.venue.value}, the config says {config.venue.value}",
-            "set the venue",
+            Fix.SET_VENUE,
         )
     if reactor.breaker.is_paused(now):
-        yield "the circuit breaker is open", "reset it, or wait until its hour is over"
+        yield Reason("the circuit breaker is open", Fix.RESET_BREAKER)
     left = _skill_left(state)
     if left is not None and not signal.amount <= left:
-        yield (
+        yield Reason(
             f"of the day's budget of the skill {SKILL!r} only {decimal(left):,.2f} is left",
-            "wait for midnight UTC, or raise the limit on the settings screen (8)",
+            Fix.RAISE_LIMIT,
         )
 
 
@@ -208,6 +209,6 @@ def _skill_left(state: DeskState) -> Micros | None:
     known = state.rails
     if known is None or known.skill_day_max is None:
         return None
-    told = sum(one.spent for one in known.skills if one.slug == SKILL)
+    told = sum_of(one.spent for one in known.skills if one.slug == SKILL)
     later = _mirrored_since(state, known.at)
     return Micros(max(0, known.skill_day_max - told - later))

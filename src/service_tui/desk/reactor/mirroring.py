@@ -24,10 +24,10 @@ from service_tui.client.errors import (
     ServiceError,
 )
 from service_tui.desk.blotter import intent_of, ticket_of
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.reactor import DismissSignal, MirrorAllFrom, MirrorSignal
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.facts import Noticed, TicketChanged
-from service_tui.desk.gate import HALTED, RESUME_FIX
+from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.reactor.kept import row_of
 from service_tui.desk.reactor.mirror_order import (
@@ -42,17 +42,17 @@ from service_tui.desk.reactor.mirror_order import (
     why_not_now,
 )
 from service_tui.desk.reactor.translate import breaker_view
+from service_tui.desk.reasons import HALTED, Fix, Reason
 from service_tui.desk.slices.reactor import (
-    BreakerSeen,
     Policy,
-    SignalChanged,
     SignalsSeen,
     SignalState,
     SignalView,
 )
 from service_tui.desk.slices.records import NoticeKind, TicketState, TicketView
-from service_tui.desk.trading.handlers import NO_ORDER, budget_of, preflight, unwritten
-from service_tui.desk.trading.sending import Said, end, send, settle
+from service_tui.desk.trading.handlers import NO_ORDER, budget_of, unwritten
+from service_tui.desk.trading.preflight import preflight
+from service_tui.desk.trading.sending import end, send, settle
 from service_tui.desk.translate import amount, shares_of
 from service_tui.storage.errors import BudgetExceededError, ClaimedError, StorageError
 from service_tui.storage.reactor import putting
@@ -147,7 +147,7 @@ class Mirrors:
         signal = self._ports.state().reactor.signal(order.signal_id)
         why = self._why_not_by_hand(signal)
         if why:
-            self._ports.say(Noticed("warn", f"{order.in_words()}: {why}"))
+            self._ports.say(Noticed("warn", f"{order.describe()}: {why}"))
         else:
             self._put(order.signal_id, _Why.HAND)
 
@@ -157,7 +157,7 @@ class Mirrors:
         mine = [one for one in reversed(waiting) if one.wallet == order.wallet]
         why = self._held_back() if mine else "none of them waits any more"
         if why:
-            self._ports.say(Noticed("warn", f"{order.in_words()}: {why}"))
+            self._ports.say(Noticed("warn", f"{order.describe()}: {why}"))
             return
         for one in mine:
             self._put(one.signal_id, _Why.HAND)
@@ -224,12 +224,12 @@ class Mirrors:
             if row is None:
                 # Intent and signal are written together: without the one nothing was sent.
                 failed = replace(signal, state=SignalState.FAILED, words=UNSENT)
-                self._ports.say(SignalChanged(failed))
+                self._ports.say(Changed(failed))
                 continue
             ticket = ticket_of(row)
             if not ticket.in_flight:
                 self._taken_up.add(signal.signal_id)
-            self._ports.say(TicketChanged(ticket))
+            self._ports.say(Changed(ticket))
             if not ticket.in_flight:
                 self._tell(ticket.what, ticket.outcome)
 
@@ -284,28 +284,28 @@ class Mirrors:
             return None
         # Said before anything waits: what it takes is not there for the next one.
         ticket = ticket_of_mirror(signal, now)
-        self._ports.say(TicketChanged(ticket))
+        self._ports.say(Changed(ticket))
         begun = replace(
             signal, state=SignalState.MIRRORING, words=ticket.what, ticket_id=ticket.ticket_id
         )
-        self._ports.say(SignalChanged(begun))
+        self._ports.say(Changed(begun))
         if not await self._written(begun, ticket, request):
             return None
         if self._ports.gate.last_word(request):
             # A halt came while the intent was written.
-            await settle(self._ports, ticket, TicketState.REFUSED, (HALTED, RESUME_FIX))
+            await settle(self._ports, ticket, TicketState.REFUSED, HALTED)
         else:
             body = await send(self._ports, ticket, order, request)
             self._take_fill(begun, order, body)
         return await self._ended(begun)
 
-    def _put_off(self, signal: SignalView, why: Said, *, by_hand: bool) -> None:
+    def _put_off(self, signal: SignalView, why: Reason, *, by_hand: bool) -> None:
         """It cannot be mirrored now: a person hears why, a rule tries again while it waits."""
-        words = " — ".join(part for part in why if part)
         if by_hand:
-            self._ports.say(Noticed("warn", f"{ticket_of_mirror(signal, signal.at).what}: {words}"))
-        elif signal.words != words:
-            self._ports.say(SignalChanged(replace(signal, words=words)))
+            words = f"{ticket_of_mirror(signal, signal.at).what}: {why.text}"
+            self._ports.say(Noticed("warn", words, fix=why.fix))
+        elif signal.words != why.plain():
+            self._ports.say(Changed(replace(signal, words=why.plain())))
 
     async def _written(self, signal: SignalView, ticket: TicketView, request: TradeRequest) -> bool:
         """Write intent, once-key and signal; False when nothing may be sent."""
@@ -324,7 +324,7 @@ class Mirrors:
         except StorageError as error:
             told, said = unwritten(error)
             if isinstance(error, BudgetExceededError) and cap is not None:
-                said = _cap_words(error, said, cap.max_micros)
+                said = _cap_text(error, said, cap.max_micros)
             end(self._ports, ticket, told, said)
             skipped = replace(signal, ticket_id="", words=" — ".join(said))
             await self._skip(skipped, skipped.words)
@@ -336,11 +336,11 @@ class Mirrors:
         """This transaction was mirrored before, however long ago: show how that went."""
         row = await asyncio.to_thread(self._ports.blotter.find, ticket.ticket_id)
         if row is not None:
-            self._ports.say(TicketChanged(ticket_of(row)))
+            self._ports.say(Changed(ticket_of(row)))
             return
-        said = ("this signal was mirrored before", "")
+        said = Reason("this signal was mirrored before")
         end(self._ports, ticket, TicketState.REFUSED, said)
-        self._ports.say(SignalChanged(replace(signal, state=SignalState.SKIPPED, words=said[0])))
+        self._ports.say(Changed(replace(signal, state=SignalState.SKIPPED, words=said[0])))
 
     def _take_fill(self, signal: SignalView, order: PlaceTrade, body: TradeBody | None) -> None:
         """What the answer says was bought; where it says nothing, the list of trades will."""
@@ -352,11 +352,11 @@ class Mirrors:
         if shares <= 0:
             return
         filled = replace(known, shares=shares, cost=cost)
-        self._ports.say(SignalChanged(filled))
+        self._ports.say(Changed(filled))
         paid = filled.fill_price
         if paid is not None and not paid <= signal.price_max + SLACK:
             said = f"paid {paid:.4f} a share, above the bound of {signal.price_max:.4f}"
-            what = f"mirror: {order.in_words()}"
+            what = f"mirror: {order.describe()}"
             self._ports.say(Noticed("bad", f"{what}: {said}; the service did not heed it"))
 
     async def _ended(self, begun: SignalView) -> SignalView | None:
@@ -365,8 +365,8 @@ class Mirrors:
         ticket = self._ticket(begun.ticket_id)
         if signal is None or ticket is None:
             return signal
-        if ticket.state is TicketState.REFUSED and ticket.fix == RESUME_FIX:
-            await self._skip(replace(signal, ticket_id=""), HALTED)
+        if ticket.state is TicketState.REFUSED and ticket.fix == HALTED.fix:
+            await self._skip(replace(signal, ticket_id=""), HALTED.text)
             return None
         return signal
 
@@ -409,7 +409,7 @@ class Mirrors:
             else:
                 breaker = breaker_view(reply.answer.breaker, self._ports.client.skew_s or 0.0)
                 if breaker is not None:
-                    self._ports.say(BreakerSeen(breaker))
+                    self._ports.say(Changed(breaker))
         self._reported.add(signal.signal_id)
 
     async def _was_reported(self, signal: SignalView) -> bool:
@@ -433,7 +433,7 @@ class Mirrors:
         """Nothing was sent, and nothing will be: say so here and there."""
         skipped = replace(signal, state=SignalState.SKIPPED, words=why)
         self._owed.discard(signal.signal_id)
-        self._ports.say(SignalChanged(skipped))
+        self._ports.say(Changed(skipped))
         try:
             await self._report(skipped, "skipped_filter")
         except ServiceError as error:
@@ -444,12 +444,12 @@ class Mirrors:
         signal = self._ports.state().reactor.signal(order.signal_id)
         if signal is None or signal.state is not SignalState.PENDING:
             how = "not known any more" if signal is None else f"{signal.state.value} already"
-            self._ports.say(Noticed("warn", f"{order.in_words()}: it is {how}"))
+            self._ports.say(Noticed("warn", f"{order.describe()}: it is {how}"))
             return
         if signal.signal_id in self._working:
-            self._ports.say(Noticed("warn", f"{order.in_words()}: it is on its way"))
+            self._ports.say(Noticed("warn", f"{order.describe()}: it is on its way"))
             return
-        self._ports.say(SignalChanged(replace(signal, state=SignalState.SKIPPED, words=DISMISSED)))
+        self._ports.say(Changed(replace(signal, state=SignalState.SKIPPED, words=DISMISSED)))
         dismissed = replace(signal, state=SignalState.SKIPPED, words=DISMISSED)
         try:
             await self._report(dismissed, "skipped_filter")
@@ -458,7 +458,7 @@ class Mirrors:
             pass
         except ServiceError as error:
             said = f"it stays in the service's list until it expires: {error}"
-            self._ports.say(Noticed("warn", f"{order.in_words()}: {said}", NoticeKind.SIGNAL))
+            self._ports.say(Noticed("warn", f"{order.describe()}: {said}", NoticeKind.SIGNAL))
 
 
 def _is_about(signal: SignalView, tx_hash: str, signal_id: str | None) -> bool:
@@ -466,12 +466,12 @@ def _is_about(signal: SignalView, tx_hash: str, signal_id: str | None) -> bool:
     return name == (signal_id or tx_hash).lower()
 
 
-def _cap_words(error: BudgetExceededError, said: Said, cap: int) -> Said:
+def _cap_text(error: BudgetExceededError, said: Reason, cap: int) -> Reason:
     """Which of the two budgets of a mirror did not hold."""
     if error.maximum != cap:
         return said
     used, most = error.reserved / 1_000_000, error.maximum / 1_000_000
-    return (
+    return Reason(
         f"the day's cap of the reactor is {most:,.2f}, {used:,.2f} used by this desk",
-        "wait for midnight UTC, or raise the cap",
+        Fix.RAISE_CAP,
     )

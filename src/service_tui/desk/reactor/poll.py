@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.client.errors import NotFoundError, PlanRequiredError, ServiceError
+from service_tui.desk.changes import Loaded
 from service_tui.desk.facts import Fact
 from service_tui.desk.ports import Ports
 from service_tui.desk.reactor.translate import (
@@ -20,7 +21,7 @@ from service_tui.desk.reactor.translate import (
 )
 from service_tui.desk.slices.reactor import (
     BreakerView,
-    KnownWalletsSeen,
+    KnownWalletView,
     ReactorBarred,
     ReactorConfigView,
     ReactorSeen,
@@ -136,7 +137,8 @@ async def _wallets(ports: Ports) -> list[Fact]:
         return []
     wallets = known_wallets(reply.answer.wallets)
     known = ports.state().reactor.known
-    return [] if {one.address: one for one in wallets} == known else [KnownWalletsSeen(wallets)]
+    is_same = {one.address: one for one in wallets} == known
+    return [] if is_same else [Loaded(KnownWalletView, wallets)]
 
 
 async def _breaker_by_reactions(

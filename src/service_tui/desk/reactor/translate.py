@@ -17,7 +17,15 @@ from service_tui.desk.slices.reactor import (
     SignalView,
 )
 from service_tui.desk.translate import amount
-from service_tui.terms import Action
+from service_tui.terms import (
+    BREAKER_S,
+    FAILURES_MAX,
+    ID_PATTERN,
+    MIRROR_PRICE_MAX,
+    SIGNAL_TTL_MAX_S,
+    SIGNAL_TTL_S,
+    Action,
+)
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import Moment, timestamp
 from service_tui.wire.reactor import (
@@ -31,19 +39,8 @@ from service_tui.wire.reactor import (
 COPYTRADE: Final = "copytrade"
 """Signals of another type are for other skills. Source: wire reference, 8."""
 
-PRICE_BOUND_MAX: Final = 0.999
-"""A mirror never pays more. Source: decisions, "Reactor sizing"."""
-
-TTL_DEFAULT_S: Final = 60.0
-TTL_MAX_S: Final = 600.0
-"""Life of a signal where the service does not tell it; how long at most is ours."""
-
 SIGNALS_READ_MAX: Final = 1_000
 """ours: of one listing; a feed that is fuller than that is no feed for a person."""
-
-FAILURES_MAX: Final = 5
-BREAKER_S: Final = 3_600.0
-"""Source: spec, "Limits"."""
 
 CENT: Final = ONE // 100
 RUNNING: Final = "running"
@@ -52,7 +49,7 @@ BUY: Final = "BUY"
 
 # An id stands in a path and in a reaction; a market's in an order.
 _ID: Final = re.compile(r"[A-Za-z0-9_:.\-]{1,256}", re.ASCII)
-_MARKET_ID: Final = re.compile(r"[A-Za-z0-9_:.\-]{1,128}", re.ASCII)
+_MARKET_ID: Final = re.compile(ID_PATTERN, re.ASCII)
 
 
 class BrokenSignalError(ValueError):
@@ -60,7 +57,7 @@ class BrokenSignalError(ValueError):
 
 
 @dataclass(slots=True)
-class Listing:
+class SignalListing:
     """What one listing holds: usable signals oldest first, and what was wrong with the others."""
 
     signals: list[SignalView] = field(default_factory=list[SignalView])
@@ -92,7 +89,7 @@ def listing_of(
     now: Timestamp,
     ahead_s: float = 0.0,
     dropped: int = 0,
-) -> Listing:
+) -> SignalListing:
     """The signals of one answer.
 
     Args:
@@ -105,7 +102,7 @@ def listing_of(
     Returns:
         Those that can be shown; one that cannot is counted, and the others go on.
     """
-    found = Listing()
+    found = SignalListing()
     if dropped:
         found.drop("it is not of the protocol", dropped)
     known: set[str] = set()
@@ -161,7 +158,7 @@ def signal_view(
         size=amount(body.taker_size),
         price=price,
         amount=spend,
-        price_max=min(PRICE_BOUND_MAX, round(price * (1.0 + config.price_buffer), 6)),
+        price_max=min(MIRROR_PRICE_MAX, round(price * (1.0 + config.price_buffer), 6)),
         at=at,
         expires_at=expires_at,
         name=body.signal_id or body.tx_hash,
@@ -177,7 +174,7 @@ def _why_broken(body: SignalBody, config: ReactorConfigView) -> str:
         "its market's id is none": not _MARKET_ID.fullmatch(body.market_id),
         "only buys are mirrored": body.action is not Action.BUY or body.taker_side.upper() != BUY,
         "its price is not between 0 and 1": not 0 < body.taker_price < 1,
-        "its price is above what a mirror may pay": not body.taker_price <= PRICE_BOUND_MAX,
+        "its price is above what a mirror may pay": not body.taker_price <= MIRROR_PRICE_MAX,
         "its size is not above 0": not body.taker_size > 0,
         "it spends nothing": not body.amount > 0,
         f"it is of {body.venue}, not of the config's venue": (
@@ -207,12 +204,12 @@ def _life(
     body: SignalBody, config: ReactorConfigView, now: Timestamp, ahead_s: float
 ) -> tuple[Timestamp, Timestamp]:
     """From when until when a signal counts, by our clock; absurd times count as none."""
-    ttl_s = min(TTL_MAX_S, config.signal_ttl_s)
+    ttl_s = min(SIGNAL_TTL_MAX_S, config.signal_ttl_s)
     at = _our_time(body.created_at, now, ahead_s)
-    if at is None or not now - TTL_MAX_S <= at <= now:
+    if at is None or not now - SIGNAL_TTL_MAX_S <= at <= now:
         at = now
     expires_at = _our_time(body.expires_at, now, ahead_s)
-    if expires_at is None or not at <= expires_at <= now + TTL_MAX_S:
+    if expires_at is None or not at <= expires_at <= now + SIGNAL_TTL_MAX_S:
         expires_at = Timestamp(at + ttl_s)
     return at, expires_at
 
@@ -233,7 +230,7 @@ def _our_time(moment: Moment | None, now: Timestamp, ahead_s: float) -> Timestam
 def config_view(body: ReactorConfigBody) -> ReactorConfigView:
     """The config; a figure out of its range is cut to it, so that nothing grows by a fault."""
     wallets = dict.fromkeys(checksummed(one) for one in body.wallets if is_address(one))
-    ttl_s = body.signal_ttl_s or TTL_DEFAULT_S
+    ttl_s = body.signal_ttl_s or SIGNAL_TTL_S
     return ReactorConfigView(
         wallets=tuple(wallets),
         min_size=amount(body.min_size),
@@ -243,7 +240,7 @@ def config_view(body: ReactorConfigBody) -> ReactorConfigView:
         venue=body.venue,
         enabled=body.enabled,
         price_buffer=min(0.2, body.price_buffer),
-        signal_ttl_s=min(TTL_MAX_S, ttl_s),
+        signal_ttl_s=min(SIGNAL_TTL_MAX_S, ttl_s),
     )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
 from service_tui.clock import Clock
+from service_tui.desk.changes import changed
 from service_tui.desk.commands.reactor import DismissSignal, MirrorAllFrom, MirrorSignal
-from service_tui.desk.facts import AccountSeen, Fact, TicketChanged
+from service_tui.desk.facts import AccountSeen, Fact
 from service_tui.desk.ports import Ports
 from service_tui.desk.reactor import handlers as reactor
 from service_tui.desk.reactor.kept import row_of
@@ -15,7 +16,7 @@ from service_tui.desk.reactor.mirroring import Mirrors
 from service_tui.desk.reactor.poll import ReactorWatch
 from service_tui.desk.registry import Registry
 from service_tui.desk.slices.reactor import MIRROR, SignalsSeen, SignalView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.records import TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
@@ -62,10 +63,11 @@ class ReactorWork:
         """Follow a change of the state that has just happened."""
         if before.reactor.signals is not after.reactor.signals:
             self._log.look(before.reactor.signals, after.reactor.signals)
+        ticket = changed(fact, TicketView)
         if isinstance(fact, SignalsSeen):
             self._mirrors.take(fact)
-        elif isinstance(fact, TicketChanged) and fact.ticket.kind == MIRROR:
-            self._mirrors.nudge(fact.ticket)
+        elif ticket is not None and ticket.kind == MIRROR:
+            self._mirrors.nudge(ticket)
         elif isinstance(fact, AccountSeen) and _plan_changed(before, after):
             # What was barred may not be any more, and the other way round.
             self._ports.poke(Topic.REACTOR)

@@ -12,9 +12,10 @@ from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.desk.chain.line import ChainLine, micros_down
-from service_tui.desk.chain.refusing import Refusal, against
+from service_tui.desk.chain.refusing import RunRefusal, against
 from service_tui.desk.chain.run_body import Body, frozen, thawed
 from service_tui.desk.chain.run_turn import ASK, CHECK, PREPARED, REFUSED, SIGN
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.wallet import (
     AbandonRun,
     PrepareRedemption,
@@ -27,7 +28,7 @@ from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.redemption.redeeming import Redeeming
 from service_tui.desk.slices.records import NoticeKind, Topic
 from service_tui.desk.slices.redemption import ChainRunState, NoReason, RedemptionRow, RunView
-from service_tui.desk.slices.wallet import AutoChanged, ChainRunChanged, KeyState, Ownership
+from service_tui.desk.slices.wallet import AutoChanged, KeyState, Ownership
 from service_tui.signing.errors import SigningError
 from service_tui.storage.chain_runs import ChainRun
 from service_tui.storage.errors import ClaimedError, StorageError
@@ -118,9 +119,7 @@ class Redemptions:
             return
         if self._is_managed():
             # The service signs: nothing is asked before the person has said yes.
-            self._ports.say(
-                ChainRunChanged(self._new_view(row, ChainRunState.PREPARED, by_itself=False))
-            )
+            self._ports.say(Changed(self._new_view(row, ChainRunState.PREPARED, by_itself=False)))
             return
         async with self._word:
             held = self._turns.get(order.key)
@@ -176,7 +175,7 @@ class Redemptions:
         try:
             reply = await self._ports.client.call(PATCH_AGENT, body=patch)
         except ServiceError as error:
-            self._ports.say(Noticed("bad", f"{order.in_words()}: {error}"))
+            self._ports.say(Noticed("bad", f"{order.describe()}: {error}"))
             return
         if order.on:
             await self._allow(said)
@@ -206,22 +205,22 @@ class Redemptions:
             await held.drop(words)
             self._forget(key)
 
-    def _why_not(self, key: str) -> Refusal | None:
+    def _why_not(self, key: str) -> RunRefusal | None:
         """Why nothing is begun for a row; None when it may be."""
         state, row, turn = self._ports.state(), self._row(key), self._turns.get(key)
         if not self._executes() or state.service.read_only:
-            return Refusal(NoReason.SERVICE, HOLDER)
+            return RunRefusal(NoReason.SERVICE, HOLDER)
         refusal = against(row)
         if row is None or refusal is not None:
             return refusal
         is_held = turn is not None and turn.step != PREPARED and not turn.is_aside
         if key in self._busy or is_held:
-            return Refusal(NoReason.SERVICE, "it is under way already")
+            return RunRefusal(NoReason.SERVICE, "it is under way already")
         if state.wallet.ownership is None:
-            return Refusal(NoReason.SERVICE, "the wallet is not known yet", "try in a moment")
+            return RunRefusal(NoReason.SERVICE, "the wallet is not known yet", "try in a moment")
         return None
 
-    def _say_no(self, key: str, refusal: Refusal) -> None:
+    def _say_no(self, key: str, refusal: RunRefusal) -> None:
         row, run = self._row(key), self._ports.state().redemption.run(key)
         # What another program's desk would do says nothing of the position, should it become ours.
         if self._executes() and row is not None and (run is None or not run.state.is_open):
@@ -233,10 +232,10 @@ class Redemptions:
                 fix=refusal.fix,
                 settled_at=self._ports.now(),
             )
-            self._ports.say(ChainRunChanged(told))
-        tail = f" — {refusal.fix}" if refusal.fix else ""
+            self._ports.say(Changed(told))
         named = key if row is None else row.question
-        self._ports.say(Noticed("warn", f"not redeemed, {named}: {refusal.words}{tail}"))
+        words = f"not redeemed, {named}: {refusal.words}"
+        self._ports.say(Noticed("warn", words, fix=refusal.fix))
 
     # -- running ---------------------------------------------------------------------------------
 
@@ -487,7 +486,7 @@ class Redemptions:
         tries = self._tried.get(run.key, 0)
         self._tried[run.key] = tries + 1
         again = Timestamp(self._ports.now() + min(AGAIN_MAX_S, AGAIN_S * 2.0**tries))
-        self._ports.say(ChainRunChanged(replace(run, again_at=again)))
+        self._ports.say(Changed(replace(run, again_at=again)))
 
     def _pause(self, why: str) -> None:
         """Rest, or go on; told once a change."""

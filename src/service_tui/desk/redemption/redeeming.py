@@ -7,7 +7,7 @@ from typing import Final
 
 from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
 from service_tui.desk.chain.line import Place, call_of, shown
-from service_tui.desk.chain.refusing import Refusal, refusal_for, refusal_of
+from service_tui.desk.chain.refusing import RunRefusal, refusal_for, refusal_of
 from service_tui.desk.chain.run_turn import (
     AGAIN_MAX_S,
     AGAIN_S,
@@ -99,11 +99,11 @@ class Redeeming(RunTurn):
                 # It may have been done: it is looked for in the queue, and not asked again.
                 await self.move(SERVED, words=f"asked, no answer: {error}")
                 return
-            raise Refusal(NoReason.SERVICE, f"no answer: {error}", "try again") from error
+            raise RunRefusal(NoReason.SERVICE, f"no answer: {error}", "try again") from error
         except RefusedError as error:
-            raise Refusal(NoReason.SERVICE, error.error, error.fix) from error
+            raise RunRefusal(NoReason.SERVICE, error.error, error.fix) from error
         except ServiceError as error:
-            raise Refusal(NoReason.SERVICE, str(error), "try again") from error
+            raise RunRefusal(NoReason.SERVICE, str(error), "try again") from error
         answer = reply.answer
         if not answer.success:
             raise refusal_of(answer)
@@ -116,7 +116,7 @@ class Redeeming(RunTurn):
 
     async def _served(self, answer: RedeemBody) -> None:
         if not answer.tx_hash:
-            raise Refusal(NoReason.SERVICE, "the service gives neither a transaction nor a hash")
+            raise RunRefusal(NoReason.SERVICE, "the service gives neither a transaction nor a hash")
         await self.move(
             SERVED,
             done=Step.ASKED,
@@ -136,7 +136,7 @@ class Redeeming(RunTurn):
                 break
             is_late = self.ports.clock.monotonic() - began >= CONFIRM_WAIT_S
             if is_late and not self.view.tx_hash:
-                raise Refusal(
+                raise RunRefusal(
                     NoReason.SERVICE,
                     "asked, no answer, and no trace of it in the queue",
                     "redeem it again",
@@ -159,7 +159,7 @@ class Redeeming(RunTurn):
         try:
             judged = self._judged(asked, self._unsigned)
             if not judged.is_certain and self.view.by_itself:
-                raise Refusal(
+                raise RunRefusal(
                     NoReason.OUTSIDE_POLICY,
                     "the service does not say which condition this is",
                     "redeem it by hand: the decoded call is shown then",

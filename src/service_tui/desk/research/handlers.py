@@ -6,6 +6,7 @@ import sys
 from typing import Final
 
 from service_tui.client.errors import PlanRequiredError, RefusedError, ServiceError
+from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.commands.research import (
     EndSession,
     ResetSession,
@@ -17,7 +18,7 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.research.translate import backtest_view
 from service_tui.desk.slices.records import Topic
-from service_tui.desk.slices.research import BacktestAsked, BacktestSeen, DiffSeen, DiffView
+from service_tui.desk.slices.research import BacktestRequested, BacktestSeen, DiffView
 from service_tui.desk.translate import UNTRANSLATABLE
 from service_tui.terms import Venue
 from service_tui.wire.endpoints.research import BACKTEST
@@ -32,7 +33,7 @@ _KEYS_OF_OTHERS: Final = frozenset({"SERVICE_API_KEY", "SERVICE_API_URL"})
 
 async def run_backtest(order: RunBacktest, ports: Ports) -> None:
     """Replay a skill's trades; a newer request makes an older answer void."""
-    ports.say(BacktestAsked(order.request_id))
+    ports.say(BacktestRequested(order.request_id))
     try:
         body = BacktestRequest(
             skill_slug=order.skill,
@@ -67,7 +68,7 @@ async def start_session(order: StartSession, ports: Ports) -> None:
         "--metric", order.metric_name, "--unit", order.metric_unit,
         "--direction", order.direction.value,
     )  # fmt: skip
-    await _tell(order.in_words(), words, ports)
+    await _tell(order.describe(), words, ports)
 
 
 async def turn_session(order: EndSession | ResetSession, ports: Ports) -> None:
@@ -75,11 +76,11 @@ async def turn_session(order: EndSession | ResetSession, ports: Ports) -> None:
     known = ports.state().research.sessions
     place = next((one.repository for one in known if one.skill == order.skill), "")
     if not place:
-        said = f"{order.in_words()}: its repository is not on this machine"
+        said = f"{order.describe()}: its repository is not on this machine"
         ports.say(Noticed("warn", said))
         return
     word = "off" if isinstance(order, EndSession) else "reset"
-    await _tell(order.in_words(), (word, order.skill, "--repo", place), ports)
+    await _tell(order.describe(), (word, order.skill, "--repo", place), ports)
 
 
 async def _tell(what: str, words: tuple[str, ...], ports: Ports) -> None:
@@ -104,12 +105,12 @@ async def _ask_program(words: tuple[str, ...], ports: Ports) -> tuple[int, str]:
 async def show_diff(order: ShowDiff, ports: Ports) -> None:
     """Read what a commit changed; an empty commit closes it."""
     if not order.commit:
-        ports.say(DiffSeen(None))
+        ports.say(Removed(DiffView))
         return
     session = ports.state().research.session(order.key)
     if session is None or not session.repository:
         words = "its repository is not on this machine"
-        ports.say(DiffSeen(DiffView(order.key, order.commit, words=words)))
+        ports.say(Changed(DiffView(order.key, order.commit, words=words)))
         return
     git = ("git", "-c", "core.hooksPath=/dev/null", "-C", session.repository)
     show = ("show", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
@@ -119,7 +120,7 @@ async def show_diff(order: ShowDiff, ports: Ports) -> None:
     if code:
         words = line(next(iter(said.splitlines()), "git shows nothing"), limit=400)
         view = DiffView(order.key, order.commit, words=words)
-    ports.say(DiffSeen(view))
+    ports.say(Changed(view))
 
 
 async def _run(words: tuple[str, ...], around: dict[str, str]) -> tuple[int, str]:

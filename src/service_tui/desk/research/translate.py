@@ -11,9 +11,9 @@ from service_tui.desk.slices.research import (
     Source,
 )
 from service_tui.desk.translate import amount
-from service_tui.experiments import Standing
+from service_tui.experiments import SeriesState
 from service_tui.notes.notebook import COMMIT_SHORT, Config, Logged, Notes
-from service_tui.notes.registry import Entry, Live
+from service_tui.notes.registry import Live, RegistryEntry
 from service_tui.terms import ExperimentStatus, SessionState
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.base import timestamp
@@ -86,7 +86,7 @@ def experiment_view(body: ExperimentBody) -> ExperimentView:
 # -- files ---------------------------------------------------------------------------------
 
 
-def file_view(entry: Entry, notes: Notes, *, is_open: bool) -> Source:
+def file_view(entry: RegistryEntry, notes: Notes, *, is_open: bool) -> Source:
     """What the file of one repository holds, with what runs there."""
     skills = list(dict.fromkeys(one.skill for one in notes.configs))
     configs = [config for skill in skills if (config := notes.config_of(skill)) is not None]
@@ -96,8 +96,10 @@ def file_view(entry: Entry, notes: Notes, *, is_open: bool) -> Source:
     )
 
 
-def _file_session(entry: Entry, notes: Notes, config: Config, *, is_open: bool) -> SessionView:
-    stands: Standing = notes.standing_of(config)
+def _file_session(
+    entry: RegistryEntry, notes: Notes, config: Config, *, is_open: bool
+) -> SessionView:
+    stands: SeriesState = notes.standing_of(config)
     results = notes.results_of(config)
     is_off = config.skill in notes.off
     is_its = entry.skill == config.skill
@@ -135,7 +137,7 @@ def _file_session(entry: Entry, notes: Notes, config: Config, *, is_open: bool) 
     )
 
 
-def _file_experiment(one: Logged, entry: Entry) -> ExperimentView:
+def _file_experiment(one: Logged, entry: RegistryEntry) -> ExperimentView:
     config = one.config
     is_kept = one.status is ExperimentStatus.KEEP
     return ExperimentView(

@@ -17,20 +17,22 @@ from typing import Final
 
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.desk.blotter import intent_of, sent_of, ticket_of
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.risk import ExitAlert
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.reasons import Reason
 from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_WORDS
 from service_tui.desk.risk.translate import alert_view
 from service_tui.desk.slices.records import Phase, TicketState, TicketView, Topic
-from service_tui.desk.slices.risk import ALERT_LIFE_S, UNNAMED, AlertChanged, AlertState, AlertView
+from service_tui.desk.slices.risk import ALERT_LIFE_S, UNNAMED, AlertState, AlertView
 from service_tui.desk.trading.sending import request_of, send, settle, take_answer
 from service_tui.desk.trading.taking_off import free_shares, held_now, sellable
 from service_tui.signing.orders import SHARES_MIN
 from service_tui.storage.errors import ClaimedError, StorageError
 from service_tui.terms import Action, Venue
-from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal
+from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal, sum_of
 from service_tui.wire.endpoints.public import (
     DELETE_MONITOR,
     END_RISK_ALERT,
@@ -211,7 +213,7 @@ class _Turn:
             attempts=attempts,
         )
         if changed != known:
-            self._ports.say(AlertChanged(changed))
+            self._ports.say(Changed(changed))
 
     # -- what was tried before -----------------------------------------------------------------
 
@@ -260,7 +262,7 @@ class _Turn:
             The ticket once it has an end; None while it has none.
         """
         if by_hand and ticket.is_lost:
-            said = (f"{ticket.outcome}; tried again by you", "")
+            said = Reason(f"{ticket.outcome}; tried again by you")
             await settle(self._ports, ticket, TicketState.FAILED, said)
         elif self._may_repeat(ticket):
             await self._repeat(ticket)
@@ -319,7 +321,7 @@ class _Turn:
         if not sellable(self._alert.venue, min(asked, held)):
             # No venue takes it, however often it is sent: the alert ends, what is held stays.
             await self._finish(held)
-            self.tell(AlertState.ENDED, _dust_words(min(asked, held)))
+            self.tell(AlertState.ENDED, _dust_text(min(asked, held)))
             return True
         shares = sellable(self._alert.venue, min(asked, free))
         if not shares:
@@ -380,7 +382,7 @@ class _Turn:
             ticket_id=_ticket_id(self._alert, number),
             kind=ExitAlert.kind,
             market_id=order.market_id,
-            what=f"exit, {self._alert.reason}: {order.in_words()}",
+            what=f"exit, {self._alert.reason}: {order.describe()}",
             state=TicketState.QUEUED,
             opened_at=self._ports.now(),
             client_ref=ref,
@@ -390,9 +392,9 @@ class _Turn:
             venue=order.venue,
         )
 
-    def _leaving(self) -> int:
+    def _leaving(self) -> Micros:
         """Shares of the side that a sale on its way may still take."""
-        return sum(
+        return sum_of(
             ticket.shares
             for ticket in self._ports.state().tickets
             if ticket.in_flight and not ticket.has_no_trace
@@ -426,7 +428,7 @@ class _Turn:
         held = await self._held()
         await self._finish(held)
         if held is not None and held >= SHARE_QUANTUM and not sellable(self._alert.venue, held):
-            self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_words(held)}")
+            self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_text(held)}")
 
     async def _finish(self, held: Micros | None) -> None:
         """The monitor goes if nothing is held that can be sold, then the alert."""
@@ -465,7 +467,7 @@ class _Turn:
         return await held_now(alert.market_id, alert.side, alert.venue, self._ports)
 
 
-def _dust_words(shares: int) -> str:
+def _dust_text(shares: Micros) -> str:
     """What becomes of shares that no order can sell."""
     if shares < SHARE_QUANTUM:
         return "nothing of it is held any more"

@@ -4,16 +4,17 @@ import math
 from collections.abc import Iterator
 
 from service_tui.client.errors import NotFoundError, RefusedError, ServiceError
+from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.risk.translate import monitor_view
 from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.records import Topic
-from service_tui.desk.slices.risk import MonitorChanged, MonitorGone
+from service_tui.desk.slices.risk import MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import UNTRANSLATABLE
-from service_tui.terms import Venue
+from service_tui.terms import STOP_MAX, Venue
 from service_tui.wire.endpoints.public import DELETE_MONITOR, SET_MONITOR
 from service_tui.wire.monitors import MonitorQuery, SaidMonitorRequest
 
@@ -28,8 +29,8 @@ def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
     stop, target = order.stop_pct, order.target_pct
     if stop is None and target is None:
         yield "give a stop, a target, or both"
-    if stop is not None and not 0 < stop <= 1:
-        yield "a stop is a part of the price paid: above 0 %, at most 100 %"
+    if stop is not None and not 0 < stop <= STOP_MAX:
+        yield f"a stop is a part of the price paid: above 0 %, at most {100 * STOP_MAX} %"
     if target is not None and not (target > 0 and math.isfinite(target)):
         yield "a target is above 0 %"
     market = state.markets.get(order.market_id)
@@ -44,7 +45,7 @@ def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
 async def set_monitor(order: SetMonitor, ports: Ports) -> None:
     """Set the thresholds of one position, and say how it went."""
     why = await _set(order, ports)
-    ports.say(Noticed("warn", f"{order.in_words()}: {why}") if why else _done(order.in_words()))
+    ports.say(Noticed("warn", f"{order.describe()}: {why}") if why else _done(order.describe()))
     ports.poke(Topic.MONITORS)
 
 
@@ -56,7 +57,7 @@ async def set_monitors(orders: SetMonitors, ports: Ports) -> None:
         said = f"{len(whys)} of {len(orders.monitors)} refused: {whys[0]}{others}"
         ports.say(Noticed("warn", said))
     else:
-        ports.say(_done(orders.in_words()))
+        ports.say(_done(orders.describe()))
     ports.poke(Topic.MONITORS)
 
 
@@ -71,10 +72,10 @@ async def remove_monitor(order: RemoveMonitor, ports: Ports) -> None:
     except NotFoundError:
         pass
     except (ServiceError, ValueError) as error:
-        ports.say(Noticed("bad", f"{order.in_words()}: {_words(error)}"))
+        ports.say(Noticed("bad", f"{order.describe()}: {_words(error)}"))
         return
-    ports.say(MonitorGone(holding_key(order.market_id, order.side, order.venue)))
-    ports.say(_done(order.in_words()))
+    ports.say(Removed(MonitorView, holding_key(order.market_id, order.side, order.venue)))
+    ports.say(_done(order.describe()))
     ports.poke(Topic.MONITORS)
 
 
@@ -100,7 +101,7 @@ async def _set(order: SetMonitor, ports: Ports) -> str:
     except ValueError:
         return "these are no thresholds that can be sent"
     try:
-        ports.say(MonitorChanged(monitor_view(reply.answer)))
+        ports.say(Changed(monitor_view(reply.answer)))
     except UNTRANSLATABLE:
         return ""
     return ""

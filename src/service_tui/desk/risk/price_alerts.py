@@ -5,14 +5,13 @@ import logging
 from dataclasses import replace
 from typing import Final
 
+from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.commands.risk import RemovePriceAlert, SetPriceAlert
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.records import NoticeKind
 from service_tui.desk.slices.risk import (
     Condition,
-    PriceAlertChanged,
-    PriceAlertGone,
     PriceAlertView,
 )
 from service_tui.desk.state import DeskState
@@ -113,7 +112,7 @@ class PriceWatch:
                 continue
             now_so = judged(alert, market.price_of(alert.side), self._ports.now())
             if now_so is not alert:
-                facts.append(PriceAlertChanged(now_so))
+                facts.append(Changed(now_so))
                 self._changed.put_nowait(now_so)
         return facts
 
@@ -128,7 +127,7 @@ class PriceWatch:
                 log.warning("a price alert was not written: %s", error)
                 is_news = not alert.is_open
             if is_news:
-                self._ports.say(Noticed("warn", fired_words(alert), NoticeKind.PRICE_ALERT))
+                self._ports.say(Noticed("warn", fired_text(alert), NoticeKind.PRICE_ALERT))
 
     async def _written(self, alert: PriceAlertView) -> bool:
         """Write a change down.
@@ -144,10 +143,10 @@ class PriceWatch:
         )
 
 
-def fired_words(alert: PriceAlertView) -> str:
+def fired_text(alert: PriceAlertView) -> str:
     """What a fired alert says."""
     about = f", {alert.question}" if alert.question else ""
-    return f"price alert: {alert.in_words()}, it is {alert.triggered_price or 0.0:.4f}{about}"
+    return f"price alert: {alert.describe()}, it is {alert.triggered_price or 0.0:.4f}{about}"
 
 
 ALERTS_MAX: Final = 500
@@ -181,13 +180,13 @@ async def set_price_alert(order: SetPriceAlert, stored: PriceAlerts, ports: Port
             at, price = alert.triggered_at, alert.triggered_price
             await stored.fire(alert.alert_id, at=at, price=price)
     except (StorageError, UnicodeError) as error:
-        ports.say(Noticed("bad", f"{order.in_words()}: {error}; it was not kept"))
+        ports.say(Noticed("bad", f"{order.describe()}: {error}; it was not kept"))
         return
-    ports.say(PriceAlertChanged(alert))
+    ports.say(Changed(alert))
     if alert.is_open:
-        ports.say(Noticed("info", order.in_words()))
+        ports.say(Noticed("info", order.describe()))
     else:
-        ports.say(Noticed("warn", fired_words(alert), NoticeKind.PRICE_ALERT))
+        ports.say(Noticed("warn", fired_text(alert), NoticeKind.PRICE_ALERT))
 
 
 async def remove_price_alert(order: RemovePriceAlert, stored: PriceAlerts, ports: Ports) -> None:
@@ -195,6 +194,6 @@ async def remove_price_alert(order: RemovePriceAlert, stored: PriceAlerts, ports
     try:
         await stored.drop(order.alert_id)
     except StorageError as error:
-        ports.say(Noticed("bad", f"{order.in_words()}: {error}"))
+        ports.say(Noticed("bad", f"{order.describe()}: {error}"))
         return
-    ports.say(PriceAlertGone(order.alert_id))
+    ports.say(Removed(PriceAlertView, order.alert_id))

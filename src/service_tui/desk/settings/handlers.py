@@ -8,8 +8,9 @@ from service_tui.desk.facts import Noticed, PreferenceSet, StarSet, WorldSeen
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.slices.records import TicketView, Topic
 from service_tui.desk.translate import news_view, world_view
+from service_tui.terms import SPEEDS
 from service_tui.wire.endpoints.desk import SET_SPEED
-from service_tui.wire.world import SPEEDS, SpeedRequest
+from service_tui.wire.world import SpeedRequest
 
 STARS: Final = "stars"
 """Preference under which the watchlist is kept: ids between commas."""
@@ -28,7 +29,7 @@ async def set_speed(ticket: TicketView, pace: SetSpeed, ports: Ports) -> None:
     ports.say(
         WorldSeen(world_view(reply.answer), tuple(news_view(row) for row in reply.answer.news))
     )
-    ports.say(Noticed("info", pace.in_words()))
+    ports.say(Noticed("info", pace.describe()))
     ports.poke(Topic.WORLD)
 
 

@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
-from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail, figure_in_words
+from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail, rail_figure_text
 from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.rails import FIGURE_MAX, OWN
+from service_tui.desk.reasons import HALTED, READ_ONLY
 from service_tui.desk.slices.rails import RULES, Rail
 from service_tui.desk.slices.records import NoticeKind, Topic
 from service_tui.units import Micros, decimal
@@ -22,8 +23,6 @@ from service_tui.wire.settings import (
     UserSettingsBody,
 )
 
-READ_ONLY: Final = "this desk is read-only: it changes nothing"
-HALTED: Final = "this is halted: F9 shows it, and only its typed word lets entries pass again"
 _FIELDS: Final = {
     Rail.TRADE: "sdk_max_trade_amount",
     Rail.DAY_SPEND: "sdk_daily_limit",
@@ -39,17 +38,17 @@ async def set_rail(order: SetRail, memory: Memory, ports: Ports) -> None:
     """Give a rail another figure, here or on the service."""
     why = _objection(order, ports)
     if why:
-        ports.say(Noticed("warn", f"{order.in_words()}: {why}"))
+        ports.say(Noticed("warn", f"{order.describe()}: {why}"))
     elif order.own:
         name = OWN + order.rail.value
         value = "" if order.figure is None else str(order.figure)
         ports.say(PreferenceSet(name, value))
         await memory.prefer(name, value)
-        ports.say(Noticed("good", _set_words(order)))
+        ports.say(Noticed("good", _set_text(order)))
     elif order.rail in _OF_THE_SPEC:
-        await _ask(order.in_words(), ports, lambda: _post(order, ports))
+        await _ask(order.describe(), ports, lambda: _post(order, ports))
     else:
-        await _ask(order.in_words(), ports, lambda: _patch(order, ports))
+        await _ask(order.describe(), ports, lambda: _patch(order, ports))
 
 
 def _objection(order: SetRail, ports: Ports) -> str:
@@ -64,8 +63,8 @@ def _objection(order: SetRail, ports: Ports) -> str:
     return "" if 0 < figure <= FIGURE_MAX else "a limit is above 0 and at most one billion"
 
 
-def _set_words(order: SetRail) -> str:
-    return f"{RULES[order.rail].name}: {figure_in_words(order.rail, order.figure)}"
+def _set_text(order: SetRail) -> str:
+    return f"{RULES[order.rail].name}: {rail_figure_text(order.rail, order.figure)}"
 
 
 def _value(order: SetRail) -> float | int | None:
@@ -78,13 +77,13 @@ async def _post(order: SetRail, ports: Ports) -> str:
     # The fields are checked as they are made.
     body = SaidSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
     await ports.client.call(POST_SETTINGS, body=body)
-    return _set_words(order)
+    return _set_text(order)
 
 
 async def _patch(order: SetRail, ports: Ports) -> str:
     body = SaidUserSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
     await ports.client.call(PATCH_USER_SETTINGS, body=body)
-    return _set_words(order)
+    return _set_text(order)
 
 
 async def set_defaults(order: SetDefaults, ports: Ports) -> None:
@@ -103,9 +102,9 @@ async def set_defaults(order: SetDefaults, ports: Ports) -> None:
         )
         reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
         ports.poke(Topic.MONITORS)
-        return f"{order.in_words()}{_removed(reply.answer)}"
+        return f"{order.describe()}{_removed(reply.answer)}"
 
-    await _ask(order.in_words(), ports, ask)
+    await _ask(order.describe(), ports, ask)
 
 
 def _removed(said: UserSettingsBody) -> str:
@@ -125,7 +124,7 @@ async def set_paused(order: SetPaused, ports: Ports) -> None:
         return
     if not order.paused and state.halted_since is not None:
         # The halt stands on this pause wherever a service knows no halt of its own.
-        ports.say(Noticed("warn", HALTED, NoticeKind.HALT))
+        ports.say(Noticed("warn", HALTED.text, NoticeKind.HALT, fix=HALTED.fix))
         return
 
     async def ask() -> str:
@@ -134,10 +133,10 @@ async def set_paused(order: SetPaused, ports: Ports) -> None:
         if order.paused:
             return "trading is paused: buys are refused, sales pass"
         if reply.answer.trading_paused:
-            return "resumed here, but buys stay blocked: by the operator's pause (7) or the halt"
+            return "resumed here, but buys stay blocked: by the operator's pause or by the halt"
         return "buys pass again"
 
-    await _ask(order.in_words(), ports, ask, NoticeKind.HALT)
+    await _ask(order.describe(), ports, ask, NoticeKind.HALT)
 
 
 async def _ask(
@@ -154,8 +153,7 @@ async def _ask(
     except OutcomeUnknownError:
         ports.say(Noticed("bad", f"{what}: sent, no answer; the limits are read anew"))
     except RefusedError as error:
-        fix = f" — {error.fix}" if error.fix else ""
-        ports.say(Noticed("warn", f"{what}: {error.error}{fix}"))
+        ports.say(Noticed("warn", f"{what}: {error.error}", fix=error.fix))
     except ServiceError as error:
         ports.say(Noticed("bad", f"{what}: {error}"))
     else:

@@ -1,15 +1,12 @@
 """Settings of the wire as rails and risk defaults."""
 
-from service_tui.desk.slices.rails import CooldownView, RailsView, RiskDefaults, SkillSpend
-from service_tui.desk.translate import SIM_TRADE_MAX, amount
-from service_tui.terms import Side
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.desk.slices.rails import CooldownView, RailsView, RiskDefaults, SkillDaySpend
+from service_tui.desk.translate import amount
+from service_tui.terms import SIM_MARKET_MAX, SIM_TRADE_MAX, Side
+from service_tui.units import Micros, Timestamp
 from service_tui.wire.base import timestamp
 from service_tui.wire.rails import RailsBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
-
-SIM_MARKET_MAX = Micros(2_000 * ONE)
-"""Source: wire reference, 7; for services that do not tell it."""
 
 
 def rails_view(
@@ -40,8 +37,8 @@ def rails_view(
         max_trade=amount(settings.sdk_max_trade_amount),
         day_spend_max=amount(settings.sdk_daily_limit),
         day_spent=amount(settings.sdk_daily_spent),
-        sim_trade_max=SIM_TRADE_MAX if told is None else amount(told.sim_trade_max),
-        sim_market_max=SIM_MARKET_MAX if told is None else amount(told.sim_market_max),
+        sim_trade_max=amount(SIM_TRADE_MAX if told is None else told.sim_trade_max),
+        sim_market_max=amount(SIM_MARKET_MAX if told is None else told.sim_market_max),
         position_max=_amount(user.max_position_usd),
         day_buys_max=user.max_trades_per_day,
         day_buys=user.trades_today if told is None else told.trades_today,
@@ -73,8 +70,8 @@ def _amount(value: float | None) -> Micros | None:
     return None if value is None else amount(value)
 
 
-def _skills(told: RailsBody) -> tuple[SkillSpend, ...]:
-    return tuple(SkillSpend(one.skill_slug, amount(one.spent)) for one in told.skills_today)
+def _skills(told: RailsBody) -> tuple[SkillDaySpend, ...]:
+    return tuple(SkillDaySpend(one.skill_slug, amount(one.spent)) for one in told.skills_today)
 
 
 def _cooldowns(told: RailsBody) -> tuple[CooldownView, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, assert_never
 
+from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.slices.records import NoticeKind, PositionView, TradeView
 from service_tui.desk.slices.rows import in_place
 from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue, win_rate
@@ -231,7 +232,7 @@ class AgentDetailView:
     positions: tuple[PositionView, ...] = ()
 
 
-class NeedKind(StrEnum):
+class AgentNeedKind(StrEnum):
     """What an agent's need is about; the words are those of a row."""
 
     ALERT = "alert"
@@ -247,7 +248,7 @@ class AgentNeedView:
     `amount` is what is at stake; `expires_at` None where it has no end. A breaker has no market.
     """
 
-    kind: NeedKind
+    kind: AgentNeedKind
     agent_id: str
     agent_name: str
     need_id: str
@@ -303,53 +304,11 @@ class SupervisionView:
 
 
 @dataclass(frozen=True, slots=True)
-class LeashesSeen:
-    """The service told how free each agent is."""
-
-    leashes: tuple[LeashView, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class HeldSeen:
     """The service told which trades wait, and how the last ones were decided."""
 
     held: tuple[HeldView, ...]
     decided: tuple[HeldView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AgentDetailSeen:
-    """What the agent in focus traded, and what it came to; None: no agent is in focus."""
-
-    detail: AgentDetailView | None
-
-
-@dataclass(frozen=True, slots=True)
-class SkillsSeen:
-    """Which skills are installed."""
-
-    skills: tuple[SkillView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SkillRunChanged:
-    """A skill's run began, went on or ended."""
-
-    run: SkillRunView
-
-
-@dataclass(frozen=True, slots=True)
-class SkillRunGone:
-    """A run that had ended is not remembered any longer."""
-
-    run_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class LogTailSeen:
-    """The end of a run's output; None: nobody looks at one."""
-
-    tail: LogTailView | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,24 +319,7 @@ class PastsSeen:
     at: Timestamp
 
 
-@dataclass(frozen=True, slots=True)
-class AgentNeedsSeen:
-    """The service told what the other agents wait for."""
-
-    needs: tuple[AgentNeedView, ...]
-
-
-FleetFact = (
-    LeashesSeen
-    | HeldSeen
-    | AgentDetailSeen
-    | SkillsSeen
-    | SkillRunChanged
-    | SkillRunGone
-    | LogTailSeen
-    | PastsSeen
-    | AgentNeedsSeen
-)
+FleetFact = HeldSeen | PastsSeen | Loaded | Changed | Removed
 """Every fact of the fleet."""
 
 
@@ -390,38 +332,44 @@ RUNS_MAX: Final = 100
 _TONES: Final = {SkillRunState.CRASHED: "bad", SkillRunState.BACKING_OFF: "warn"}
 
 
+_LISTS: Final[Mapping[type[object], str]] = {
+    LeashView: "leashes",
+    SkillView: "skills",
+    AgentNeedView: "needs",
+}
+_IN_FOCUS: Final[Mapping[type[object], str]] = {AgentDetailView: "detail", LogTailView: "tail"}
+"""Which field holds the rows of a kind; the one row that somebody looks at, or None."""
+
+FLEET_KINDS: Final = frozenset({*_LISTS, *_IN_FOCUS, SkillRunView})
+
+
 def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # noqa: C901, PLR0911, PLR0912  (one closed union, one line a kind)
     """The slice after a fact."""
     match fact:
-        case LeashesSeen():
-            return view if fact.leashes == view.leashes else replace(view, leashes=fact.leashes)
+        case Loaded():
+            field = _LISTS[fact.kind]
+            is_same = fact.rows == getattr(view, field)
+            return view if is_same else replace(view, **{field: fact.rows})
         case HeldSeen():
             if (fact.held, fact.decided) == (view.held, view.decided):
                 return view
             return replace(view, held=fact.held, decided=fact.decided)
-        case AgentDetailSeen():
-            return replace(view, detail=fact.detail)
-        case AgentNeedsSeen():
-            return view if fact.needs == view.needs else replace(view, needs=fact.needs)
+        case Changed(row=SkillRunView() as run):
+            return replace(view, runs=_with_run(view.runs, run))
+        case Changed():
+            return replace(view, **{_IN_FOCUS[fact.kind]: fact.row})
+        case Removed() if fact.kind is SkillRunView:
+            return replace(view, runs=tuple(one for one in view.runs if one.run_id != fact.key))
+        case Removed():
+            return replace(view, **{_IN_FOCUS[fact.kind]: None})
         case PastsSeen():
             return replace(view, pasts=fact.pasts, pasts_at=fact.at)
-        case SkillsSeen():
-            return replace(view, skills=fact.skills)
-        case LogTailSeen():
-            return replace(view, tail=fact.tail)
-        case SkillRunChanged() | SkillRunGone():
-            return replace(view, runs=_with_run(view.runs, fact))
         case _:
             assert_never(fact)
 
 
-def _with_run(
-    runs: tuple[SkillRunView, ...], fact: SkillRunChanged | SkillRunGone
-) -> tuple[SkillRunView, ...]:
+def _with_run(runs: tuple[SkillRunView, ...], run: SkillRunView) -> tuple[SkillRunView, ...]:
     """The list with this run in its place, or first; of the ended ones the oldest go."""
-    if isinstance(fact, SkillRunGone):
-        return tuple(run for run in runs if run.run_id != fact.run_id)
-    run = fact.run
     known = in_place(runs, run, lambda one: one.run_id)
     if known is not None:
         return known
@@ -438,7 +386,7 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
         yield "warn", _asks(fresh[-1], len(after.held)), NoticeKind.APPROVAL
     for held in after.decided:
         if held.held_id in known and held.status is HeldStatus.EXPIRED:
-            words = f"nobody decided in time: {asked_in_words(held)}"
+            words = f"nobody decided in time: {approval_text(held)}"
             yield "bad", words, NoticeKind.APPROVAL
     states = {run.run_id: run.state for run in before.runs}
     for run in after.runs:
@@ -449,16 +397,16 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
 
 def _asks(held: HeldView, waiting: int) -> str:
     """That a trade waits, and how many do."""
-    asked = f"{held.agent_name} asks to {order_in_words(held)}"
+    asked = f"{held.agent_name} asks to {pending_text(held)}"
     return asked if waiting == 1 else f"{waiting} trades wait for you, the newest: {asked}"
 
 
-def asked_in_words(held: HeldView) -> str:
+def approval_text(held: HeldView) -> str:
     """A waiting trade with whose it is, for what is written down of the answer to it."""
-    return f"{held.agent_name}, {order_in_words(held)}"
+    return f"{held.agent_name}, {pending_text(held)}"
 
 
-def order_in_words(held: HeldView) -> str:
+def pending_text(held: HeldView) -> str:
     """A waiting trade as a person would say it."""
     side = held.side.value.upper()
     if held.action is Action.BUY:

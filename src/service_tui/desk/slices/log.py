@@ -6,7 +6,7 @@ from enum import StrEnum
 from service_tui.units import Timestamp
 
 
-class Deed(StrEnum):
+class LogEvent(StrEnum):
     """What an entry is. `asks`: an agent waits for a yes; `decision`: what became of that.
 
     `intent`: an order was given. `confirmed`: a person said yes to a question. `result`, `refusal`,
@@ -32,8 +32,9 @@ class Deed(StrEnum):
 class ActionView:
     """One entry. `number` counts from 1; `hash` follows from the one before it.
 
-    `what` is a word of `Deed`, or one of an older log; `kind` says of which sort of thing. `words`
-    name a market by its id; `market` is that id and `question` what it asks, where that is known.
+    `what` is a word of `LogEvent`, or one of an older log; `kind` says of which sort of thing.
+    `words` name a market by its id; `market` is that id and `question` what it asks, where that is
+    known.
     """
 
     number: int

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.desk.slices.holding_key import holding_key
-from service_tui.terms import MONEY_OF, Action, OrderType, Side, Venue
-from service_tui.units import ONE, Micros, Timestamp, decimal
+from service_tui.terms import MONEY_OF, ORDER_SHARES_MIN, Action, OrderType, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 
-SHARES_MIN: Final[dict[Venue, Micros]] = {Venue.EVM: Micros(5 * ONE)}
+SHARES_MIN: Final[dict[Venue, Micros]] = {Venue.EVM: Micros(ORDER_SHARES_MIN * ONE)}
 """Least shares of one order, where a venue has such a floor. Source: spec, "Limits"."""
 
 
@@ -45,13 +45,13 @@ class OpenOrderView:
         """Row key of the position that it adds to or takes from."""
         return holding_key(self.market_id, self.side, self.venue)
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The order as a person would say it, with its venue."""
         size = f"{decimal(self.shares):,.2f} {self.side.value.upper()}"
-        return f"{self.action.value} {size} at {price_in_words(self.price)} on {self.venue.value}"
+        return f"{self.action.value} {size} at {limit_text(self.price)} on {self.venue.value}"
 
 
-def price_in_words(price: float) -> str:
+def limit_text(price: float) -> str:
     """A limit to as many decimals as it has: two at least, six at most."""
     whole, _, part = f"{price:.6f}".partition(".")
     return f"{whole}.{part.rstrip('0'):0<2}"
@@ -60,16 +60,16 @@ def price_in_words(price: float) -> str:
 def kept_by_buys(orders: Iterable[OpenOrderView], venue: Venue) -> Micros:
     """Money that open buys on a venue keep; the wallet shows it until they are met."""
     buys = (one.money for one in orders if one.venue is venue and one.action is Action.BUY)
-    return Micros(sum(buys))
+    return sum_of(buys)
 
 
 def kept_by_sales(orders: Iterable[OpenOrderView], holding: str) -> Micros:
     """Shares of a position that stand in open sales."""
     sales = (one.shares for one in orders if one.action is Action.SELL and one.holding == holding)
-    return Micros(sum(sales))
+    return sum_of(sales)
 
 
-def end_in_words(order: OpenOrderView, shares: Micros, cost: Micros) -> str:
+def end_text(order: OpenOrderView, shares: Micros, cost: Micros) -> str:
     """What was traded of an order that rests no more."""
     verb = "bought" if order.action is Action.BUY else "sold"
     unit = MONEY_OF[order.venue]

@@ -91,7 +91,7 @@ RULES: Final[Mapping[Rail, RailRule]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SkillSpend:
+class SkillDaySpend:
     """Money of one skill's buys since midnight UTC."""
 
     slug: str
@@ -142,7 +142,7 @@ class RailsView:
     day_resting: int = 0
     day_buys_ceiling: int | None = None
     skill_day_max: Micros | None = None
-    skills: tuple[SkillSpend, ...] = ()
+    skills: tuple[SkillDaySpend, ...] = ()
     cooldowns: tuple[CooldownView, ...] = ()
     imports_a_day: int | None = None
     imports_today: int = 0

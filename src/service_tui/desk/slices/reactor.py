@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final, assert_never
+from typing import Final
 
+from service_tui.desk.changes import Changed, Loaded, Removed
+from service_tui.desk.reasons import Reason
 from service_tui.desk.slices.records import (
     MarketView,
     NoticeKind,
@@ -18,17 +20,11 @@ from service_tui.desk.slices.records import (
     TradeView,
 )
 from service_tui.desk.slices.rows import in_place
-from service_tui.terms import Side, Venue, win_rate
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.terms import FAILURES_MAX, Side, Venue, win_rate
+from service_tui.units import Micros, Timestamp, decimal, sum_of
 
 MIRROR: Final = "mirror"
 """Kind of the tickets of mirrors, and the beginning of their names."""
-
-WALLETS_MAX: Final = 100
-"""How many wallets can be followed at one time."""
-
-PRICE_BUFFER_MAX: Final = 0.2
-"""Source: spec, "Limits"."""
 
 
 class SignalState(StrEnum):
@@ -202,7 +198,7 @@ class WalletChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class WalletView:
+class SourceWalletView:
     """One wallet: who it is, whether it is followed, what is done with its signals, and how it did.
 
     `address` is checksummed; `label` is the person's own, else the service's, else empty.
@@ -245,7 +241,7 @@ class BreakerView:
     """
 
     failures: int = 0
-    failures_max: int = 5
+    failures_max: int = FAILURES_MAX
     paused_at: Timestamp | None = None
     resets_at: Timestamp | None = None
     skipped: int = 0
@@ -317,11 +313,11 @@ class ReactorView:
         own = "" if chosen is None else chosen.label
         return own or self.labels.get(wallet, "") or ("" if known is None else known.label)
 
-    def wallet(self, address: str) -> WalletView:
+    def wallet(self, address: str) -> SourceWalletView:
         """One wallet, followed or not."""
         return self._view(address, tallies(self.signals, self.past))
 
-    def wallets(self) -> tuple[WalletView, ...]:
+    def wallets(self) -> tuple[SourceWalletView, ...]:
         """Every wallet that is followed, named or known; adds the statistics up anew.
 
         Returns:
@@ -333,8 +329,8 @@ class ReactorView:
         everybody = dict.fromkeys((*followed, *self.choices, *sums, *self.known))
         return tuple(self._view(address, sums) for address in everybody)
 
-    def _view(self, address: str, sums: Mapping[str, Tally]) -> WalletView:
-        return WalletView(
+    def _view(self, address: str, sums: Mapping[str, Tally]) -> SourceWalletView:
+        return SourceWalletView(
             address=address,
             label=self.label_of(address),
             policy=self.policy_of(address),
@@ -365,12 +361,12 @@ def added(tally: Tally, *signals: SignalView) -> Tally:
         mirrored_count=tally.mirrored_count + states[SignalState.MIRRORED],
         skipped_count=tally.skipped_count + states[SignalState.SKIPPED],
         failed_count=tally.failed_count + states[SignalState.FAILED],
-        spent=Micros(tally.spent + sum(one.cost for one in bought)),
-        shares=Micros(tally.shares + sum(one.shares for one in bought)),
+        spent=Micros(tally.spent + sum_of(one.cost for one in bought)),
+        shares=Micros(tally.shares + sum_of(one.shares for one in bought)),
         source_cost=Micros(
             tally.source_cost + round(sum(one.shares * one.price for one in bought))
         ),
-        pnl=Micros(tally.pnl + sum(one.pnl or 0 for one in bought)),
+        pnl=Micros(tally.pnl + sum_of(one.pnl or Micros(0) for one in bought)),
         last_at=newest if tally.last_at is None else max(newest, tally.last_at),
     )
 
@@ -409,42 +405,13 @@ class SignalsSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class SignalChanged:
-    """A signal was mirrored, skipped or failed, or its mirror has come further."""
-
-    signal: SignalView
-
-
-@dataclass(frozen=True, slots=True)
-class BreakerSeen:
-    """The service told how the breaker stands."""
-
-    breaker: BreakerView
-
-
-@dataclass(frozen=True, slots=True)
-class KnownWalletsSeen:
-    """The service told which wallets can be followed here."""
-
-    wallets: tuple[KnownWalletView, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class WalletChosen:
     """The person gave a wallet a name or a policy."""
 
     choice: WalletChoice
 
 
-ReactorFact = (
-    ReactorSeen
-    | ReactorBarred
-    | SignalsSeen
-    | SignalChanged
-    | BreakerSeen
-    | KnownWalletsSeen
-    | WalletChosen
-)
+ReactorFact = ReactorSeen | ReactorBarred | SignalsSeen | WalletChosen | Loaded | Changed | Removed
 """Every fact about the reactor."""
 
 
@@ -466,6 +433,9 @@ News = tuple[str, str, NoticeKind]
 """A tone, a sentence, and what it is about."""
 
 
+REACTOR_KINDS: Final = frozenset({SignalView, BreakerView, KnownWalletView})
+
+
 def reduce_reactor(reactor: ReactorView, fact: ReactorFact) -> ReactorView:
     """The slice after a fact; whoever calls marks it anew."""
     match fact:
@@ -475,18 +445,18 @@ def reduce_reactor(reactor: ReactorView, fact: ReactorFact) -> ReactorView:
             changed = replace(reactor, barred=fact.words)
         case SignalsSeen():
             changed = _with_listing(reactor, fact)
-        case SignalChanged():
-            changed = _with_signal(reactor, fact.signal)
-        case BreakerSeen():
-            changed = replace(reactor, breaker=fact.breaker)
-        case KnownWalletsSeen():
-            known = {one.address: one for one in fact.wallets}
+        case Changed(row=SignalView() as signal):
+            changed = _with_signal(reactor, signal)
+        case Changed(row=BreakerView() as breaker):
+            changed = replace(reactor, breaker=breaker)
+        case Loaded():
+            known = {one.address: one for one in fact.of(KnownWalletView)}
             changed = _relabelled(replace(reactor, known=known))
         case WalletChosen():
             choices = {**reactor.choices, fact.choice.address: fact.choice}
             changed = _relabelled(replace(reactor, choices=choices))
         case _:
-            assert_never(fact)
+            raise TypeError(f"no fact of the reactor: {fact}")
     return changed
 
 
@@ -642,7 +612,7 @@ def with_ticket(reactor: ReactorView, ticket: TicketView) -> ReactorView:
     signal = next((one for one in reactor.signals if one.ticket_id == ticket.ticket_id), None)
     if not ticket.ticket_id or signal is None or ticket.state not in _STATES:
         return reactor
-    told = replace(signal, state=state_of(ticket), words=words_of(ticket))
+    told = replace(signal, state=state_of(ticket), words=ticket_text(ticket))
     return reactor if told == signal else _with_signal(reactor, told)
 
 
@@ -653,13 +623,13 @@ def state_of(ticket: TicketView) -> SignalState:
     return _STATES.get(ticket.state, SignalState.MIRRORING)
 
 
-def words_of(ticket: TicketView) -> str:
+def ticket_text(ticket: TicketView) -> str:
     """What the ticket of its mirror says of a signal."""
     if ticket.has_no_trace:
         return f"{ticket.outcome}: it was not mirrored, and will not be"
     if ticket.state is TicketState.UNKNOWN:
         return f"{ticket.outcome}; {NEVER_AGAIN}"
-    return f"{ticket.outcome} — {ticket.fix}" if ticket.fix else ticket.outcome
+    return Reason(ticket.outcome, ticket.fix).plain()
 
 
 def with_trades(reactor: ReactorView, trades: tuple[TradeView, ...]) -> ReactorView:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.holding_key import holding_key
 from service_tui.terms import (
     Action,
@@ -17,7 +18,7 @@ from service_tui.terms import (
     TradeStatus,
     Venue,
 )
-from service_tui.units import Micros, Probability, Timestamp
+from service_tui.units import Micros, Probability, Timestamp, sum_of
 
 NO_TRACE: Final = "no trace of it after 10 minutes"
 """Outcome of an unknown order that was looked for long enough; the person decides what is next."""
@@ -462,7 +463,8 @@ class NoticeKind(StrEnum):
 class Notice:
     """A line for a toast: what passed. `tone` is info, good, warn or bad.
 
-    `about` names the event that it tells of, where several notices may tell of one.
+    `about` names the event that it tells of, where several notices may tell of one. `fix` is what
+    the operator can do about it.
     """
 
     notice_id: int
@@ -470,6 +472,7 @@ class Notice:
     text: str
     kind: NoticeKind = NoticeKind.DESK
     about: str = ""
+    fix: Fix | str = ""
 
 
 def remark(position: PositionView, market: MarketView | None) -> PositionView:
@@ -512,9 +515,9 @@ def summed(
             realized=None,
             exit_equity=None,
         )
-    equity = Micros(own + sum(held.mark_value for held in positions))
+    equity = Micros(own + sum_of(held.mark_value for held in positions))
     exits = [held.exit_value for held in positions if held.exit_value is not None]
-    unrealized = Micros(sum(held.unrealized for held in positions))
+    unrealized = sum_of(held.unrealized for held in positions)
     total = Micros(equity - account.start)
     return replace(
         account,
@@ -524,7 +527,7 @@ def summed(
         total_pnl=total,
         unrealized=unrealized,
         realized=Micros(total - unrealized),
-        exit_equity=Micros(own + sum(exits)) if len(exits) == len(positions) else None,
+        exit_equity=Micros(own + sum_of(exits)) if len(exits) == len(positions) else None,
     )
 
 

@@ -2,19 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, assert_never
+from typing import Final
 
+from service_tui.desk.changes import Changed, Loaded, Removed, changed
 from service_tui.terms import Direction, ExperimentStatus, SessionState, Venue
 from service_tui.units import Micros, Timestamp
-
-DAYS_DEFAULT: Final = 7
-DAYS_MAX: Final = 30
-"""Days that a backtest replays. Source: spec, "Limits"."""
-
-CAP_DEFAULT: Final = 50
-CRASHES_MAX: Final = 3
-WARN_AT: Final = 0.8
-"""Source: spec, "Limits"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +230,7 @@ class FilesSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class BacktestAsked:
+class BacktestRequested:
     """A backtest is on its way; 0: none is."""
 
     request_id: int
@@ -253,14 +245,9 @@ class BacktestSeen:
     words: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DiffSeen:
-    """What a commit changed; None: the reader has closed it."""
-
-    diff: DiffView | None
-
-
-ResearchFact = ResearchSeen | FilesSeen | BacktestAsked | BacktestSeen | DiffSeen
+ResearchFact = (
+    ResearchSeen | FilesSeen | BacktestRequested | BacktestSeen | Loaded | Changed | Removed
+)
 """Every fact of this subject."""
 
 
@@ -275,23 +262,21 @@ def reduce_research(  # noqa: PLR0911  (one line a kind)
     match fact:
         case ResearchSeen():
             told = research.told if fact.needs_plan else fact.told
-            changed = replace(research, told=told, needs_plan=fact.needs_plan)
-            return research if changed == research else _merged(changed)
+            merged = replace(research, told=told, needs_plan=fact.needs_plan)
+            return research if merged == research else _merged(merged)
         case FilesSeen():
             if fact.filed == research.filed:
                 return research
             return _merged(replace(research, filed=fact.filed))
-        case BacktestAsked():
+        case BacktestRequested():
             return replace(research, asking=fact.request_id, words="")
         case BacktestSeen():
             if fact.request_id != research.asking:
                 return research
             shown = fact.backtest or research.backtest
             return replace(research, backtest=shown, asking=0, words=fact.words)
-        case DiffSeen():
-            return replace(research, diff=fact.diff)
         case _:
-            assert_never(fact)
+            return replace(research, diff=changed(fact, DiffView))
 
 
 def _merged(research: ResearchView) -> ResearchView:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.slices.holding_key import holding_key
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -73,7 +74,7 @@ class Condition(StrEnum):
     CROSSES_BELOW = "crosses_below"
 
     @property
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The condition as a person would say it, before a price."""
         return self.value.replace("_", " ")
 
@@ -263,9 +264,9 @@ class PriceAlertView:
         """True until it has fired."""
         return self.triggered_at is None
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The alert as a person would say it."""
-        return f"{self.side.value.upper()} {self.condition.in_words} {self.threshold:.4f}"
+        return f"{self.side.value.upper()} {self.condition.describe} {self.threshold:.4f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,28 +300,6 @@ class RiskView:
 
 
 @dataclass(frozen=True, slots=True)
-class MonitorsSeen:
-    """The service listed its monitors."""
-
-    monitors: tuple[MonitorView, ...]
-    dropped: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class MonitorChanged:
-    """A monitor was set."""
-
-    monitor: MonitorView
-
-
-@dataclass(frozen=True, slots=True)
-class MonitorGone:
-    """The monitor with this row key was removed."""
-
-    key: str
-
-
-@dataclass(frozen=True, slots=True)
 class AlertsSeen:
     """The service told which alerts wait for their exit, which ended, and the exits that it knows.
 
@@ -334,41 +313,11 @@ class AlertsSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class AlertChanged:
-    """The exit of an alert has come further."""
-
-    alert: AlertView
-
-
-@dataclass(frozen=True, slots=True)
-class PriceAlertChanged:
-    """A price alert was set, armed, or has fired."""
-
-    alert: PriceAlertView
-
-
-@dataclass(frozen=True, slots=True)
-class PriceAlertGone:
-    """A price alert was forgotten."""
-
-    alert_id: str
-
-
-@dataclass(frozen=True, slots=True)
 class BriefingLate:
     """No briefing came for too long; `words` say since when, empty once one came."""
 
     words: str
 
 
-RiskFact = (
-    MonitorsSeen
-    | MonitorChanged
-    | MonitorGone
-    | AlertsSeen
-    | AlertChanged
-    | PriceAlertChanged
-    | PriceAlertGone
-    | BriefingLate
-)
+RiskFact = AlertsSeen | BriefingLate | Loaded | Changed | Removed
 """Every fact about monitors, alerts, exits and price alerts."""

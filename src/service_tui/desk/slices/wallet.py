@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from service_tui.desk.changes import Changed
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.redemption import CallView, RedemptionRow, RedemptionView, RunView
 from service_tui.units import Micros, Timestamp
 
@@ -62,13 +64,13 @@ KEY_CHECK: Final = {
         "key",
         is_done=False,
         says="this machine cannot sign for the wallet now",
-        fix="press U and give its passphrase, or K to keep a key here",
+        fix=Fix.OPEN_OR_KEEP_KEY,
     ),
 }
 LIVE_CHECK: Final = {
     True: CheckView("real money", is_done=True, says="orders may leave for the real venues"),
     False: CheckView(
-        "real money", is_done=False, says="switched off on this desk", fix="press L and type LIVE"
+        "real money", is_done=False, says="switched off on this desk", fix=Fix.SWITCH_ON_REAL_MONEY
     ),
 }
 """What this desk itself adds to the list."""
@@ -212,13 +214,6 @@ class QueueSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainRunChanged:
-    """A redemption was prepared, or has come further."""
-
-    run: RunView
-
-
-@dataclass(frozen=True, slots=True)
 class AutoChanged:
     """Redeeming by itself was turned, rests or goes on; None leaves a part as it is.
 
@@ -231,21 +226,7 @@ class AutoChanged:
     executes: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WalletSeen:
-    """The wallet as it stands, but for what is paid per call."""
-
-    wallet: WalletView
-
-
-@dataclass(frozen=True, slots=True)
-class PaySeen:
-    """What may be paid per call, what was, and what is on offer."""
-
-    pay: PayView
-
-
-WalletFact = QueueSeen | ChainRunChanged | AutoChanged | WalletSeen | PaySeen
+WalletFact = QueueSeen | AutoChanged
 """Every fact about redemptions, the wallet and pay per call."""
 
 
@@ -254,14 +235,16 @@ RUNS_MAX: Final = 200
 
 
 def reduce_redemption(
-    view: RedemptionView, fact: QueueSeen | ChainRunChanged | AutoChanged
+    view: RedemptionView, fact: QueueSeen | AutoChanged | Changed
 ) -> RedemptionView:
     """The queue after a fact about it."""
     match fact:
         case QueueSeen():
             return replace(view, rows=fact.rows)
-        case ChainRunChanged():
-            return replace(view, runs=_with_run(view.runs, fact.run))
+        case Changed(row=RunView() as run):
+            return replace(view, runs=_with_run(view.runs, run))
+        case Changed():
+            raise TypeError(f"no fact of redemption: {fact}")
         case AutoChanged():
             auto = view.auto
             changed = replace(

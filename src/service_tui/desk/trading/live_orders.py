@@ -8,18 +8,15 @@ import hashlib
 from collections.abc import Iterator
 from typing import Final
 
-from service_tui.desk.advice import ADVICE
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import broken_by, rails
-from service_tui.desk.slices.holding_key import holding_key
-from service_tui.desk.slices.orders import kept_by_buys
+from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.rails import Rail
 from service_tui.desk.slices.records import MarketView
-from service_tui.desk.slices.redemption import Stage
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
-from service_tui.signing.book import Exchange
+from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order, token_number
 from service_tui.signing.skew import check_skew
@@ -39,33 +36,29 @@ SALT_DIGITS: Final = 13
 
 MILLISECONDS: Final = 1_000
 
-Objection = tuple[str, str]
 
-
-def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
+def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
     """What the desk itself has against an order for real money; nothing where all is there.
 
     Yields:
-        An objection and what to do about it, the first thing first.
+        A reason and what to do about it, the first thing first.
     """
     wallet, account = state.wallet, state.account
-    if order.rests and not (order.price is not None and 0 < order.price < 1):
-        yield "an order that rests has a price above 0 and below 1", "type its limit price"
     if not wallet.live:
-        yield "real money is switched off on this desk", "press 5, W, then L, and type LIVE"
+        yield Reason("real money is switched off on this desk", Fix.SWITCH_ON_REAL_MONEY)
     if not order.confirmed:
-        yield "nobody has confirmed this order for real money", "place it from its ticket"
+        yield Reason("nobody has confirmed this order for real money", Fix.CONFIRM_ON_TICKET)
     if account is None or not account.claimed:
-        yield "the agent is not claimed", "claim it on the agents screen (7, then C)"
+        yield Reason("the agent is not claimed", Fix.CLAIM)
     if not wallet.real_trading:
-        yield (
+        yield Reason(
             "the service does not allow real trades (sdk_real_trading_enabled)",
-            ADVICE["REAL_TRADING_DISABLED"],
+            Fix.ALLOW_REAL_TRADES,
         )
     if wallet.restricted:
-        yield (
+        yield Reason(
             "the venue refuses this wallet",
-            "press 5, W: keep another key (K) and link it (l); agent, key and history carry over",
+            Fix.LINK_ANOTHER_KEY,
         )
     if order.venue is Venue.EVM:
         yield from _against_wallet(state)
@@ -73,7 +66,7 @@ def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
 
 def against_skill(
     state: DeskState, order: PlaceTrade, now: Timestamp, spent: Micros
-) -> Iterator[Objection]:
+) -> Iterator[Reason]:
     """The same of a skill's buy, and what of this desk's own rails it would break.
 
     Args:
@@ -83,60 +76,42 @@ def against_skill(
         spent: money of the skills' buys of this day, of which the desk's tickets know nothing.
 
     Yields:
-        An objection and what to do about it, the first thing first.
+        A reason and what to do about it, the first thing first.
     """
     yield from against_real(state, order)
     if state.rails is None:
-        yield "the limits are not known yet", "wait for the service's answer"
+        yield Reason("the limits are not known yet", Fix.WAIT_FOR_SERVICE)
     yield from broken_by(state, order, now, state.tickets)
     own = next((one for one in rails(state, now) if one.rail is Rail.DESK_DAY), None)
     if own is None or own.limit is None:
         return
     if not order.amount + spent + (own.used or 0) <= own.limit:
         most, used = decimal(Micros(own.limit)), decimal(spent)
-        yield (
+        yield Reason(
             f"this desk's own limit of spend a day is {most:,.2f}, skills spent {used:,.2f}",
-            "wait for midnight UTC, or raise the limit on the settings screen (8)",
+            Fix.RAISE_LIMIT,
         )
 
 
-def _against_wallet(state: DeskState) -> Iterator[Objection]:
+def _against_wallet(state: DeskState) -> Iterator[Reason]:
     wallet = state.wallet
     if wallet.ownership is None:
-        yield "the wallet is not known yet", "wait for the service's answer"
+        yield Reason("the wallet is not known yet", Fix.WAIT_FOR_SERVICE)
     if wallet.ownership is not Ownership.EXTERNAL:
         return
     if not wallet.can_sign:
-        yield (
+        yield Reason(
             "this machine cannot sign for the linked wallet now",
-            "press 5, W, then U, and unlock it",
+            Fix.UNLOCK_KEY,
         )
     if wallet.usdc_native and not wallet.usdc:
-        yield (
+        yield Reason(
             "the wallet holds native USDC, which the venue does not accept",
-            "swap it to USDC.e (bridged)",
+            Fix.SWAP_USDC,
         )
     missing = next((one for one in wallet.served if one.is_done is False), None)
     if missing is not None:
-        yield f"missing before a real trade: {missing.name}", missing.fix
-
-
-def real_cash(state: DeskState) -> Micros | None:
-    """What can be spent on the EVM venue, open buys taken off; None where it is not known."""
-    held = state.wallet.usdc
-    # What open buys keep lies in the wallet until they are met.
-    return None if held is None else Micros(held - kept_by_buys(state.orders, Venue.EVM))
-
-
-def real_shares(state: DeskState, order: PlaceTrade) -> Micros:
-    """What is held of the order's side on its venue."""
-    found = (
-        row.shares
-        for row in state.redemption.rows
-        if holding_key(row.market_id, row.side, row.venue) == order.holding
-        and row.stage is Stage.ACTIVE
-    )
-    return next(found, Micros(0))
+        yield Reason(f"missing before a real trade: {missing.name}", missing.fix)
 
 
 def may_sign(ports: Ports, venue: Venue) -> bool:
@@ -184,7 +159,7 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
         is_neg_risk=market.polymarket_neg_risk,
         is_immediate=not order.rests,
     )
-    is_first = ports.policy.exchange is Exchange.V1
+    is_first = ports.policy.exchange is ExchangeVersion.V1
     made = build_order(
         wish,
         signer.address,
@@ -298,7 +273,7 @@ def _refuse_made_up(state: DeskState, order: PlaceTrade, price: float) -> None:
     raise PolicyRefusedError(Rule.PRICE, f"{said} without a quote: look again")
 
 
-def _on_tick(millionths: int, tick: int, *, buys: bool) -> int:
+def _on_tick(millionths: int, tick: Micros, *, buys: bool) -> int:
     """Never above what is wanted on a buy, never below it on a sale."""
     return millionths // tick * tick if buys else -(-millionths // tick) * tick
 
@@ -323,10 +298,10 @@ def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
     if price is None and best is not None:
         price = best if yes else 1.0 - best
         _refuse_made_up(state, order, price)
-    tick = max(1, round(market.tick_size * ONE))
+    tick = Micros(max(1, round(market.tick_size * ONE)))
     wanted = round((price or 0.0) * ONE)
     if order.rests and wanted % tick:
         # It would rest at another price than the one that was confirmed.
-        said = f"the price lies between two ticks: they are {decimal(Micros(tick)):g} now"
+        said = f"the price lies between two ticks: they are {decimal(tick):g} now"
         raise PolicyRefusedError(Rule.TICK, said)
     return _on_tick(wanted, tick, buys=buys)

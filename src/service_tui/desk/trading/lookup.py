@@ -6,9 +6,11 @@ from itertools import pairwise
 from typing import Final
 
 from service_tui.client.errors import ServiceError
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.trading import GiveUp
-from service_tui.desk.facts import Noticed, TicketChanged
+from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.reactor import MIRROR
 from service_tui.desk.slices.records import (
     NO_TRACE,
@@ -18,11 +20,11 @@ from service_tui.desk.slices.records import (
     Topic,
     TradeView,
 )
-from service_tui.desk.trading.lookup_orders import Resting, look_at_books
+from service_tui.desk.trading.lookup_orders import BookSearch, look_at_books
 from service_tui.desk.trading.sending import settle
-from service_tui.desk.trading.verdict import is_holding, strayed_words
-from service_tui.desk.translate import fee_words, trade_view
-from service_tui.terms import MONEY_OF, Action, TradeStatus, Venue
+from service_tui.desk.trading.verdict import is_holding, strayed_text
+from service_tui.desk.translate import trade_view, venue_fee_text
+from service_tui.terms import MONEY_OF, TRADES_PAGE_MAX, Action, TradeStatus, Venue
 from service_tui.units import Timestamp, decimal
 from service_tui.wire.endpoints.public import TRADES
 from service_tui.wire.trades import TradesQuery
@@ -35,7 +37,6 @@ BLIND_S: Final = 86_400.0
 """ours: how much older than an order a row must be before those behind it are not looked at, where
 the service says what its clock shows, and where it does not."""
 
-PAGE: Final = 200
 PAGES_MAX: Final = 20
 LOOK_MAX_S: Final = 60.0
 """ours: how long one look may take; after that it is as good as not everything was seen."""
@@ -46,7 +47,7 @@ Asking = Callable[[TradesQuery], Awaitable[tuple[list[TradeView], int]]]
 
 
 @dataclass(slots=True)
-class Look:
+class TradeSearch:
     """What one look through the service's trades brought, page by page.
 
     `doubt` says why a trade may be there all the same; empty when everything that counts was read.
@@ -105,10 +106,10 @@ async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
     # What the person closed meanwhile is closed.
     for ticket in _still_unknown(tickets, ports):
         trade = look.found.get(ticket.client_ref)
-        resting = books.get(ticket.ticket_id, Resting())
+        resting = books.get(ticket.ticket_id, BookSearch())
         if trade is None and resting.order is not None:
-            said = f"it came there and rests on the book: {resting.order.in_words()}"
-            await settle(ports, ticket, TicketState.DONE, (said, ""))
+            said = f"it came there and rests on the book: {resting.order.describe()}"
+            await settle(ports, ticket, TicketState.DONE, Reason(said))
         elif trade is None:
             doubt = _doubt_of(ticket, look, _before(ticket.opened_at, ports))
             _leave_if_overdue(ticket, doubt or resting.doubt, ports)
@@ -133,7 +134,7 @@ async def give_up(command: GiveUp, ports: Ports) -> None:
     elif not ticket.is_lost:
         ports.say(Noticed("warn", "it is still being looked up: wait until it says no trace"))
     else:
-        await settle(ports, ticket, TicketState.FAILED, (f"{ticket.outcome}; closed by you", ""))
+        await settle(ports, ticket, TicketState.FAILED, Reason(f"{ticket.outcome}; closed by you"))
 
 
 def _still_unknown(tickets: Sequence[TicketView], ports: Ports) -> list[TicketView]:
@@ -146,7 +147,7 @@ def _still_unknown(tickets: Sequence[TicketView], ports: Ports) -> list[TicketVi
     ]
 
 
-def _doubt_of(ticket: TicketView, look: Look, before: Timestamp) -> str:
+def _doubt_of(ticket: TicketView, look: TradeSearch, before: Timestamp) -> str:
     """Why an order that was not found may be there all the same; empty when it surely is not."""
     if not ticket.client_ref:
         return "it carries no reference to know it by"
@@ -159,7 +160,7 @@ def _doubt_of(ticket: TicketView, look: Look, before: Timestamp) -> str:
     return look.doubt
 
 
-async def _look(tickets: Sequence[TicketView], ports: Ports) -> Look:
+async def _look(tickets: Sequence[TicketView], ports: Ports) -> TradeSearch:
     """Go through the trades for the orders that these tickets have sent."""
 
     async def ask(query: TradesQuery) -> tuple[list[TradeView], int]:
@@ -176,7 +177,7 @@ async def look_through(
     before: Callable[[], Timestamp],
     ask: Asking,
     monotonic: Callable[[], float],
-) -> Look:
+) -> TradeSearch:
     """Go through the trades, newest first, until they are older than every order.
 
     Args:
@@ -189,10 +190,12 @@ async def look_through(
     Returns:
         What was found, and why something may have been missed.
     """
-    look, begun, offset = Look(wanted), monotonic(), 0
+    look, begun, offset = TradeSearch(wanted), monotonic(), 0
     for _ in range(PAGES_MAX):
         # No `since`: by whose clock it would be read nobody knows.
-        views, dropped = await ask(TradesQuery(limit=PAGE, offset=offset, include_failed=True))
+        views, dropped = await ask(
+            TradesQuery(limit=TRADES_PAGE_MAX, offset=offset, include_failed=True)
+        )
         count = len(views) + dropped
         # A page that is merely short proves no end: a service may give less than was asked for.
         if not count:
@@ -223,25 +226,25 @@ def surely_before(opened_at: Timestamp, ahead_s: float | None) -> Timestamp:
 
 async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> None:
     if trade.status is TradeStatus.FAILED:
-        await settle(ports, ticket, TicketState.FAILED, ("it came there and failed", ""))
+        await settle(ports, ticket, TicketState.FAILED, Reason("it came there and failed"))
         return
     if trade.status is TradeStatus.CANCELLED and not trade.shares:
-        await settle(ports, ticket, TicketState.FAILED, ("it came there and ended unfilled", ""))
+        await settle(ports, ticket, TicketState.FAILED, Reason("it came there and ended unfilled"))
         return
     if trade.status is TradeStatus.SUBMITTED and not trade.shares:
         ports.poke(Topic.ORDERS)
-        said = ("it came there and rests on the book: no shares yet", "")
+        said = Reason("it came there and rests on the book: no shares yet")
         await settle(ports, ticket, TicketState.DONE, said)
         return
     said = f"it did happen: {decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
     if trade.venue is not Venue.SIM and trade.action in set(Action):
-        fee = fee_words(trade.fee, Action(trade.action), trade.venue)
+        fee = venue_fee_text(trade.fee, Action(trade.action), trade.venue)
         said = f"{said} {MONEY_OF[trade.venue]}, {fee}"
-    strayed = strayed_words(ticket, trade)
+    strayed = strayed_text(ticket, trade)
     if strayed:
         said = f"{said}, but {strayed}"
         ports.say(Noticed("bad", f"{ticket.what}: {strayed}"))
-    await settle(ports, ticket, TicketState.DONE, (said, ""))
+    await settle(ports, ticket, TicketState.DONE, Reason(said))
     for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.ORDERS):
         ports.poke(topic)
 
@@ -253,13 +256,13 @@ def _leave_if_overdue(ticket: TicketView, doubt: str, ports: Ports) -> None:
     outcome = f"{NOT_FOUND}: {doubt}" if doubt else NO_TRACE
     if outcome == ticket.outcome:
         return
-    fix = "check the positions, send it again yourself if you want it; d in 0 closes this one"
+    fix = Fix.SEND_AGAIN_YOURSELF
     if ticket.kind == MIRROR:
         # Source: failures, "Decisions on the open points".
-        fix = "a signal is never mirrored a second time; d in 0 closes this one"
+        fix = Fix.NEVER_MIRRORED_AGAIN
     if doubt:
-        fix = "it may have happened all the same: check the positions first; d in 0 closes this one"
+        fix = Fix.CHECK_POSITIONS
     left = replace(ticket, outcome=outcome, fix=fix)
-    ports.say(TicketChanged(left))
+    ports.say(Changed(left))
     if left.has_no_trace or not ticket.is_lost:
-        ports.say(Noticed("warn", f"{ticket.what}: {outcome} — {fix}"))
+        ports.say(Noticed("warn", f"{ticket.what}: {outcome}", fix=fix))

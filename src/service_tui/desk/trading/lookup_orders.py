@@ -27,14 +27,14 @@ _SAME: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Resting:
+class BookSearch:
     """What the books said of an order: it is there, or why it may be all the same; or neither."""
 
     order: OpenOrderView | None = None
     doubt: str = ""
 
 
-async def look_at_books(tickets: Sequence[TicketView], ports: Ports) -> dict[str, Resting]:
+async def look_at_books(tickets: Sequence[TicketView], ports: Ports) -> dict[str, BookSearch]:
     """What the open orders say of each ticket that was to rest.
 
     Returns:
@@ -59,13 +59,13 @@ async def look_at_books(tickets: Sequence[TicketView], ports: Ports) -> dict[str
 
 def _found(
     ticket: TicketView, orders: Sequence[OpenOrderView], ports: Ports, unread: str
-) -> Resting:
+) -> BookSearch:
     begun, skew_s = (ticket.sent_at or ticket.opened_at) - EARLIER_S, ports.client.skew_s
     like = [order for order in orders if _is_like(ticket, order)]
     if skew_s is not None:
         like = [order for order in like if order.created_at >= begun - skew_s]
     if not like:
-        return Resting(doubt=unread)
+        return BookSearch(doubt=unread)
     # What came to rest did so before its ticket's end was known, and maybe long after it was given.
     rivals = [
         one
@@ -73,8 +73,8 @@ def _found(
         if _is_twin(ticket, one) and (one.in_flight or (one.settled_at or begun) >= begun)
     ]
     if len(like) > 1 or rivals or skew_s is None or unread:
-        return Resting(doubt="an order like it rests, and may be another one")
-    return Resting(like[0])
+        return BookSearch(doubt="an order like it rests, and may be another one")
+    return BookSearch(like[0])
 
 
 def _is_like(ticket: TicketView, order: OpenOrderView) -> bool:
@@ -88,8 +88,8 @@ def _is_like(ticket: TicketView, order: OpenOrderView) -> bool:
     whole = order.shares + order.filled
     if action is Action.SELL:
         return ticket.shares - ROUNDED <= whole <= ticket.shares + SHARE_QUANTUM
-    return order.shares * limit <= ticket.amount + ROUNDED and (
-        whole * limit >= ticket.amount - ROUNDED
+    return order.shares * limit <= int(ticket.amount + ROUNDED) and (
+        whole * limit >= int(ticket.amount - ROUNDED)
     )
 
 

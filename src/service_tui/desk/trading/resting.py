@@ -23,7 +23,7 @@ async def cancel(command: CancelOrders, ports: Ports) -> None:
     if ports.state().service.read_only:
         ports.say(Noticed("warn", READ_ONLY))
         return
-    words = {order.order_id: order.in_words() for order in ports.state().orders}
+    words = {order.order_id: order.describe() for order in ports.state().orders}
     for order_id in command.order_ids:
         tone, said = await take_off(order_id, ports)
         what = words.get(order_id, command.what or order_id)

@@ -9,18 +9,19 @@ from service_tui.client.errors import (
     RefusedError,
     ServiceError,
 )
-from service_tui.desk.advice import advice_of
+from service_tui.desk.advice import fix_of
 from service_tui.desk.blotter import outcome_of
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.risk import ExitAlert
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.facts import Noticed, TicketChanged
-from service_tui.desk.gate import RESUME_FIX
+from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.records import NoticeKind, TicketState, TicketView, Topic
 from service_tui.desk.trading.live_orders import as_signed
 from service_tui.desk.trading.verdict import LOOKED_UP, verdict_of
 from service_tui.signing.errors import PolicyRefusedError, Rule, SigningError
-from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.blotter import StoredState
 from service_tui.storage.errors import StorageError
 from service_tui.terms import OrderType, Venue
 from service_tui.units import decimal
@@ -28,9 +29,6 @@ from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRequest
 
 SOURCE: Final = "desk"
-
-Said = tuple[str, str]
-"""How it ended or why it may not be, and what to do about it."""
 
 
 def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> TradeRequest:
@@ -77,30 +75,30 @@ async def send(
         request = await as_signed(ports, order, request)
     except SigningError as error:
         # Said at once: whoever can unlock the key must know. Source: decisions, "Money and safety".
-        said = (f"nothing was sent: {error}", _unsigned_fix(error))
+        said = Reason(f"nothing was sent: {error}", _unsigned_fix(error))
         await settle(ports, ticket, TicketState.REFUSED, said)
         return None
     except ServiceError as error:
-        said = (f"nothing was sent: {error}", "try again when the service answers")
+        said = Reason(f"nothing was sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
         await settle(ports, ticket, TicketState.FAILED, said)
         return None
     ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
-    ports.say(TicketChanged(ticket))
+    ports.say(Changed(ticket))
     try:
         reply = await ports.client.call(
             PLACE_TRADE, body=request, idempotency_key=ticket.client_ref
         )
     except RefusedError as error:
-        said = (error.error, advice_of(error.code, error.fix))
+        said = Reason(error.error, fix_of(error.code, error.fix))
         await settle(ports, ticket, TicketState.REFUSED, said)
     except HeldBackError as error:
-        said = (f"{error.sentence}; nothing was sent", RESUME_FIX)
+        said = Reason(f"{error.sentence}; nothing was sent", Fix.END_HALT)
         await settle(ports, ticket, TicketState.REFUSED, said)
     except OutcomeUnknownError as error:
-        said = (f"sent, no answer: {error}", LOOKED_UP)
+        said = Reason(f"sent, no answer: {error}", LOOKED_UP)
         await settle(ports, ticket, TicketState.UNKNOWN, said)
     except ServiceError as error:
-        said = (f"nothing was sent: {error}", "try again when the service answers")
+        said = Reason(f"nothing was sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
         await settle(ports, ticket, TicketState.FAILED, said)
     else:
         await take_answer(ports, ticket, order, reply.answer)
@@ -111,7 +109,7 @@ async def send(
 async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:
     """Settle a ticket by a trade answer, as far as that can be believed."""
     verdict = verdict_of(order, body)
-    await settle(ports, ticket, verdict.state, (verdict.outcome, verdict.fix))
+    await settle(ports, ticket, verdict.state, Reason(verdict.outcome, verdict.fix))
     if verdict.state is TicketState.REFUSED:
         return
     # The account too: an answer about it may be on its way that was true before this trade.
@@ -119,17 +117,17 @@ async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body:
         ports.poke(topic)
 
 
-def _unsigned_fix(error: SigningError) -> str:
+def _unsigned_fix(error: SigningError) -> Fix:
     """What to do about an order that was not signed."""
     match error:
         case PolicyRefusedError(rule=Rule.TOTAL):
-            return "order 5 shares or more; fewer that are held wait for the market's outcome"
+            return Fix.LEAST_SHARES
         case PolicyRefusedError(rule=Rule.TICK):
-            return "open the ticket again: it takes a price on a tick of now"
+            return Fix.NEW_TICKET
         case PolicyRefusedError(rule=Rule.PRICE):
-            return "try again when the book has orders"
+            return Fix.WAIT_FOR_BOOK
         case _:
-            return "press W on the wallet screen (5): it says what is missing"
+            return Fix.SEE_WALLET
 
 
 _TOUCHED: Final = (
@@ -151,7 +149,7 @@ _TONES: Final = {
 }
 
 
-def end(ports: Ports, ticket: TicketView, state: TicketState, said: Said) -> TicketView:
+def end(ports: Ports, ticket: TicketView, state: TicketState, said: Reason) -> TicketView:
     """Tell the end of a ticket, in the blotter's row and as one notice.
 
     Returns:
@@ -160,17 +158,17 @@ def end(ports: Ports, ticket: TicketView, state: TicketState, said: Said) -> Tic
     outcome, fix = said
     settled_at = None if state is TicketState.UNKNOWN else ports.now()
     ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
-    ports.say(TicketChanged(ended))
-    words = f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")
+    ports.say(Changed(ended))
+    words = f"{ticket.what}: {outcome}"
     is_exit = ticket.kind == ExitAlert.kind
     kind = NoticeKind.EXIT if is_exit else NoticeKind.FILL
     # An exit and its alert are one event.
     about = ticket.ticket_id.rpartition(".")[0] if is_exit else ""
-    ports.say(Noticed(_TONES[state], words, kind, about))
+    ports.say(Noticed(_TONES[state], words, kind, about, fix))
     return ended
 
 
-async def settle(ports: Ports, ticket: TicketView, state: TicketState, said: Said) -> None:
+async def settle(ports: Ports, ticket: TicketView, state: TicketState, said: Reason) -> None:
     """Tell the end and write it down; a disk that fails now loses no trade, the intent stands."""
     ended = end(ports, ticket, state, said)
     try:

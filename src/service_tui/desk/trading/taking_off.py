@@ -7,7 +7,8 @@ cancel.
 from typing import Final
 
 from service_tui.client.errors import NotFoundError, OutcomeUnknownError, ServiceError
-from service_tui.desk.facts import Noticed, OrderGone
+from service_tui.desk.changes import Removed
+from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.trading.live_orders import may_sign
@@ -15,7 +16,7 @@ from service_tui.desk.trading.translate import open_order_view
 from service_tui.desk.translate import amount
 from service_tui.signing.orders import CENT, SHARES_MIN
 from service_tui.terms import MONEY_OF, Action, Side, Venue
-from service_tui.units import SHARE_QUANTUM, Micros, decimal
+from service_tui.units import SHARE_QUANTUM, Micros, decimal, sum_of
 from service_tui.wire.endpoints.public import CANCEL_ORDER, OPEN_ORDERS, POSITIONS
 from service_tui.wire.positions import PositionBody, PositionsQuery
 
@@ -36,7 +37,7 @@ async def take_off(order_id: str, ports: Ports) -> tuple[str, str]:
         return "bad", answer.message or "refused without a reason"
     known = (order for order in ports.state().orders if order.order_id == order_id)
     unit = next((f" {MONEY_OF[order.venue]}" for order in known), "")
-    ports.say(OrderGone(order_id))
+    ports.say(Removed(OpenOrderView, order_id))
     back = decimal(amount(answer.returned_usdc))
     return "good", f"done, {back:,.2f}{unit} came back" if back else "done"
 
@@ -58,7 +59,7 @@ async def free_shares(holding: str, venue: Venue, ports: Ports) -> bool:
     sales = [one for one in orders if (one.holding, one.action) == (holding, Action.SELL)]
     for order in sales:
         tone, said = await take_off(order.order_id, ports)
-        ports.say(Noticed(tone, f"cancel {order.in_words()}, as the exit goes first: {said}"))
+        ports.say(Noticed(tone, f"cancel {order.describe()}, as the exit goes first: {said}"))
     return bool(sales)
 
 
@@ -96,15 +97,15 @@ async def held_now(market_id: str, side: Side, venue: Venue, ports: Ports) -> Mi
     return None if reply.dropped and not held else Micros(held)
 
 
-def sellable(venue: Venue, shares: int) -> Micros:
+def sellable(venue: Venue, shares: Micros) -> Micros:
     """The most of these shares that one order on the venue may sell; 0 below its least order."""
     quantum, least = (CENT, SHARES_MIN) if venue is Venue.EVM else (SHARE_QUANTUM, SHARE_QUANTUM)
     whole = shares // quantum * quantum
     return Micros(whole if whole >= least else 0)
 
 
-def _shares_of(body: PositionBody, side: Side) -> int:
+def _shares_of(body: PositionBody, side: Side) -> Micros:
     """What a row says of one side."""
     if body.sides:
-        return sum(amount(one.shares) for one in body.sides if one.side == side.value)
+        return sum_of(amount(one.shares) for one in body.sides if one.side == side.value)
     return amount(body.shares_yes if side is Side.YES else body.shares_no)

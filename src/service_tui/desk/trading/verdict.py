@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from service_tui.desk.advice import advice_of
+from service_tui.desk.advice import fix_of
 from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.holding_key import holding_key
-from service_tui.desk.slices.orders import price_in_words
+from service_tui.desk.slices.orders import limit_text
 from service_tui.desk.slices.records import TicketState, TicketView, TradeView
-from service_tui.desk.translate import amount, filled_words, shares_of
+from service_tui.desk.translate import amount, filled_text, shares_of
+from service_tui.signing.orders import FEE_MAX_BPS
 from service_tui.terms import Action, TradeStatus, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal
 from service_tui.wire.trades import TradeBody
@@ -23,7 +25,6 @@ CENT: Final = 10_000
 """Amounts come rounded, money to a cent. Source: wire reference, 3.3."""
 
 BPS: Final = 10_000
-FEE_MAX_BPS: Final = 1_000
 """ours: a fee that a service names may carry the cost above the amount, but by a tenth at most."""
 
 LOOKED_UP: Final = "it is looked up; do not send it again"
@@ -41,17 +42,13 @@ _ON_THE_BOOK: Final = {
 """What the state of an order says of the trade. Source: wire reference, 3.4."""
 
 
-_LISTED: Final = "O lists it"
-"""Where a person finds what rests."""
-
-
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """How an order ended, in words, and what to do about it."""
 
     state: TicketState
     outcome: str
-    fix: str = ""
+    fix: Fix | str = ""
 
 
 def verdict_of(order: PlaceTrade, body: TradeBody) -> Verdict:
@@ -60,7 +57,7 @@ def verdict_of(order: PlaceTrade, body: TradeBody) -> Verdict:
     if doubt:
         said = f"sent, but the answer cannot be believed: {doubt}"
         return Verdict(TicketState.UNKNOWN, said, LOOKED_UP)
-    advice = advice_of(body.error_code, body.fix or body.error_hint or "")
+    advice = fix_of(body.error_code, body.fix or body.error_hint or "")
     if not body.success:
         return Verdict(TicketState.REFUSED, body.error or "refused without a reason", advice)
     if TradeStatus.FAILED in _states(body):
@@ -68,7 +65,19 @@ def verdict_of(order: PlaceTrade, body: TradeBody) -> Verdict:
         return Verdict(TicketState.FAILED, said, advice)
     if TradeStatus.CANCELLED in _states(body) and not shares_of(body, order.action) > 0:
         return Verdict(TicketState.FAILED, "the venue ended it without a fill", advice)
-    return Verdict(TicketState.DONE, _done_words(order, body))
+    fix = Fix.LIST_ORDERS if order.rests and _is_live(body) else ""
+    return Verdict(TicketState.DONE, _done_text(order, body), fix)
+
+
+def names_trade(body: TradeBody) -> bool:
+    """Whether an answer names a trade, under way or done, whatever else it says.
+
+    One that says no and names none leaves no doubt: nothing was carried out. Source: failures,
+    rule 1.
+    """
+    under_way = _states(body) & (_HAPPENED | {TradeStatus.SUBMITTED})
+    figures = (body.shares, body.shares_bought, body.shares_sold, body.cost)
+    return bool(body.trade_id or under_way or any(figures))
 
 
 def quote_doubt(order: PlaceTrade, body: TradeBody) -> str:
@@ -91,11 +100,11 @@ def is_holding(key: str, trade: TradeView) -> bool:
     return key in {holding_key(trade.market_id, trade.side, venue) for venue in venues}
 
 
-def strayed_words(ticket: TicketView, trade: TradeView) -> str:
+def strayed_text(ticket: TicketView, trade: TradeView) -> str:
     """What of a trade that was found is not as it was ordered; empty when all of it is."""
     if ticket.holding and not is_holding(ticket.holding, trade):
         return f"it is {trade.side.value.upper()} of {trade.market_id}, which was not ordered"
-    if ticket.amount and not trade.cost <= _most(ticket.amount, FEE_MAX_BPS):
+    if ticket.amount and not int(trade.cost) <= _most(ticket.amount, FEE_MAX_BPS):
         return f"it cost more than the {decimal(ticket.amount):,.2f} ordered"
     if ticket.shares and not trade.shares <= ticket.shares + SHARE_QUANTUM:
         return f"it took more than the {decimal(ticket.shares):,.2f} shares ordered"
@@ -124,12 +133,11 @@ def _doubts(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
     """Why the answer proves nothing, the gravest first."""
     yield from _other_order(order, body)
     states, shares = _states(body), shares_of(body, order.action)
-    moved = bool(body.trade_id) or shares > 0 or bool(states & _HAPPENED)
     if TradeStatus.FAILED in states:
         if shares > 0 or states & _HAPPENED:
             yield "it says both that it failed and that it was filled"
     elif not body.success:
-        if moved or TradeStatus.SUBMITTED in states:
+        if names_trade(body):
             yield "it says no, and yet names a trade"
     else:
         if body.dry_run:
@@ -151,12 +159,12 @@ def _strayed(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
     buys = order.action is Action.BUY
     if (body.shares_sold if buys else body.shares_bought) > 0:
         yield f"shares were {'sold' if buys else 'bought'}, which was not ordered"
-    if buys and not cost <= _most(order.amount, body.fee_rate_bps):
+    if buys and not int(cost) <= _most(order.amount, body.fee_rate_bps):
         yield f"it cost {body.cost:,.2f}, more than the {decimal(order.amount):,.2f} ordered"
     if not buys and not shares <= order.shares + SHARE_QUANTUM:
         yield f"more than the {decimal(order.shares):,.2f} shares ordered were sold"
     # A share pays 1 at most, so that nobody takes or gives more for it.
-    if shares > 0 and not cost <= _most(shares, body.fee_rate_bps):
+    if shares > 0 and not int(cost) <= _most(shares, body.fee_rate_bps):
         yield f"{body.cost:,.2f} for {decimal(shares):,.2f} shares is more than they can ever pay"
 
 
@@ -178,16 +186,20 @@ def _unfilled(order: PlaceTrade, body: TradeBody, states: set[TradeStatus]) -> I
         yield "it says yes, and that no shares moved"
 
 
-def _done_words(order: PlaceTrade, body: TradeBody) -> str:
+def _is_live(body: TradeBody) -> bool:
+    """Whether something of it rests on the book."""
+    return (body.order_status or "").lower() == "live"
+
+
+def _done_text(order: PlaceTrade, body: TradeBody) -> str:
     shares = shares_of(body, order.action)
     if shares <= 0 and TradeStatus.SUBMITTED not in _states(body):
         return "done; the service does not say how many shares"
-    is_live = (body.order_status or "").lower() == "live"
-    if order.rests and is_live and shares <= 0:
-        return f"rests at {price_in_words(order.price or 0.0)}: nothing filled yet, {_LISTED}"
-    words = filled_words(body, order.action, order.venue)
-    if order.rests and is_live:
-        return f"{words}; the rest stays on the book, {_LISTED}"
+    if order.rests and _is_live(body) and shares <= 0:
+        return f"rests at {limit_text(order.price or 0.0)}: nothing filled yet"
+    words = filled_text(body, order.action, order.venue)
+    if order.rests and _is_live(body):
+        return f"{words}; the rest stays on the book"
     asked = decimal(order.shares)
     if order.action is Action.SELL and 0 < shares < asked - SHARE_QUANTUM / ONE:
         return f"{words}; {asked - shares:,.2f} of them were not sold"

@@ -13,6 +13,7 @@ from service_tui.client.errors import ServiceError
 from service_tui.desk.chain.line import ChainLine, call_of, micros_down, shown
 from service_tui.desk.chain.run_body import Body, frozen, thawed
 from service_tui.desk.chain.run_turn import ASK, CHECK, DONE, PREPARED, SIGN, RunTurn
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.wallet import (
     APPROVE_WORD,
     LIVE_WORD,
@@ -27,6 +28,7 @@ from service_tui.desk.commands.wallet import (
 )
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.reasons import Reason
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import ChainRunState, RunView, Step
 from service_tui.desk.slices.wallet import (
@@ -34,7 +36,6 @@ from service_tui.desk.slices.wallet import (
     ChallengeView,
     Ownership,
     WalletJob,
-    WalletSeen,
     WalletView,
 )
 from service_tui.signing.approvals import Approval, approvals
@@ -106,7 +107,7 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
         return self._ports.state().wallet
 
     def _say(self, wallet: WalletView) -> None:
-        self._ports.say(WalletSeen(wallet))
+        self._ports.say(Changed(wallet))
 
     async def look(self) -> None:
         """See which keys lie here."""
@@ -248,7 +249,8 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
         )
         reply = await client.call(LINK_WALLET, body=request)
         if not reply.answer.success:
-            return _tail(reply.answer.error or "the service links no wallet", reply.answer.fix)
+            why = reply.answer.error or "the service links no wallet"
+            return Reason(why, reply.answer.fix).plain()
         self._say(replace(self._wallet, address=signer.address, ownership=Ownership.EXTERNAL))
         return ""
 
@@ -504,7 +506,3 @@ def _signed_of(view: ChallengeView) -> Challenge:
         message=view.message,
         expires_s=view.expires_at,
     )
-
-
-def _tail(words: str, fix: str) -> str:
-    return f"{words} — {fix}" if fix else words

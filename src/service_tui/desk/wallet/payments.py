@@ -18,16 +18,18 @@ from urllib.parse import urlsplit
 from service_tui.client.client import Again
 from service_tui.client.errors import RateLimitedError, RefusedError, ServiceError
 from service_tui.desk.chain.line import ChainLine
+from service_tui.desk.changes import Changed
 from service_tui.desk.commands.wallet import PayOffer, SetPay
-from service_tui.desk.facts import BriefingSeen, Noticed, PreferenceSet
+from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.rails import spending_day_began
-from service_tui.desk.slices.wallet import OfferView, PaySeen
+from service_tui.desk.reasons import Fix
+from service_tui.desk.slices.wallet import OfferView
 from service_tui.desk.translate import briefing_view
 from service_tui.signing.errors import PolicyRefusedError, SigningError
 from service_tui.signing.payments import (
     PRICE,
-    Offer,
+    PaymentOffer,
     PaymentPolicy,
     SignedAuthorization,
     judge_offer,
@@ -68,7 +70,7 @@ class Payments:
         self._line = line
         self._memory = memory
         self._executes = executes
-        self._offer: Offer | None = None
+        self._offer: PaymentOffer | None = None
         self._again: Again | None = None
         self._paying = asyncio.Lock()
         ports.client.offered = self.hear
@@ -81,8 +83,8 @@ class Payments:
         self._ports.say(PreferenceSet(CAP, said))
         spent = await asyncio.to_thread(self._spent)
         pay = self._ports.state().wallet.pay
-        self._ports.say(PaySeen(replace(pay, day_max=cap, spent=spent, offer=None)))
-        self._ports.say(Noticed("good", order.in_words()))
+        self._ports.say(Changed(replace(pay, day_max=cap, spent=spent, offer=None)))
+        self._ports.say(Noticed("good", order.describe()))
 
     def hear(self, error: RateLimitedError, again: Again) -> None:
         """A 429 offers a read for money. While paying is off it is inert text."""
@@ -103,9 +105,9 @@ class Payments:
             token=offer.asset,
             why_not=self._why_not(offer, pay.spent),
         )
-        self._ports.say(PaySeen(replace(pay, offer=view)))
-        words = f"the service offers {error.called.path} for money: W shows it, P pays it"
-        self._ports.say(Noticed("info", words))
+        self._ports.say(Changed(replace(pay, offer=view)))
+        words = f"the service offers {error.called.path} for money"
+        self._ports.say(Noticed("info", words, fix=Fix.PAY_OFFER))
 
     async def pay(self, order: PayOffer) -> None:
         """Pay what was shown, once."""
@@ -120,10 +122,10 @@ class Payments:
             words = await self._paid(offer, again, view.path)
             spent = await asyncio.to_thread(self._spent)
             now = self._ports.state().wallet.pay
-            self._ports.say(PaySeen(replace(now, spent=spent, offer=None)))
+            self._ports.say(Changed(replace(now, spent=spent, offer=None)))
             self._ports.say(Noticed("good" if not words else "bad", words or "paid for one call"))
 
-    async def _paid(self, offer: Offer, again: Again, path: str) -> str:
+    async def _paid(self, offer: PaymentOffer, again: Again, path: str) -> str:
         """Write it down, sign it, send it.
 
         Returns:
@@ -139,7 +141,7 @@ class Payments:
             signer = ports.vault.signer_of(wallet)
             spent = await asyncio.to_thread(self._spent)
             policy = self._policy(offer)
-            judge_offer(offer, policy, paid_today=spent)
+            judge_offer(offer, policy, paid_today=int(spent))
         except SigningError as error:
             return str(error)
         now = ports.now()
@@ -157,7 +159,7 @@ class Payments:
         try:
             signed = await asyncio.to_thread(
                 lambda: sign_payment(
-                    offer, policy, signer, now_s=now_s, nonce=nonce, paid_today=spent
+                    offer, policy, signer, now_s=now_s, nonce=nonce, paid_today=int(spent)
                 )
             )
         except SigningError as error:
@@ -172,16 +174,16 @@ class Payments:
             return f"sent, {said}, it counts as paid: {error}"
         await self._line.runs.settle(number, PAID, body, now=ports.now())
         if isinstance(answer, BriefingBody):
-            ports.say(BriefingSeen(briefing_view(answer)))
+            ports.say(Changed(briefing_view(answer)))
         return ""
 
-    def _policy(self, offer: Offer) -> PaymentPolicy:
+    def _policy(self, offer: PaymentOffer) -> PaymentPolicy:
         """What may be paid: to whom the person has seen, up to the cap."""
         cap = self._ports.state().wallet.pay.day_max or Micros(0)
         host = self._ports.client.host
         return PaymentPolicy(host=host, day_max=int(cap), recipient=offer.pay_to)
 
-    def _why_not(self, offer: Offer, spent: Micros) -> str:
+    def _why_not(self, offer: PaymentOffer, spent: Micros) -> str:
         try:
             judge_offer(offer, self._policy(offer), paid_today=int(spent))
         except (PolicyRefusedError, ValueError) as error:
@@ -201,13 +203,13 @@ def cap_of(text: str) -> Micros | None:
     return Micros(int(text)) if plain and int(text) > 0 else None
 
 
-def _offer_of(body: PayOfferBody) -> Offer:
+def _offer_of(body: PayOfferBody) -> PaymentOffer:
     """An offer as it was said; nothing of it is believed."""
     try:
         host = urlsplit(body.resource).hostname or ""
     except ValueError:
         host = ""
-    return Offer(
+    return PaymentOffer(
         host=host,
         scheme=body.scheme,
         network=body.network,
@@ -218,7 +220,7 @@ def _offer_of(body: PayOfferBody) -> Offer:
     )
 
 
-def _header(signed: SignedAuthorization, offer: Offer) -> str:
+def _header(signed: SignedAuthorization, offer: PaymentOffer) -> str:
     """The payment as its header carries it."""
     given = signed.authorization
     payment = PaymentBody(

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from service_tui.desk.chain.line import ChainLine
+from service_tui.desk.changes import changed
 from service_tui.desk.commands.wallet import (
     AbandonRun,
     AllowReal,
@@ -25,12 +26,12 @@ from service_tui.desk.commands.wallet import (
     SetPay,
     UnlockWallet,
 )
-from service_tui.desk.enduring import fault_words
+from service_tui.desk.enduring import fault_text
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.redemption.handlers import Redemptions
 from service_tui.desk.registry import Given, Registry
-from service_tui.desk.slices.wallet import AutoChanged, QueueSeen, WalletSeen
+from service_tui.desk.slices.wallet import AutoChanged, QueueSeen, WalletView
 from service_tui.desk.wallet.handlers import WalletKeeper
 from service_tui.desk.wallet.payments import Payments
 from service_tui.storage.chain_runs import ChainRuns
@@ -78,7 +79,7 @@ class WalletDesk:
 
     def hear(self, fact: Fact) -> None:
         """The queue or the wallet was told anew: what waited for it may go on."""
-        if isinstance(fact, (QueueSeen, WalletSeen)):
+        if isinstance(fact, QueueSeen) or changed(fact, WalletView) is not None:
             self._redemptions.nudge()
 
     async def run(self) -> None:
@@ -119,8 +120,8 @@ class WalletDesk:
         try:
             await function(command)
         except StorageError as error:
-            self._ports.say(Noticed("bad", f"{command.in_words()}: {error}; nothing was done"))
+            self._ports.say(Noticed("bad", f"{command.describe()}: {error}; nothing was done"))
         except Exception as error:
             # What is under way on the screen of the wallet is not, any more.
-            self._keeper.fail(fault_words(error))
+            self._keeper.fail(fault_text(error))
             raise

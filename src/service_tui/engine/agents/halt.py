@@ -11,18 +11,18 @@ BY_OPERATOR: Final = "ask the operator, who alone can lift this pause; selling s
 
 
 @dataclass(slots=True)
-class Halt:
+class HaltState:
     """`since` is when the operator stopped every entry, wall time; None while entries pass."""
 
     since: Timestamp | None = None
 
 
-def is_stopped(settings: AgentSettings, halt: Halt) -> bool:
+def is_stopped(settings: AgentSettings, halt: HaltState) -> bool:
     """Whether an agent's entries are refused, for whatever reason: the wire calls it paused."""
     return settings.is_paused or halt.since is not None
 
 
-def no_entry(settings: AgentSettings, halt: Halt) -> Refusal:
+def no_entry(settings: AgentSettings, halt: HaltState) -> Refusal:
     """Why an agent may not enter while everything is halted, or it alone is paused."""
     if halt.since is not None:
         return TradingHalted(

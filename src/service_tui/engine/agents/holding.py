@@ -15,14 +15,11 @@ from service_tui.engine.errors import (
     TooManyHeld,
 )
 from service_tui.engine.events import FleetEvent, HeldEnded, LeashSet, TradeHeld
-from service_tui.terms import Action, HeldStatus, LeashMode
+from service_tui.terms import HELD_MAX, Action, HeldStatus, LeashMode
 from service_tui.units import Micros, Timestamp, decimal
 
 REFUSED_S: Final = 3_600.0
 """ours: so long the operator's no to a trade stands: whoever looks every minute asks no more."""
-
-WAITING_MAX: Final = 20
-"""Trades of one agent that wait. # ours: more than a person decides before they are too old."""
 
 ENDED_KEPT: Final = 200
 """Decided trades that agent and person can still ask for; the journal keeps all."""
@@ -92,7 +89,7 @@ def _same(one: TradeHeld, other: TradeHeld) -> bool:
     )
 
 
-class Holding:
+class PendingTrades:
     """The trades that wait, and the last ones that were decided."""
 
     __slots__ = ("agents", "count", "ended", "waiting")
@@ -115,8 +112,8 @@ class Holding:
         """
         self._check_refused(held)
         agent = self.agents[held.agent_id]
-        if sum(one.agent_id == held.agent_id for one in self.waiting.values()) >= WAITING_MAX:
-            raise TooManyHeld(f"{WAITING_MAX} trades of this agent wait already")
+        if sum(one.agent_id == held.agent_id for one in self.waiting.values()) >= HELD_MAX:
+            raise TooManyHeld(f"{HELD_MAX} trades of this agent wait already")
         leash = asks(agent.leashes, held.note.skill_slug, held.size)
         wait_s = 0 if leash is None else leash.wait_s
         made = held._replace(held_id=f"h{self.count + 1}", expires_at=Timestamp(held.at + wait_s))

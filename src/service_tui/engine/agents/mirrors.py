@@ -29,7 +29,7 @@ def mirrored_by(note: Note) -> str | None:
     return str(data.get(ID_KEY) or data[TX_KEY]).lower()
 
 
-class Mirrors:
+class MirrorReserves:
     """Money of mirrors: reserved when an order is placed, settled when it is filled or ended."""
 
     __slots__ = ("done", "spent")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent, check_standing
-from service_tui.engine.agents.halt import Halt, no_entry
+from service_tui.engine.agents.halt import HaltState, no_entry
 from service_tui.engine.agents.holding import check_leash
 from service_tui.engine.agents.rails import check_pace, check_skill
 from service_tui.engine.amm.ledger import Ledger
@@ -27,7 +27,7 @@ from service_tui.engine.events import NO_NOTE, Fill, Note
 from service_tui.engine.limits import MARKET_MAX, TRADE_MAX
 from service_tui.engine.position import Position, SidePosition
 from service_tui.terms import Action, Side, Venue
-from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
+from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal, sum_of
 
 _BUY: Final = Action.BUY
 _NOTHING: Final = Micros(0)
@@ -68,12 +68,12 @@ class Exchange:
         markets: dict[str, Market],
         agents: dict[str, Agent],
         ledger: Ledger,
-        halt: Halt | None = None,
+        halt: HaltState | None = None,
     ) -> None:
         self.markets = markets
         self.agents = agents
         self.ledger = ledger
-        self.halt = halt or Halt()
+        self.halt = halt or HaltState()
 
     def quote(self, order: Order, world_at: Timestamp) -> Quote:
         """What the order would get now; limits of the agent are not asked.
@@ -299,10 +299,8 @@ def _held_for(order: Order) -> SidePosition:
 
 def open_shares(agents: Mapping[str, Agent], market_id: str, side: Side) -> Micros:
     """Shares of one side of a market in the hands of agents."""
-    return Micros(
-        sum(
-            agent.positions[market_id].shares(side)
-            for agent in agents.values()
-            if market_id in agent.positions
-        )
+    return sum_of(
+        agent.positions[market_id].shares(side)
+        for agent in agents.values()
+        if market_id in agent.positions
     )

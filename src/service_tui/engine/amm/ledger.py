@@ -8,7 +8,10 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from service_tui.units import Micros, NotMicrosError
+from service_tui.units import Micros, NotMicrosError, sum_of
+
+_INT: Final[type] = int
+"""An amount is nothing else when it runs."""
 
 _NOTHING: Final = Micros(0)
 
@@ -30,7 +33,7 @@ class Ledger:
 
     __slots__ = ("_balances",)
 
-    def __init__(self, balances: Mapping[str, int] | None = None) -> None:
+    def __init__(self, balances: Mapping[str, Micros] | None = None) -> None:
         self._balances: dict[str, Micros] = {}
         if balances is not None:
             self.post(balances.items())
@@ -42,13 +45,13 @@ class Ledger:
             NotMicrosError: the amount is not an int above zero.
         """
         # `type() is int` also refuses bool, and costs less than isinstance.
-        if type(amount) is not int or amount <= 0:
+        if type(amount) is not _INT or amount <= 0:
             raise NotMicrosError(f"{amount!r} is not a whole number of micros above zero")
         balances = self._balances
         balances[giver] = balances.get(giver, _NOTHING) - amount
         balances[taker] = balances.get(taker, _NOTHING) + amount
 
-    def post(self, legs: Iterable[tuple[str, int]]) -> None:
+    def post(self, legs: Iterable[tuple[str, Micros]]) -> None:
         """Change many accounts at once, or none.
 
         Args:
@@ -61,7 +64,7 @@ class Ledger:
         legs = tuple(legs)
         total = 0
         for account, change in legs:
-            if type(change) is not int:
+            if type(change) is not _INT:
                 raise NotMicrosError(f"{change!r} for {account} is not a whole number of micros")
             total += change
         if total != 0:
@@ -74,10 +77,10 @@ class Ledger:
         """What an account owns; negative where it owes."""
         return self._balances.get(account, _NOTHING)
 
-    def total(self) -> int:
+    def total(self) -> Micros:
         """Sum over all accounts: zero, or the ledger is broken."""
-        return sum(self._balances.values())
+        return sum_of(self._balances.values())
 
-    def balances(self) -> Mapping[str, int]:
+    def balances(self) -> Mapping[str, Micros]:
         """Micros by account: a window that follows the ledger and cannot change it."""
         return MappingProxyType(self._balances)

@@ -145,12 +145,13 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         """
         b = self.b
         x = (self.no - self.yes) / b if side is _YES else (self.yes - self.no) / b
-        shares = int(lmsr.shares_for_spend(spend, b=b, x=x) // SHARE_QUANTUM) * SHARE_QUANTUM
+        exact = lmsr.shares_for_spend(int(spend), b=int(b), x=x)
+        shares = int(exact // int(SHARE_QUANTUM)) * SHARE_QUANTUM
         if shares <= 0:
             raise BelowMinimum(f"{decimal(spend)} $SIM buys less than 0.00001 shares")
         after = x - shares / b
         if not after >= -_ODDS_MAX:
-            most = lmsr.spend_to_price(PRICE_MAX, b=b, x=x) / ONE
+            most = lmsr.spend_to_price(PRICE_MAX, b=int(b), x=x) / ONE
             raise PriceOutOfRange(
                 f"the order would push the price of {side.value.upper()} above {PRICE_MAX}",
                 f"spend at most {max(0.0, math.floor(most * 100) / 100):.2f} $SIM here now",
@@ -175,7 +176,7 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
                 f"the sale would push the price of {side.value.upper()} below {PRICE_MIN}",
                 "sell fewer shares, or wait for the outcome",
             )
-        proceeds = int(-lmsr.cost_of_shares(-shares, b=b, x=x))
+        proceeds = int(-lmsr.cost_of_shares(int(-shares), b=int(b), x=x))
         if proceeds <= 0:
             raise BelowMinimum(
                 f"selling {decimal(shares)} shares brings less than a micro", "sell more shares"
@@ -185,7 +186,7 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
     def exit_value(self, side: Side, shares: Micros) -> Micros:
         """What selling all of it now brings, the price range aside."""
         x = (self.no - self.yes) / self.b if side is _YES else (self.yes - self.no) / self.b
-        return Micros(max(0, int(-lmsr.cost_of_shares(-shares, b=self.b, x=x))))
+        return Micros(max(0, int(-lmsr.cost_of_shares(int(-shares), b=int(self.b), x=x))))
 
     def move(self, side: Side, shares: Micros) -> None:
         """Count shares as sold (positive) or taken back (negative)."""
@@ -210,11 +211,11 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         """Count money traded in the tape's hour; hours older than a day are dropped."""
         hour = int(world_at // HOUR_S)
         try:
-            self.volumes[hour] += money
+            self.volumes[hour] += int(money)
         except KeyError:
             recent = hour - VOLUME_HOURS
             self.volumes = {then: sum_ for then, sum_ in self.volumes.items() if then > recent}
-            self.volumes[hour] = money
+            self.volumes[hour] = int(money)
 
     def volume_24h(self, world_at: Timestamp) -> Micros:
         """Money traded in the last 24 hours of the tape."""
@@ -230,4 +231,4 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
 
     def worst_loss(self) -> float:
         """Bound of the market maker's loss, micros."""
-        return lmsr.worst_loss(self.b, self.listing.start_price)
+        return lmsr.worst_loss(int(self.b), self.listing.start_price)

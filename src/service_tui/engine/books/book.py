@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from service_tui.engine.books.liquidity import Background, Level, background, refresh_at
+from service_tui.engine.books.liquidity import PriceLevel, RefreshedQuotes, background, refresh_at
 from service_tui.engine.errors import OwnOrderInTheWay
 from service_tui.engine.events import NO_NOTE, Note, OrderPlaced
 from service_tui.engine.listing import Listing
 from service_tui.terms import Action, OrderType, Side, Venue
-from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
+from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp, sum_of
 
 # ours: agents before simulated quotes at one price, so that a resting order is worth placing.
 
@@ -91,7 +91,7 @@ class Offer(NamedTuple):
     order: Resting | None
 
 
-class Wanted(NamedTuple):
+class TakeRequest(NamedTuple):
     """What an order takes at once.
 
     `limit` is of its own side; a buy is bound by money, shares or both, a sale by shares.
@@ -123,9 +123,9 @@ class Walk(NamedTuple):
     fee: Micros
     is_whole: bool
 
-    def taken(self) -> tuple[Level, ...]:
+    def taken(self) -> tuple[PriceLevel, ...]:
         """What it takes from the simulated quotes."""
-        return tuple(Level(one.price, one.shares) for one in self.matches if one.order is None)
+        return tuple(PriceLevel(one.price, one.shares) for one in self.matches if one.order is None)
 
 
 class Book:
@@ -135,13 +135,13 @@ class Book:
 
     def __init__(self, seed: int, listing: Listing) -> None:
         self._seed = seed
-        self._background: Background | None = None
+        self._background: RefreshedQuotes | None = None
         self.listing = listing
         self.orders: dict[str, Resting] = {}
         self.taken: dict[Micros, Micros] = {}
         self.taken_number = 0
 
-    def quotes(self, world_at: Timestamp) -> Background:
+    def quotes(self, world_at: Timestamp) -> RefreshedQuotes:
         """The simulated quotes of a moment, whole."""
         number = refresh_at(self.listing, world_at)
         kept = self._background
@@ -149,14 +149,14 @@ class Book:
             kept = self._background = background(self._seed, self.listing, number)
         return kept
 
-    def levels(self, world_at: Timestamp, *, bids: bool) -> Iterator[Level]:
+    def levels(self, world_at: Timestamp, *, bids: bool) -> Iterator[PriceLevel]:
         """What is left of the simulated quotes on one side, best first."""
         quotes = self.quotes(world_at)
         taken = self.taken if self.taken_number == quotes.number else {}
         for price, shares in quotes.bids if bids else quotes.asks:
             left = shares - taken.get(price, 0)
             if left > 0:
-                yield Level(price, Micros(left))
+                yield PriceLevel(price, Micros(left))
 
     def offers(self, times: Times, *, bids: bool) -> list[Offer]:
         """Everything that stands on one side, in the order in which it is met.
@@ -179,7 +179,7 @@ class Book:
         found.sort(key=lambda offer: -offer.price if bids else offer.price)
         return found
 
-    def best(self, times: Times, *, bids: bool) -> Level | None:
+    def best(self, times: Times, *, bids: bool) -> PriceLevel | None:
         """The best price of a side with all that stands at it; None where the side is empty."""
         if not self.orders:
             return next(self.levels(times[1], bids=bids), None)
@@ -187,17 +187,17 @@ class Book:
         if not found:
             return None
         price = found[0].price
-        return Level(price, Micros(sum(one.shares for one in found if one.price == price)))
+        return PriceLevel(price, sum_of(one.shares for one in found if one.price == price))
 
     def mid(self, times: Times) -> float:
         """Price of YES between the best bid and the best ask, else the outside price."""
         return self.mid_of(*self.tops(times), times)
 
-    def tops(self, times: Times) -> tuple[Level | None, Level | None]:
+    def tops(self, times: Times) -> tuple[PriceLevel | None, PriceLevel | None]:
         """The best bid and the best ask; None for a side that is empty."""
         return self.best(times, bids=True), self.best(times, bids=False)
 
-    def mid_of(self, bid: Level | None, ask: Level | None, times: Times) -> float:
+    def mid_of(self, bid: PriceLevel | None, ask: PriceLevel | None, times: Times) -> float:
         """Price of YES between a bid and an ask of now, else the outside price."""
         if bid is None or ask is None:
             return self.quotes(times[1]).external
@@ -211,7 +211,7 @@ class Book:
             self.taken[price] = Micros(self.taken.get(price, 0) + shares)
 
 
-def walk(offers: list[Offer], wanted: Wanted, fee_rate_bps: int) -> Walk:
+def walk(offers: list[Offer], wanted: TakeRequest, fee_rate_bps: int) -> Walk:
     """Let an order meet the offers of the other side, within its limit.
 
     Args:
@@ -257,9 +257,9 @@ def walk(offers: list[Offer], wanted: Wanted, fee_rate_bps: int) -> Walk:
 
 def _room(price: Micros, money: Micros | None, shares: Micros | None) -> Micros:
     """Shares that are still wanted at a price, whole quanta."""
-    bounds: list[int] = [] if shares is None else [shares]
+    bounds = [] if shares is None else [int(shares)]
     if money is not None:
-        bounds.append(shares_for(money, price))
+        bounds.append(int(shares_for(money, price)))
     return Micros(min(bounds))
 
 

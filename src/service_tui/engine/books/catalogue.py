@@ -44,7 +44,7 @@ class Event(NamedTuple):
     number: int
 
 
-class Named(NamedTuple):
+class CatalogueMatch(NamedTuple):
     """What an address or ticker points at: one question, or all of an event."""
 
     listings: tuple[Listing, ...]
@@ -132,7 +132,7 @@ def importable_at(tape: Tape, at: Timestamp) -> tuple[Listing, ...]:
     )
 
 
-def named_by(tape: Tape, name: str, at: Timestamp) -> Named | None:
+def named_by(tape: Tape, name: str, at: Timestamp) -> CatalogueMatch | None:
     """What the last part of an address, or a ticker, points at.
 
     Args:
@@ -151,11 +151,11 @@ def named_by(tape: Tape, name: str, at: Timestamp) -> Named | None:
         return None
     event = event_of(listing)
     if name in {slug_of(listing), ticker_of(listing)}:
-        return Named((listing,), event)
+        return CatalogueMatch((listing,), event)
     if event is None or event.slug != name:
         return None
     members = (_known(tape, slot, event.number, at) for slot in event.slots)
-    return Named(tuple(one for one in members if one is not None), event)
+    return CatalogueMatch(tuple(one for one in members if one is not None), event)
 
 
 def _known(tape: Tape, index: int, number: int, at: Timestamp) -> Listing | None:

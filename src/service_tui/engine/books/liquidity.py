@@ -6,6 +6,7 @@ A pure function of seed, market and refresh: no state, nothing stepped through.
 import math
 from typing import Final, NamedTuple
 
+from service_tui import terms
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.belief import chance_of, log_odds, path_key
 from service_tui.engine.tape.draws import Draws, mix
@@ -21,8 +22,8 @@ TICK_FINE: Final = Micros(1_000)
 EDGE: Final = 0.04
 """Prices move in cents, and in tenths of a cent within four cents of either end."""
 
-PRICE_LOW: Final = Micros(1_000)
-PRICE_HIGH: Final = Micros(999_000)
+PRICE_LOW: Final = Micros(round(terms.PRICE_LOW * ONE))
+PRICE_HIGH: Final = Micros(round(terms.PRICE_HIGH * ONE))
 """Range of an order's price. Source: wire reference, 4.1."""
 
 
@@ -63,21 +64,21 @@ _SPREAD_MIN: Final = 0.15
 """Shape: a level's money varies and grows outwards; spreads shrink towards the ends."""
 
 
-class Level(NamedTuple):
+class PriceLevel(NamedTuple):
     """Shares that stand at a price of YES, both micros."""
 
     price: Micros
     shares: Micros
 
 
-class Background(NamedTuple):
+class RefreshedQuotes(NamedTuple):
     """The quotes of one refresh, best first; never crossed."""
 
     number: int
     external: float
     tick: Micros
-    bids: tuple[Level, ...]
-    asks: tuple[Level, ...]
+    bids: tuple[PriceLevel, ...]
+    asks: tuple[PriceLevel, ...]
 
 
 def refresh_at(listing: Listing, world_at: Timestamp) -> int:
@@ -102,7 +103,7 @@ def fee_rate_bps(listing: Listing) -> int:
     return _SOL_FEE if listing.home is Venue.SOL else 0
 
 
-def background(seed: int, listing: Listing, number: int) -> Background:
+def background(seed: int, listing: Listing, number: int) -> RefreshedQuotes:
     """The simulated quotes of one refresh.
 
     Args:
@@ -122,7 +123,7 @@ def background(seed: int, listing: Listing, number: int) -> Background:
     steps = ONE // tick
     bid = math.floor((external - half) * steps)
     ask = max(bid + 1, math.ceil((external + half) * steps))
-    return Background(
+    return RefreshedQuotes(
         number,
         external,
         tick,
@@ -131,14 +132,14 @@ def background(seed: int, listing: Listing, number: int) -> Background:
     )
 
 
-def _side(ticks: range, tick: Micros, tier: Tier, draws: Draws) -> tuple[Level, ...]:
+def _side(ticks: range, tick: Micros, tier: Tier, draws: Draws) -> tuple[PriceLevel, ...]:
     """The levels of one side that lie in the range of prices."""
-    levels: list[Level] = []
+    levels: list[PriceLevel] = []
     for depth, step in enumerate(ticks):
         money = tier.depth * (1.0 + _DEEPER * depth) * draws.between(*_SIZES)
         price = step * tick
         if PRICE_LOW <= price <= PRICE_HIGH:
             collateral = price if ticks.step < 0 else ONE - price
             shares = money / max(_COLLATERAL_MIN, collateral / ONE)
-            levels.append(Level(Micros(price), Micros(max(1, round(shares)) * ONE)))
+            levels.append(PriceLevel(Micros(price), Micros(max(1, round(shares)) * ONE)))
     return tuple(levels)

@@ -12,8 +12,8 @@ from service_tui.engine.agents.holding import check_leash
 from service_tui.engine.agents.rails import check_pace, check_real_spend, check_skill
 from service_tui.engine.books.book import (
     Book,
+    TakeRequest,
     Walk,
-    Wanted,
     is_bid,
     maker_money,
     money_of,
@@ -43,10 +43,10 @@ from service_tui.engine.errors import (
     VenueNotServed,
 )
 from service_tui.engine.events import NO_NOTE, Event, Note, OrderPlaced
-from service_tui.terms import Action, OrderType, Side, Venue
-from service_tui.units import ONE, Micros, Timestamp, decimal
+from service_tui.terms import ORDER_SHARES_MIN, Action, OrderType, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 
-ORDER_MIN: Final = {Venue.EVM: Micros(5 * ONE), Venue.SOL: Micros(20_000)}
+ORDER_MIN: Final = {Venue.EVM: Micros(ORDER_SHARES_MIN * ONE), Venue.SOL: Micros(20_000)}
 """Least shares of one order. Source: spec, "Limits": 5 on the EVM venue.
 ours: 0.02 on the Solana venue: they bring more than a fee of 0.00001 at the lowest price, 0.001."""
 
@@ -131,7 +131,7 @@ def quote(venues: Venues, order: VenueOrder, times: Times) -> VenueQuote:
     _check_size(order, price or best)
     rests_too = kind in RESTING
     buys = order.action is Action.BUY
-    wanted = Wanted(
+    wanted = TakeRequest(
         agent_id=order.agent.agent_id,
         side=order.side,
         action=order.action,
@@ -226,9 +226,10 @@ def _limit(book: Book, order: VenueOrder, kind: OrderType, times: Times) -> Micr
         # ours: the executable price with its buffer, which clients take as well.
         return buffered(book, best, order.action, times)
     if not PRICE_LOW <= price <= PRICE_HIGH:
+        low, high = decimal(PRICE_LOW), decimal(PRICE_HIGH)
         raise PriceOutOfRange(
-            f"a price of {decimal(price)} is not within 0.001 and 0.999",
-            "give a price from 0.001 to 0.999",
+            f"a price of {decimal(price)} is not within {low} and {high}",
+            f"give a price from {low} to {high}",
         )
     tick = book.quotes(times[1]).tick
     # A bound of an order that never rests may lie anywhere: it is only compared.
@@ -379,13 +380,13 @@ def _check_entry(venues: Venues, order: VenueOrder, at: Timestamp) -> None:
         raise MarketTooLarge(f"the position would cost more than {decimal(most):,.2f} USDC")
 
 
-def _committed(venues: Venues, order: VenueOrder) -> int:
+def _committed(venues: Venues, order: VenueOrder) -> Micros:
     """What the agent's position in the market has cost, with what its open buys may still spend."""
     agent_id = order.agent.agent_id
     holding = venues.account(agent_id, order.venue).holdings.get(order.market_id)
     held = 0 if holding is None else holding.position.total_cost()
     resting = venues.book(order.market_id).orders.values()
-    return held + sum(one.reserved for one in resting if one.agent_id == agent_id)
+    return held + sum_of(one.reserved for one in resting if one.agent_id == agent_id)
 
 
 def _expiration(order: VenueOrder, at: Timestamp) -> Timestamp:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.agents.halt import Halt
-from service_tui.engine.agents.mirrors import Mirrors
+from service_tui.engine.agents.halt import HaltState
+from service_tui.engine.agents.mirrors import MirrorReserves
 from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.book import Book, Resting, Times, resting_of
@@ -25,7 +25,7 @@ from service_tui.engine.events import (
     OrderEnded,
     OrderFilled,
     OrderPlaced,
-    Redeemed,
+    PositionRedeemed,
     VenueEvent,
 )
 from service_tui.engine.limits import day_of
@@ -33,7 +33,7 @@ from service_tui.engine.listing import Listing
 from service_tui.engine.position import Position
 from service_tui.engine.transitions import PositionState, PositionTrigger, moved
 from service_tui.terms import Action, Side, Venue
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.units import ONE, Micros, Timestamp, sum_of
 
 GRANT: Final = Micros(1_000 * ONE)
 """Play USDC that every agent has on each venue at first. # ours: ten times the largest trade.
@@ -55,7 +55,7 @@ def orders_account(venue: Venue) -> str:
 
 
 @dataclass(slots=True)
-class Holding:
+class VenuePosition:
     """A position on a real venue, with what must be known of its market when that is forgotten.
 
     `burned_*` are shares that an external wallet redeemed on the chain and has not reported yet;
@@ -117,7 +117,7 @@ class VenueAccount:
     trades_count: int = 0
     win_count: int = 0
     loss_count: int = 0
-    holdings: dict[str, Holding] = field(default_factory=dict[str, Holding])
+    holdings: dict[str, VenuePosition] = field(default_factory=dict[str, VenuePosition])
 
     def redeemable_count(self) -> int:
         """Positions whose payout waits to be taken, or for its report."""
@@ -160,9 +160,9 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         markets: dict[str, Market],
         agents: dict[str, Agent],
         ledger: Ledger,
-        halt: Halt | None = None,
+        halt: HaltState | None = None,
     ) -> None:
-        self.halt = halt or Halt()
+        self.halt = halt or HaltState()
         self.seed = seed
         self.markets = markets
         self.agents = agents
@@ -173,7 +173,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         self.order_count = 0
         # Shares exchanged that no monitor has seen yet; see risk.
         self.traded: list[Traded] = []
-        self.mirrors = Mirrors()
+        self.mirrors = MirrorReserves()
         # What a tick would otherwise look for in every account: markets whose payout waits on the
         # EVM venue, by agent, and a time before which no window of a held market ends.
         self.payable: dict[str, set[str]] = {}
@@ -218,14 +218,14 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
 
     def reserved(self, agent_id: str, venue: Venue) -> Micros:
         """Money that open buys keep."""
-        return Micros(sum(order.reserved for order in self.orders(agent_id, venue)))
+        return sum_of(order.reserved for order in self.orders(agent_id, venue))
 
     def free_shares(self, agent_id: str, market_id: str, side: Side) -> Micros:
         """Shares that are held and not promised to an open sale."""
         book = self.book(market_id)
         holding = self.account(agent_id, book.listing.home).holdings.get(market_id)
         held = 0 if holding is None else holding.position.shares(side)
-        promised = sum(
+        promised = sum_of(
             order.left
             for order in book.orders.values()
             if (order.agent_id, order.side, order.action) == (agent_id, side, Action.SELL)
@@ -237,7 +237,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         day, spent = self.spent.get(agent_id, (0, Micros(0)))
         return spent if day == day_of(at) else Micros(0)
 
-    def price(self, holding: Holding, times: Times) -> float:
+    def price(self, holding: VenuePosition, times: Times) -> float:
         """The mark price of YES: the middle of the book, the last one known, or the outcome."""
         if holding.outcome is not None:
             return 1.0 if holding.outcome else 0.0
@@ -278,7 +278,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
                 self._apply_filled(event)
             case OrderEnded():
                 self._apply_ended(event)
-            case Redeemed():
+            case PositionRedeemed():
                 self._apply_redeemed(event)
             case Claimed():
                 self._apply_claimed(event)
@@ -382,7 +382,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         if event.returned and order.note.skill_slug:
             agent.count_skill(order.note.skill_slug, Micros(-event.returned), order.at)
 
-    def _apply_redeemed(self, event: Redeemed) -> None:
+    def _apply_redeemed(self, event: PositionRedeemed) -> None:
         account = self.account(event.agent_id, event.venue)
         holding = account.holdings[event.market_id]
         taker = cash_account(event.agent_id, event.venue)
@@ -401,7 +401,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         self._note_payout(account, holding)
         _forget_old(account)
 
-    def _note_payout(self, account: VenueAccount, holding: Holding) -> None:
+    def _note_payout(self, account: VenueAccount, holding: VenuePosition) -> None:
         """Remember whose payout waits; the other venue redeems on a page of its own."""
         if account.venue is not Venue.EVM:
             return
@@ -468,11 +468,11 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         account = self.account(agent_id, venue)
         return self.accounts.setdefault((agent_id, venue), account)
 
-    def _holding(self, account: VenueAccount, market_id: str) -> Holding:
+    def _holding(self, account: VenueAccount, market_id: str) -> VenuePosition:
         holding = account.holdings.get(market_id)
         if holding is None:
             listing: Listing = self.markets[market_id].listing
-            holding = account.holdings[market_id] = Holding(
+            holding = account.holdings[market_id] = VenuePosition(
                 Position(account.agent_id, market_id),
                 listing.question,
                 listing.category.value,

@@ -19,8 +19,8 @@ from service_tui.engine.chain_events import (
     ChainEvent,
     ChainSet,
     CredentialsKept,
-    Fate,
     OrderSigned,
+    PlannedOutcome,
     TxMined,
     TxSent,
     TxStatus,
@@ -68,7 +68,7 @@ class ChainPace:
     block_s: float = 2.0
     gas_price: int = 120 * GWEI
     delay_blocks: int = 1
-    faults: tuple[Fate, ...] = ()
+    faults: tuple[PlannedOutcome, ...] = ()
     base_at: Timestamp = Timestamp(0.0)
     base_block: int = 0
     # Receipts that were withheld from what was sent before are shown.

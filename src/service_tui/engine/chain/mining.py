@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 from service_tui.engine.books.catalogue import condition_of
 from service_tui.engine.books.venues import Times, Venues
 from service_tui.engine.chain.chain import Chain, Tx, gas_of
-from service_tui.engine.chain.redemption import Found
-from service_tui.engine.chain_events import CallKind, ChainCall, Fate, TxMined, TxStatus
-from service_tui.engine.events import Event, Redeemed
+from service_tui.engine.chain.redemption import AccountPosition
+from service_tui.engine.chain_events import CallKind, ChainCall, PlannedOutcome, TxMined, TxStatus
+from service_tui.engine.events import Event, PositionRedeemed
 from service_tui.terms import Side, Venue
-from service_tui.units import Micros
+from service_tui.units import Micros, sum_of
 
 SIDES: Final = (Side.YES, Side.NO)
 """In the order of the contract's outcome slots. Source: wire reference, 6.6."""
@@ -31,11 +31,11 @@ class Burn(NamedTuple):
     shares: Micros
 
 
-class Outcome(NamedTuple):
+class CallResult(NamedTuple):
     """What a call does: why it reverts, or where it burns what."""
 
     why: str = ""
-    found: Found | None = None
+    found: AccountPosition | None = None
     burns: tuple[Burn, ...] = ()
 
     def payout(self) -> Micros:
@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
         if self.found is None:
             return Micros(0)
         winner = self.found.holding.winner()
-        return Micros(sum(burn.shares for burn in self.burns if burn.side is winner))
+        return sum_of(burn.shares for burn in self.burns if burn.side is winner)
 
 
 def mine(chain: Chain, venues: Venues, times: Times) -> list[Event]:
@@ -55,7 +55,7 @@ def mine(chain: Chain, venues: Venues, times: Times) -> list[Event]:
     events: list[Event] = []
     for tx in chain.due(times[0]) if chain.txs else ():
         sent = tx.sent
-        if sent.fate is Fate.DROP:
+        if sent.fate is PlannedOutcome.DROP:
             lost = TxMined(sent.tx_hash, sent.agent_id, times[0], TxStatus.DROPPED, 0, 0, 0)
             chain.apply(lost)
             events.append(lost)
@@ -92,14 +92,14 @@ def _execute(chain: Chain, venues: Venues, tx: Tx, times: Times) -> list[Event]:
     return [*events, mined]
 
 
-def _burned(venues: Venues, outcome: Outcome, tx: Tx, times: Times) -> list[Redeemed]:
+def _burned(venues: Venues, outcome: CallResult, tx: Tx, times: Times) -> list[PositionRedeemed]:
     """Take the shares, and pay for those that have won."""
     if outcome.found is None:
         return []
     account, holding = outcome.found
     position, winner = holding.position, holding.winner()
     events = [
-        Redeemed(
+        PositionRedeemed(
             tx.sent.agent_id,
             account.venue,
             position.market_id,
@@ -117,56 +117,56 @@ def _burned(venues: Venues, outcome: Outcome, tx: Tx, times: Times) -> list[Rede
     return events
 
 
-def _outcome_of(chain: Chain, venues: Venues, tx: Tx) -> Outcome:
+def _outcome_of(chain: Chain, venues: Venues, tx: Tx) -> CallResult:
     """What a transaction does, with the fault that was ordered for it."""
     sent = tx.sent
-    if sent.fate is Fate.REVERT:
-        return Outcome("execution reverted")
+    if sent.fate is PlannedOutcome.REVERT:
+        return CallResult("execution reverted")
     if sent.gas < gas_of(sent.call):
-        return Outcome("out of gas")
-    return Outcome() if sent.call.approval else outcome_of(chain, venues, sent.sender, sent.call)
+        return CallResult("out of gas")
+    return CallResult() if sent.call.approval else outcome_of(chain, venues, sent.sender, sent.call)
 
 
-def outcome_of(chain: Chain, venues: Venues, sender: str, call: ChainCall) -> Outcome:
+def outcome_of(chain: Chain, venues: Venues, sender: str, call: ChainCall) -> CallResult:
     """What a redemption by an address would do now; nothing changes."""
     wallet = chain.wallet(sender)
     found = None if wallet is None else _of_condition(venues, wallet.agent_id, call.condition)
     if wallet is None or found is None:
         # A condition of which the address holds nothing: there is nothing to burn.
-        return Outcome()
+        return CallResult()
     by_adapter = call.kind is CallKind.REDEEM_ADAPTER
     if found.holding.outcome is None:
-        return Outcome(UNSETTLED)
+        return CallResult(UNSETTLED)
     if by_adapter and call.operator not in wallet.approvals:
-        return Outcome(NOT_APPROVED)
+        return CallResult(NOT_APPROVED)
     # Tokens of a negative-risk question have another collateral: each contract finds its own only.
     if by_adapter is not found.holding.neg_risk:
-        return Outcome(TOO_MUCH) if by_adapter else Outcome()
+        return CallResult(TOO_MUCH) if by_adapter else CallResult()
     return _by_amounts(found, call) if by_adapter else _by_sets(found, call)
 
 
-def _by_sets(found: Found, call: ChainCall) -> Outcome:
+def _by_sets(found: AccountPosition, call: ChainCall) -> CallResult:
     """The standard contract burns all of the outcomes that are named."""
     burns = (
         Burn(side, found.holding.on_chain(side))
         for slot, side in enumerate(SIDES)
         if 1 << slot in call.numbers
     )
-    return Outcome("", found, tuple(burn for burn in burns if burn.shares))
+    return CallResult("", found, tuple(burn for burn in burns if burn.shares))
 
 
-def _by_amounts(found: Found, call: ChainCall) -> Outcome:
+def _by_amounts(found: AccountPosition, call: ChainCall) -> CallResult:
     """The adapter burns the amounts that are named, and reverts where there are less."""
     burns = [Burn(side, Micros(wanted)) for side, wanted in zip(SIDES, call.numbers, strict=False)]
     if any(burn.shares > found.holding.on_chain(burn.side) for burn in burns):
-        return Outcome(TOO_MUCH)
-    return Outcome("", found, tuple(burn for burn in burns if burn.shares))
+        return CallResult(TOO_MUCH)
+    return CallResult("", found, tuple(burn for burn in burns if burn.shares))
 
 
-def _of_condition(venues: Venues, agent_id: str, condition: str) -> Found | None:
+def _of_condition(venues: Venues, agent_id: str, condition: str) -> AccountPosition | None:
     """What an agent holds of a condition of the chain."""
     account = venues.account(agent_id, Venue.EVM)
     for market_id, holding in account.holdings.items():
         if condition_of(market_id) == condition.lower():
-            return Found(account, holding)
+            return AccountPosition(account, holding)
     return None

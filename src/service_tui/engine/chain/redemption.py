@@ -7,7 +7,7 @@ mining.
 from typing import NamedTuple
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.books.venues import REAL, Holding, Times, VenueAccount, Venues
+from service_tui.engine.books.venues import REAL, Times, VenueAccount, VenuePosition, Venues
 from service_tui.engine.errors import (
     AlreadyRedeemed,
     ManualOnly,
@@ -15,28 +15,28 @@ from service_tui.engine.errors import (
     PositionLost,
     PositionNotFound,
 )
-from service_tui.engine.events import Claimed, Event, Redeemed
+from service_tui.engine.events import Claimed, Event, PositionRedeemed
 from service_tui.engine.transitions import PositionState
 from service_tui.terms import Side, Venue, WalletKind
 
 
-class Found(NamedTuple):
+class AccountPosition(NamedTuple):
     """A holding and the account it is in."""
 
     account: VenueAccount
-    holding: Holding
+    holding: VenuePosition
 
 
-def found_in(venues: Venues, agent: Agent, market_id: str) -> Found | None:
+def found_in(venues: Venues, agent: Agent, market_id: str) -> AccountPosition | None:
     """What an agent holds in a market on a real venue, in whichever state."""
     for venue in REAL:
         account = venues.accounts.get((agent.agent_id, venue))
         if account is not None and market_id in account.holdings:
-            return Found(account, account.holdings[market_id])
+            return AccountPosition(account, account.holdings[market_id])
     return None
 
 
-def winning(venues: Venues, agent: Agent, claim: tuple[str, Side]) -> Found:
+def winning(venues: Venues, agent: Agent, claim: tuple[str, Side]) -> AccountPosition:
     """The position of a claim, which has won and is not redeemed.
 
     Args:
@@ -67,7 +67,9 @@ def winning(venues: Venues, agent: Agent, claim: tuple[str, Side]) -> Found:
     return found
 
 
-def redeem(venues: Venues, agent: Agent, claim: tuple[str, Side], times: Times) -> list[Redeemed]:
+def redeem(
+    venues: Venues, agent: Agent, claim: tuple[str, Side], times: Times
+) -> list[PositionRedeemed]:
     """Turn a winning position into cash, by the service's own hand.
 
     Args:
@@ -99,7 +101,7 @@ def check_chain(venue: Venue) -> None:
         raise ManualOnly(f"redemption on {venue.value} is manual only")
 
 
-def claim_found(venues: Venues, found: Found, side: Side, times: Times) -> list[Event]:
+def claim_found(venues: Venues, found: AccountPosition, side: Side, times: Times) -> list[Event]:
     """Mark a position claimed whose tokens are gone from the chain; nothing while they are there.
 
     Returns:
@@ -110,7 +112,7 @@ def claim_found(venues: Venues, found: Found, side: Side, times: Times) -> list[
     return [claimed(venues, found, side, (times, ""))]
 
 
-def claimed(venues: Venues, found: Found, side: Side, told: tuple[Times, str]) -> Claimed:
+def claimed(venues: Venues, found: AccountPosition, side: Side, told: tuple[Times, str]) -> Claimed:
     """Mark a position claimed: by the hash of a report, or because the service found it so."""
     account, holding = found
     times, tx_hash = told
@@ -121,12 +123,14 @@ def claimed(venues: Venues, found: Found, side: Side, told: tuple[Times, str]) -
     return event
 
 
-def _paid(venues: Venues, account: VenueAccount, holding: Holding, times: Times) -> Redeemed:
+def _paid(
+    venues: Venues, account: VenueAccount, holding: VenuePosition, times: Times
+) -> PositionRedeemed:
     winner = holding.winner()
     if winner is None:
         raise ValueError("an open position has no winner")
     position = holding.position
-    event = Redeemed(
+    event = PositionRedeemed(
         account.agent_id,
         account.venue,
         position.market_id,

@@ -1,12 +1,12 @@
 """Leashes and waiting trades as JSON-able values and back: their part of the snapshot."""
 
-from service_tui.engine.agents.holding import Holding
+from service_tui.engine.agents.holding import PendingTrades
 from service_tui.engine.agents.leash import Leash
 from service_tui.engine.codec.events import Named, held_end_of, held_of
 from service_tui.terms import LeashMode
 
 
-def holding_fields(holding: Holding) -> Named:
+def holding_fields(holding: PendingTrades) -> Named:
     """Everything that the person has decided about agents, and what waits for him."""
     return {
         "count": holding.count,
@@ -23,7 +23,7 @@ def holding_fields(holding: Holding) -> Named:
     }
 
 
-def restore_holding(holding: Holding, fields: Named | None) -> None:
+def restore_holding(holding: PendingTrades, fields: Named | None) -> None:
     """Take leashes and trades from a snapshot; one from before there were any has none."""
     if fields is None:
         return

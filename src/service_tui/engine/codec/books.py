@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from service_tui.engine.books.book import Book, Resting
-from service_tui.engine.books.venues import Holding, VenueAccount, Venues
+from service_tui.engine.books.venues import VenueAccount, VenuePosition, Venues
 from service_tui.engine.codec.events import Fields, Named, note_of
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.transitions import PositionState
@@ -82,18 +82,18 @@ def _account_of(row: Named) -> VenueAccount:
     return VenueAccount(**known)
 
 
-def _holding_fields(holding: Holding) -> Named:
+def _holding_fields(holding: VenuePosition) -> Named:
     return asdict(holding) | {"position": position_fields(holding.position)}
 
 
-def _holding_of(row: Named) -> Holding:
+def _holding_of(row: Named) -> VenuePosition:
     known: Named = {
         **row,
         "position": position_of(row["position"]),
         "state": PositionState(row["state"]),
         "sources": tuple(row["sources"]),
     }
-    return Holding(**known)
+    return VenuePosition(**known)
 
 
 def position_fields(position: Position) -> list[object]:

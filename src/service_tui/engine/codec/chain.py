@@ -12,8 +12,8 @@ from service_tui.engine.chain_events import (
     ChainEvent,
     ChainSet,
     CredentialsKept,
-    Fate,
     OrderSigned,
+    PlannedOutcome,
     TxMined,
     TxSent,
     TxStatus,
@@ -39,7 +39,7 @@ def sent_of(fields: Fields) -> TxSent:
         *fields[:6],
         _call_of(fields[6]),
         *fields[7:10],
-        Fate(fields[10]),
+        PlannedOutcome(fields[10]),
         *fields[11:],
     ]
     return TxSent(*known)
@@ -54,7 +54,7 @@ def mined_of(fields: Fields) -> TxMined:
 def pace_of(changes: Named) -> Named:
     """Changes of the chain's pace with the types that it has."""
     kinds: dict[str, Callable[[Any], object]] = {
-        "faults": lambda rows: tuple(Fate(row) for row in rows)
+        "faults": lambda rows: tuple(PlannedOutcome(row) for row in rows)
     }
     return {name: kinds.get(name, lambda as_is: as_is)(value) for name, value in changes.items()}
 

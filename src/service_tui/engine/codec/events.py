@@ -36,9 +36,9 @@ from service_tui.engine.events import (
     OrderPlaced,
     Payout,
     PlanSet,
+    PositionRedeemed,
     Reacted,
     ReactorChanged,
-    Redeemed,
     Settlement,
     SignalDismissed,
     SpeedSet,
@@ -46,7 +46,7 @@ from service_tui.engine.events import (
     TradeFailed,
     TradeHeld,
 )
-from service_tui.engine.listing import Listing, Report
+from service_tui.engine.listing import Listing, NewsReport
 from service_tui.terms import (
     Action,
     AlertStatus,
@@ -91,7 +91,7 @@ def listing_of(fields: Named) -> Listing:
         **fields,
         "category": Category(fields["category"]),
         "tags": tuple(fields["tags"]),
-        "news": tuple(Report(*row) for row in fields["news"]),
+        "news": tuple(NewsReport(*row) for row in fields["news"]),
         "home": Venue(fields.get("home", Venue.SIM)),
     }
     return Listing(**known)
@@ -144,10 +144,10 @@ def order_end_of(fields: Fields) -> OrderEnded:
     return OrderEnded(*known)
 
 
-def redeemed_of(fields: Fields) -> Redeemed:
+def redeemed_of(fields: Fields) -> PositionRedeemed:
     """A redemption, read back."""
     known: Fields = [fields[0], Venue(fields[1]), fields[2], Side(fields[3]), *fields[4:]]
-    return Redeemed(*known)
+    return PositionRedeemed(*known)
 
 
 def claimed_of(fields: Fields) -> Claimed:

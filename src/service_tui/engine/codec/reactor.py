@@ -5,7 +5,7 @@ from dataclasses import asdict
 from service_tui.engine.codec.events import Named, reactor_config_of, settlement_of
 from service_tui.engine.events import Reacted
 from service_tui.engine.reactor.reactor import Reactor, ReactorConfig, ReactorState
-from service_tui.engine.reactor.wallet_records import Held, WalletRecord
+from service_tui.engine.reactor.wallet_records import WalletPosition, WalletRecord
 from service_tui.terms import Venue
 
 _STATE_PLAIN = ("failures", "skipped", "paused_at", "gone")
@@ -62,6 +62,6 @@ def _state_of(row: Named) -> ReactorState:
 
 
 def _record_of(row: Named) -> WalletRecord:
-    held = {market_id: Held(**one) for market_id, one in row["held"].items()}
+    held = {market_id: WalletPosition(**one) for market_id, one in row["held"].items()}
     known: Named = {**row, "held": held}
     return WalletRecord(**known)

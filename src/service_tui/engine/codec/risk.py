@@ -2,7 +2,7 @@
 
 from service_tui.engine.codec.events import Fields, Named, breach_of
 from service_tui.engine.risk.alerts import RiskAlert
-from service_tui.engine.risk.monitors import Held, Monitor
+from service_tui.engine.risk.monitors import Monitor, MonitoredSide
 from service_tui.engine.risk.risk import Risk
 from service_tui.terms import AlertStatus, Side, Venue
 
@@ -36,7 +36,7 @@ def restore_risk(risk: Risk, fields: Named | None) -> None:
         return
     risk.alert_count = fields["alert_count"]
     for agent_id, venue, market_id, side, *rest in fields["monitors"]:
-        held = Held(agent_id, Venue(venue), market_id, Side(side))
+        held = MonitoredSide(agent_id, Venue(venue), market_id, Side(side))
         stop, take, automatic, set_at = rest
         if risk.held_on(held).shares:
             monitor = Monitor(held, stop, take, automatic=automatic, set_at=set_at)

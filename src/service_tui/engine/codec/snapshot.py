@@ -1,6 +1,6 @@
 """The whole world as JSON-able values and back: what bounds a restart.
 
-`world_of(fields_of(world))` trades on exactly as `world` would.
+`world_of(fields_of(world), topics)` trades on exactly as `world` would.
 """
 
 from dataclasses import asdict
@@ -26,6 +26,7 @@ from service_tui.engine.codec.events import (
 from service_tui.engine.codec.reactor import reactor_fields, restore_reactor
 from service_tui.engine.codec.research import research_fields, restore_research
 from service_tui.engine.codec.risk import restore_risk, risk_fields
+from service_tui.engine.tape.topics import Topics
 from service_tui.engine.world import World
 from service_tui.terms import Plan, Side, WalletKind
 
@@ -90,7 +91,7 @@ def fields_of(world: World) -> Named:
     }
 
 
-def world_of(fields: Named) -> World:
+def world_of(fields: Named, topics: Topics) -> World:
     """The world that was written down.
 
     Returns:
@@ -101,7 +102,7 @@ def world_of(fields: Named) -> World:
     """
     try:
         _check_format(fields["format"])
-        world = World(fields["seed"], fields["at"], fields["ledger"])
+        world = World(fields["seed"], fields["at"], topics, fields["ledger"])
         for name in _WORLD_PLAIN:
             setattr(world, name, fields[name])
         plan = fields.get("plan")

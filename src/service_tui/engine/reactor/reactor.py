@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.agents.mirrors import Mirrors, mirrored_by
+from service_tui.engine.agents.mirrors import MirrorReserves, mirrored_by
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.book import shares_for
@@ -30,23 +30,22 @@ from service_tui.engine.events import (
 from service_tui.engine.limits import TRADE_MAX
 from service_tui.engine.listing import Listing
 from service_tui.engine.reactor.wallet_records import WalletRecords
-from service_tui.terms import Action, MarketStatus, Venue
+from service_tui.terms import (
+    BREAKER_S,
+    FAILURES_MAX,
+    MIRROR_PRICE_MAX,
+    SIGNAL_TTL_MAX_S,
+    SIGNAL_TTL_S,
+    Action,
+    MarketStatus,
+    Venue,
+)
 from service_tui.units import ONE, Micros, Timestamp, decimal
-
-FAILURES_MAX: Final = 5
-BREAKER_S: Final = 3_600.0
-"""Failures in a row that pause, and for how long. Source: spec, "Limits"."""
-
-SIGNAL_TTL_S: Final = 60.0
-SIGNAL_TTL_MAX_S: Final = 600.0
-"""Life of a signal, wall time. Source: wire reference, 8; how long at most is ours."""
 
 RECENT_MAX: Final = 1_000
 """Settlements kept; at the fastest pace of the tape a minute brings half as many."""
 
 REACTIONS_KEPT: Final = 200
-PRICE_BOUND_MAX: Final = 0.999
-"""A mirror's price never lies above. Source: decisions, "Reactor sizing"."""
 
 CENT: Final = Micros(ONE // 100)
 FAILED: Final = "failed"
@@ -157,7 +156,7 @@ class Reactor:
 
     __slots__ = ("mirrors", "recent", "records", "states")
 
-    def __init__(self, mirrors: Mirrors) -> None:
+    def __init__(self, mirrors: MirrorReserves) -> None:
         self.mirrors = mirrors
         self.records = WalletRecords()
         self.states: dict[str, ReactorState] = {}
@@ -342,7 +341,7 @@ def _waits(
 
 def price_bound(config: ReactorConfig, one: Settlement) -> float:
     """The most that a mirror pays for a share, six decimals."""
-    return min(PRICE_BOUND_MAX, round(one.price * (1.0 + config.price_buffer), 6))
+    return min(MIRROR_PRICE_MAX, round(one.price * (1.0 + config.price_buffer), 6))
 
 
 def mirror_amount(config: ReactorConfig, one: Settlement, agent: Agent, left: Micros) -> Micros:

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 
 from service_tui.engine.events import MarketListed, Settlement, Ticked
-from service_tui.engine.reactor.wallet_trades import Around
+from service_tui.engine.reactor.wallet_trades import WalletContext
 from service_tui.engine.tape.crowd import opening_of
 from service_tui.terms import Action
 from service_tui.units import Micros, Timestamp
 
 
 def missing_listings(
-    around: Around, settled: Iterable[Settlement], times: tuple[Timestamp, Timestamp]
+    around: WalletContext, settled: Iterable[Settlement], times: tuple[Timestamp, Timestamp]
 ) -> list[MarketListed]:
     """List the questions that somebody follows a wallet into, and that are not listed here.
 
@@ -34,7 +34,7 @@ def missing_listings(
     return list(found.values())
 
 
-def apply_settled(around: Around, event: Ticked, crowd: str) -> None:
+def apply_settled(around: WalletContext, event: Ticked, crowd: str) -> None:
     """Change the world by what the wallets traded; `crowd` is the account out of which they pay."""
     for one in event.settled:
         market = around.markets.get(one.market_id)

@@ -8,7 +8,7 @@ from service_tui.units import Micros, Timestamp
 
 
 @dataclass(slots=True)
-class Held:
+class WalletPosition:
     """What a wallet holds in one question, and what it has paid for it."""
 
     yes: Micros = Micros(0)
@@ -42,7 +42,7 @@ class WalletRecord:
     loss_count: int = 0
     realized: Micros = Micros(0)
     last_at: Timestamp | None = None
-    held: dict[str, Held] = field(default_factory=dict[str, Held])
+    held: dict[str, WalletPosition] = field(default_factory=dict[str, WalletPosition])
 
     def realize(self, gained: Micros) -> None:
         """Count what a sale or an outcome brought, less what it had cost."""
@@ -68,9 +68,9 @@ class WalletRecords:
         record = self.by_address.get(address)
         return () if record is None else tuple(record.held)
 
-    def holding(self, address: str, market_id: str) -> Held:
+    def holding(self, address: str, market_id: str) -> WalletPosition:
         """What a wallet holds in a market."""
-        return self.of(address).held.get(market_id) or Held()
+        return self.of(address).held.get(market_id) or WalletPosition()
 
     def count(self, one: Settlement, at: Timestamp, *, is_listed: bool) -> None:
         """Count a settlement. What is not listed here is never settled here, so not held either."""
@@ -81,7 +81,7 @@ class WalletRecords:
         if one.action is Action.BUY:
             record.bought += money
             if is_listed:
-                held = record.held.setdefault(one.market_id, Held())
+                held = record.held.setdefault(one.market_id, WalletPosition())
                 held.change(one.side, one.shares, money)
             return
         held = record.held.get(one.market_id)

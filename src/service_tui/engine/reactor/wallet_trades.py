@@ -12,13 +12,13 @@ from zlib import crc32
 
 from service_tui.engine.amm import lmsr
 from service_tui.engine.amm.market import Market
-from service_tui.engine.books.book import Book, Offer, Wanted, is_bid, own_price, walk
+from service_tui.engine.books.book import Book, Offer, TakeRequest, is_bid, own_price, walk
 from service_tui.engine.books.venues import Venues
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import CrowdTrade, Settlement
 from service_tui.engine.listing import Listing
 from service_tui.engine.reactor.reactor import Reactor
-from service_tui.engine.reactor.wallets import ROSTER, Wallet, address_of, opinion
+from service_tui.engine.reactor.wallets import ROSTER, SourceWallet, address_of, opinion
 from service_tui.engine.tape.draws import Draws, mix, unit
 from service_tui.engine.tape.feed import Tape
 from service_tui.engine.tape.slots import IMPORT_SLOTS, home_of, numbers_at
@@ -67,7 +67,7 @@ _CENT: Final = ONE // 100
 _LOT_MIN: Final = Micros(ONE)
 
 
-class Around(NamedTuple):
+class WalletContext(NamedTuple):
     """What a wallet looks at, and what its trades change: the world's parts."""
 
     seed: int
@@ -78,7 +78,7 @@ class Around(NamedTuple):
 
 
 def trades_of_wallets(
-    around: Around, span: tuple[int, Timestamp, Timestamp], crowd: Iterable[CrowdTrade]
+    around: WalletContext, span: tuple[int, Timestamp, Timestamp], crowd: Iterable[CrowdTrade]
 ) -> tuple[Settlement, ...]:
     """What the wallets trade in one tick, at most one trade each.
 
@@ -112,8 +112,8 @@ def trades_of_wallets(
 class _Trade(NamedTuple):
     """One wallet at one moment."""
 
-    around: Around
-    wallet: Wallet
+    around: WalletContext
+    wallet: SourceWallet
     address: str
     moment: tuple[int, Timestamp]
     draws: Draws
@@ -174,7 +174,7 @@ def _enter(trade: _Trade, busy: Collection[str]) -> list[Settlement]:
     return _buy_of_maker(trade, around.markets[listing.market_id], side, money)
 
 
-def _is_worth_it(wallet: Wallet, around: Around, listing: Listing, side: Side) -> bool:
+def _is_worth_it(wallet: SourceWallet, around: WalletContext, listing: Listing, side: Side) -> bool:
     """Whether somebody good at it would pay the price; the others ask for none."""
     market = around.markets.get(listing.market_id)
     return wallet.skill < _KNOWS or market is None or market.price_of(side) < wallet.skill
@@ -213,7 +213,7 @@ def _explored(trade: _Trade) -> Listing | None:
     return None
 
 
-def _suits(wallet: Wallet, listing: Listing, left_s: float) -> bool:
+def _suits(wallet: SourceWallet, listing: Listing, left_s: float) -> bool:
     """Whether a wallet trades a question with so much time left."""
     if wallet.discount:
         # Where no bid can rest, and where prices do not fall to its own within a minute.
@@ -226,7 +226,7 @@ def _buy_of_maker(trade: _Trade, market: Market, side: Side, money: Micros) -> l
     price = market.price_of(side)
     target = min(_PRICES[1], price * (1.0 + trade.wallet.push))
     x = math.log((1.0 - price) / price)
-    most = lmsr.spend_to_price(target, b=market.b, x=x) if target > price else 0.0
+    most = lmsr.spend_to_price(target, b=int(market.b), x=x) if target > price else 0.0
     spend = Micros(int(min(money, most) // _CENT) * _CENT)
     if spend < _LOT_MIN:
         return []
@@ -236,7 +236,7 @@ def _buy_of_maker(trade: _Trade, market: Market, side: Side, money: Micros) -> l
         return []
     return [
         trade.settled(
-            market.listing, side, Action.BUY, shares=quote.shares, money=spend, cost=spend
+            market.listing, side, Action.BUY, shares=quote.shares, money=int(spend), cost=spend
         )
     ]
 
@@ -265,13 +265,13 @@ def _buy_on_chain(trade: _Trade, listing: Listing, side: Side, money: Micros) ->
             if (lot := Micros(int(share) * ONE)) > 0
         ]
     offers = [Offer(price, shares, None) for price, shares in book.levels(at, bids=not bids)]
-    walked = walk(offers, Wanted("", side, Action.BUY, None, money, None), 0)
+    walked = walk(offers, TakeRequest("", side, Action.BUY, None, money, None), 0)
     if not walked.shares or not _PRICES[0] < walked.money / walked.shares < _PRICES[1]:
         return []
-    return [trade.settled(listing, side, Action.BUY, shares=walked.shares, money=walked.money)]
+    return [trade.settled(listing, side, Action.BUY, shares=walked.shares, money=int(walked.money))]
 
 
-def _book(around: Around, listing: Listing) -> Book:
+def _book(around: WalletContext, listing: Listing) -> Book:
     if listing.market_id in around.markets:
         return around.venues.book(listing.market_id)
     return Book(around.seed, listing)
@@ -320,13 +320,15 @@ def _sell(trade: _Trade, market: Market, side: Side, shares: Micros) -> list[Set
                 side,
                 Action.SELL,
                 shares=shares,
-                money=quote.money,
+                money=int(quote.money),
                 cost=Micros(-quote.money),
             )
         ]
     levels = _book(trade.around, listing).levels(trade.at, bids=not is_bid(side, Action.SELL))
     offers = [Offer(price, size, None) for price, size in levels]
-    walked = walk(offers, Wanted("", side, Action.SELL, None, None, shares), 0)
+    walked = walk(offers, TakeRequest("", side, Action.SELL, None, None, shares), 0)
     if not walked.shares:
         return []
-    return [trade.settled(listing, side, Action.SELL, shares=walked.shares, money=walked.money)]
+    return [
+        trade.settled(listing, side, Action.SELL, shares=walked.shares, money=int(walked.money))
+    ]

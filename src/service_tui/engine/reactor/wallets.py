@@ -17,7 +17,7 @@ from service_tui.terms import Side, Venue
 from service_tui.units import Timestamp
 
 
-class Wallet(NamedTuple):
+class SourceWallet(NamedTuple):
     """One wallet.
 
     `money` is the range of one buy, units; `push` the most by which it moves the market maker, as a
@@ -40,36 +40,36 @@ _CROWD: Final = Venue.SIM
 
 # ours: all of them; the spec says only that wallets trade.
 ROSTER: Final = (
-    Wallet("Harbour Pilot", _CHAIN, 0.78, 150.0, (40.0, 400.0)),
-    Wallet("Saltmarsh", _CHAIN, 0.74, 240.0, (60.0, 700.0)),
-    Wallet("Third Umpire", _CHAIN, 0.70, 180.0, (25.0, 250.0)),
-    Wallet("Ledger Lark", _CHAIN, 0.52, 120.0, (20.0, 200.0)),
-    Wallet("Night Ferry", _CHAIN, 0.36, 140.0, (30.0, 300.0)),
-    Wallet("Paper Lantern", _CHAIN, 0.32, 160.0, (20.0, 200.0)),
-    Wallet("Late Breakfast", _CHAIN, 0.28, 200.0, (20.0, 350.0)),
-    Wallet("Tidebreaker", _CHAIN, 0.55, 300.0, (800.0, 6_000.0), turns=4),
-    Wallet("Grey Leviathan", _CHAIN, 0.48, 420.0, (1_500.0, 9_000.0), turns=6),
-    Wallet("Quiet Abacus", _CROWD, 0.77, 120.0, (5.0, 120.0)),
-    Wallet("Windvane", _CROWD, 0.73, 150.0, (5.0, 160.0)),
-    Wallet("Second Glance", _CROWD, 0.68, 100.0, (4.0, 80.0)),
-    Wallet("Tin Whistle", _CROWD, 0.50, 90.0, (3.0, 60.0)),
-    Wallet("Ferris Row", _CROWD, 0.47, 130.0, (3.0, 90.0)),
-    Wallet("Coin Fountain", _CROWD, 0.34, 110.0, (4.0, 120.0)),
-    Wallet("Rainy Sunday", _CROWD, 0.30, 160.0, (4.0, 100.0)),
-    Wallet("Big Pendulum", _CROWD, 0.50, 260.0, (150.0, 900.0), push=0.08, turns=5),
-    Wallet("Backroom", _CROWD, 0.60, 200.0, (50.0, 600.0), discount=0.45),
+    SourceWallet("Harbour Pilot", _CHAIN, 0.78, 150.0, (40.0, 400.0)),
+    SourceWallet("Saltmarsh", _CHAIN, 0.74, 240.0, (60.0, 700.0)),
+    SourceWallet("Third Umpire", _CHAIN, 0.70, 180.0, (25.0, 250.0)),
+    SourceWallet("Ledger Lark", _CHAIN, 0.52, 120.0, (20.0, 200.0)),
+    SourceWallet("Night Ferry", _CHAIN, 0.36, 140.0, (30.0, 300.0)),
+    SourceWallet("Paper Lantern", _CHAIN, 0.32, 160.0, (20.0, 200.0)),
+    SourceWallet("Late Breakfast", _CHAIN, 0.28, 200.0, (20.0, 350.0)),
+    SourceWallet("Tidebreaker", _CHAIN, 0.55, 300.0, (800.0, 6_000.0), turns=4),
+    SourceWallet("Grey Leviathan", _CHAIN, 0.48, 420.0, (1_500.0, 9_000.0), turns=6),
+    SourceWallet("Quiet Abacus", _CROWD, 0.77, 120.0, (5.0, 120.0)),
+    SourceWallet("Windvane", _CROWD, 0.73, 150.0, (5.0, 160.0)),
+    SourceWallet("Second Glance", _CROWD, 0.68, 100.0, (4.0, 80.0)),
+    SourceWallet("Tin Whistle", _CROWD, 0.50, 90.0, (3.0, 60.0)),
+    SourceWallet("Ferris Row", _CROWD, 0.47, 130.0, (3.0, 90.0)),
+    SourceWallet("Coin Fountain", _CROWD, 0.34, 110.0, (4.0, 120.0)),
+    SourceWallet("Rainy Sunday", _CROWD, 0.30, 160.0, (4.0, 100.0)),
+    SourceWallet("Big Pendulum", _CROWD, 0.50, 260.0, (150.0, 900.0), push=0.08, turns=5),
+    SourceWallet("Backroom", _CROWD, 0.60, 200.0, (50.0, 600.0), discount=0.45),
 )
 """Eighteen, all invented. Their addresses differ from world to world."""
 
 
 @lru_cache(maxsize=256)
-def address_of(seed: int, wallet: Wallet) -> str:
+def address_of(seed: int, wallet: SourceWallet) -> str:
     """The address of a wallet in the world of a seed, checksummed."""
     digest = hashlib.sha256(f"{seed}:wallet:{wallet.label}".encode()).hexdigest()
     return checksummed(f"0x{digest[:40]}")
 
 
-def opinion(seed: int, wallet: Wallet, listing: Listing, at: Timestamp) -> Side:
+def opinion(seed: int, wallet: SourceWallet, listing: Listing, at: Timestamp) -> Side:
     """The side that a wallet takes in a question: its own for ever, but for those who turn."""
     draws = Draws(seed, path_key(listing), crc32(wallet.label.encode()))
     winner = Side.YES if listing.outcome else Side.NO

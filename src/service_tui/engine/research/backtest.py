@@ -146,7 +146,7 @@ def _cells(
             place = tuple(where)
             count, total, decided, won = cells.get(place, (0, 0, 0, 0))
             is_won = not is_open and pnl > 0
-            cells[place] = (count + 1, total + pnl, decided + (not is_open), won + is_won)
+            cells[place] = (count + 1, int(total + pnl), decided + (not is_open), won + is_won)
     return cells
 
 

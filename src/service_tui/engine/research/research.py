@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.engine.events import ExperimentLogged
-from service_tui.experiments import CAP_DEFAULT, Result, Standing, best_of, standing
+from service_tui.experiments import CAP_DEFAULT, Result, SeriesState, best_of, standing
 from service_tui.terms import Direction, ExperimentStatus
 
 KEPT: Final = 5_000
@@ -27,7 +27,7 @@ class SessionStanding:
     last_number: int
     last: ExperimentLogged | None
     cap: int
-    standing: Standing
+    standing: SeriesState
     best_number: int | None
 
 

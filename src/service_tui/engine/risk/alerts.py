@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from service_tui.engine.events import Breached
-from service_tui.engine.risk.monitors import Held
+from service_tui.engine.risk.monitors import MonitoredSide
 from service_tui.terms import AlertStatus
 from service_tui.units import Micros, Timestamp
 
@@ -46,10 +46,10 @@ class RiskAlert:
     is_acknowledged: bool = False
 
     @property
-    def held(self) -> Held:
+    def held(self) -> MonitoredSide:
         """What it is about."""
         breach = self.breach
-        return Held(breach.agent_id, breach.venue, breach.market_id, breach.side)
+        return MonitoredSide(breach.agent_id, breach.venue, breach.market_id, breach.side)
 
     @property
     def expires_at(self) -> Timestamp:
@@ -92,7 +92,7 @@ class Alerts:
     def __init__(self) -> None:
         self.pending: dict[str, RiskAlert] = {}
         self.ended: dict[str, list[RiskAlert]] = {}
-        self._by_held: dict[Held, list[RiskAlert]] = {}
+        self._by_held: dict[MonitoredSide, list[RiskAlert]] = {}
 
     def add(self, alert: RiskAlert) -> None:
         """Let an alert wait."""
@@ -124,7 +124,7 @@ class Alerts:
         insort(own, alert, key=_end_of)
         del own[:-ENDED_KEPT]
 
-    def count_sale(self, held: Held, sale: Sale, *, is_last: bool) -> None:
+    def count_sale(self, held: MonitoredSide, sale: Sale, *, is_last: bool) -> None:
         """Count a sale for the alerts of its side, the oldest first.
 
         `is_last` says that nothing is held any more: whoever sold it, no exit is left to make.

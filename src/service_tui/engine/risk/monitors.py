@@ -23,7 +23,7 @@ SWEEP_MIN: Final = 64
 DROPPED: Final = -1
 
 
-class Held(NamedTuple):
+class MonitoredSide(NamedTuple):
     """One side of one market on one venue in one agent's hands: what a monitor is for."""
 
     agent_id: str
@@ -40,7 +40,7 @@ class Monitor:
     often it was put there: older rungs are void.
     """
 
-    held: Held
+    held: MonitoredSide
     stop_loss_pct: float | None
     take_profit_pct: float | None
     automatic: bool
@@ -100,7 +100,7 @@ class Ladder:
     __slots__ = ("_nearest", "_numbers", "_stops", "_targets", "monitors")
 
     def __init__(self) -> None:
-        self.monitors: dict[Held, Monitor] = {}
+        self.monitors: dict[MonitoredSide, Monitor] = {}
         self._stops: dict[Side, list[Rung]] = {Side.YES: [], Side.NO: []}
         self._targets: dict[Side, list[Rung]] = {Side.YES: [], Side.NO: []}
         self._numbers = count()
@@ -157,7 +157,7 @@ class Ladder:
             What was reached. It is off its rungs: whoever asks drops it, or puts it up again.
         """
         self._nearest = None
-        found: dict[Held, Crossed] = {}
+        found: dict[MonitoredSide, Crossed] = {}
         for side, mark, best in (
             (Side.YES, prices.mark, prices.yes),
             (Side.NO, 1.0 - prices.mark, prices.no),
@@ -201,14 +201,14 @@ class Monitors:
     __slots__ = ("_by_agent", "ladders")
 
     def __init__(self) -> None:
-        self._by_agent: dict[str, dict[Held, Monitor]] = {}
+        self._by_agent: dict[str, dict[MonitoredSide, Monitor]] = {}
         self.ladders: dict[tuple[Venue, str], Ladder] = {}
 
     def __iter__(self) -> Iterator[Monitor]:
         """All of them, agent by agent."""
         return (one for own in self._by_agent.values() for one in own.values())
 
-    def get(self, held: Held) -> Monitor | None:
+    def get(self, held: MonitoredSide) -> Monitor | None:
         """The monitor of a side, if there is one."""
         return self._by_agent.get(held.agent_id, {}).get(held)
 
@@ -228,11 +228,11 @@ class Monitors:
             ladder = self.ladders[where] = Ladder()
         ladder.monitors[held] = monitor
 
-    def ladder_of(self, held: Held) -> Ladder:
+    def ladder_of(self, held: MonitoredSide) -> Ladder:
         """The ladder on which a monitor of this side stands."""
         return self.ladders[held.venue, held.market_id]
 
-    def drop(self, held: Held) -> Monitor | None:
+    def drop(self, held: MonitoredSide) -> Monitor | None:
         """Watch no longer; the monitor that was there."""
         own = self._by_agent.get(held.agent_id)
         monitor = None if own is None else own.pop(held, None)

@@ -20,7 +20,7 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.risk.alerts import Alerts, RiskAlert, Sale
-from service_tui.engine.risk.monitors import Held, Monitor, Monitors
+from service_tui.engine.risk.monitors import Monitor, MonitoredSide, Monitors
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -50,7 +50,7 @@ class Risk:
 
     # -- readings --------------------------------------------------------------------------
 
-    def held_on(self, held: Held) -> SidePosition:
+    def held_on(self, held: MonitoredSide) -> SidePosition:
         """What is held of a side now; an empty one where nothing is."""
         position: Position | None
         if held.venue is Venue.SIM:
@@ -87,14 +87,14 @@ class Risk:
                 runs.setdefault((fill.agent_id, fill.market_id, fill.side), []).append(fill)
             filled.clear()
             for (agent_id, market_id, side), run in runs.items():
-                self._take_run(Held(agent_id, Venue.SIM, market_id, side), run)
+                self._take_run(MonitoredSide(agent_id, Venue.SIM, market_id, side), run)
         if traded:
             moved = dict.fromkeys([self._take_trade(one) for one in traded])
             traded.clear()
             for held in moved:
                 self._put_up(held)
 
-    def _take_run(self, held: Held, run: list[Fill]) -> None:
+    def _take_run(self, held: MonitoredSide, run: list[Fill]) -> None:
         """Take in the fills of one side: what counts for a monitor is what came since it was flat.
 
         What was left after each is reckoned back from what is held now.
@@ -121,9 +121,9 @@ class Risk:
             self._enrol(held, first.at)
         self._put_up(held)
 
-    def _take_trade(self, one: Traded) -> Held:
+    def _take_trade(self, one: Traded) -> MonitoredSide:
         event = one.event
-        held = Held(event.agent_id, one.venue, event.market_id, one.side)
+        held = MonitoredSide(event.agent_id, one.venue, event.market_id, one.side)
         if one.action is Action.BUY:
             self._enrol(held, event.at)
             return held
@@ -133,7 +133,7 @@ class Risk:
             self.monitors.drop(held)
         return held
 
-    def _enrol(self, held: Held, at: Timestamp) -> None:
+    def _enrol(self, held: MonitoredSide, at: Timestamp) -> None:
         """Every successful buy enrols a monitor. Source: spec, "Risk monitor settings"."""
         settings = self._agents[held.agent_id].settings
         stop, take = settings.stop_loss_pct, settings.take_profit_pct
@@ -145,7 +145,7 @@ class Risk:
         ):
             self.monitors.add(Monitor(held, stop, take, automatic=True, set_at=at))
 
-    def _put_up(self, held: Held) -> None:
+    def _put_up(self, held: MonitoredSide) -> None:
         """Let a monitor follow the average cost of what it watches."""
         monitor = self.monitors.get(held)
         if monitor is None:
@@ -175,7 +175,7 @@ class Risk:
         proceeds = position.cost * (1.0 + monitor.take_profit_pct)
         if held.venue is Venue.SIM:
             b = self._venues.markets[held.market_id].b
-            return _HAIR * lmsr.price_for_proceeds(proceeds, shares=position.shares, b=b)
+            return _HAIR * lmsr.price_for_proceeds(proceeds, shares=int(position.shares), b=int(b))
         return _HAIR * proceeds / position.shares
 
     # -- events ----------------------------------------------------------------------------
@@ -185,7 +185,7 @@ class Risk:
         self.settle()
         match event:
             case MonitorSet():
-                held = Held(event.agent_id, event.venue, event.market_id, event.side)
+                held = MonitoredSide(event.agent_id, event.venue, event.market_id, event.side)
                 monitor = Monitor(
                     held,
                     event.stop_loss_pct,
@@ -196,7 +196,9 @@ class Risk:
                 self.monitors.add(monitor)
                 self._put_up(held)
             case MonitorDeleted():
-                self.monitors.drop(Held(event.agent_id, event.venue, event.market_id, event.side))
+                self.monitors.drop(
+                    MonitoredSide(event.agent_id, event.venue, event.market_id, event.side)
+                )
             case Breached():
                 alert = RiskAlert(event)
                 self.alert_count += 1

@@ -140,13 +140,13 @@ def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
     """The one buy that brings the price of YES to a target; none when it is there already."""
     target = min(PRICE_MAX, max(PRICE_MIN, target))
     x = (market.no - market.yes) / market.b
-    wanted = lmsr.shares_to_price(target, b=market.b, x=x)
+    wanted = lmsr.shares_to_price(target, b=int(market.b), x=x)
     side = Side.YES if wanted > 0 else Side.NO
     shares = shares_down(abs(wanted) / ONE)
     if shares <= 0:
         return []
     own = x if side is Side.YES else -x
-    cost = Micros(math.ceil(lmsr.cost_of_shares(shares, b=market.b, x=own)))
+    cost = Micros(math.ceil(lmsr.cost_of_shares(int(shares), b=int(market.b), x=own)))
     return [CrowdTrade(market.market_id, side, shares, cost, trader)] if cost > 0 else []
 
 

@@ -10,7 +10,7 @@ from heapq import nlargest
 from typing import Final, NamedTuple
 from zlib import crc32
 
-from service_tui.engine.listing import Listing, Report
+from service_tui.engine.listing import Listing, NewsReport
 from service_tui.engine.tape.belief import chance_of, log_odds, news_jump
 from service_tui.engine.tape.draws import Draws, bits, mix
 from service_tui.engine.tape.questions import Wording, headline, word
@@ -24,7 +24,7 @@ from service_tui.engine.tape.slots import (
     resolved_at,
     times_of,
 )
-from service_tui.engine.tape.topics.topic import Scope
+from service_tui.engine.tape.topics import Scope, Topics
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
 START_MIN: Final = 0.08
@@ -73,8 +73,9 @@ class NewsItem(NamedTuple):
 class Tape:
     """Markets, beliefs and news of one seed. Holds nothing but listings kept ready."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, topics: Topics) -> None:
         self.seed = seed
+        self._topics = topics
         self._ready: dict[tuple[int, int], Listing] = {}
         # What stands from a moment on, and until when nothing opens or ends.
         self._standing: tuple[float, float, tuple[Listing, ...]] = (math.inf, -math.inf, ())
@@ -119,7 +120,9 @@ class Tape:
         if listing is None:
             if len(ready) >= _KEPT:
                 del ready[next(iter(ready))]
-            listing = ready[slot, number] = _draw(self.seed, SLOT_BY_INDEX[slot], number)
+            listing = ready[slot, number] = _draw(
+                self._topics, self.seed, SLOT_BY_INDEX[slot], number
+            )
         return listing
 
     def find(self, market_id: str, at: Timestamp) -> Listing | None:
@@ -151,10 +154,10 @@ class Tape:
         ]
 
 
-def _draw(seed: int, slot: Slot, number: int) -> Listing:
+def _draw(topics: Topics, seed: int, slot: Slot, number: int) -> Listing:
     """Everything about one market. Its words and its fate come from different streams."""
     times = times_of(seed, slot, number)
-    wording = word(slot, number, seed=seed, closes=times.resolves_at)
+    wording = word(topics, slot, number, seed=seed, closes=times.resolves_at)
     draws = Draws(seed, slot.index, number, crc32(b"fate"))
     start = draws.between(START_MIN, START_MAX)
     b = round(math.exp(draws.between(math.log(B_MIN), math.log(B_MAX))))
@@ -180,7 +183,9 @@ def _draw(seed: int, slot: Slot, number: int) -> Listing:
     return replace(listing, news=_news(listing, wording, scope=slot.clock.scope, draws=draws))
 
 
-def _news(listing: Listing, wording: Wording, *, scope: Scope, draws: Draws) -> tuple[Report, ...]:
+def _news(
+    listing: Listing, wording: Wording, *, scope: Scope, draws: Draws
+) -> tuple[NewsReport, ...]:
     """The market's lines of news, in order; figures in them agree with the belief of the time."""
     fewest, end = _NEWS_COUNT[scope]
     life_s = listing.resolves_at - listing.opens_at
@@ -191,18 +196,18 @@ def _news(listing: Listing, wording: Wording, *, scope: Scope, draws: Draws) -> 
     strengths = _NEWS_STRENGTH if len(moments) <= _FEW else _MANY_NEWS_STRENGTH
     turn = draws.below(60)
     told = 0.0
-    reports: list[Report] = []
+    reports: list[NewsReport] = []
     for count, at in enumerate(moments):
         jump = news_jump(draws, draws.between(*strengths), outcome=listing.outcome)
         told += jump
         chance = chance_of(log_odds(listing, at) + told)
         line = headline(wording, rising=jump > 0, chance=chance, turn=turn + count)
-        reports.append(Report(at, jump, line))
+        reports.append(NewsReport(at, jump, line))
     return tuple(reports)
 
 
 @lru_cache(maxsize=8 * _KEPT)
-def _told(listing: Listing, report: Report) -> NewsItem:
+def _told(listing: Listing, report: NewsReport) -> NewsItem:
     after = log_odds(listing, report.at)
     return NewsItem(
         listing.market_id,
@@ -223,6 +228,6 @@ def _market_id(seed: int, slot: Slot, number: int) -> str:
 
 
 @lru_cache(maxsize=4)
-def tape_of(seed: int) -> Tape:
+def tape_of(seed: int, topics: Topics) -> Tape:
     """The tape of a seed. Worlds share it, as it holds nothing but listings kept ready."""
-    return Tape(seed)
+    return Tape(seed, topics)

@@ -11,30 +11,8 @@ from zlib import crc32
 
 from service_tui.engine.tape.draws import Draws, mix, unit
 from service_tui.engine.tape.slots import SHARES, Slot
-from service_tui.engine.tape.topics.crypto import CRYPTO
-from service_tui.engine.tape.topics.culture import CULTURE
-from service_tui.engine.tape.topics.politics import POLITICS
-from service_tui.engine.tape.topics.science import SCIENCE
-from service_tui.engine.tape.topics.sports import SPORTS
-from service_tui.engine.tape.topics.topic import Level, Scope, Table, Topic
-from service_tui.engine.tape.topics.weather import WEATHER
-from service_tui.terms import Category
+from service_tui.engine.tape.topics import Level, QuestionTopic, Scope, Topics
 from service_tui.units import Timestamp
-
-TOPICS: Final[Table] = {
-    Category.POLITICS: POLITICS,
-    Category.SPORTS: SPORTS,
-    Category.WEATHER: WEATHER,
-    Category.CRYPTO: CRYPTO,
-    Category.SCIENCE: SCIENCE,
-    Category.CULTURE: CULTURE,
-}
-
-_BY_SCOPE: Final = {
-    (category, scope): tuple(topic for topic in topics if scope in topic.scopes)
-    for category, topics in TOPICS.items()
-    for scope in Scope
-}
 
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -52,15 +30,16 @@ class Wording(NamedTuple):
     question: str
     criteria: str
     tags: tuple[str, ...]
-    topic: Topic
+    topic: QuestionTopic
     gaps: dict[str, str]
     level: float
 
 
-def word(slot: Slot, number: int, *, seed: int, closes: Timestamp) -> Wording:
+def word(topics: Topics, slot: Slot, number: int, *, seed: int, closes: Timestamp) -> Wording:
     """What the slot's market of this number asks.
 
     Args:
+        topics: what the markets of the world are about.
         slot: its place; the category, the length and the share of subjects come from it.
         number: which market of the slot.
         seed: the world.
@@ -71,10 +50,10 @@ def word(slot: Slot, number: int, *, seed: int, closes: Timestamp) -> Wording:
     """
     scope = slot.clock.scope
     draws = Draws(seed, slot.index, number, crc32(b"words"))
-    topics = _BY_SCOPE[slot.category, scope]
+    own = topics.of(slot.category, scope)
     # In turn, not by lot: the next market of a slot, which may open early, is about something else.
     turn = slot.share if slot.event is None else slot.event
-    topic = topics[(number + 3 * turn + seed) % len(topics)]
+    topic = own[(number + 3 * turn + seed) % len(own)]
     subject = _subject(topic, slot, seed=seed, draws=draws)
     level = 0.0
     gaps = {
@@ -133,7 +112,7 @@ def _filled(template: str, gaps: dict[str, str]) -> str:
     return template.format_map(gaps).replace("s's ", "s' ")
 
 
-def _subject(topic: Topic, slot: Slot, *, seed: int, draws: Draws) -> str:
+def _subject(topic: QuestionTopic, slot: Slot, *, seed: int, draws: Draws) -> str:
     """One of the slot's own subjects."""
     subjects = topic.subjects
     own = range(slot.share, len(subjects), SHARES)
@@ -143,7 +122,7 @@ def _subject(topic: Topic, slot: Slot, *, seed: int, draws: Draws) -> str:
     return subjects[(draws.pick(own) + shift) % len(subjects)]
 
 
-def _rival(topic: Topic, subject: str, draws: Draws) -> str:
+def _rival(topic: QuestionTopic, subject: str, draws: Draws) -> str:
     rival = draws.pick(topic.subjects)
     while rival == subject:
         rival = draws.pick(topic.subjects)

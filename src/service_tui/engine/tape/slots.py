@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from service_tui.engine.tape.draws import mix, unit
-from service_tui.engine.tape.topics.topic import Scope
+from service_tui.engine.tape.topics import Scope
 from service_tui.terms import Category, Venue
 from service_tui.units import Timestamp
 
@@ -26,7 +26,7 @@ with the early ones about a sixth more.
 """
 
 
-class Clock(NamedTuple):
+class MarketLength(NamedTuple):
     """A length of markets. Ends fall on multiples of `grain_s`, so that texts can name them."""
 
     period_s: float
@@ -34,14 +34,14 @@ class Clock(NamedTuple):
     scope: Scope
 
 
-_FIVE_MINUTES: Final = Clock(5 * MINUTE_S, MINUTE_S, Scope.MINUTES)
-_QUARTER: Final = Clock(15 * MINUTE_S, MINUTE_S, Scope.MINUTES)
-_HOUR: Final = Clock(HOUR_S, 5 * MINUTE_S, Scope.HOURS)
-_FOUR_HOURS: Final = Clock(4 * HOUR_S, 5 * MINUTE_S, Scope.HOURS)
-_DAY: Final = Clock(DAY_S, HOUR_S, Scope.DAYS)
-_THREE_DAYS: Final = Clock(3 * DAY_S, HOUR_S, Scope.DAYS)
-_WEEK: Final = Clock(7 * DAY_S, HOUR_S, Scope.WEEKS)
-_THREE_WEEKS: Final = Clock(21 * DAY_S, HOUR_S, Scope.WEEKS)
+_FIVE_MINUTES: Final = MarketLength(5 * MINUTE_S, MINUTE_S, Scope.MINUTES)
+_QUARTER: Final = MarketLength(15 * MINUTE_S, MINUTE_S, Scope.MINUTES)
+_HOUR: Final = MarketLength(HOUR_S, 5 * MINUTE_S, Scope.HOURS)
+_FOUR_HOURS: Final = MarketLength(4 * HOUR_S, 5 * MINUTE_S, Scope.HOURS)
+_DAY: Final = MarketLength(DAY_S, HOUR_S, Scope.DAYS)
+_THREE_DAYS: Final = MarketLength(3 * DAY_S, HOUR_S, Scope.DAYS)
+_WEEK: Final = MarketLength(7 * DAY_S, HOUR_S, Scope.WEEKS)
+_THREE_WEEKS: Final = MarketLength(21 * DAY_S, HOUR_S, Scope.WEEKS)
 
 _CLOCKS: Final = (
     _FIVE_MINUTES,
@@ -95,7 +95,7 @@ class Slot:
     index: int
     category: Category
     share: int
-    clock: Clock
+    clock: MarketLength
     event: int | None = None
 
     @property

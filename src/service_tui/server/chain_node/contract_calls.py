@@ -8,12 +8,12 @@ from typing import Final
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.catalogue import condition_of, token_of
-from service_tui.engine.books.venues import Holding
+from service_tui.engine.books.venues import VenuePosition
 from service_tui.engine.chain.chain import managed_address
 from service_tui.engine.chain.mining import SIDES
 from service_tui.engine.world import World
 from service_tui.signing.approvals import approvals
-from service_tui.signing.book import POLYGON, Exchange
+from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.calls import UINT_MAX
 from service_tui.signing.errors import MalformedError
 from service_tui.signing.tokens import collection_id, position_id
@@ -74,7 +74,7 @@ def usdc_of(world: World, agent: Agent) -> int:
     """USDC.e in an external wallet: open buys keep theirs there until they are met."""
     venues = world.venues
     cash = venues.cash(agent.agent_id, Venue.EVM)
-    return cash + venues.reserved(agent.agent_id, Venue.EVM)
+    return int(cash + venues.reserved(agent.agent_id, Venue.EVM))
 
 
 def _money(world: World, owner: str) -> int:
@@ -90,12 +90,12 @@ def approvals_of(world: World, address: str) -> set[str]:
     own = agent_of(world, address)
     if own is None or not own.settings.claimed:
         return set()
-    return {one.key for exchange in Exchange for one in approvals(POLYGON, exchange)}
+    return {one.key for exchange in ExchangeVersion for one in approvals(POLYGON, exchange)}
 
 
 def _native(world: World, owner: str) -> int:
     wallet = world.chain.wallet(owner)
-    return 0 if wallet is None else wallet.native_usdc
+    return 0 if wallet is None else int(wallet.native_usdc)
 
 
 def _allowance(prefix: str) -> Answer:
@@ -110,7 +110,7 @@ def _all_approved(world: World, owner: str, operator: str) -> bool:
     return f"ctf_{operator.lower()}" in approvals_of(world, owner)
 
 
-def _holdings(world: World) -> Iterator[tuple[str, Holding]]:
+def _holdings(world: World) -> Iterator[tuple[str, VenuePosition]]:
     for account in world.venues.accounts.values():
         if account.venue is Venue.EVM:
             yield from account.holdings.items()
@@ -146,7 +146,7 @@ def _tokens(world: World, owner: str, token: int) -> int:
     for market_id, holding in world.venues.account(agent.agent_id, Venue.EVM).holdings.items():
         for side in SIDES:
             if token_of(market_id, side, neg_risk=holding.neg_risk) == wanted:
-                return holding.on_chain(side)
+                return int(holding.on_chain(side))
     return 0
 
 

@@ -8,8 +8,8 @@ from pydantic import JsonValue
 
 from service_tui.addresses import checksummed, is_address, keccak256
 from service_tui.engine.chain.chain import GWEI, Tx, gas_of
-from service_tui.engine.chain.mining import Outcome, outcome_of
-from service_tui.engine.chain_events import ChainCall, Fate, TxStatus
+from service_tui.engine.chain.mining import CallResult, outcome_of
+from service_tui.engine.chain_events import ChainCall, PlannedOutcome, TxStatus
 from service_tui.engine.world import World
 from service_tui.server.chain_node.contract_calls import Reverted, called
 from service_tui.server.chain_node.relay import chain_call
@@ -143,7 +143,7 @@ def _tried(world: World, wanted: dict[str, JsonValue]) -> ChainCall | None:
     outcome = (
         outcome_of(world.chain, world.venues, sender, call)
         if isinstance(sender, str) and is_address(sender)
-        else Outcome()
+        else CallResult()
     )
     if outcome.why:
         raise RpcFault(REVERTED, f"execution reverted: {outcome.why}")
@@ -156,7 +156,7 @@ def _receipt(world: World, params: Params, _: Timestamp) -> JsonValue:
     mined = None if tx is None else tx.mined
     if tx is None or mined is None or mined.status is TxStatus.DROPPED:
         return None
-    if tx.sent.fate is Fate.WITHHOLD and tx.sent.at >= world.chain.pace.shown_at:
+    if tx.sent.fate is PlannedOutcome.WITHHOLD and tx.sent.at >= world.chain.pace.shown_at:
         return None
     return {
         "transactionHash": tx.sent.tx_hash,

@@ -8,11 +8,18 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from service_tui.engine.chain.chain import GWEI, Tx, Wallet, gas_of
-from service_tui.engine.chain_events import CallKind, ChainCall, Fate, TxMined, TxSent, TxStatus
+from service_tui.engine.chain_events import (
+    CallKind,
+    ChainCall,
+    PlannedOutcome,
+    TxMined,
+    TxSent,
+    TxStatus,
+)
 from service_tui.engine.events import Event
 from service_tui.engine.world import World
 from service_tui.signing.approvals import approvals
-from service_tui.signing.book import CHAIN_ID, POLYGON, Exchange
+from service_tui.signing.book import CHAIN_ID, POLYGON, ExchangeVersion
 from service_tui.signing.calls import (
     ZERO_32,
     Approve,
@@ -53,13 +60,13 @@ SIGN_AGAIN: Final = "ask for the transaction again, and sign what the service ga
 
 
 @cache
-def approval_keys(exchange: Exchange) -> tuple[str, ...]:
+def approval_keys(exchange: ExchangeVersion) -> tuple[str, ...]:
     """The approvals without which nothing can be traded, by their names."""
     # ours: native USDC has approvals of its own in the list, but the venue takes none of it.
     return tuple(one.key for one in approvals(POLYGON, exchange) if "native" not in one.key)
 
 
-def order_keys(exchange: Exchange) -> tuple[str, ...]:
+def order_keys(exchange: ExchangeVersion) -> tuple[str, ...]:
     """The approvals that the venue asks of whoever orders: those of its exchanges."""
     adapters = (POLYGON.neg_risk_adapter, POLYGON.collateral_adapter)
     others = tuple(one.lower() for one in (*adapters, POLYGON.neg_risk_collateral_adapter))
@@ -135,7 +142,7 @@ def chain_call(to: str, call: Call) -> ChainCall | None:
 
 def _approval(to: str, call: Approve | SetApprovalForAll) -> ChainCall | None:
     """An approval of the list, and in full: the largest amount, or all tokens."""
-    for exchange in Exchange:
+    for exchange in ExchangeVersion:
         for one in approvals(POLYGON, exchange):
             if (one.to, one.call) == (to, call):
                 return ChainCall(CallKind.APPROVE, approval=one.key)
@@ -202,7 +209,7 @@ def _take(
             gas=said.gas,
             max_fee=said.max_fee,
             due=chain.block_at(at) + max(1, pace.delay_blocks),
-            fate=pace.faults[0] if pace.faults else Fate.OK,
+            fate=pace.faults[0] if pace.faults else PlannedOutcome.OK,
             replaces="" if old is None else old.sent.tx_hash,
         )
     )

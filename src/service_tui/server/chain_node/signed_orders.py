@@ -18,9 +18,15 @@ from service_tui.engine.errors import (
 )
 from service_tui.engine.world import World
 from service_tui.server.chain_node.relay import order_keys
-from service_tui.signing.book import Exchange
+from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.errors import MalformedError
-from service_tui.signing.orders import Order, SignedOrder, order_signer, read_order, typed_order
+from service_tui.signing.orders import (
+    SignableOrder,
+    SignedOrder,
+    order_signer,
+    read_order,
+    typed_order,
+)
 from service_tui.terms import Action, OrderType, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.trades import TradeRequest
@@ -36,7 +42,7 @@ LEFT_MAX: Final = 20_000
 CENT: Final = 10_000
 
 
-class Signed(NamedTuple):
+class VerifiedOrder(NamedTuple):
     """A signed order that holds: its hash, its limit and size, micros, and when it dies."""
 
     order_hash: str
@@ -45,7 +51,9 @@ class Signed(NamedTuple):
     expires_at: Timestamp | None = None
 
 
-def verified(world: World, agent: Agent, request: TradeRequest, at: Timestamp) -> Signed | None:
+def verified(
+    world: World, agent: Agent, request: TradeRequest, at: Timestamp
+) -> VerifiedOrder | None:
     """The signed order of a request to the EVM venue.
 
     Args:
@@ -65,7 +73,7 @@ def verified(world: World, agent: Agent, request: TradeRequest, at: Timestamp) -
         # ours: a signature that nobody asked for would bind nobody here.
         return None
     # Both generations are traded on: the order says for which it was signed.
-    exchange = None if said is None else Exchange(said.version)
+    exchange = None if said is None else ExchangeVersion(said.version)
     _check_wallet(wallet, exchange)
     if said is None or exchange is None:
         raise SignatureMissing("an external wallet trades by its own signature: none was sent")
@@ -95,13 +103,13 @@ def check_ready(world: World, agent: Agent, venue: Venue) -> None:
         _check_wallet(wallet, None)
 
 
-def _check_wallet(wallet: Wallet, exchange: Exchange | None) -> None:
+def _check_wallet(wallet: Wallet, exchange: ExchangeVersion | None) -> None:
     """Refuse what the venue would refuse of any order of this wallet for a generation, or any."""
     if wallet.restricted:
         raise WalletRestricted("the wallet is restricted by the venue")
     if wallet.credentials_at is None:
         raise CredentialsMissing("unauthorized: invalid api key, no credentials of this wallet")
-    wanted = tuple(Exchange) if exchange is None else (exchange,)
+    wanted = tuple(ExchangeVersion) if exchange is None else (exchange,)
     if not any(wallet.approvals.issuperset(order_keys(one)) for one in wanted):
         where = "" if exchange is None else f" on exchange {exchange.value}"
         raise ApprovalMissing(f"not enough balance / allowance: trading is not activated{where}")
@@ -122,16 +130,16 @@ def _check_signer(signed: SignedOrder, wallet: Wallet, *, is_neg_risk: bool) -> 
     )
 
 
-def _check_time(order: Order, at: Timestamp) -> None:
+def _check_time(order: SignableOrder, at: Timestamp) -> None:
     """A version 2 order carries its time; one of version 1 has none."""
-    if order.exchange is Exchange.V1:
+    if order.exchange is ExchangeVersion.V1:
         return
     age_s = at - order.at_ms / 1_000
     if not -AHEAD_MAX_S <= age_s <= AGE_MAX_S:
         raise OrderNotAsSigned("signed order refused: it has expired, or its time is wrong")
 
 
-def _check_expiration(order: Order, request: TradeRequest) -> None:
+def _check_expiration(order: SignableOrder, request: TradeRequest) -> None:
     """Only a GTD order dies by itself, when both its signature and its request say so."""
     if order.expires_s and request.order_type is not OrderType.GTD:
         raise OrderNotAsSigned("signed order refused: an expiration belongs to GTD orders")
@@ -140,7 +148,9 @@ def _check_expiration(order: Order, request: TradeRequest) -> None:
         raise OrderNotAsSigned("signed order refused: its expiration is not that of the request")
 
 
-def _as_asked(world: World, request: TradeRequest, order: Order, order_hash: str) -> Signed:
+def _as_asked(
+    world: World, request: TradeRequest, order: SignableOrder, order_hash: str
+) -> VerifiedOrder:
     """Compare what was signed with what was asked for, figure by figure."""
     neg_risk = has_event(world.market(request.market_id).listing)
     if order.token_id != int(token_of(request.market_id, request.side, neg_risk=neg_risk)):
@@ -163,4 +173,4 @@ def _as_asked(world: World, request: TradeRequest, order: Order, order_hash: str
     if request.price is not None and abs(price - round(request.price * ONE)) > tick // 2:
         raise OrderNotAsSigned("signed order refused: its price is not that of the request")
     expires_at = Timestamp(order.expires_s) if order.expires_s else None
-    return Signed(order_hash, price, Micros(order.maker_amount), expires_at)
+    return VerifiedOrder(order_hash, price, Micros(order.maker_amount), expires_at)

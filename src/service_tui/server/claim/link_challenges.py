@@ -25,7 +25,7 @@ DAY_S: Final = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Challenge:
+class IssuedChallenge:
     """A text to sign, for one agent and one address."""
 
     agent_id: str
@@ -39,12 +39,12 @@ class LinkChallenges:
     """Those that wait, and how many were asked for."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Challenge] = {}
+        self._open: dict[str, IssuedChallenge] = {}
         self._asked: dict[str, deque[float]] = {}
 
     def make(
         self, agent_id: str, address: str, nonce: str, *, host: str, now: Timestamp
-    ) -> Challenge:
+    ) -> IssuedChallenge:
         """A fresh one. Its text says for what it is good, and that it moves nothing."""
         expires_at = Timestamp(now + CHALLENGE_S)
         until = datetime.fromtimestamp(expires_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -53,13 +53,13 @@ class LinkChallenges:
             f"Wallet: {address}\nAgent: {agent_id}\nNonce: {nonce}\nExpires: {until}\n\n"
             "This signature proves that the wallet is yours. It moves no money."
         )
-        challenge = Challenge(agent_id, address, nonce, message, expires_at)
+        challenge = IssuedChallenge(agent_id, address, nonce, message, expires_at)
         self._open[nonce] = challenge
         while len(self._open) > OPEN_MAX:
             del self._open[next(iter(self._open))]
         return challenge
 
-    def use(self, nonce: str, agent_id: str, *, now: Timestamp) -> Challenge | None:
+    def use(self, nonce: str, agent_id: str, *, now: Timestamp) -> IssuedChallenge | None:
         """Take a challenge out, good or bad: nobody tries twice with one; None where none is."""
         challenge = self._open.get(nonce)
         if challenge is None or challenge.agent_id != agent_id:

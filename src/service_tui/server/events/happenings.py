@@ -29,7 +29,7 @@ from service_tui.engine.events import (
     OrderFilled,
     OrderPlaced,
     PlanSet,
-    Redeemed,
+    PositionRedeemed,
     SpeedSet,
     TradeHeld,
 )
@@ -53,7 +53,7 @@ from service_tui.wire.events import (
 
 Parts = dict[str, object]
 
-_Ordered = OrderPlaced | OrderFilled | OrderEnded | Redeemed
+_Ordered = OrderPlaced | OrderFilled | OrderEnded | PositionRedeemed
 
 
 def _fill(world: World, fill: Fill) -> Parts:
@@ -78,7 +78,7 @@ def _fill(world: World, fill: Fill) -> Parts:
 
 
 def _order(world: World, event: _Ordered, state: str, order_id: str) -> Parts:
-    money = event.payout if isinstance(event, Redeemed) else event.money
+    money = event.payout if isinstance(event, PositionRedeemed) else event.money
     part = OrderPart(
         order_id=order_id,
         agent_id=event.agent_id,
@@ -157,7 +157,7 @@ def _ended(world: World, event: OrderEnded) -> Parts:
     return _order(world, event, event.reason.value, event.order_id)
 
 
-def _redeemed(world: World, event: Redeemed) -> Parts:
+def _redeemed(world: World, event: PositionRedeemed) -> Parts:
     return _order(world, event, "redeemed", "")
 
 
@@ -336,7 +336,7 @@ PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     OrderPlaced: _placed,
     OrderFilled: _met,
     OrderEnded: _ended,
-    Redeemed: _redeemed,
+    PositionRedeemed: _redeemed,
     Claimed: _claimed,
     HaltSet: _halt,
     MonitorSet: _set,

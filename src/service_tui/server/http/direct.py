@@ -39,7 +39,7 @@ class SentHeaders(Headers):
         return isinstance(key, str) and key.lower() in self._by_name
 
 
-class Call:
+class DirectRequest:
     """One request, whichever way it came; starlette's own takes apart more than is asked for."""
 
     __slots__ = ("_receive", "headers", "scope")
@@ -96,7 +96,7 @@ class JsonText(Response):
             ]
 
 
-Answering = Callable[[Call], Awaitable[Response]]
+Answering = Callable[[DirectRequest], Awaitable[Response]]
 Fault = Callable[[Request, Exception], Awaitable[Response]]
 
 
@@ -124,7 +124,7 @@ class Front(Starlette):
             await super().__call__(scope, receive, send)
             return
         try:
-            response = await answer(Call(scope, receive))
+            response = await answer(DirectRequest(scope, receive))
         except Exception as error:
             response = await self._fault(Request(scope), error)
             await response(scope, receive, send)

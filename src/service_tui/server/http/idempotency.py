@@ -1,7 +1,7 @@
 """Once for each key: a repeated request meets the answer that the first one got.
 
-The answer is written in the transaction of what it answers (`Asked.commit`), so that there is never
-the one without the other.
+The answer is written in the transaction of what it answers (`RequestContext.commit`), so that there
+is never the one without the other.
 """
 
 import asyncio

@@ -6,7 +6,7 @@ from typing import Final, TypedDict
 from pydantic import JsonValue
 
 from service_tui.server.http.idempotency import HEADER
-from service_tui.terms import Plan
+from service_tui.terms import ID_PATTERN, Plan
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.errors import ErrorBody, ValidationBody
@@ -53,21 +53,21 @@ SECURITY: Final[Schema] = {
 """Ways to say who calls; an endpoint takes one of two for agents, and the third for the desk."""
 
 _ID: Final = re.compile(r"{(\w+)}")
-_ID_SCHEMA: Final[Schema] = {"type": "string", "pattern": r"^[A-Za-z0-9_:.\-]{1,128}$"}
+_ID_SCHEMA: Final[Schema] = {"type": "string", "pattern": rf"^{ID_PATTERN}$"}
 
 
 NAMING: Final = frozenset({"market_id", "agent_id", "polymarket_url", "kalshi_url"})
 """Fields that name something which may not be there."""
 
 
-class Said(TypedDict):
+class AnswerModel(TypedDict):
     """One answer of an operation, in the words of FastAPI."""
 
     model: type[WireModel]
     description: str
 
 
-def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, Said]:
+def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, AnswerModel]:
     """Every status that an endpoint answers with, and the body behind it."""
     has_body, has_query = endpoint.asks is not None, endpoint.query is not None
     fields = {
@@ -88,7 +88,7 @@ def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, Said]:
         (429, not endpoint.operator, "Too many calls, or a daily limit"),
         (503, True, "The disk refuses; `error` says whether something may have been traded"),
     )
-    said: dict[int | str, Said] = {
+    said: dict[int | str, AnswerModel] = {
         200: {"model": endpoint.answers, "description": _first_line(endpoint.answers)}
     }
     said |= {

@@ -9,7 +9,6 @@ from service_tui.clock import Clock
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.events import Event
 from service_tui.engine.limits import PLANS
-from service_tui.engine.reactor.reactor import SIGNAL_TTL_S
 from service_tui.engine.world import World
 from service_tui.server.claim.codes import ClaimCodes
 from service_tui.server.claim.link_challenges import LinkChallenges
@@ -19,9 +18,9 @@ from service_tui.server.http.rates import Rates
 from service_tui.server.http.refusals import denied
 from service_tui.server.results.by_source import PastSums
 from service_tui.server.results.reported import ReportedPnl
-from service_tui.server.world_store import Keeper
-from service_tui.signing.book import Exchange
-from service_tui.terms import Plan
+from service_tui.server.world_store import WorldStore
+from service_tui.signing.book import ExchangeVersion
+from service_tui.terms import SIGNAL_TTL_S, Plan
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
@@ -48,7 +47,7 @@ class Service:
     `past` is what each source of trades has come to.
     """
 
-    keeper: Keeper
+    keeper: WorldStore
     clock: Clock
     new_key: Callable[[], str]
     new_id: Callable[[], str]
@@ -64,7 +63,7 @@ class Service:
     signal_ttl_s: float = SIGNAL_TTL_S
     rates: Rates = field(default_factory=Rates)
     challenges: LinkChallenges = field(default_factory=LinkChallenges)
-    exchange: Exchange = Exchange.V1
+    exchange: ExchangeVersion = ExchangeVersion.V1
     sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
     past: PastSums = field(default_factory=PastSums)
 
@@ -103,7 +102,7 @@ class Service:
 
 
 @dataclass(slots=True)
-class Asked:
+class RequestContext:
     """One call: who asks, with which body, query and path parts.
 
     Not frozen: to be so would cost as much as to carry out a trade in memory.
@@ -170,8 +169,8 @@ def _typed(value: WireModel | None, kind: type[Model]) -> Model:
     return value
 
 
-StreamHandler = Callable[[Asked, int | None], Subscription]
+StreamHandler = Callable[[RequestContext, int | None], Subscription]
 """What opens a stream, given the number of the event that the listener heard last."""
 
-Handler = Callable[[Asked], Awaitable[WireModel]]
+Handler = Callable[[RequestContext], Awaitable[WireModel]]
 Routes = Mapping[Endpoint[WireModel], Handler]

@@ -13,7 +13,7 @@ from service_tui.server.past.history import (
     SETTLED,
     Paid,
     Past,
-    Settled,
+    SettledSide,
 )
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -77,9 +77,9 @@ def in_one_form(past: Iterable[Past]) -> list[AgentFill | AgentPayout]:
             case OrderFilled():
                 if (met := _while_it_rested(one, placed.get(one.order_id))) is not None:
                     found.append(met)
-            case Paid() | Settled():
+            case Paid() | SettledSide():
                 paid = one.payout
-                venue = one.venue if isinstance(one, Settled) else Venue.SIM
+                venue = one.venue if isinstance(one, SettledSide) else Venue.SIM
                 won = one.outcome is (paid.side is Side.YES)
                 found.append(AgentPayout(venue, one.market_id, paid.side, one.at, won))
             case _:

@@ -15,8 +15,8 @@ from service_tui.engine.events import Fill, OrderPlaced
 from service_tui.server.past.agent_past import ALL, AgentFill, AgentPayout, in_one_form
 from service_tui.server.past.history import Past, past_of
 from service_tui.storage.db.database import Database
-from service_tui.storage.entries import Entries, StoredEntry
-from service_tui.storage.journal import Journal, JournalRow
+from service_tui.storage.entries import EntryStore, StoredEntry
+from service_tui.storage.journal import JournalRow, JournalStore
 from service_tui.terms import Action, Venue
 
 CHUNK: Final = 1_000
@@ -32,8 +32,8 @@ class Digest:
     """The entries of one data directory, brought up to date when somebody asks."""
 
     def __init__(self, database: Database) -> None:
-        self.entries = Entries(database)
-        self._journal = Journal(database)
+        self.entries = EntryStore(database)
+        self._journal = JournalStore(database)
         self._turn = asyncio.Lock()
 
     async def catch_up(self) -> int:
@@ -72,7 +72,7 @@ class _Work:
     `held` is what was looked up so far, and `bought` what came since, by agent and market.
     """
 
-    entries: Entries
+    entries: EntryStore
     new: dict[str, StoredEntry] = field(default_factory=dict[str, StoredEntry])
     moved: dict[int, StoredEntry] = field(default_factory=dict[int, StoredEntry])
     held: dict[Place, list[StoredEntry]] = field(default_factory=dict[Place, list[StoredEntry]])
@@ -133,9 +133,9 @@ class _Work:
             entry = self._earlier(fill.trade_id)
         if entry is None:
             return
-        entry.shares += fill.shares
-        entry.money += fill.money
-        entry.open_shares += fill.shares
+        entry.shares += int(fill.shares)
+        entry.money += int(fill.money)
+        entry.open_shares += int(fill.shares)
         self.moved[entry.seq] = entry
 
     def _earlier(self, trade_id: str) -> StoredEntry | None:

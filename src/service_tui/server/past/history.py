@@ -20,7 +20,7 @@ from service_tui.engine.events import (
     OrderFilled,
     OrderPlaced,
     Payout,
-    Redeemed,
+    PositionRedeemed,
 )
 from service_tui.engine.world import World
 from service_tui.storage.ended_markets import EndedHead
@@ -64,7 +64,7 @@ class Paid:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledSide:
     """A side of a position on a real venue whose outcome is confirmed; redeemed later, if it won.
 
     Or a side that was sold whole before, on whichever venue: the payout has no shares.
@@ -102,7 +102,7 @@ def owned_rows(event: MarketResolved) -> list[tuple[str, Venue, Payout, list[obj
 Over = Mapping[str, EndedHead]
 """Markets that ended, by id, of a page of the history."""
 
-Past = Fill | Paid | OrderPlaced | OrderFilled | Redeemed | Settled
+Past = Fill | Paid | OrderPlaced | OrderFilled | PositionRedeemed | SettledSide
 """What one row of an agent's was made from."""
 
 
@@ -116,9 +116,9 @@ def _paid_of(fields: Fields) -> Paid:
     return Paid(market_id, at, outcome, payout_of(payout))
 
 
-def _settled_of(fields: Fields) -> Settled:
+def _settled_of(fields: Fields) -> SettledSide:
     market_id, at, outcome, venue, payout = fields
-    return Settled(market_id, at, outcome, Venue(venue), payout_of(payout))
+    return SettledSide(market_id, at, outcome, Venue(venue), payout_of(payout))
 
 
 _MADE_OF: Final[dict[str, Callable[[Fields], Past]]] = {

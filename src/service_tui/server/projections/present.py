@@ -15,7 +15,7 @@ from service_tui.engine.world import World
 from service_tui.server.chain_node.relay import approval_keys
 from service_tui.server.http.rates import rates_of
 from service_tui.server.projections.rails import rails_body
-from service_tui.signing.book import Exchange
+from service_tui.signing.book import ExchangeVersion
 from service_tui.terms import (
     Action,
     MarketStatus,
@@ -26,7 +26,7 @@ from service_tui.terms import (
     WalletKind,
     win_rate,
 )
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.units import Micros, Timestamp, decimal, sum_of
 from service_tui.wire.agents import AgentBody, ContextBody, RateLimit, RateLimits
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.public import CLAIM_PAGE
@@ -98,7 +98,7 @@ def _is_approved(world: World, agent: Agent) -> bool:
         # The service holds a managed wallet, and approves for it once the agent is claimed; nobody
         # holds an external one that is not linked yet.
         return agent.settings.claimed and agent.settings.wallet is WalletKind.MANAGED
-    return any(approvals_set(wallet, approval_keys(exchange)) for exchange in Exchange)
+    return any(approvals_set(wallet, approval_keys(exchange)) for exchange in ExchangeVersion)
 
 
 @cache
@@ -121,11 +121,9 @@ def agent_pnl(world: World, agent: Agent) -> Micros:
 
 def unrealized(world: World, agent: Agent) -> Micros:
     """Unrealized P&L of all open positions."""
-    return Micros(
-        sum(
-            position.mark_value(world.markets[market_id].price()) - position.total_cost()
-            for market_id, position in agent.positions.items()
-        )
+    return sum_of(
+        position.mark_value(world.markets[market_id].price()) - position.total_cost()
+        for market_id, position in agent.positions.items()
     )
 
 
@@ -274,7 +272,7 @@ def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
     shares_yes, shares_no = position.shares(Side.YES), position.shares(Side.NO)
     cost = position.total_cost()
     held = shares_yes + shares_no
-    realized = sum(position.realized(side) for side in Side if position.shares(side))
+    realized = sum_of(position.realized(side) for side in Side if position.shares(side))
     floating = position.unrealized(price)
     return PositionBody(
         market_id=market_id,
@@ -453,8 +451,8 @@ def news_body(item: NewsItem) -> NewsBody:
 def payout_to(event: MarketResolved, agent_id: str) -> tuple[Micros, Micros]:
     """Payout and P&L that a resolution brought an agent."""
     own = [paid for paid in event.payouts if paid.agent_id == agent_id]
-    payout = sum(paid.payout for paid in own)
-    return Micros(payout), Micros(payout - sum(paid.cost for paid in own))
+    payout = sum_of(paid.payout for paid in own)
+    return Micros(payout), Micros(payout - sum_of(paid.cost for paid in own))
 
 
 def time_left(seconds: float) -> str:

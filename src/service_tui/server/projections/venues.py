@@ -9,16 +9,16 @@ from service_tui.engine.books.book import Book, Resting, Times, shares_for
 from service_tui.engine.books.catalogue import condition_of, has_event, token_of, url_of
 from service_tui.engine.books.liquidity import fee_rate_bps, quoted_at, tier_of
 from service_tui.engine.books.orders import RESTING, VenueOrder, VenueQuote
-from service_tui.engine.books.venues import Holding
+from service_tui.engine.books.venues import VenuePosition
 from service_tui.engine.events import OrderPlaced
 from service_tui.engine.exit_values import exit_value
-from service_tui.engine.risk.monitors import Held
+from service_tui.engine.risk.monitors import MonitoredSide
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
 from service_tui.server.projections.present import SOLD, closed_body, sold_side
 from service_tui.server.results.venues import question_of
 from service_tui.terms import Action, MarketStatus, OrderType, Side, TradeStatus, Venue
-from service_tui.units import ONE, Micros, decimal
+from service_tui.units import ONE, Micros, decimal, sum_of
 from service_tui.wire.base import moment
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.orders import OrderBody
@@ -243,13 +243,13 @@ def venue_quote_body(world: World, order: VenueOrder, quoted: VenueQuote) -> Tra
     )
 
 
-def venue_exit_value(world: World, agent: Agent, holding: Holding, side: Side) -> Micros:
+def venue_exit_value(world: World, agent: Agent, holding: VenuePosition, side: Side) -> Micros:
     """What selling a side at once would bring, after the fee, as far as the book reaches."""
     position = holding.position
     if holding.state is not PositionState.ACTIVE:
         return holding.payout() if holding.winner() is side else Micros(0)
     home = world.venues.book(position.market_id).listing.home
-    held = Held(agent.agent_id, home, position.market_id, side)
+    held = MonitoredSide(agent.agent_id, home, position.market_id, side)
     return exit_value(world, held, (world.at, world.world_at))
 
 
@@ -261,7 +261,7 @@ class Worth(NamedTuple):
     unrealized: Micros
 
 
-def worth_of(holding: Holding, side: Side, price: float) -> Worth:
+def worth_of(holding: VenuePosition, side: Side, price: float) -> Worth:
     """Worth of a side whose price is known; at the outcome only what waits to be redeemed."""
     held = holding.position.on(side)
     if holding.outcome is None:
@@ -274,7 +274,7 @@ def worth_of(holding: Holding, side: Side, price: float) -> Worth:
     return Worth(waits, Micros(total - floating), Micros(floating))
 
 
-def _side_body(world: World, agent: Agent, holding: Holding, side: Side) -> PositionSideBody:
+def _side_body(world: World, agent: Agent, holding: VenuePosition, side: Side) -> PositionSideBody:
     held = holding.position.on(side)
     price = world.venues.price(holding, (world.at, world.world_at))
     price = price if side is Side.YES else 1.0 - price
@@ -293,7 +293,7 @@ def _side_body(world: World, agent: Agent, holding: Holding, side: Side) -> Posi
     )
 
 
-def _status_of(holding: Holding) -> str:
+def _status_of(holding: VenuePosition) -> str:
     """The published word for the state: won when any share of the winning side is held."""
     winner = holding.winner()
     if winner is None:
@@ -301,7 +301,9 @@ def _status_of(holding: Holding) -> str:
     return "won" if holding.position.shares(winner) else "lost"
 
 
-def venue_position_body(world: World, agent: Agent, venue: Venue, holding: Holding) -> PositionBody:
+def venue_position_body(
+    world: World, agent: Agent, venue: Venue, holding: VenuePosition
+) -> PositionBody:
     """What an agent holds in one market of a venue; a side that was sold whole is another row."""
     position = holding.position
     market_id = position.market_id
@@ -313,8 +315,8 @@ def venue_position_body(world: World, agent: Agent, venue: Venue, holding: Holdi
         if position.shares(side)
     ]
     cost = position.total_cost()
-    realized = sum(one.realized for one in worths)
-    floating = sum(one.unrealized for one in worths)
+    realized = sum_of(one.realized for one in worths)
+    floating = sum_of(one.unrealized for one in worths)
     held = position.yes.shares + position.no.shares
     winner = holding.winner()
     active = holding.state is PositionState.ACTIVE
@@ -325,7 +327,7 @@ def venue_position_body(world: World, agent: Agent, venue: Venue, holding: Holdi
         shares_yes=decimal(position.yes.shares),
         shares_no=decimal(position.no.shares),
         current_price=price,
-        current_value=decimal(Micros(sum(one.value for one in worths))),
+        current_value=decimal(sum_of(one.value for one in worths)),
         cost_basis=decimal(cost),
         avg_cost=min(1.0, cost / held) if held else None,
         pnl=decimal(Micros(realized + floating)),
@@ -393,7 +395,7 @@ def ended_body(closed: ClosedPosition, venue: Venue) -> PositionBody:
     )
 
 
-def _sold_body(world: World, venue: Venue, holding: Holding, side: Side) -> PositionBody:
+def _sold_body(world: World, venue: Venue, holding: VenuePosition, side: Side) -> PositionBody:
     held = holding.position.on(side)
     market_id = holding.position.market_id
     price = world.venues.price(holding, (world.at, world.world_at))

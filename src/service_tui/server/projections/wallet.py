@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.catalogue import condition_of, token_of, url_of
-from service_tui.engine.books.venues import REAL, Holding
+from service_tui.engine.books.venues import REAL, VenuePosition
 from service_tui.engine.chain.chain import GWEI, POL_PRICE, WEI, Tx, Wallet, approvals_set
 from service_tui.engine.chain_events import TxStatus
 from service_tui.engine.transitions import PositionState
@@ -14,13 +14,13 @@ from service_tui.server.chain_node.contract_calls import approvals_of, usdc_of
 from service_tui.server.chain_node.relay import approval_keys, gas_needed
 from service_tui.server.projections.present import OWNERSHIP, wallet_address
 from service_tui.signing.approvals import approvals
-from service_tui.signing.book import POLYGON, Exchange
+from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.terms import Side, Venue, WalletKind
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.chain import ChainBody
 from service_tui.wire.redemption import RedemptionBody, RedemptionsBody, VenueRedemptionsBody
-from service_tui.wire.wallet import CheckBody, VersionBody, WalletBody
+from service_tui.wire.wallet import ExchangeApprovalBody, RequirementBody, WalletBody
 
 STATES: Final = {
     PositionState.ACTIVE: "Active",
@@ -44,7 +44,7 @@ def pause_of(world: World, agent: Agent) -> str | None:
     return NO_GAS
 
 
-def wallet_body(world: World, agent: Agent, exchange: Exchange) -> WalletBody:
+def wallet_body(world: World, agent: Agent, exchange: ExchangeVersion) -> WalletBody:
     """The wallet and what real trades still need."""
     agent_id, settings = agent.agent_id, agent.settings
     wallet = world.chain.wallet_of(agent_id)
@@ -78,10 +78,10 @@ def wallet_body(world: World, agent: Agent, exchange: Exchange) -> WalletBody:
     )
 
 
-def versions_of(given: Collection[str]) -> dict[str, VersionBody]:
+def versions_of(given: Collection[str]) -> dict[str, ExchangeApprovalBody]:
     """What the approvals that were given allow, and what is missing, by generation."""
     return {
-        exchange.value: VersionBody(
+        exchange.value: ExchangeApprovalBody(
             approvals_set=all(key in given for key in approval_keys(exchange)),
             missing=tuple(
                 one.about
@@ -89,7 +89,7 @@ def versions_of(given: Collection[str]) -> dict[str, VersionBody]:
                 if one.key in approval_keys(exchange) and one.key not in given
             ),
         )
-        for exchange in Exchange
+        for exchange in ExchangeVersion
     }
 
 
@@ -101,16 +101,16 @@ def has_credentials(world: World, agent: Agent) -> bool:
     return wallet.credentials_at is not None
 
 
-def checks_of(world: World, agent: Agent) -> tuple[CheckBody, ...]:
+def checks_of(world: World, agent: Agent) -> tuple[RequirementBody, ...]:
     """What real trades need, in the order to do it. Source: decisions, "Live orders"."""
     settings = agent.settings
-    claimed = CheckBody(
+    claimed = RequirementBody(
         name="claimed",
         done=settings.claimed,
         about="a person has claimed the agent",
         fix="" if settings.claimed else "open the claim link, or claim it in the console",
     )
-    enabled = CheckBody(
+    enabled = RequirementBody(
         name="enabled",
         done=settings.real_trading_enabled,
         about="real trading is switched on",
@@ -119,7 +119,7 @@ def checks_of(world: World, agent: Agent) -> tuple[CheckBody, ...]:
         else "send sdk_real_trading_enabled true to PATCH /api/sdk/settings",
     )
     has_cash = usdc_of(world, agent) > 0
-    money = CheckBody(
+    money = RequirementBody(
         name="collateral",
         done=has_cash,
         about="there is USDC.e or pUSD to trade with",
@@ -134,12 +134,12 @@ def _money_fix(wallet: Wallet | None) -> str:
     return "send USDC.e (bridged) to the wallet; native USDC is not accepted"
 
 
-def _external(world: World, agent: Agent) -> tuple[CheckBody, ...]:
+def _external(world: World, agent: Agent) -> tuple[RequirementBody, ...]:
     """What an external wallet needs besides; nothing of a managed one."""
     if agent.settings.wallet is WalletKind.MANAGED:
         return ()
     wallet = world.chain.wallet_of(agent.agent_id)
-    linked = CheckBody(
+    linked = RequirementBody(
         name="linked",
         done=wallet is not None,
         about="a wallet is linked",
@@ -147,29 +147,29 @@ def _external(world: World, agent: Agent) -> tuple[CheckBody, ...]:
     )
     if wallet is None:
         return (linked,)
-    approved = any(approvals_set(wallet, approval_keys(one)) for one in Exchange)
+    approved = any(approvals_set(wallet, approval_keys(one)) for one in ExchangeVersion)
     enough, knows = wallet.gas >= gas_needed(world), wallet.credentials_at is not None
     return (
         linked,
-        CheckBody(
+        RequirementBody(
             name="unrestricted",
             done=not wallet.restricted,
             about="the venue takes orders of this wallet",
             fix="link a new wallet: agent, key and history carry over" if wallet.restricted else "",
         ),
-        CheckBody(
+        RequirementBody(
             name="credentials",
             done=knows,
             about="the service has the venue's credentials",
             fix="" if knows else "sign the venue's headers and derive them",
         ),
-        CheckBody(
+        RequirementBody(
             name="gas",
             done=enough,
             about="there is POL for gas",
             fix="" if enough else "send a little POL to the wallet",
         ),
-        CheckBody(
+        RequirementBody(
             name="approvals",
             done=approved,
             about="the venue may move the wallet's tokens",
@@ -181,12 +181,12 @@ def _external(world: World, agent: Agent) -> tuple[CheckBody, ...]:
 # -- redemptions ---------------------------------------------------------------------------
 
 
-class Slot(NamedTuple):
+class PositionSide(NamedTuple):
     """One side of one position of an agent on a venue."""
 
     agent: Agent
     venue: Venue
-    holding: Holding
+    holding: VenuePosition
     side: Side
 
     @property
@@ -198,7 +198,7 @@ class Slot(NamedTuple):
 def redemptions_body(world: World, agent: Agent, limit: int) -> RedemptionsBody:
     """Everything on its way to money: what waits first, then what is redeemed, newest first."""
     slots = [
-        Slot(agent, venue, holding, side)
+        PositionSide(agent, venue, holding, side)
         for venue in REAL
         for holding in world.venues.account(agent.agent_id, venue).holdings.values()
         for side in Side
@@ -249,7 +249,7 @@ def _urgency(row: RedemptionBody) -> tuple[bool, float]:
     return not row.redeemable, row.resolves_at.timestamp() if row.resolves_at else 0.0
 
 
-def redemption_body(world: World, slot: Slot) -> RedemptionBody:
+def redemption_body(world: World, slot: PositionSide) -> RedemptionBody:
     """One side of a position on its way."""
     agent, venue, holding, side = slot
     market_id, on_chain = holding.position.market_id, venue is Venue.EVM
@@ -282,7 +282,7 @@ def redemption_body(world: World, slot: Slot) -> RedemptionBody:
     )
 
 
-def tx_of(world: World, holding: Holding, agent_id: str) -> Tx | None:
+def tx_of(world: World, holding: VenuePosition, agent_id: str) -> Tx | None:
     """The newest transaction about a position; one that was lost is none."""
     condition = condition_of(holding.position.market_id)
     return next(
@@ -297,7 +297,7 @@ def tx_of(world: World, holding: Holding, agent_id: str) -> Tx | None:
     )
 
 
-def _waits_for(world: World, slot: Slot) -> str | None:
+def _waits_for(world: World, slot: PositionSide) -> str | None:
     """Who has to do something next; None where nothing is left to do."""
     state = slot.holding.state
     if state in _WAITING:
@@ -307,7 +307,7 @@ def _waits_for(world: World, slot: Slot) -> str | None:
     return "person" if slot.venue is not Venue.EVM else _signer_of(world, slot)
 
 
-def _signer_of(world: World, slot: Slot) -> str:
+def _signer_of(world: World, slot: PositionSide) -> str:
     """Who has to redeem what is ready on the chain."""
     settings = slot.agent.settings
     if settings.wallet is WalletKind.MANAGED:

@@ -12,7 +12,7 @@ from typing import Final
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.venues import REAL
 from service_tui.engine.codec import events as codec
-from service_tui.engine.events import Fill, OrderFilled, OrderPlaced, Redeemed
+from service_tui.engine.events import Fill, OrderFilled, OrderPlaced, PositionRedeemed
 from service_tui.engine.position import Position
 from service_tui.engine.world import World
 from service_tui.server.past.history import (
@@ -28,10 +28,10 @@ from service_tui.server.past.history import (
     past_of,
 )
 from service_tui.server.results.positions import ended_of
-from service_tui.server.world_store import Keeper
+from service_tui.server.world_store import WorldStore
 from service_tui.storage.journal import JournalRow
 from service_tui.terms import Action, Side, Venue
-from service_tui.units import Micros, Probability
+from service_tui.units import Micros, Probability, sum_of
 
 CHUNK: Final = 1_000
 """Rows added up at one time: some hundredths of a second of a thread."""
@@ -73,7 +73,7 @@ class PastSums:
     )
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def come_to(self, keeper: Keeper, seq: int) -> None:
+    async def come_to(self, keeper: WorldStore, seq: int) -> None:
         """Take in all that happened up to a row, once that is on disk."""
         if self.seq < seq:
             await keeper.written()
@@ -106,7 +106,7 @@ class PastSums:
                 if order is not None:
                     place = (agent_id, order.venue, market_id)
                     self._count(place, order.action, order.note.source)
-            case Redeemed():
+            case PositionRedeemed():
                 # A losing side may be burned as well, which brings nothing.
                 count, amount = self.redeemed.get((agent_id, one.venue), (0, Micros(0)))
                 added = count + bool(one.payout), Micros(amount + one.payout)
@@ -145,7 +145,7 @@ class PastSums:
 
 
 async def by_source(
-    keeper: Keeper, past: PastSums, agent_id: str, venue: Venue = Venue.SIM
+    keeper: WorldStore, past: PastSums, agent_id: str, venue: Venue = Venue.SIM
 ) -> dict[str, SourceSums]:
     """The sums of every source of an agent on a venue, all of one moment.
 
@@ -172,7 +172,7 @@ async def by_source(
     return sums
 
 
-async def redeemed_of(keeper: Keeper, past: PastSums, agent_id: str) -> dict[Venue, Counted]:
+async def redeemed_of(keeper: WorldStore, past: PastSums, agent_id: str) -> dict[Venue, Counted]:
     """What an agent has ever redeemed, by venue.
 
     Returns:
@@ -213,7 +213,7 @@ def _add_open(world: World, agent: Agent, venue: Venue, sums: dict[str, SourceSu
 def _add(
     position: Position, price: Probability, sources: tuple[str, ...], sums: dict[str, SourceSums]
 ) -> None:
-    realized = sum(position.realized(side) for side in Side)
+    realized = sum_of(position.realized(side) for side in Side)
     for tag in sources:
         one = sums.setdefault(tag, SourceSums())
         one.positions += any(position.shares(side) for side in Side)

@@ -7,8 +7,8 @@ from typing import Final
 from service_tui.engine.agents.agents import Agent, ClosedPosition
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
 from service_tui.server.past.agent_past import FILLS
-from service_tui.server.past.history import PAYOUT, SETTLED, SOLD_OUT, Paid, Past, Settled
-from service_tui.server.world_store import Keeper
+from service_tui.server.past.history import PAYOUT, SETTLED, SOLD_OUT, Paid, Past, SettledSide
+from service_tui.server.world_store import WorldStore
 from service_tui.storage.journal import History
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -24,7 +24,7 @@ Ended = tuple[Venue, ClosedPosition]
 
 
 async def ended_on(
-    keeper: Keeper, agent: Agent, venue: Venue, limit: int | None = None
+    keeper: WorldStore, agent: Agent, venue: Venue, limit: int | None = None
 ) -> list[ClosedPosition]:
     """Sides of ended markets that memory tells nothing of any more, newest first.
 
@@ -54,7 +54,7 @@ async def ended_on(
     return await _with_heads(keeper, found)
 
 
-async def _with_heads(keeper: Keeper, found: Sequence[ClosedPosition]) -> list[ClosedPosition]:
+async def _with_heads(keeper: WorldStore, found: Sequence[ClosedPosition]) -> list[ClosedPosition]:
     """The same positions, with what their markets asked and when they ended."""
     heads = await keeper.past.heads({one.market_id for one in found if not one.question})
     return [
@@ -65,7 +65,7 @@ async def _with_heads(keeper: Keeper, found: Sequence[ClosedPosition]) -> list[C
     ]
 
 
-def _in_memory(keeper: Keeper, agent: Agent, venue: Venue) -> Collection[Place]:
+def _in_memory(keeper: WorldStore, agent: Agent, venue: Venue) -> Collection[Place]:
     """Sides of markets of which memory still tells."""
     if venue is Venue.SIM:
         return {(one.market_id, one.side) for one in agent.closed}
@@ -85,7 +85,7 @@ def _stored(past: Sequence[Past], venue: Venue, known: Collection[Place]) -> lis
 
 def ended_of(one: Past) -> Ended | None:
     """A row of the journal as a closed position; None for a row of another kind."""
-    if not isinstance(one, Paid | Settled):
+    if not isinstance(one, Paid | SettledSide):
         return None
     paid = one.payout
     closed = ClosedPosition(
@@ -102,11 +102,11 @@ def ended_of(one: Past) -> Ended | None:
         resolved_at=one.at,
         sources=paid.sources,
     )
-    return (one.venue if isinstance(one, Settled) else Venue.SIM), closed
+    return (one.venue if isinstance(one, SettledSide) else Venue.SIM), closed
 
 
 async def with_sources(
-    keeper: Keeper, who: tuple[str, Venue], found: Sequence[ClosedPosition]
+    keeper: WorldStore, who: tuple[str, Venue], found: Sequence[ClosedPosition]
 ) -> list[ClosedPosition]:
     """The same positions; of those that an older program wrote, the sources come from the buys."""
     looked_up: dict[str, tuple[str, ...]] = {}
@@ -121,7 +121,7 @@ async def with_sources(
     return whole
 
 
-async def sources_of(keeper: Keeper, who: tuple[str, Venue], market_id: str) -> tuple[str, ...]:
+async def sources_of(keeper: WorldStore, who: tuple[str, Venue], market_id: str) -> tuple[str, ...]:
     """Who bought in a market on a venue, by the journal's rows of the buys, oldest first."""
     agent_id, venue = who
     wanted = History(agent_id, FILLS, market_id)

@@ -8,7 +8,7 @@ from typing import Final
 
 from service_tui.engine.world import World
 from service_tui.terms import Venue
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Micros, Timestamp, sum_of
 
 REFRESH_S: Final = 900.0
 """Source: spec, "Other behaviour": the cache refreshes every 15 minutes; wall time."""
@@ -45,7 +45,7 @@ class ReportedPnl:
         key = (agent_id, venue)
         kept = self._kept.get(key)
         account = world.venues.account(agent_id, venue)
-        paid = Micros(sum(holding.paid for holding in account.holdings.values()))
+        paid = sum_of(holding.paid for holding in account.holdings.values())
         # ours: a redemption asks anew, or its cash would stand beside a P&L from before it.
         # A clock that was set back must not keep a figure for longer than it is good.
         if kept is None or kept.paid != paid or not 0 <= now - kept.at < REFRESH_S:

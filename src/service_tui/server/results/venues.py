@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.events import Fill, OrderEnded, OrderPlaced, Redeemed
+from service_tui.engine.events import Fill, OrderEnded, OrderPlaced, PositionRedeemed
 from service_tui.engine.world import World
 from service_tui.server.past.history import Paid, Past, trade_row
-from service_tui.server.world_store import Keeper
+from service_tui.server.world_store import WorldStore
 from service_tui.storage.ended_markets import EndedHead
 from service_tui.storage.journal import History
 from service_tui.terms import Action, OrderEnd, TradeStatus, Venue
@@ -21,7 +21,7 @@ PAGE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class OrderResult:
     """What an order got so far, or in all, and where it stands."""
 
     status: TradeStatus
@@ -30,23 +30,27 @@ class Fate:
     realized: Micros
 
 
-async def venue_past(keeper: Keeper, wanted: History, venue: Venue) -> list[OrderPlaced | Redeemed]:
+async def venue_past(
+    keeper: WorldStore, wanted: History, venue: Venue
+) -> list[OrderPlaced | PositionRedeemed]:
     """Every order and redemption of an agent on one venue, newest first."""
-    found: list[OrderPlaced | Redeemed] = []
+    found: list[OrderPlaced | PositionRedeemed] = []
     offset = 0
     past: Sequence[Past]
     while True:
         # ours: the journal knows no venues; an agent's own rows are few enough to look through.
         past, total = await keeper.history(wanted, limit=PAGE, offset=offset)
         found += [
-            one for one in past if isinstance(one, OrderPlaced | Redeemed) and one.venue is venue
+            one
+            for one in past
+            if isinstance(one, OrderPlaced | PositionRedeemed) and one.venue is venue
         ]
         offset += len(past)
         if offset >= total or not past:
             return found
 
 
-async def rows_of(keeper: Keeper, agent: Agent, past: Sequence[Past]) -> tuple[TradeRow, ...]:
+async def rows_of(keeper: WorldStore, agent: Agent, past: Sequence[Past]) -> tuple[TradeRow, ...]:
     """Rows of the history, with the fate of each order."""
     world = keeper.world
     resting = {order.order_id: order for order in world.venues.orders(agent.agent_id)}
@@ -68,29 +72,31 @@ async def rows_of(keeper: Keeper, agent: Agent, past: Sequence[Past]) -> tuple[T
             order = resting.get(one.order_id)
             if order is not None:
                 status = TradeStatus.PARTIALLY_FILLED if order.shares else TradeStatus.SUBMITTED
-                fate = Fate(status, order.shares, order.money, order.realized)
+                fate = OrderResult(status, order.shares, order.money, order.realized)
             else:
                 fate = _ended(one, ends.get(one.order_id))
             rows.append(_order_row(one, fate, world, over.get(one.market_id)))
-        elif isinstance(one, Redeemed):
+        elif isinstance(one, PositionRedeemed):
             rows.append(_redeemed_row(one, world, over.get(one.market_id)))
         elif isinstance(one, Fill | Paid):
             rows.append(trade_row(one, world, over))
     return tuple(rows)
 
 
-def _ended(placed: OrderPlaced, end: OrderEnded | None) -> Fate:
+def _ended(placed: OrderPlaced, end: OrderEnded | None) -> OrderResult:
     """The fate of an order of which nothing rests."""
     if end is None:
-        return Fate(TradeStatus.FILLED, placed.shares, placed.money, placed.realized)
+        return OrderResult(TradeStatus.FILLED, placed.shares, placed.money, placed.realized)
     if end.reason is OrderEnd.FILLED:
         status = TradeStatus.FILLED
     else:
         status = TradeStatus.PARTIALLY_FILLED if end.shares else TradeStatus.CANCELLED
-    return Fate(status, end.shares, end.money, end.realized)
+    return OrderResult(status, end.shares, end.money, end.realized)
 
 
-def _order_row(placed: OrderPlaced, fate: Fate, world: World, over: EndedHead | None) -> TradeRow:
+def _order_row(
+    placed: OrderPlaced, fate: OrderResult, world: World, over: EndedHead | None
+) -> TradeRow:
     sold = placed.action is Action.SELL and fate.shares > 0
     return TradeRow(
         id=placed.order_id,
@@ -120,7 +126,7 @@ def _order_row(placed: OrderPlaced, fate: Fate, world: World, over: EndedHead | 
     )
 
 
-def _redeemed_row(redeemed: Redeemed, world: World, over: EndedHead | None) -> TradeRow:
+def _redeemed_row(redeemed: PositionRedeemed, world: World, over: EndedHead | None) -> TradeRow:
     trade_id = f"{redeemed.market_id}-{redeemed.side.value}-redeemed"
     return TradeRow(
         id=trade_id,

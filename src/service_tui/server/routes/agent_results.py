@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.past.agent_past import AgentFill, AgentPayout, in_one_form
 from service_tui.server.past.history import Past
 from service_tui.server.past.outcomes import Closing, closings_of
 from service_tui.server.projections.present import agent_pnl
 from service_tui.server.routes import outcomes
 from service_tui.terms import Action, Side, Venue
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.units import Micros, Timestamp, decimal, sum_of
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.fleet import DESK_AGENT_RESULTS
 from service_tui.wire.fleet import (
@@ -130,7 +130,7 @@ def _result(skill: str, venue: Venue, own: _Sums) -> SkillResult:
         skill=skill,
         venue=venue,
         trades=len(own.trades),
-        pnl=Micros(sum(one.pnl for one in own.closings)),
+        pnl=sum_of(one.pnl for one in own.closings),
         wins=sum(one.pnl > 0 for one in own.closings),
         losses=sum(one.pnl < 0 for one in own.closings),
         confidence=_mean(confidence for confidence, _ in own.sure),
@@ -180,14 +180,14 @@ class _Book:
             change = -shares
         else:
             buys = one.action is Action.BUY
-            self.flow += -one.money if buys else one.money
+            self.flow += int(-one.money if buys else one.money)
             change = one.shares if buys else -one.shares
             after = one.price if one.price_after is None else one.price_after
             self.price = after if is_yes else 1.0 - after
         if is_yes:
-            self.yes += change
+            self.yes += int(change)
         else:
-            self.no += change
+            self.no += int(change)
 
 
 def pnl_curve(
@@ -229,7 +229,7 @@ def _thinned(points: Sequence[Point]) -> Sequence[Point]:
     return [points[place * (len(points) - 1) // (most - 1)] for place in range(most)]
 
 
-async def results(asked: Asked) -> AgentResultsBody:
+async def results(asked: RequestContext) -> AgentResultsBody:
     """An agent's P&L over time, and the figures of each skill, from all that it ever did."""
     world = asked.world
     agent = world.agent(asked.path["agent_id"])

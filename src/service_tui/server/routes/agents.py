@@ -4,7 +4,7 @@ from typing import Final
 
 from service_tui.engine.events import AgentRegistered
 from service_tui.server.http.access import hash_of
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import agent_body, claim_url, context_body
 from service_tui.terms import NEW_AGENT_CASH_SIM, AgentStatus
 from service_tui.units import ONE, Micros
@@ -31,12 +31,12 @@ CODE_WORDS: Final = ("reef", "fern", "dune", "mist", "vale", "cove", "moor", "gl
 PREFIX_LENGTH: Final = 12
 
 
-async def health(asked: Asked) -> HealthBody:
+async def health(asked: RequestContext) -> HealthBody:
     """Whether the service answers."""
     return HealthBody(status="ok", timestamp=moment(asked.now), version=VERSION)
 
 
-async def register(asked: Asked) -> RegisterBody:
+async def register(asked: RequestContext) -> RegisterBody:
     """Take in a new agent with 10,000 $SIM; its key is shown here and never again."""
     request = asked.body_as(RegisterRequest)
     service = asked.service
@@ -66,17 +66,17 @@ async def register(asked: Asked) -> RegisterBody:
     )
 
 
-async def me(asked: Asked) -> AgentBody:
+async def me(asked: RequestContext) -> AgentBody:
     """The calling agent."""
     return agent_body(asked.world, asked.agent, asked.service.address)
 
 
-async def context(asked: Asked) -> ContextBody:
+async def context(asked: RequestContext) -> ContextBody:
     """The calling agent in short, with its claim link."""
     return context_body(asked.world, asked.agent, asked.service.address, asked.now)
 
 
-async def patch_me(asked: Asked) -> AgentSettingsBody:
+async def patch_me(asked: RequestContext) -> AgentSettingsBody:
     """Change the agent's own settings."""
     patch = asked.body_as(AgentSettingsPatch)
     wanted = patch.changes()

@@ -12,11 +12,11 @@ from service_tui.engine.events import Event, Fill, Note, OrderPlaced
 from service_tui.engine.exits import on_venue
 from service_tui.server.go_live import go_live_of
 from service_tui.server.http.refusals import denied, invalid_items
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.trades import CENT, failure_of
-from service_tui.terms import Action, Plan, Venue
-from service_tui.units import Micros, NotMicrosError, decimal, micros
+from service_tui.terms import MONEY_DECIMALS, Action, Plan, Venue
+from service_tui.units import Micros, NotMicrosError, decimal, micros, sum_of
 from service_tui.wire.batch import BatchBody, BatchRequest, LegBody
 from service_tui.wire.endpoints.public import BATCH
 
@@ -26,7 +26,7 @@ Done = tuple[list[LegBody], list[Event]]
 ABORTED: Final = "aborted: another trade of the atomic batch was refused"
 
 
-def _orders(asked: Asked, request: BatchRequest) -> list[Order]:
+def _orders(asked: RequestContext, request: BatchRequest) -> list[Order]:
     """The buys as orders.
 
     Returns:
@@ -44,7 +44,9 @@ def _orders(asked: Asked, request: BatchRequest) -> list[Order]:
         except NotMicrosError as error:
             raise invalid_items([(place, str(error), "decimal")]) from error
         if spend % CENT:
-            raise invalid_items([(place, "at most 2 decimals", "decimal_max_places")])
+            raise invalid_items([
+                (place, f"at most {MONEY_DECIMALS} decimals", "decimal_max_places")
+            ])
         wanted.append(
             Order(
                 agent=asked.agent,
@@ -60,7 +62,7 @@ def _orders(asked: Asked, request: BatchRequest) -> list[Order]:
     return wanted
 
 
-def _check_atomic(asked: Asked, request: BatchRequest) -> None:
+def _check_atomic(asked: RequestContext, request: BatchRequest) -> None:
     """Who may ask for all or none, and where.
 
     Raises:
@@ -78,7 +80,7 @@ def _check_atomic(asked: Asked, request: BatchRequest) -> None:
         raise invalid_items([(("body", "atomic"), said, "venue")])
 
 
-async def place_batch(asked: Asked) -> BatchBody:
+async def place_batch(asked: RequestContext) -> BatchBody:
     """Carry out several buys, or with `dry_run` say what each would get on its own."""
     request = asked.body_as(BatchRequest)
     started = asyncio.get_running_loop().time()
@@ -103,7 +105,7 @@ async def place_batch(asked: Asked) -> BatchBody:
     body = BatchBody(
         success=failed == 0,
         results=rows,
-        total_cost=decimal(Micros(sum(micros(row.cost) for row in rows))),
+        total_cost=decimal(sum_of(micros(row.cost) for row in rows)),
         failed_count=failed,
         warnings=(*request.warnings(), *_warnings(request, rows)),
         execution_time_ms=round((asyncio.get_running_loop().time() - started) * 1_000),
@@ -114,7 +116,7 @@ async def place_batch(asked: Asked) -> BatchBody:
     return await asked.commit(events, body)
 
 
-def _cash(asked: Asked, venue: Venue) -> Micros:
+def _cash(asked: RequestContext, venue: Venue) -> Micros:
     """Cash of the agent on the batch's venue."""
     world, agent = asked.world, asked.agent
     return world.cash(agent) if venue is Venue.SIM else world.venues.cash(agent.agent_id, venue)
@@ -130,7 +132,7 @@ def _warnings(request: BatchRequest, rows: tuple[LegBody, ...]) -> tuple[str, ..
     )
 
 
-def _quoted(asked: Asked, order: Order) -> LegBody:
+def _quoted(asked: RequestContext, order: Order) -> LegBody:
     """What a buy would get now on its own."""
     try:
         got = _quote(asked, order)
@@ -148,7 +150,7 @@ def _quoted(asked: Asked, order: Order) -> LegBody:
     )
 
 
-def _quote(asked: Asked, order: Order) -> Quote:
+def _quote(asked: RequestContext, order: Order) -> Quote:
     """The quote of either kind of venue in one form."""
     world = asked.world
     if order.venue is Venue.SIM:
@@ -158,7 +160,7 @@ def _quote(asked: Asked, order: Order) -> Quote:
     return Quote(walked.shares, walked.money, quoted.price_before, quoted.price_after)
 
 
-def _each(asked: Asked, request: BatchRequest, wanted: list[Order]) -> Done:
+def _each(asked: RequestContext, request: BatchRequest, wanted: list[Order]) -> Done:
     """Every buy on its own: what is refused does not hold back the others."""
     asked.service.keeper.check_whole()
     first = {(one.market_id, one.side): _price(asked, one) for one in wanted}
@@ -185,7 +187,7 @@ def _check_slippage(quote: Quote, price_first: float, slippage_max: float) -> No
     check_slippage(slipped, slippage_max)
 
 
-def _carried_out(asked: Asked, order: Order) -> list[Event]:
+def _carried_out(asked: RequestContext, order: Order) -> list[Event]:
     """What one buy brought about, the fill or order first."""
     world = asked.world
     if order.venue is Venue.SIM:
@@ -193,7 +195,7 @@ def _carried_out(asked: Asked, order: Order) -> list[Event]:
     return orders.place(world.venues, on_venue(order.venue, order), (asked.now, world.world_at))
 
 
-def _all_or_none(asked: Asked, request: BatchRequest, wanted: list[Order]) -> Done:
+def _all_or_none(asked: RequestContext, request: BatchRequest, wanted: list[Order]) -> Done:
     """All buys, or none: one that is refused aborts the rest before anything changed."""
     asked.service.keeper.check_whole()
     first = [_price(asked, one) for one in wanted]
@@ -209,7 +211,7 @@ def _all_or_none(asked: Asked, request: BatchRequest, wanted: list[Order]) -> Do
     return rows, [*fills]
 
 
-def _price(asked: Asked, order: Order) -> float:
+def _price(asked: RequestContext, order: Order) -> float:
     """Price of the side before the batch; 0 where the venue itself will tell."""
     market = asked.world.markets.get(order.market_id)
     if market is None or order.venue is not Venue.SIM:

@@ -13,11 +13,11 @@ from service_tui.engine.amm.market import Market
 from service_tui.engine.books.book import Times
 from service_tui.engine.books.catalogue import url_of
 from service_tui.engine.books.venues import REAL
-from service_tui.engine.risk.monitors import Held
+from service_tui.engine.risk.monitors import MonitoredSide
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
 from service_tui.server.client_versions import LEAST, lacks_of
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import agent_pnl, opportunity_of, time_left, unrealized
 from service_tui.server.projections.risk import alert_body
 from service_tui.server.projections.venues import CURRENCY, venue_positions
@@ -102,10 +102,10 @@ def _unguarded(world: World, agent: Agent) -> list[str]:
     return [f"{what} no monitor"]
 
 
-def _held_by(world: World, agent: Agent) -> list[Held]:
+def _held_by(world: World, agent: Agent) -> list[MonitoredSide]:
     """Sides with shares that can still be sold."""
     found = [
-        Held(agent.agent_id, Venue.SIM, market_id, side)
+        MonitoredSide(agent.agent_id, Venue.SIM, market_id, side)
         for market_id, position in agent.positions.items()
         for side in Side
         if position.shares(side)
@@ -113,7 +113,7 @@ def _held_by(world: World, agent: Agent) -> list[Held]:
     for venue in REAL:
         holdings = world.venues.account(agent.agent_id, venue).holdings
         found += [
-            Held(agent.agent_id, venue, market_id, side)
+            MonitoredSide(agent.agent_id, venue, market_id, side)
             for market_id, holding in holdings.items()
             if holding.state is PositionState.ACTIVE
             for side in Side
@@ -268,7 +268,9 @@ def _venue_attention(held: Sequence[PositionBody], now: datetime) -> tuple[Atten
     return tuple(rows)
 
 
-def _venue_block(asked: Asked, venue: Venue, sums: Mapping[str, SourceSums]) -> VenueBlock | None:
+def _venue_block(
+    asked: RequestContext, venue: Venue, sums: Mapping[str, SourceSums]
+) -> VenueBlock | None:
     """One real venue at a glance; unclaimed agents get only sim."""
     world, agent = asked.world, asked.agent
     if not agent.settings.claimed:
@@ -322,7 +324,7 @@ def _sdk_update(agent: Agent) -> SdkUpdateBody | None:
     )
 
 
-async def briefing(asked: Asked) -> BriefingBody:
+async def briefing(asked: RequestContext) -> BriefingBody:
     """The whole heartbeat of the calling agent."""
     query = asked.query_as(BriefingQuery)
     versions = query.versions()

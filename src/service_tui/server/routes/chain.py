@@ -5,13 +5,13 @@ from typing import Final
 from pydantic import JsonValue
 
 from service_tui.engine.chain.chain import GWEI, WEI, pace_changes
-from service_tui.engine.chain_events import ChainSet, Fate, WalletFilled
+from service_tui.engine.chain_events import ChainSet, PlannedOutcome, WalletFilled
 from service_tui.engine.tick import redeem_due
 from service_tui.loading import imported
 from service_tui.server.chain_node.node import RpcFault, answer
 from service_tui.server.chain_node.relay import Refused, relay
 from service_tui.server.http.refusals import denied, invalid_items
-from service_tui.server.http.service import ETHEREUM, Asked, Routes
+from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
 from service_tui.server.projections.wallet import chain_body, wallet_body
 from service_tui.units import NotMicrosError, micros
 from service_tui.wire.chain import (
@@ -33,13 +33,13 @@ from service_tui.wire.endpoints.wallet import (
 from service_tui.wire.wallet import DeskWalletPatch, WalletBody
 
 
-async def settle(asked: Asked) -> None:
+async def settle(asked: RequestContext) -> None:
     """Let the chain come to now: whoever asks it must not see the block before."""
     asked.service.keeper.check_whole()
     await asked.service.keeper.commit(redeem_due(asked.world, asked.now))
 
 
-async def call(asked: Asked) -> RpcBody:
+async def call(asked: RequestContext) -> RpcBody:
     """One JSON-RPC call; an error of the protocol is an answer as well."""
     await imported(ETHEREUM)
     request = asked.body_as(RpcRequest)
@@ -53,7 +53,7 @@ async def call(asked: Asked) -> RpcBody:
     return RpcBody(id=request.id, result=result)
 
 
-async def broadcast(asked: Asked) -> BroadcastBody:
+async def broadcast(asked: RequestContext) -> BroadcastBody:
     """Relay a redemption or approval of the linked wallet; the same bytes again change nothing."""
     await imported(ETHEREUM)
     await settle(asked)
@@ -77,12 +77,12 @@ async def broadcast(asked: Asked) -> BroadcastBody:
     )
 
 
-async def read_chain(asked: Asked) -> ChainBody:
+async def read_chain(asked: RequestContext) -> ChainBody:
     """The simulated chain as it runs."""
     return chain_body(asked.world, asked.now)
 
 
-async def write_chain(asked: Asked) -> ChainBody:
+async def write_chain(asked: RequestContext) -> ChainBody:
     """Make it slow, dear or failing; transactions take one fault each, in their order."""
     wanted = asked.body_as(ChainPatch)
     await settle(asked)
@@ -94,14 +94,14 @@ async def write_chain(asked: Asked) -> ChainBody:
     if wanted.delay_blocks is not None:
         changes["delay_blocks"] = wanted.delay_blocks
     if wanted.faults is not None:
-        changes["faults"] = tuple(Fate(word) for word in wanted.faults)
+        changes["faults"] = tuple(PlannedOutcome(word) for word in wanted.faults)
     if changes:
         event = ChainSet(asked.now, pace_changes(asked.world.chain, changes, asked.now))
         await asked.service.keeper.commit(asked.world.note(event))
     return chain_body(asked.world, asked.now)
 
 
-async def write_wallet(asked: Asked) -> WalletBody:
+async def write_wallet(asked: RequestContext) -> WalletBody:
     """Fill, empty or restrict the linked wallet of an agent.
 
     Returns:
@@ -134,7 +134,7 @@ async def write_wallet(asked: Asked) -> WalletBody:
 
 def _micros(field: str, value: float) -> int:
     try:
-        return micros(value)
+        return int(micros(value))
     except NotMicrosError as error:
         raise invalid_items([(("body", field), str(error), "decimal")]) from error
 

@@ -11,7 +11,7 @@ from service_tui.engine.errors import AgentNotFound, NotClaimed
 from service_tui.engine.world import World
 from service_tui.server.claim.page import page
 from service_tui.server.http.refusals import not_claimed
-from service_tui.server.http.service import Asked, Routes, Service
+from service_tui.server.http.service import RequestContext, Routes, Service
 from service_tui.server.projections.present import claim_url
 from service_tui.terms import Venue
 from service_tui.wire.agents import ClaimBody
@@ -21,8 +21,8 @@ from service_tui.wire.endpoints.public import CLAIM
 UNCLAIMED: Final = "Agent to claim"
 WAITS: Final = (
     "This agent asks for your approval. Until it is claimed it trades with play money only. "
-    "The code comes from your console: choose the agent there (7) and press O. It is good for ten "
-    "minutes."
+    "The code comes from your console: choose the agent on its agents screen and ask "
+    "for a claim code. It is good for ten minutes."
 )
 WRONG: Final = "That is not the code. Tries left: {}."
 VOID: Final = "That code is not good, or no longer. Make a new one in the console."
@@ -30,7 +30,7 @@ DONE: Final = "This agent is claimed. You can close this page."
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class HtmlPage:
     """What a browser gets."""
 
     status: int
@@ -52,7 +52,7 @@ def by_claim_code(world: World, code: str) -> Agent:
     return found
 
 
-def require_claim(asked: Asked, venue: Venue) -> None:
+def require_claim(asked: RequestContext, venue: Venue) -> None:
     """Let only a claimed agent trade on a real venue; for every route that trades or imports.
 
     Raises:
@@ -64,7 +64,7 @@ def require_claim(asked: Asked, venue: Venue) -> None:
         raise not_claimed(refusal, claim_url(asked.service.address, asked.agent)) from refusal
 
 
-async def look(asked: Asked) -> ClaimBody:
+async def look(asked: RequestContext) -> ClaimBody:
     """What anybody with the link may know."""
     agent = by_claim_code(asked.world, asked.path["claim_code"])
     return ClaimBody(
@@ -77,7 +77,7 @@ async def look(asked: Asked) -> ClaimBody:
     )
 
 
-def show(service: Service, code: str) -> Page:
+def show(service: Service, code: str) -> HtmlPage:
     """The page as it is opened."""
     try:
         agent = by_claim_code(service.world, code)
@@ -86,7 +86,7 @@ def show(service: Service, code: str) -> Page:
     return _done(agent) if agent.settings.claimed else _waiting(agent, 200, WAITS)
 
 
-async def enter(service: Service, code: str, typed: str) -> Page:
+async def enter(service: Service, code: str, typed: str) -> HtmlPage:
     """The page after a code was typed; the right one claims the agent."""
     try:
         agent = by_claim_code(service.world, code)
@@ -109,18 +109,18 @@ async def claim(service: Service, agent: Agent) -> None:
         await service.keeper.commit(service.world.change(agent, {"claimed": True}, now))
 
 
-def _unknown() -> Page:
+def _unknown() -> HtmlPage:
     said = "No agent here has this claim link. Ask the agent for a fresh one."
-    return Page(404, page("Unknown link", kind="Claim an agent", said=said, mood="bad"))
+    return HtmlPage(404, page("Unknown link", kind="Claim an agent", said=said, mood="bad"))
 
 
-def _done(agent: Agent) -> Page:
-    return Page(200, page(agent.settings.name, kind="Claimed agent", said=DONE, mood="good"))
+def _done(agent: Agent) -> HtmlPage:
+    return HtmlPage(200, page(agent.settings.name, kind="Claimed agent", said=DONE, mood="good"))
 
 
-def _waiting(agent: Agent, status: int, said: str, *, mood: str = "") -> Page:
+def _waiting(agent: Agent, status: int, said: str, *, mood: str = "") -> HtmlPage:
     name = agent.settings.name
-    return Page(status, page(name, kind=UNCLAIMED, said=said, mood=mood, form=True))
+    return HtmlPage(status, page(name, kind=UNCLAIMED, said=said, mood=mood, form=True))
 
 
 ROUTES: Final[Routes] = {CLAIM: look}

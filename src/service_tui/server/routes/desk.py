@@ -13,7 +13,7 @@ from service_tui.server.claim.codes import TRIES
 from service_tui.server.events.listeners import Subscription
 from service_tui.server.http.access import hash_of
 from service_tui.server.http.refusals import denied
-from service_tui.server.http.service import Asked, Routes, StreamHandler
+from service_tui.server.http.service import RequestContext, Routes, StreamHandler
 from service_tui.server.projections.present import agent_pnl, claim_url
 from service_tui.server.projections.rails import rails_body
 from service_tui.server.routes.agents import PREFIX_LENGTH
@@ -47,7 +47,7 @@ from service_tui.wire.endpoints.desk import (
 )
 
 
-def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
+def agent_row(asked: RequestContext, agent: Agent) -> DeskAgentBody:
     """One agent as its operator sees it."""
     world, settings = asked.world, agent.settings
     cash, equity = world.cash(agent), world.equity(agent)
@@ -82,7 +82,7 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
     )
 
 
-def _venue_row(asked: Asked, agent: Agent, venue: Venue) -> DeskVenueBody | None:
+def _venue_row(asked: RequestContext, agent: Agent, venue: Venue) -> DeskVenueBody | None:
     """What an agent has on a real venue; None where it was never active."""
     world = asked.world
     venues, agent_id = world.venues, agent.agent_id
@@ -103,7 +103,7 @@ def _venue_row(asked: Asked, agent: Agent, venue: Venue) -> DeskVenueBody | None
     )
 
 
-def account_body(asked: Asked) -> AccountBody:
+def account_body(asked: RequestContext) -> AccountBody:
     """The account as it stands."""
     plan = asked.service.plan
     return AccountBody(
@@ -111,17 +111,17 @@ def account_body(asked: Asked) -> AccountBody:
     )
 
 
-def _named(asked: Asked) -> Agent:
+def _named(asked: RequestContext) -> Agent:
     return asked.world.agent(asked.path["agent_id"])
 
 
-async def list_agents(asked: Asked) -> DeskAgentsBody:
+async def list_agents(asked: RequestContext) -> DeskAgentsBody:
     """All agents, in the order of their registration."""
     rows = tuple(agent_row(asked, agent) for agent in asked.world.agents.values())
     return DeskAgentsBody(agents=rows, account=account_body(asked))
 
 
-async def patch_agent(asked: Asked) -> DeskAgentBody:
+async def patch_agent(asked: RequestContext) -> DeskAgentBody:
     """Change an agent; what is already as wanted leaves no trace."""
     agent = _named(asked)
     wanted = asked.body_as(DeskAgentPatch).model_dump(exclude_none=True)
@@ -148,7 +148,9 @@ async def patch_agent(asked: Asked) -> DeskAgentBody:
     return agent_row(asked, _named(asked))
 
 
-def _retirement(asked: Asked, agent: Agent, wanted: Mapping[str, object]) -> dict[str, object]:
+def _retirement(
+    asked: RequestContext, agent: Agent, wanted: Mapping[str, object]
+) -> dict[str, object]:
     """What else changes where an agent retires, or comes back.
 
     Returns:
@@ -169,13 +171,13 @@ def _retirement(asked: Asked, agent: Agent, wanted: Mapping[str, object]) -> dic
     return {"retired": False, "suspended": False}
 
 
-async def claim_agent(asked: Asked) -> DeskAgentBody:
+async def claim_agent(asked: RequestContext) -> DeskAgentBody:
     """Claim an agent, from the console and without a code."""
     await claim(asked.service, _named(asked))
     return agent_row(asked, _named(asked))
 
 
-async def claim_code(asked: Asked) -> ClaimCodeBody:
+async def claim_code(asked: RequestContext) -> ClaimCodeBody:
     """Make the code that the agent's claim page asks for.
 
     Returns:
@@ -202,7 +204,7 @@ async def claim_code(asked: Asked) -> ClaimCodeBody:
     )
 
 
-async def new_key(asked: Asked) -> NewKeyBody:
+async def new_key(asked: RequestContext) -> NewKeyBody:
     """Give an agent a new key. Of it, as of the first, only the hash is kept.
 
     Returns:
@@ -232,12 +234,12 @@ async def new_key(asked: Asked) -> NewKeyBody:
     return NewKeyBody(agent_id=agent.agent_id, api_key=key, key_prefix=key[:PREFIX_LENGTH])
 
 
-async def account(asked: Asked) -> AccountBody:
+async def account(asked: RequestContext) -> AccountBody:
     """The plan of the account, and how many agents it has and may have."""
     return account_body(asked)
 
 
-async def patch_account(asked: Asked) -> AccountBody:
+async def patch_account(asked: RequestContext) -> AccountBody:
     """Choose the plan of new agents; it stays chosen after a restart."""
     wanted, world = asked.body_as(AccountPatch), asked.world
     plan = wanted.plan or asked.service.plan
@@ -252,7 +254,7 @@ async def patch_account(asked: Asked) -> AccountBody:
     return account_body(asked)
 
 
-def listen(asked: Asked, after: int | None) -> Subscription:
+def listen(asked: RequestContext, after: int | None) -> Subscription:
     """What happens, from now on or from where the listener was."""
     return asked.service.subscribe(after)
 

@@ -12,9 +12,9 @@ from service_tui.engine.amm.exchange import Order
 from service_tui.engine.errors import LeashBudget, LeashObserves, Refusal
 from service_tui.engine.events import Event, Fill, HeldEnded, LeashSet, OrderPlaced, TradeHeld
 from service_tui.server.http.refusals import Denied, denied, invalid_items
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.routes import outcomes, positions, trades
-from service_tui.terms import Action, HeldStatus, Venue
+from service_tui.terms import MONEY_DECIMALS, Action, HeldStatus, Venue
 from service_tui.units import Micros, NotMicrosError, decimal, micros
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints.fleet import (
@@ -55,7 +55,7 @@ NO_OF_THE_VENUE: Final = "the venue said no"
 # -- leashes -------------------------------------------------------------------------------
 
 
-def _leash_body(asked: Asked, agent: Agent, slug: str) -> LeashBody:
+def _leash_body(asked: RequestContext, agent: Agent, slug: str) -> LeashBody:
     leash = agent.leashes[slug]
     return LeashBody(
         agent_id=agent.agent_id,
@@ -68,7 +68,7 @@ def _leash_body(asked: Asked, agent: Agent, slug: str) -> LeashBody:
     )
 
 
-def _leashes(asked: Asked) -> LeashesBody:
+def _leashes(asked: RequestContext) -> LeashesBody:
     found = tuple(
         _leash_body(asked, agent, slug)
         for agent in asked.world.agents.values()
@@ -77,12 +77,12 @@ def _leashes(asked: Asked) -> LeashesBody:
     return LeashesBody(leashes=found)
 
 
-async def list_leashes(asked: Asked) -> LeashesBody:
+async def list_leashes(asked: RequestContext) -> LeashesBody:
     """Every leash, by agent; the agent's own before those of its skills."""
     return _leashes(asked)
 
 
-async def set_leash(asked: Asked) -> LeashBody:
+async def set_leash(asked: RequestContext) -> LeashBody:
     """Put an agent, or one of its skills, on a leash; what waits already still waits."""
     agent = asked.world.agent(asked.path["agent_id"])
     wanted = asked.body_as(LeashRequest)
@@ -126,7 +126,7 @@ def _money(name: str, value: float) -> Micros:
         raise invalid_items([(("body", name), str(error), "decimal")]) from error
 
 
-async def free_leash(asked: Asked) -> LeashesBody:
+async def free_leash(asked: RequestContext) -> LeashesBody:
     """Take a leash off; where there is none nothing changes."""
     agent = asked.world.agent(asked.path["agent_id"])
     slug = asked.query_as(LeashQuery).skill_slug
@@ -140,7 +140,9 @@ async def free_leash(asked: Asked) -> LeashesBody:
 # -- trades that wait ----------------------------------------------------------------------
 
 
-def held_body(asked: Asked, held: TradeHeld, end: HeldEnded | None = None) -> HeldTradeBody:
+def held_body(
+    asked: RequestContext, held: TradeHeld, end: HeldEnded | None = None
+) -> HeldTradeBody:
     """A trade that waits, with what it would get now, or how it ended."""
     world = asked.world
     agent, market = world.agent(held.agent_id), world.markets.get(held.market_id)
@@ -177,7 +179,7 @@ def held_body(asked: Asked, held: TradeHeld, end: HeldEnded | None = None) -> He
     )
 
 
-def _estimate(asked: Asked, held: TradeHeld) -> TradeBody | None:
+def _estimate(asked: RequestContext, held: TradeHeld) -> TradeBody | None:
     """What the trade would get now on sim; None where the market does not take it."""
     if held.venue is not Venue.SIM:
         return None
@@ -189,7 +191,7 @@ def _estimate(asked: Asked, held: TradeHeld) -> TradeBody | None:
         return None
 
 
-def _held(asked: Asked, *, of: str | None = None) -> HeldTradesBody:
+def _held(asked: RequestContext, *, of: str | None = None) -> HeldTradesBody:
     """What waits, and where it was asked for also what was decided; of one agent or of all."""
     holding = asked.world.holding
     waiting = [one for one in holding.waiting.values() if of in {None, one.agent_id}]
@@ -201,17 +203,17 @@ def _held(asked: Asked, *, of: str | None = None) -> HeldTradesBody:
     return HeldTradesBody(held=tuple(rows), waiting_count=len(waiting))
 
 
-async def own_held(asked: Asked) -> HeldTradesBody:
+async def own_held(asked: RequestContext) -> HeldTradesBody:
     """The calling agent's own trades that wait, and with `all` how the last ones ended."""
     return _held(asked, of=asked.agent.agent_id)
 
 
-async def all_held(asked: Asked) -> HeldTradesBody:
+async def all_held(asked: RequestContext) -> HeldTradesBody:
     """The trades of all agents that wait, the nearest deadline first."""
     return _held(asked)
 
 
-async def approve(asked: Asked) -> DecidedBody:
+async def approve(asked: RequestContext) -> DecidedBody:
     """Carry a waiting trade out; what the venue says no to is decided as well, and not again.
 
     Returns:
@@ -246,7 +248,7 @@ async def approve(asked: Asked) -> DecidedBody:
     return _decided(asked, held, trade)
 
 
-def _check_budget(agent: Agent, held: TradeHeld, size: Micros, asked: Asked) -> None:
+def _check_budget(agent: Agent, held: TradeHeld, size: Micros, asked: RequestContext) -> None:
     try:
         check_leash(agent, held.note.skill_slug, held.action, size, approved=True, at=asked.now)
     except LeashBudget as no:
@@ -257,7 +259,7 @@ def _check_budget(agent: Agent, held: TradeHeld, size: Micros, asked: Asked) -> 
 class _Decision:
     """How an approved trade ends, written in the same transaction as the trade."""
 
-    def __init__(self, asked: Asked, held: TradeHeld, size: Micros) -> None:
+    def __init__(self, asked: RequestContext, held: TradeHeld, size: Micros) -> None:
         self._asked, self._held, self._size = asked, held, size
 
     @property
@@ -305,7 +307,9 @@ def _new_size(held: TradeHeld, amount: float) -> Micros:
         raise invalid_items([(("body", "amount"), "a sale is not sized by money", "value")])
     size = _money("amount", amount)
     if size % trades.CENT:
-        raise invalid_items([(("body", "amount"), "at most 2 decimals", "decimal_max_places")])
+        raise invalid_items([
+            (("body", "amount"), f"at most {MONEY_DECIMALS} decimals", "decimal_max_places")
+        ])
     return size
 
 
@@ -329,7 +333,7 @@ def _request_of(held: TradeHeld, size: Micros) -> TradeRequest:
     )
 
 
-async def refuse(asked: Asked) -> DecidedBody:
+async def refuse(asked: RequestContext) -> DecidedBody:
     """Decline a waiting trade; the agent finds the reason where it asks for its held trades."""
     held = asked.world.holding.find(asked.path["held_id"])
     reason = asked.body_as(RefuseRequest).reason or NO_REASON
@@ -339,7 +343,7 @@ async def refuse(asked: Asked) -> DecidedBody:
     return _decided(asked, held, None)
 
 
-def _decided(asked: Asked, held: TradeHeld, trade: TradeBody | None) -> DecidedBody:
+def _decided(asked: RequestContext, held: TradeHeld, trade: TradeBody | None) -> DecidedBody:
     found = (end for one, end in reversed(asked.world.holding.ended) if one == held)
     return DecidedBody(held=held_body(asked, held, next(found, None)), trade=trade)
 
@@ -347,22 +351,22 @@ def _decided(asked: Asked, held: TradeHeld, trade: TradeBody | None) -> DecidedB
 # -- what each agent did -------------------------------------------------------------------
 
 
-def _as_agent(asked: Asked) -> Asked:
+def _as_agent(asked: RequestContext) -> RequestContext:
     """The same question as the agent itself would ask it."""
     return replace(asked, caller=asked.world.agent(asked.path["agent_id"]))
 
 
-async def trades_of(asked: Asked) -> TradesBody:
+async def trades_of(asked: RequestContext) -> TradesBody:
     """An agent's trades and payouts, newest first, with its reasons."""
     return await trades.history(_as_agent(asked))
 
 
-async def positions_of(asked: Asked) -> PositionsBody:
+async def positions_of(asked: RequestContext) -> PositionsBody:
     """What an agent holds, or held."""
     return await positions.positions(_as_agent(asked))
 
 
-async def outcomes_of(asked: Asked) -> OutcomesBody:
+async def outcomes_of(asked: RequestContext) -> OutcomesBody:
     """What an agent's trades came to, of all skills or of one."""
     return await outcomes.outcomes(_as_agent(asked))
 

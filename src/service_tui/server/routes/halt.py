@@ -5,26 +5,26 @@ from typing import Final
 
 from service_tui.engine import halting
 from service_tui.engine.events import Event, OrderEnded
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.units import decimal
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.desk import DESK_HALT, DESK_RESUME
 from service_tui.wire.halt import CancelledBody, HaltBody
 
 
-async def halt(asked: Asked) -> HaltBody:
+async def halt(asked: RequestContext) -> HaltBody:
     """Refuse every entry and cancel the buys that rest; a second time it changes nothing."""
     asked.service.keeper.check_whole()
     return await _done(asked, halting.halt(asked.world, asked.now))
 
 
-async def resume(asked: Asked) -> HaltBody:
+async def resume(asked: RequestContext) -> HaltBody:
     """Take entries again; pauses of single agents stay."""
     asked.service.keeper.check_whole()
     return await _done(asked, halting.resume(asked.world, asked.now))
 
 
-async def _done(asked: Asked, events: Sequence[Event]) -> HaltBody:
+async def _done(asked: RequestContext, events: Sequence[Event]) -> HaltBody:
     """Write it down, and say how it stands."""
     await asked.service.keeper.commit(events)
     world = asked.world

@@ -12,7 +12,7 @@ from service_tui.engine.amm.market import Market
 from service_tui.engine.books.catalogue import (
     HOSTS,
     PUBLIC_HOSTS,
-    Named,
+    CatalogueMatch,
     condition_of,
     event_of,
     event_url,
@@ -28,7 +28,7 @@ from service_tui.engine.importing import import_listings
 from service_tui.engine.limits import DAY_S, PLANS
 from service_tui.engine.listing import Listing
 from service_tui.server.http.refusals import X402_PRICE, Denied, denied, invalid_items, not_claimed
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import claim_url
 from service_tui.terms import Venue
 from service_tui.wire.base import moment
@@ -53,7 +53,7 @@ EVENT_MAX: Final = 10
 UNKNOWN_FIX: Final = "take an address from GET /api/sdk/markets/importable: this service is offline"
 
 
-def _importable(asked: Asked) -> list[Listing]:
+def _importable(asked: RequestContext) -> list[Listing]:
     """Questions of the venues that are not listed, and read like none that is."""
     world = asked.world
     questions = {market.listing.question for market in world.markets.values()}
@@ -75,7 +75,7 @@ def _wanted(listing: Listing, query: ImportableQuery) -> bool:
     )
 
 
-async def importable(asked: Asked) -> ImportablesBody:
+async def importable(asked: RequestContext) -> ImportablesBody:
     """What could be imported now, most traded first."""
     query = asked.query_as(ImportableQuery)
     found = [listing for listing in _importable(asked) if _wanted(listing, query)]
@@ -86,7 +86,7 @@ async def importable(asked: Asked) -> ImportablesBody:
     )
 
 
-def _importable_body(asked: Asked, listing: Listing) -> ImportableBody:
+def _importable_body(asked: RequestContext, listing: Listing) -> ImportableBody:
     event = event_of(listing)
     return ImportableBody(
         question=listing.question,
@@ -103,7 +103,7 @@ def _importable_body(asked: Asked, listing: Listing) -> ImportableBody:
     )
 
 
-def _outside(asked: Asked, listing: Listing) -> float | None:
+def _outside(asked: RequestContext, listing: Listing) -> float | None:
     """Price of YES on the venue now."""
     return outside_price(asked.world.seed, listing, asked.world.world_at)
 
@@ -121,7 +121,9 @@ def venue_of(address: str) -> tuple[Venue, str] | None:
     return known[host], parts.path.rstrip("/").rpartition("/")[2]
 
 
-def _named(asked: Asked, address: str, *, home: Venue | None = None) -> Named | None:
+def _named(
+    asked: RequestContext, address: str, *, home: Venue | None = None
+) -> CatalogueMatch | None:
     """What an address points at; of another venue than `home`, nothing."""
     found = venue_of(address)
     if found is None or (home is not None and found[0] is not home):
@@ -129,7 +131,7 @@ def _named(asked: Asked, address: str, *, home: Venue | None = None) -> Named | 
     return _at_home(asked, found[1], found[0])
 
 
-def _at_home(asked: Asked, name: str, home: Venue) -> Named | None:
+def _at_home(asked: RequestContext, name: str, home: Venue) -> CatalogueMatch | None:
     """What the last part of an address, or a ticker, means on a venue."""
     named = named_by(asked.world.tape, name, asked.world.world_at)
     if named is None or not named.listings or named.listings[0].home is not home:
@@ -137,19 +139,19 @@ def _at_home(asked: Asked, name: str, home: Venue) -> Named | None:
     return named
 
 
-def _listed(asked: Asked, listings: Sequence[Listing]) -> list[Market]:
+def _listed(asked: RequestContext, listings: Sequence[Listing]) -> list[Market]:
     """Those that the service lists already."""
     markets = asked.world.markets
     return [markets[one.market_id] for one in listings if one.market_id in markets]
 
 
-def _by_condition(asked: Asked, condition_id: str) -> Market | None:
+def _by_condition(asked: RequestContext, condition_id: str) -> Market | None:
     wanted = condition_id.strip().lower()
     markets = asked.world.markets.values()
     return next((one for one in markets if condition_of(one.market_id) == wanted), None)
 
 
-async def check(asked: Asked) -> CheckBody:
+async def check(asked: RequestContext) -> CheckBody:
     """Whether a question is listed; costs no import."""
     query = asked.query_as(CheckQuery)
     market = None
@@ -172,7 +174,7 @@ async def check(asked: Asked) -> CheckBody:
     )
 
 
-async def import_market(asked: Asked) -> ImportBody:
+async def import_market(asked: RequestContext) -> ImportBody:
     """List a question of the EVM venue, or the outcomes of one of its events."""
     request = asked.body_as(ImportRequest)
     if venue_of(request.polymarket_url) is None:
@@ -183,15 +185,15 @@ async def import_market(asked: Asked) -> ImportBody:
     if named is None:
         raise denied(404, "no venue has a market at this address", UNKNOWN_FIX)
     if request.market_ids is not None:
-        named = Named(_chosen(named, request.market_ids), named.event)
+        named = CatalogueMatch(_chosen(named, request.market_ids), named.event)
     return await _import(asked, named, whole_event=_is_event(named))
 
 
-def _is_event(named: Named) -> bool:
+def _is_event(named: CatalogueMatch) -> bool:
     return named.event is not None and len(named.listings) > 1
 
 
-def _chosen(named: Named, ids: Sequence[str]) -> tuple[Listing, ...]:
+def _chosen(named: CatalogueMatch, ids: Sequence[str]) -> tuple[Listing, ...]:
     """The outcomes that were named.
 
     Returns:
@@ -211,7 +213,7 @@ def _chosen(named: Named, ids: Sequence[str]) -> tuple[Listing, ...]:
     return tuple(one for one in named.listings if one.market_id in wanted_ids)
 
 
-async def import_ticker(asked: Asked) -> ImportBody:
+async def import_ticker(asked: RequestContext) -> ImportBody:
     """List a question of the Solana venue."""
     text = asked.body_as(ImportTickerRequest).kalshi_url.strip()
     if "/" in text and venue_of(text) is None:
@@ -223,7 +225,7 @@ async def import_ticker(asked: Asked) -> ImportBody:
     return await _import(asked, named, whole_event=_is_event(named))
 
 
-async def _import(asked: Asked, named: Named, *, whole_event: bool) -> ImportBody:
+async def _import(asked: RequestContext, named: CatalogueMatch, *, whole_event: bool) -> ImportBody:
     """List what is not listed; what is costs nothing. Says what is left of the day's imports."""
     world, agent, service = asked.world, asked.agent, asked.service
     if not agent.settings.claimed:
@@ -248,7 +250,7 @@ async def _import(asked: Asked, named: Named, *, whole_event: bool) -> ImportBod
     return _single_body(asked, wanted[0], imported=bool(fresh))
 
 
-def _left(asked: Asked) -> dict[str, str]:
+def _left(asked: RequestContext) -> dict[str, str]:
     """What is left of the day's imports. Source: wire reference, 2.2."""
     agent = asked.agent
     return {
@@ -257,7 +259,7 @@ def _left(asked: Asked) -> dict[str, str]:
     }
 
 
-def _single_body(asked: Asked, listing: Listing, *, imported: bool) -> ImportBody:
+def _single_body(asked: RequestContext, listing: Listing, *, imported: bool) -> ImportBody:
     world = asked.world
     market = world.markets.get(listing.market_id)
     is_open = market is not None and market.resolved_at is None
@@ -277,7 +279,10 @@ def _single_body(asked: Asked, listing: Listing, *, imported: bool) -> ImportBod
 
 
 def _event_body(
-    asked: Asked, named: Named, wanted: Sequence[Listing], fresh: Sequence[Listing]
+    asked: RequestContext,
+    named: CatalogueMatch,
+    wanted: Sequence[Listing],
+    fresh: Sequence[Listing],
 ) -> ImportBody:
     listed = _listed(asked, wanted)
     event = named.event
@@ -302,7 +307,7 @@ def _event_body(
     )
 
 
-def _used_up(asked: Asked, refusal: DayImports) -> Denied:
+def _used_up(asked: RequestContext, refusal: DayImports) -> Denied:
     """A 429 in the usual shape; the wait is what is left of the UTC day."""
     body = ErrorBody(
         error="Rate limit exceeded",

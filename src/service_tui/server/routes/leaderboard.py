@@ -4,7 +4,7 @@ import hashlib
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent, status_of
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import FIRST_CASH, agent_pnl
 from service_tui.terms import win_rate
 from service_tui.units import Micros, decimal
@@ -20,14 +20,14 @@ from service_tui.wire.leaderboard import (
 ID_LENGTH: Final = 16
 
 
-def _shown_id(asked: Asked, agent: Agent) -> str:
+def _shown_id(asked: RequestContext, agent: Agent) -> str:
     """The caller's own id; of anybody else what tells it apart and leads nowhere."""
     if agent.agent_id == asked.agent.agent_id:
         return agent.agent_id
     return hashlib.sha256(agent.agent_id.encode()).hexdigest()[:ID_LENGTH]
 
 
-def _row(asked: Asked, agent: Agent, rank: int, pnl: Micros) -> LeaderBody:
+def _row(asked: RequestContext, agent: Agent, rank: int, pnl: Micros) -> LeaderBody:
     return LeaderBody(
         id=_shown_id(asked, agent),
         name=agent.settings.name,
@@ -42,7 +42,7 @@ def _row(asked: Asked, agent: Agent, rank: int, pnl: Micros) -> LeaderBody:
     )
 
 
-def _leaders(asked: Asked, limit: int) -> tuple[LeaderBody, ...]:
+def _leaders(asked: RequestContext, limit: int) -> tuple[LeaderBody, ...]:
     """The best agents; of equals who has been here longer comes first, and they share a rank."""
     world = asked.world
     ranked = sorted(
@@ -53,12 +53,12 @@ def _leaders(asked: Asked, limit: int) -> tuple[LeaderBody, ...]:
     return tuple(_row(asked, agent, gains.index(pnl) + 1, pnl) for pnl, agent in ranked[:limit])
 
 
-async def everybody(asked: Asked) -> LeaderboardBody:
+async def everybody(asked: RequestContext) -> LeaderboardBody:
     """Every list there is."""
     return LeaderboardBody(sdk_agents=_leaders(asked, asked.query_as(LeaderboardQuery).limit))
 
 
-async def sdk_agents(asked: Asked) -> SdkAgentsBody:
+async def sdk_agents(asked: RequestContext) -> SdkAgentsBody:
     """The agents, best first."""
     rows = _leaders(asked, asked.query_as(SdkAgentsQuery).limit)
     return SdkAgentsBody(sdk_agents=rows, total=len(asked.world.agents))

@@ -10,7 +10,7 @@ from service_tui.engine.books.orders import VenueOrder
 from service_tui.engine.books.venues import REAL
 from service_tui.engine.errors import Refusal
 from service_tui.engine.world import World
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.past.agent_past import FILLS, AgentFill, in_one_form
 from service_tui.server.projections.present import market_body, position_body, time_left
 from service_tui.server.projections.venues import top_of, venue_positions, with_book
@@ -224,7 +224,7 @@ EDGE_PRICE: Final = 0.03
 NOTHING: Final = ContextPositionBody(has_position=False)
 
 
-async def market_context(asked: Asked) -> MarketContextBody:
+async def market_context(asked: RequestContext) -> MarketContextBody:
     """One market as the calling agent should see it."""
     query = asked.query_as(MarketContextQuery)
     keeper = asked.service.keeper
@@ -265,7 +265,7 @@ async def market_context(asked: Asked) -> MarketContextBody:
     )
 
 
-def _held(asked: Asked, market: Market) -> dict[Venue, ContextPositionBody | None]:
+def _held(asked: RequestContext, market: Market) -> dict[Venue, ContextPositionBody | None]:
     """What the agent holds in the market, by venue."""
     world, agent = asked.world, asked.agent
     market_id = market.market_id
@@ -278,7 +278,7 @@ def _held(asked: Asked, market: Market) -> dict[Venue, ContextPositionBody | Non
     return found
 
 
-def _warnings(asked: Asked, market: Market, discipline: DisciplineBody) -> tuple[str, ...]:
+def _warnings(asked: RequestContext, market: Market, discipline: DisciplineBody) -> tuple[str, ...]:
     """What speaks against a trade now."""
     world_at = asked.world.world_at
     status = market.status(world_at)

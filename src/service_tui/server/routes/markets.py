@@ -6,7 +6,7 @@ from typing import Final
 
 from service_tui.engine.amm.market import Market
 from service_tui.engine.tape.chart import prices
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import market_body
 from service_tui.server.projections.venues import with_book
 from service_tui.terms import MarketStatus, Venue
@@ -79,7 +79,7 @@ def _order(query: MarketsQuery, world_at: Timestamp) -> Callable[[Market], float
     if query.sort == "opportunity":
         # ours: the nearer to even odds, the more there is to find out.
         return lambda market: abs(market.price() - 0.5)
-    return lambda market: -market.volume_24h(world_at)
+    return lambda market: -int(market.volume_24h(world_at))
 
 
 def _tradeable(
@@ -119,7 +119,7 @@ def unknown_warning(unknown: Iterable[str], known: Iterable[str]) -> str | None:
     return f"ignored unknown parameters: {', '.join(said)}" if said else None
 
 
-async def list_markets(asked: Asked) -> MarketsBody:
+async def list_markets(asked: RequestContext) -> MarketsBody:
     """A page of markets, with the reason when it is empty."""
     query = asked.query_as(MarketsQuery)
     world = asked.world
@@ -160,7 +160,7 @@ async def list_markets(asked: Asked) -> MarketsBody:
     )
 
 
-async def one_market(asked: Asked) -> OneMarketBody:
+async def one_market(asked: RequestContext) -> OneMarketBody:
     """One market with its resolution criteria."""
     market = await asked.service.keeper.past.market(asked.path["market_id"])
     return OneMarketBody(
@@ -173,7 +173,7 @@ async def one_market(asked: Asked) -> OneMarketBody:
     )
 
 
-async def history(asked: Asked) -> HistoryBody:
+async def history(asked: RequestContext) -> HistoryBody:
     """Prices at even steps, oldest first; before its listing a market has none."""
     query = asked.query_as(HistoryQuery)
     market = await asked.service.keeper.past.market(asked.path["market_id"])

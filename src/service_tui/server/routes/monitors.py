@@ -3,9 +3,15 @@
 from typing import Final
 
 from service_tui.engine.books.book import Times
-from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
+from service_tui.engine.thresholds import (
+    Spot,
+    ThresholdRequest,
+    acknowledge,
+    delete_monitor,
+    set_monitor,
+)
 from service_tui.server.http.refusals import invalid_items
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.risk import alert_body, monitor_body
 from service_tui.terms import AlertStatus, Side
 from service_tui.wire.endpoints.public import (
@@ -31,16 +37,16 @@ from service_tui.wire.monitors import (
 _SIDES: Final = {side.value: side for side in Side}
 
 
-def times_of(asked: Asked) -> Times:
+def times_of(asked: RequestContext) -> Times:
     """Wall time and the tape's."""
     return asked.now, asked.world.world_at
 
 
-async def write(asked: Asked) -> MonitorSetBody:
+async def write(asked: RequestContext) -> MonitorSetBody:
     """Watch a side that the agent holds; what is not sent stays as an earlier monitor has it."""
     request, keeper = asked.body_as(MonitorRequest), asked.service.keeper
     keeper.check_whole()
-    wanted = Wanted(
+    wanted = ThresholdRequest(
         Spot(asked.path["market_id"], request.side, request.venue),
         request.stop_loss_pct,
         request.take_profit_pct,
@@ -55,7 +61,7 @@ async def write(asked: Asked) -> MonitorSetBody:
     )
 
 
-async def delete(asked: Asked) -> MonitorRemovedBody:
+async def delete(asked: RequestContext) -> MonitorRemovedBody:
     """Stop watching a side; what is held stays."""
     query, keeper = asked.query_as(MonitorQuery), asked.service.keeper
     keeper.check_whole()
@@ -71,14 +77,14 @@ async def delete(asked: Asked) -> MonitorRemovedBody:
     )
 
 
-async def read(asked: Asked) -> MonitorsBody:
+async def read(asked: RequestContext) -> MonitorsBody:
     """All active monitors of the agent, oldest first."""
     found = asked.world.risk.monitors_of(asked.agent.agent_id)
     rows = tuple(monitor_body(asked.world, one, times_of(asked)) for one in found)
     return MonitorsBody(monitors=rows, settings=rows, count=len(rows))
 
 
-async def read_alerts(asked: Asked) -> RiskAlertsBody:
+async def read_alerts(asked: RequestContext) -> RiskAlertsBody:
     """Breaches that wait for their exit, oldest first."""
     world, agent_id = asked.world, asked.agent.agent_id
     risk, times = world.risk, times_of(asked)
@@ -91,7 +97,7 @@ async def read_alerts(asked: Asked) -> RiskAlertsBody:
     )
 
 
-async def end_alert(asked: Asked) -> RiskAlertEndedBody:
+async def end_alert(asked: RequestContext) -> RiskAlertEndedBody:
     """Acknowledge an alert: executed where its shares were sold, else dismissed.
 
     Returns:

@@ -6,7 +6,7 @@ from typing import Final
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.venues import REAL
 from service_tui.engine.reactor.reactor import When
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.wallet import redemptions_body
 from service_tui.server.results.venues import question_of
 from service_tui.units import decimal
@@ -15,13 +15,13 @@ from service_tui.wire.endpoints.fleet import DESK_NEEDS
 from service_tui.wire.needs import AgentNeedBody, NeedKind, NeedsBody
 
 
-async def list_needs(asked: Asked) -> NeedsBody:
+async def list_needs(asked: RequestContext) -> NeedsBody:
     """Agent by agent; nothing of what an agent's own program does by itself is left out."""
     agents = asked.world.agents.values()
     return NeedsBody(needs=tuple(row for agent in agents for row in _of_agent(asked, agent)))
 
 
-def _of_agent(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
+def _of_agent(asked: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
     yield from _alerts(asked, agent)
     yield from _signals(asked, agent)
     yield from _payouts(asked, agent)
@@ -36,7 +36,7 @@ def _of_agent(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
         )
 
 
-def _alerts(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
+def _alerts(asked: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
     """Breaches that wait for their exit; what they would bring at the price that set them off."""
     for alert in asked.world.risk.alerts_of(agent.agent_id):
         breach = alert.breach
@@ -55,7 +55,7 @@ def _alerts(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
             )
 
 
-def _signals(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
+def _signals(asked: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
     when = When(asked.now, asked.world.world_at, asked.service.signal_ttl_s)
     for signal in asked.world.reactor.pending(agent, asked.world.markets, when):
         yield AgentNeedBody(
@@ -72,7 +72,7 @@ def _signals(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
         )
 
 
-def _payouts(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
+def _payouts(asked: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
     """What has won and is not paid yet; where an agent redeems by itself it needs nobody."""
     if agent.settings.auto_redeem_enabled:
         return

@@ -9,11 +9,11 @@ from service_tui.engine.books.resting import cancel, cancel_all
 from service_tui.engine.chain_events import OrderSigned
 from service_tui.engine.errors import NoLiquidity, Refusal
 from service_tui.engine.events import OrderEnded, OrderPlaced
-from service_tui.server.chain_node.signed_orders import Signed
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.chain_node.signed_orders import VerifiedOrder
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import with_remainder_told
 from service_tui.server.projections.venues import order_body, placed_body, venue_quote_body
-from service_tui.units import ONE, Micros, Timestamp, decimal
+from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 from service_tui.wire.endpoints.public import (
     CANCEL_ALL_ORDERS,
     CANCEL_MARKET_ORDERS,
@@ -31,7 +31,7 @@ from service_tui.wire.orders import (
 from service_tui.wire.trades import TradeBody, TradeRequest
 
 
-def venue_order(asked: Asked, request: TradeRequest, size: Micros) -> VenueOrder:
+def venue_order(asked: RequestContext, request: TradeRequest, size: Micros) -> VenueOrder:
     """The order of a request. Its note is the caller's to add."""
     return VenueOrder(
         agent=asked.agent,
@@ -48,7 +48,11 @@ def venue_order(asked: Asked, request: TradeRequest, size: Micros) -> VenueOrder
 
 
 async def place_on_venue(
-    asked: Asked, order: VenueOrder, *, dry_run: bool = False, signed: Signed | None = None
+    asked: RequestContext,
+    order: VenueOrder,
+    *,
+    dry_run: bool = False,
+    signed: VerifiedOrder | None = None,
 ) -> TradeBody:
     """Carry out an order on a simulated venue, or say what it would get.
 
@@ -80,7 +84,7 @@ async def place_on_venue(
     return await asked.commit(events, with_remainder_told(body, taken))
 
 
-async def list_open(asked: Asked) -> OrdersBody:
+async def list_open(asked: RequestContext) -> OrdersBody:
     """Everything of the agent that rests, oldest first."""
     found = asked.world.venues.orders(asked.agent.agent_id)
     return OrdersBody(
@@ -88,10 +92,10 @@ async def list_open(asked: Asked) -> OrdersBody:
     )
 
 
-async def _cancelled(asked: Asked, ended: Sequence[OrderEnded]) -> CancelBody:
+async def _cancelled(asked: RequestContext, ended: Sequence[OrderEnded]) -> CancelBody:
     """Write the ends down, and say what they were."""
     await asked.service.keeper.commit(ended)
-    returned = Micros(sum(one.returned for one in ended))
+    returned = sum_of(one.returned for one in ended)
     return CancelBody(
         success=True,
         cancelled=len(ended),
@@ -101,13 +105,13 @@ async def _cancelled(asked: Asked, ended: Sequence[OrderEnded]) -> CancelBody:
     )
 
 
-def _times(asked: Asked) -> tuple[Timestamp, Timestamp]:
+def _times(asked: RequestContext) -> tuple[Timestamp, Timestamp]:
     """Wall time and the tape's; refuses while nothing can be written down."""
     asked.service.keeper.check_whole()
     return asked.now, asked.world.world_at
 
 
-async def cancel_one(asked: Asked) -> CancelBody:
+async def cancel_one(asked: RequestContext) -> CancelBody:
     """Cancel one open order of the agent."""
     order_id = asked.path["order_id"]
     ended = cancel(asked.world.venues, asked.agent, _times(asked), order_id=order_id)
@@ -115,7 +119,7 @@ async def cancel_one(asked: Asked) -> CancelBody:
     return said.model_copy(update={"order_id": order_id})
 
 
-async def cancel_in_market(asked: Asked) -> CancelBody:
+async def cancel_in_market(asked: RequestContext) -> CancelBody:
     """Cancel the agent's open orders in a market, of one side or of both."""
     world = asked.world
     market_id, side = asked.path["market_id"], asked.query_as(CancelQuery).side
@@ -128,14 +132,14 @@ async def cancel_in_market(asked: Asked) -> CancelBody:
     return await _cancelled(asked, cancel_all(world.venues, chosen, _times(asked)))
 
 
-async def cancel_everything(asked: Asked) -> CancelBody:
+async def cancel_everything(asked: RequestContext) -> CancelBody:
     """Cancel all open orders of the agent."""
     venues = asked.world.venues
     chosen = venues.orders(asked.agent.agent_id)
     return await _cancelled(asked, cancel_all(venues, chosen, _times(asked)))
 
 
-async def executable_price(asked: Asked) -> ExecutablePriceBody:
+async def executable_price(asked: RequestContext) -> ExecutablePriceBody:
     """The best price for who takes; a market without a book or offers says so, without success."""
     world = asked.world
     query = asked.query_as(ExecutablePriceQuery)

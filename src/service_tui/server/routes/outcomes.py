@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.past.agent_past import ALL, AgentFill, in_one_form
 from service_tui.server.past.history import Past
 from service_tui.server.past.outcomes import Closing, closings_of
 from service_tui.storage.journal import History
 from service_tui.terms import Venue
-from service_tui.units import Micros, decimal
+from service_tui.units import decimal, sum_of
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints.public import OUTCOMES
 from service_tui.wire.outcomes import (
@@ -24,7 +24,7 @@ PAGE: Final = 1_000
 """Rows read at one time, so that nobody else waits long."""
 
 
-async def past_of(asked: Asked) -> list[Past]:
+async def past_of(asked: RequestContext) -> list[Past]:
     """All that the agent did and was paid, oldest first."""
     wanted = History(asked.agent.agent_id, ALL)
     found: list[Past] = []
@@ -37,7 +37,7 @@ async def past_of(asked: Asked) -> list[Past]:
             return found[::-1]
 
 
-async def outcomes(asked: Asked) -> OutcomesBody:
+async def outcomes(asked: RequestContext) -> OutcomesBody:
     """Sums over everything that was closed since a moment."""
     query = asked.query_as(OutcomesQuery)
     past = await past_of(asked)
@@ -98,7 +98,7 @@ def _figures(traded: Sequence[AgentFill], closings: Sequence[Closing]) -> VenueO
 
 
 def _sum(closings: Sequence[Closing]) -> float:
-    return decimal(Micros(sum(one.pnl for one in closings)))
+    return decimal(sum_of(one.pnl for one in closings))
 
 
 ROUTES: Final[Routes] = {OUTCOMES: outcomes}

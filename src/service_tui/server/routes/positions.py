@@ -11,7 +11,7 @@ from service_tui.engine.agents.agents import Agent, ClosedPosition
 from service_tui.engine.books.venues import REAL
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import (
     agent_pnl,
     position_body,
@@ -69,7 +69,7 @@ class _Selected:
     value: float
 
 
-async def _select(asked: Asked, query: PositionsQuery) -> _Selected:
+async def _select(asked: RequestContext, query: PositionsQuery) -> _Selected:
     """Positions of the wanted status: what can still change, then what ended, newest first."""
     venues = [venue for venue in Venue if query.venue in {None, "all", venue}]
     stored = await _ended(asked, query, venues) if query.status != "active" else {}
@@ -107,7 +107,7 @@ def _of_source(bodies: list[PositionBody], query: PositionsQuery) -> list[Positi
 
 
 async def _ended(
-    asked: Asked, query: PositionsQuery, venues: Sequence[Venue]
+    asked: RequestContext, query: PositionsQuery, venues: Sequence[Venue]
 ) -> dict[Venue, list[PositionBody]]:
     """Positions that only the journal tells of, by venue; read again where the world moved on."""
     found: dict[Venue, list[PositionBody]] = {}
@@ -166,7 +166,7 @@ def pnl_of(world: World, agent: Agent) -> PnlBody:
     )
 
 
-def venue_pnl(asked: Asked, venue: Venue) -> PnlBody:
+def venue_pnl(asked: RequestContext, venue: Venue) -> PnlBody:
     """P&L of the agent as a real venue reports it, with the time of the figure."""
     reported = asked.service.reported.of(asked.world, asked.agent.agent_id, venue, asked.now)
     return PnlBody(
@@ -186,7 +186,7 @@ def _summed(*parts: PnlBody) -> PnlBody:
     )
 
 
-async def positions(asked: Asked) -> PositionsBody:
+async def positions(asked: RequestContext) -> PositionsBody:
     """What the agent holds."""
     found = await _select(asked, asked.query_as(PositionsQuery))
     world, agent = asked.world, asked.agent
@@ -221,7 +221,7 @@ def _by_source(sums: Mapping[str, SourceSums]) -> dict[str, SourceBody]:
     }
 
 
-def _bucket(asked: Asked, venue: Venue, held: list[PositionBody]) -> PortfolioVenue | None:
+def _bucket(asked: RequestContext, venue: Venue, held: list[PositionBody]) -> PortfolioVenue | None:
     """One real venue of the portfolio; unclaimed agents have none."""
     agent, venues = asked.agent, asked.world.venues
     if not agent.settings.claimed:
@@ -240,7 +240,7 @@ def _bucket(asked: Asked, venue: Venue, held: list[PositionBody]) -> PortfolioVe
     )
 
 
-async def portfolio(asked: Asked) -> PortfolioBody:
+async def portfolio(asked: RequestContext) -> PortfolioBody:
     """Cash, exposure and P&L, by venue and in sum."""
     wanted = asked.query_as(PortfolioQuery).venue
     service = asked.service
@@ -295,7 +295,7 @@ async def portfolio(asked: Asked) -> PortfolioBody:
     )
 
 
-async def expiring(asked: Asked) -> ExpiringsBody:
+async def expiring(asked: RequestContext) -> ExpiringsBody:
     """Positions whose markets resolve within so many hours of the tape, soonest first."""
     hours = asked.query_as(ExpiringQuery).hours
     now = moment(asked.world.world_at)

@@ -11,11 +11,11 @@ from service_tui.engine.events import (
     ReactorEvent,
     SignalDismissed,
 )
-from service_tui.engine.reactor.reactor import FAILURES_MAX, Signal, When
-from service_tui.engine.reactor.wallets import ROSTER, Wallet, address_of
+from service_tui.engine.reactor.reactor import Signal, When
+from service_tui.engine.reactor.wallets import ROSTER, SourceWallet, address_of
 from service_tui.server.http.refusals import invalid_items
-from service_tui.server.http.service import Asked, Routes
-from service_tui.terms import Side, Venue
+from service_tui.server.http.service import RequestContext, Routes
+from service_tui.terms import FAILURES_MAX, Side, Venue
 from service_tui.units import NotMicrosError, Timestamp, decimal, micros
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.desk import DESK_RESET_REACTOR, DESK_WALLETS
@@ -56,12 +56,12 @@ HEAD: Final = frozenset({"event_tx_hash", "decision"})
 # -- config --------------------------------------------------------------------------------
 
 
-async def read(asked: Asked) -> ReactorConfigBody:
+async def read(asked: RequestContext) -> ReactorConfigBody:
     """The agent's config, how its breaker stands, and what its mirrors have cost today."""
     return config_body(asked, asked.agent)
 
 
-async def patch(asked: Asked) -> ReactorConfigBody:
+async def patch(asked: RequestContext) -> ReactorConfigBody:
     """Change the config; it counts from the next poll on. What is already so leaves no trace."""
     config = asked.world.reactor.state(asked.agent.agent_id).config
     sent = asked.body_as(ReactorConfigPatch)
@@ -93,14 +93,14 @@ def _engine_value(name: str, value: object) -> object:
     return whole
 
 
-async def _note(asked: Asked, *events: ReactorEvent) -> None:
+async def _note(asked: RequestContext, *events: ReactorEvent) -> None:
     """Apply and write down, unless memory is ahead of the disk."""
     keeper = asked.service.keeper
     keeper.check_whole()
     await keeper.commit([done for event in events for done in asked.world.note(event)])
 
 
-def config_body(asked: Asked, agent: Agent) -> ReactorConfigBody:
+def config_body(asked: RequestContext, agent: Agent) -> ReactorConfigBody:
     """The eight fields, and how the reactor stands."""
     reactor = asked.world.reactor
     config = reactor.state(agent.agent_id).config
@@ -119,7 +119,7 @@ def config_body(asked: Asked, agent: Agent) -> ReactorConfigBody:
     )
 
 
-def breaker_body(asked: Asked, agent: Agent) -> BreakerBody:
+def breaker_body(asked: RequestContext, agent: Agent) -> BreakerBody:
     """How an agent's circuit breaker stands now."""
     found = asked.world.reactor.breaker(agent.agent_id, asked.now)
     return BreakerBody(
@@ -135,7 +135,7 @@ def breaker_body(asked: Asked, agent: Agent) -> BreakerBody:
 # -- signals -------------------------------------------------------------------------------
 
 
-async def pending(asked: Asked) -> PendingBody:
+async def pending(asked: RequestContext) -> PendingBody:
     """The signals that wait, oldest first; none while the reactor is off or its breaker open."""
     world, agent = asked.world, asked.agent
     caps = (asked.query_as(PendingQuery).caps or "").lower().split(",")
@@ -187,7 +187,7 @@ def signal_body(signal: Signal) -> SignalBody:
     )
 
 
-async def delete(asked: Asked) -> SignalGoneBody:
+async def delete(asked: RequestContext) -> SignalGoneBody:
     """Take a signal out; again, or after its expiry, changes nothing and is no fault."""
     agent_id = asked.agent.agent_id
     reactor = asked.world.reactor
@@ -201,7 +201,7 @@ async def delete(asked: Asked) -> SignalGoneBody:
 # -- reactions -----------------------------------------------------------------------------
 
 
-async def reactions(asked: Asked) -> ReactionsBody:
+async def reactions(asked: RequestContext) -> ReactionsBody:
     """What became of the agent's signals, newest first."""
     limit = asked.query_as(ReactionsQuery).limit
     found = asked.world.reactor.reactions(asked.agent.agent_id, asked.now, limit)
@@ -220,7 +220,7 @@ def _reaction_body(one: Reacted) -> ReactionBody:
     )
 
 
-async def react(asked: Asked) -> ReactedBody:
+async def react(asked: RequestContext) -> ReactedBody:
     """Keep what became of a signal; failures in a row open the circuit breaker."""
     said = asked.body_as(ReactionRequest)
     rest = said.model_dump(exclude_none=True, exclude=set(HEAD))
@@ -234,7 +234,7 @@ async def react(asked: Asked) -> ReactedBody:
 # -- the operator's ------------------------------------------------------------------------
 
 
-async def reset(asked: Asked) -> ReactorConfigBody:
+async def reset(asked: RequestContext) -> ReactorConfigBody:
     """Close an agent's circuit breaker now, and count its failures from 0 again."""
     agent = asked.world.agent(asked.path["agent_id"])
     if asked.world.reactor.breaker(agent.agent_id, asked.now).failures:
@@ -242,12 +242,12 @@ async def reset(asked: Asked) -> ReactorConfigBody:
     return config_body(asked, agent)
 
 
-async def wallets(asked: Asked) -> KnownWalletsBody:
+async def wallets(asked: RequestContext) -> KnownWalletsBody:
     """The wallets that trade here, by name, with their record since this world began."""
     return KnownWalletsBody(wallets=tuple(_wallet_body(asked, wallet) for wallet in ROSTER))
 
 
-def _wallet_body(asked: Asked, wallet: Wallet) -> KnownWalletBody:
+def _wallet_body(asked: RequestContext, wallet: SourceWallet) -> KnownWalletBody:
     address = address_of(asked.world.seed, wallet)
     record = asked.world.reactor.records.of(address)
     last_at = record.last_at

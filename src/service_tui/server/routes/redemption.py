@@ -5,10 +5,10 @@ from typing import Final
 from service_tui.addresses import keccak256
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.catalogue import condition_of
-from service_tui.engine.books.venues import Holding
+from service_tui.engine.books.venues import VenuePosition
 from service_tui.engine.chain.chain import Tx, Wallet
 from service_tui.engine.chain.redemption import (
-    Found,
+    AccountPosition,
     check_chain,
     claim_found,
     claimed,
@@ -28,7 +28,7 @@ from service_tui.engine.events import Event
 from service_tui.engine.transitions import PositionState
 from service_tui.loading import imported
 from service_tui.server.chain_node.relay import ADAPTER_KEY, GAS_MAX, gas_needed
-from service_tui.server.http.service import ETHEREUM, Asked, Routes
+from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
 from service_tui.server.projections.wallet import STATES, redemptions_body, with_redeemed
 from service_tui.server.results.by_source import redeemed_of
 from service_tui.server.routes.chain import settle
@@ -40,7 +40,7 @@ from service_tui.signing.calls import (
     encode_call,
 )
 from service_tui.terms import Side, Venue, WalletKind
-from service_tui.units import Micros, decimal
+from service_tui.units import Micros, decimal, sum_of
 from service_tui.wire.chain import CHAIN_ID, UnsignedTxBody
 from service_tui.wire.endpoints.wallet import DESK_REDEEM, REDEEM, REDEMPTIONS, REPORT_REDEMPTION
 from service_tui.wire.redemption import (
@@ -56,7 +56,7 @@ GAS: Final = 300_000
 """Where nobody estimates. Source: wire reference, 6.6."""
 
 
-async def start(asked: Asked) -> RedeemBody:
+async def start(asked: RequestContext) -> RedeemBody:
     """Redeem a winning side; an external wallet gets what it has to sign. A no is an answer."""
     request = asked.body_as(RedeemRequest)
     await settle(asked)
@@ -66,7 +66,7 @@ async def start(asked: Asked) -> RedeemBody:
         return _refused(asked, request, refusal)
 
 
-async def by_operator(asked: Asked) -> RedeemBody:
+async def by_operator(asked: RequestContext) -> RedeemBody:
     """Redeem what its venue redeems on its own page only: the operator stands for that page."""
     request = asked.body_as(RedeemRequest)
     await settle(asked)
@@ -78,7 +78,7 @@ async def by_operator(asked: Asked) -> RedeemBody:
 
 
 async def _redeemed(
-    asked: Asked, agent: Agent, request: RedeemRequest, *, by_hand: bool
+    asked: RequestContext, agent: Agent, request: RedeemRequest, *, by_hand: bool
 ) -> RedeemBody:
     """What a request comes to.
 
@@ -103,7 +103,7 @@ async def _redeemed(
     if agent.settings.wallet is WalletKind.MANAGED or (by_hand and is_manual):
         events = redeem(world.venues, agent, claim, times)
         await asked.service.keeper.commit(events)
-        paid = Micros(sum(event.payout for event in events))
+        paid = sum_of(event.payout for event in events)
         return _body(found.holding, request, paid, tx_hash=_own_hash(agent, request))
     wallet = world.chain.wallet_of(agent.agent_id)
     if wallet is None:
@@ -119,7 +119,7 @@ def _own_hash(agent: Agent, request: RedeemRequest) -> str:
     return "0x" + keccak256(told.encode()).hex()
 
 
-def _check_means(asked: Asked, wallet: Wallet, holding: Holding) -> None:
+def _check_means(asked: RequestContext, wallet: Wallet, holding: VenuePosition) -> None:
     """Refuse what would fail on the chain for want of gas or of an approval."""
     if wallet.gas < gas_needed(asked.world):
         raise InsufficientGas("the wallet has too little POL for gas; auto-redeem is paused")
@@ -127,13 +127,16 @@ def _check_means(asked: Asked, wallet: Wallet, holding: Holding) -> None:
         raise ApprovalMissing("the negative-risk adapter may not move the wallet's tokens")
 
 
-def unsigned_tx(found: Found, wallet: Wallet) -> UnsignedTxBody:
+def unsigned_tx(found: AccountPosition, wallet: Wallet) -> UnsignedTxBody:
     """The redemption that a wallet has to sign. Source: wire reference, 6.6."""
     holding = found.holding
     condition = bytes.fromhex(condition_of(holding.position.market_id)[2:])
     if holding.neg_risk:
-        amounts = (holding.on_chain(Side.YES), holding.on_chain(Side.NO))
-        to, call = POLYGON.neg_risk_adapter, RedeemNegRisk(condition, amounts)
+        amounts = (int(holding.on_chain(Side.YES)), int(holding.on_chain(Side.NO)))
+        to, call = (
+            POLYGON.neg_risk_adapter,
+            RedeemNegRisk(condition, amounts),
+        )
     else:
         to = POLYGON.conditional_tokens
         call = RedeemPositions(POLYGON.usdc_bridged, ZERO_32, condition, (1, 2))
@@ -147,7 +150,7 @@ def unsigned_tx(found: Found, wallet: Wallet) -> UnsignedTxBody:
 
 
 def _body(
-    holding: Holding,
+    holding: VenuePosition,
     request: RedeemRequest,
     payout: Micros,
     *,
@@ -167,7 +170,7 @@ def _body(
     )
 
 
-def _refused(asked: Asked, request: RedeemRequest, refusal: Refusal) -> RedeemBody:
+def _refused(asked: RequestContext, request: RedeemRequest, refusal: Refusal) -> RedeemBody:
     """The no, with where the position stands."""
     agent_id = asked.path.get("agent_id") or asked.agent.agent_id
     found = found_in(asked.world.venues, asked.world.agents[agent_id], request.market_id)
@@ -185,7 +188,7 @@ def _refused(asked: Asked, request: RedeemRequest, refusal: Refusal) -> RedeemBo
     )
 
 
-async def report(asked: Asked) -> ReportBody:
+async def report(asked: RequestContext) -> ReportBody:
     """Take note that a redemption is on the chain; the same report again changes nothing."""
     request = asked.body_as(ReportRequest)
     await settle(asked)
@@ -239,7 +242,7 @@ _FIXES: Final = {
 }
 
 
-async def read(asked: Asked) -> RedemptionsBody:
+async def read(asked: RequestContext) -> RedemptionsBody:
     """Every side of every position on a real venue, by how far it is."""
     await settle(asked)
     limit = asked.query_as(RedemptionsQuery).limit

@@ -21,8 +21,8 @@ from service_tui.engine.research.backtest import (
 )
 from service_tui.engine.world import World
 from service_tui.server.http.refusals import invalid_items
-from service_tui.server.http.service import Asked, Routes
-from service_tui.storage.entries import Bound, Entries, Replayable, Sums, Wanted
+from service_tui.server.http.service import RequestContext, Routes
+from service_tui.storage.entries import Bound, EntryQuery, EntryStore, Replayable, Sums
 from service_tui.terms import ExperimentStatus, Side, Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import moment
@@ -53,7 +53,7 @@ Prices = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BacktestData:
     """What the database holds for a backtest.
 
     `sums` are all entries added up, and those that pass its config; `rows` every single one, for a
@@ -97,13 +97,13 @@ def thresholds_in(said: BacktestRequest) -> Thresholds:
     )
 
 
-def read(entries: Entries, wanted: Wanted, thresholds: Thresholds) -> Found:
+def read(entries: EntryStore, wanted: EntryQuery, thresholds: Thresholds) -> BacktestData:
     """Everything that is on disk for it; blocks."""
     bounds = [Bound(one.key, one.is_max, one.value) for one in thresholds.config]
     keys: set[str] = set()
     for signal in entries.signals_lately(wanted):
         keys |= json.loads(signal).keys()
-    return Found(
+    return BacktestData(
         sums=entries.sums(wanted, bounds),
         rows=entries.replay(wanted) if thresholds.swept else (),
         keys=tuple(sorted(keys)),
@@ -114,7 +114,7 @@ def read(entries: Entries, wanted: Wanted, thresholds: Thresholds) -> Found:
     )
 
 
-def prices_of(world: World, found: Found, venue: Venue) -> Prices:
+def prices_of(world: World, found: BacktestData, venue: Venue) -> Prices:
     """What the markets are worth in which something is held still."""
     held = {one.market_id for one in found.sums if one.market_id is not None}
     times = (world.at, world.world_at)
@@ -131,7 +131,7 @@ def prices_of(world: World, found: Found, venue: Venue) -> Prices:
 
 
 def weigh(
-    said: BacktestRequest, thresholds: Thresholds, found: Found, prices: Prices
+    said: BacktestRequest, thresholds: Thresholds, found: BacktestData, prices: Prices
 ) -> BacktestBody:
     """The figures of a backtest; pure, and some tenths of a second for a sweep of very many."""
     original, chosen = _added_up(found.sums, prices)
@@ -229,7 +229,9 @@ def _point(
     )
 
 
-def _message(said: BacktestRequest, found: Found, unknown: Sequence[str], chosen: Replay) -> str:
+def _message(
+    said: BacktestRequest, found: BacktestData, unknown: Sequence[str], chosen: Replay
+) -> str:
     """What makes the figures mean something, or nothing."""
     where = f"{said.skill_slug} on {said.venue.value} in the last {said.days} days"
     if not found.total and not found.silent:
@@ -254,7 +256,7 @@ def _message(said: BacktestRequest, found: Found, unknown: Sequence[str], chosen
 # -- experiments ---------------------------------------------------------------------------
 
 
-async def post(asked: Asked) -> ExperimentLoggedBody:
+async def post(asked: RequestContext) -> ExperimentLoggedBody:
     """Keep a result; one that is sent again, for want of an answer, is kept once."""
     said = asked.body_as(ExperimentRequest)
     research = asked.world.research
@@ -286,7 +288,9 @@ async def post(asked: Asked) -> ExperimentLoggedBody:
     return _logged(asked, wanted, already_known=False)
 
 
-def _logged(asked: Asked, one: ExperimentLogged, *, already_known: bool) -> ExperimentLoggedBody:
+def _logged(
+    asked: RequestContext, one: ExperimentLogged, *, already_known: bool
+) -> ExperimentLoggedBody:
     prior = asked.world.research.best_before(one)
     is_better = one.metric is not None and (
         prior is None or one.direction.is_better(one.metric, prior)
@@ -307,7 +311,7 @@ def _logged(asked: Asked, one: ExperimentLogged, *, already_known: bool) -> Expe
     )
 
 
-async def experiments(asked: Asked) -> ExperimentsBody:
+async def experiments(asked: RequestContext) -> ExperimentsBody:
     """The agent's results, newest first."""
     query = asked.query_as(ExperimentsQuery)
     rows = _of(asked.world, asked.agent, query)
@@ -349,7 +353,7 @@ def _body(one: ExperimentLogged, agent: Agent, *, is_new_best: bool) -> Experime
 # -- state ---------------------------------------------------------------------------------
 
 
-async def state(asked: Asked) -> StateBody:
+async def state(asked: RequestContext) -> StateBody:
     """Where a skill's session stands, for a process that begins."""
     agent = asked.agent
     wanted = asked.query_as(StateQuery).skill_slug
@@ -390,7 +394,7 @@ def _state(world: World, agent: Agent, skill: str) -> StateBody:
     )
 
 
-async def everything(asked: Asked) -> ResearchBody:
+async def everything(asked: RequestContext) -> ResearchBody:
     """Sessions and results of all agents, newest first."""
     query = asked.query_as(ExperimentsQuery)
     world = asked.world
@@ -413,7 +417,7 @@ async def everything(asked: Asked) -> ResearchBody:
 # -- backtest ------------------------------------------------------------------------------
 
 
-async def backtest(asked: Asked) -> BacktestBody:
+async def backtest(asked: RequestContext) -> BacktestBody:
     """Replay what a skill bought, with the signals it had, under thresholds."""
     said = asked.body_as(BacktestRequest)
     grid = said.sweep or {}
@@ -426,7 +430,7 @@ async def backtest(asked: Asked) -> BacktestBody:
     digest = asked.service.keeper.digest
     await digest.catch_up()
     thresholds = thresholds_in(said)
-    wanted = Wanted(
+    wanted = EntryQuery(
         agent_id=asked.agent.agent_id,
         skill=said.skill_slug,
         venue=said.venue.value,

@@ -4,7 +4,7 @@ from typing import Final
 
 from service_tui.engine.limits import PLANS
 from service_tui.server.http.refusals import invalid_items
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import settings_body, user_settings_body
 from service_tui.server.projections.risk import removed_body
 from service_tui.units import Micros, NotMicrosError, micros
@@ -65,7 +65,7 @@ MAY_BE_OFF: Final = frozenset({
 Removed = tuple[RemovedMonitorBody, ...]
 
 
-async def _change(asked: Asked, wanted: dict[str, object]) -> Removed:
+async def _change(asked: RequestContext, wanted: dict[str, object]) -> Removed:
     """Write down the changes that are named in FIELDS.
 
     Returns:
@@ -85,7 +85,7 @@ async def _change(asked: Asked, wanted: dict[str, object]) -> Removed:
     return removed
 
 
-def _changed(asked: Asked, name: str, value: object) -> object:
+def _changed(asked: RequestContext, name: str, value: object) -> object:
     """What a setting becomes.
 
     Returns:
@@ -117,13 +117,13 @@ def _micros(amount: float) -> Micros:
     return whole
 
 
-async def read(asked: Asked) -> SettingsBody:
+async def read(asked: RequestContext) -> SettingsBody:
     """The spec's settings object."""
     seen_at = asked.service.sdk_seen_at.get(asked.agent.agent_id)
     return settings_body(asked.world, asked.agent, asked.now, seen_at)
 
 
-async def write(asked: Asked) -> AllSettingsBody:
+async def write(asked: RequestContext) -> AllSettingsBody:
     """Change limits and risk defaults; only what is sent changes."""
     patch = asked.body_as(SettingsPatch)
     removed = await _change(asked, patch.sent())
@@ -133,12 +133,12 @@ async def write(asked: Asked) -> AllSettingsBody:
     return AllSettingsBody.model_construct(**dict(risk) | dict(await read(asked)))
 
 
-async def read_user(asked: Asked) -> UserSettingsBody:
+async def read_user(asked: RequestContext) -> UserSettingsBody:
     """Risk defaults and safety rails."""
     return user_settings_body(asked.world, asked.agent, asked.now)
 
 
-async def write_user(asked: Asked) -> UserSettingsBody:
+async def write_user(asked: RequestContext) -> UserSettingsBody:
     """Change risk defaults and safety rails; an explicit null switches a threshold off."""
     patch = asked.body_as(UserSettingsPatch)
     removed = await _change(asked, patch.sent())

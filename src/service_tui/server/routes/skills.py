@@ -3,9 +3,9 @@
 import asyncio
 from typing import Final
 
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.skills.package import SkillPackage, installed
-from service_tui.wire.endpoints.public import SKILLS
+from service_tui.wire.endpoints.public import OWN_SKILLS, SKILLS
 from service_tui.wire.skills import SkillBody, SkillsBody, SkillsQuery
 
 CATEGORY: Final = "general"
@@ -35,7 +35,7 @@ def skill_body(package: SkillPackage) -> SkillBody:
     )
 
 
-async def catalogue(asked: Asked) -> SkillsBody:
+async def catalogue(asked: RequestContext) -> SkillsBody:
     """Every installed skill, or those of one category."""
     wanted = asked.query_as(SkillsQuery).category
     packages = await asyncio.to_thread(installed, asked.service.skill_folders)
@@ -45,4 +45,10 @@ async def catalogue(asked: Asked) -> SkillsBody:
     return SkillsBody(skills=found, total=len(found))
 
 
-ROUTES: Final[Routes] = {SKILLS: catalogue}
+async def own_skills(asked: RequestContext) -> SkillsBody:
+    """The skills of the person, without those that come with the program."""
+    packages = await asyncio.to_thread(installed, asked.service.skill_folders[:1])
+    return SkillsBody(skills=tuple(map(skill_body, packages)), total=len(packages))
+
+
+ROUTES: Final[Routes] = {SKILLS: catalogue, OWN_SKILLS: own_skills}

@@ -21,7 +21,7 @@ from service_tui.loading import imported
 from service_tui.server.chain_node.signed_orders import check_ready, verified
 from service_tui.server.go_live import go_live_of
 from service_tui.server.http.refusals import denied, from_refusal, invalid_items
-from service_tui.server.http.service import ETHEREUM, Asked, Routes
+from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
 from service_tui.server.past.history import KINDS, SIM_KINDS, VENUE_KINDS
 from service_tui.server.projections.present import quote_body, trade_body, with_remainder_told
 from service_tui.server.projections.venues import chain_ids
@@ -70,7 +70,7 @@ def _size_of(request: TradeRequest) -> Micros:
     return size
 
 
-async def _request_of(asked: Asked) -> TradeRequest:
+async def _request_of(asked: RequestContext) -> TradeRequest:
     """The order as it came; what reads its signature is loaded before anything is looked at."""
     request = asked.body_as(TradeRequest)
     if request.signed_order is not None:
@@ -78,7 +78,7 @@ async def _request_of(asked: Asked) -> TradeRequest:
     return request
 
 
-async def place(asked: Asked) -> TradeBody:
+async def place(asked: RequestContext) -> TradeBody:
     """Carry out an order, or with `dry_run` say what it would get.
 
     Returns:
@@ -134,7 +134,7 @@ async def place(asked: Asked) -> TradeBody:
     return await asked.commit((fill,), with_remainder_told(body, taken))
 
 
-def _asked_on_sim(asked: Asked, request: TradeRequest, order: Order) -> TradeBody:
+def _asked_on_sim(asked: RequestContext, request: TradeRequest, order: Order) -> TradeBody:
     """A quote of the market maker; for `execute` of what it would take now."""
     if request.execute:
         times = (asked.now, asked.world.world_at)
@@ -142,7 +142,7 @@ def _asked_on_sim(asked: Asked, request: TradeRequest, order: Order) -> TradeBod
     return _intended(asked, request, quoted(asked, order))
 
 
-async def _on_venue(asked: Asked, request: TradeRequest, order: VenueOrder) -> TradeBody:
+async def _on_venue(asked: RequestContext, request: TradeRequest, order: VenueOrder) -> TradeBody:
     """Carry out an order on a book; what a signature says goes before what the request says."""
     if request.is_quote:
         if request.execute:
@@ -160,7 +160,7 @@ async def _on_venue(asked: Asked, request: TradeRequest, order: VenueOrder) -> T
     return await place_on_venue(asked, order, signed=signed)
 
 
-def _intended(asked: Asked, request: TradeRequest, quote: TradeBody) -> TradeBody:
+def _intended(asked: RequestContext, request: TradeRequest, quote: TradeBody) -> TradeBody:
     """A quote, or for the deprecated `execute` what the order would be made of."""
     if not request.execute:
         return quote
@@ -195,12 +195,12 @@ def _intended(asked: Asked, request: TradeRequest, quote: TradeBody) -> TradeBod
     )
 
 
-def quoted(asked: Asked, order: Order) -> TradeBody:
+def quoted(asked: RequestContext, order: Order) -> TradeBody:
     """What an order would get now; a Refusal where its market does not take it."""
     return quote_body(asked.world, order, asked.world.quote(order))
 
 
-async def _wait(asked: Asked, request: TradeRequest, order: Order) -> TradeBody:
+async def _wait(asked: RequestContext, request: TradeRequest, order: Order) -> TradeBody:
     """Let an order wait for the operator.
 
     Returns:
@@ -250,7 +250,7 @@ _WAITING: Final = {
 """What tells an order that waits from one that was refused."""
 
 
-def failure_of(asked: Asked, order: Order, refusal: Refusal) -> list[Event]:
+def failure_of(asked: RequestContext, order: Order, refusal: Refusal) -> list[Event]:
     """An order that passed every check and met no liquidity: its side pauses for a while."""
     if not isinstance(refusal, NoLiquidity | NotFilledWhole):
         return []
@@ -259,7 +259,7 @@ def failure_of(asked: Asked, order: Order, refusal: Refusal) -> list[Event]:
     return asked.world.note(failed)
 
 
-def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> TradeBody:
+def refused_body(asked: RequestContext, request: TradeRequest, refusal: Refusal) -> TradeBody:
     """The venue's no, with the trade's fields at 0."""
     agent, venue = asked.agent, request.venue
     is_sim = venue is Venue.SIM
@@ -280,7 +280,7 @@ def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> Trade
     )
 
 
-async def history(asked: Asked) -> TradesBody:
+async def history(asked: RequestContext) -> TradesBody:
     """The agent's trades and payouts, newest first, from the journal."""
     query = asked.query_as(TradesQuery)
     if query.agent_id is not None and query.agent_id != asked.agent.agent_id:

@@ -8,7 +8,7 @@ from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed, Re
 from service_tui.server.advice import UNKNOWN, advice_on
 from service_tui.server.client_versions import lacks_of
 from service_tui.server.http.refusals import unauthenticated
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.terms import AgentStatus
 from service_tui.wire.advice import (
     TroubleshootBody,
@@ -26,7 +26,7 @@ STANDING: Final[dict[AgentStatus, type[Refusal]]] = {
 """What a status keeps an agent from is the same thing that refuses its orders."""
 
 
-def _standing(asked: Asked, agent: Agent) -> str | None:
+def _standing(asked: RequestContext, agent: Agent) -> str | None:
     """What the agent's own state keeps it from, None where nothing does."""
     status = status_of(agent, asked.world.cash(agent))
     settings, halt = agent.settings, asked.world.halt
@@ -43,7 +43,7 @@ def _said(request: TroubleshootRequest) -> list[str]:
     return [text for text in (request.error_text, request.message, *turns) if text]
 
 
-async def troubleshoot(asked: Asked) -> TroubleshootBody:
+async def troubleshoot(asked: RequestContext) -> TroubleshootBody:
     """Advice from the table of known errors; for a question also from the agent's own state.
 
     Returns:
@@ -67,7 +67,7 @@ async def troubleshoot(asked: Asked) -> TroubleshootBody:
     )
 
 
-async def check_version(asked: Asked) -> VersionBody:
+async def check_version(asked: RequestContext) -> VersionBody:
     """Whether a version of the client library is good enough for all that is here."""
     said = asked.query_as(VersionQuery).sdk_version
     if said is None:

@@ -9,14 +9,20 @@ from service_tui.engine.chain_events import CredentialsKept, WalletLinked
 from service_tui.engine.events import Event
 from service_tui.loading import imported
 from service_tui.server.chain_node.contract_calls import approvals_of
-from service_tui.server.claim.link_challenges import AN_HOUR, DAY_S, HOUR_S, LINKS_A_DAY, Challenge
+from service_tui.server.claim.link_challenges import (
+    AN_HOUR,
+    DAY_S,
+    HOUR_S,
+    LINKS_A_DAY,
+    IssuedChallenge,
+)
 from service_tui.server.http.access import EMBEDDED_HOST
 from service_tui.server.http.refusals import denied, invalid_items
-from service_tui.server.http.service import ETHEREUM, Asked, Routes
+from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
 from service_tui.server.projections.present import OWNERSHIP, wallet_address
 from service_tui.server.projections.wallet import has_credentials, versions_of, wallet_body
 from service_tui.signing.approvals import APPROVAL_GAS, Approval, approvals
-from service_tui.signing.book import POLYGON, Exchange
+from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.calls import encode_call
 from service_tui.signing.credentials import Credentials, credentials_signer
 from service_tui.signing.errors import MalformedError
@@ -53,12 +59,12 @@ STALE_S: Final = 600.0
 MANAGED_FIX: Final = "send confirm_replace_managed true: the service stops trading by its own key"
 
 
-async def read(asked: Asked) -> WalletBody:
+async def read(asked: RequestContext) -> WalletBody:
     """The wallet, what is in it, and what is missing before the first real trade."""
     return wallet_body(asked.world, asked.agent, asked.service.exchange)
 
 
-async def challenge(asked: Asked) -> ChallengeBody:
+async def challenge(asked: RequestContext) -> ChallengeBody:
     """Make a text to sign.
 
     Returns:
@@ -85,7 +91,7 @@ async def challenge(asked: Asked) -> ChallengeBody:
     )
 
 
-def _scarce(asked: Asked, what: str, limit: int, span_s: float) -> None:
+def _scarce(asked: RequestContext, what: str, limit: int, span_s: float) -> None:
     """Count one of something that is scarce; refuse above the limit."""
     service = asked.service
     if not service.limits:
@@ -97,7 +103,7 @@ def _scarce(asked: Asked, what: str, limit: int, span_s: float) -> None:
         raise denied(429, f"more than {limit} of these are not answered", fix)
 
 
-async def link(asked: Asked) -> LinkBody:
+async def link(asked: RequestContext) -> LinkBody:
     """Link the wallet that has signed the challenge, in the place of the one before."""
     await imported(ETHEREUM)
     request = asked.body_as(LinkRequest)
@@ -119,7 +125,7 @@ async def link(asked: Asked) -> LinkBody:
     return _linked(asked, "the wallet is linked: orders and redemptions are signed by its key")
 
 
-def _link_fault(asked: Asked, request: LinkRequest, address: str) -> LinkBody | None:
+def _link_fault(asked: RequestContext, request: LinkRequest, address: str) -> LinkBody | None:
     """Why a wallet cannot be linked; None where it can."""
     agent, chain = asked.agent, asked.world.chain
     made = asked.service.challenges.use(request.nonce, agent.agent_id, now=asked.now)
@@ -169,7 +175,7 @@ _BUSY: Final = (
 )
 
 
-def _signer(made: Challenge, signature: str) -> str | None:
+def _signer(made: IssuedChallenge, signature: str) -> str | None:
     try:
         return message_signer(made.message, bytes.fromhex(signature.removeprefix("0x")))
     except MalformedError:
@@ -180,7 +186,7 @@ def _not_linked(code: str, error: str, fix: str) -> LinkBody:
     return LinkBody(success=False, error=error, error_code=code, fix=fix)
 
 
-def _linked(asked: Asked, message: str) -> LinkBody:
+def _linked(asked: RequestContext, message: str) -> LinkBody:
     return LinkBody(
         success=True,
         wallet_address=wallet_address(asked.world, asked.agent),
@@ -189,7 +195,7 @@ def _linked(asked: Asked, message: str) -> LinkBody:
     )
 
 
-async def unlink(asked: Asked) -> LinkBody:
+async def unlink(asked: RequestContext) -> LinkBody:
     """Go back to the managed wallet; what the agent has stays its own."""
     world, agent = asked.world, asked.agent
     asked.service.keeper.check_whole()
@@ -200,7 +206,7 @@ async def unlink(asked: Asked) -> LinkBody:
     return _linked(asked, "the wallet is managed by the service")
 
 
-def unlinked(asked: Asked, agent: Agent) -> list[Event]:
+def unlinked(asked: RequestContext, agent: Agent) -> list[Event]:
     """What brings an agent back to its managed wallet; nothing where it has it."""
     world = asked.world
     events: list[Event] = []
@@ -214,7 +220,7 @@ def unlinked(asked: Asked, agent: Agent) -> list[Event]:
 # -- credentials ---------------------------------------------------------------------------
 
 
-async def check_credentials(asked: Asked) -> CredentialsCheckBody:
+async def check_credentials(asked: RequestContext) -> CredentialsCheckBody:
     """Whether the service can place orders at the venue."""
     return CredentialsCheckBody(
         has_credentials=has_credentials(asked.world, asked.agent),
@@ -222,12 +228,12 @@ async def check_credentials(asked: Asked) -> CredentialsCheckBody:
     )
 
 
-async def post_credentials(asked: Asked) -> CredentialsBody:
+async def post_credentials(asked: RequestContext) -> CredentialsBody:
     """Take credentials that the client derived; the simulated venue knows no others."""
     return await _keep(asked, "client")
 
 
-async def derive_credentials(asked: Asked) -> CredentialsBody:
+async def derive_credentials(asked: RequestContext) -> CredentialsBody:
     """Derive credentials from headers that the linked wallet has signed.
 
     Returns:
@@ -262,7 +268,7 @@ async def derive_credentials(asked: Asked) -> CredentialsBody:
     return await _keep(asked, "headers")
 
 
-async def _keep(asked: Asked, how: str) -> CredentialsBody:
+async def _keep(asked: RequestContext, how: str) -> CredentialsBody:
     world, agent = asked.world, asked.agent
     asked.service.keeper.check_whole()
     wallet = world.chain.wallet_of(agent.agent_id)
@@ -279,7 +285,7 @@ async def _keep(asked: Asked, how: str) -> CredentialsBody:
 # -- approvals -----------------------------------------------------------------------------
 
 
-async def allowances(asked: Asked) -> AllowancesBody:
+async def allowances(asked: RequestContext) -> AllowancesBody:
     """Which approvals an address has given.
 
     Returns:
@@ -289,7 +295,7 @@ async def allowances(asked: Asked) -> AllowancesBody:
         Denied: 422 for no address.
     """
     text, query = asked.path["address"], asked.query_as(AllowancesQuery)
-    exchange = Exchange(query.exchange_version or asked.service.exchange)
+    exchange = ExchangeVersion(query.exchange_version or asked.service.exchange)
     if not is_address(text):
         said = "an address is 0x and 40 hex digits"
         raise invalid_items([(("path", "address"), said, "string_pattern_mismatch")])
@@ -308,7 +314,7 @@ async def allowances(asked: Asked) -> AllowancesBody:
         allowances={one.key: one.key in given for one in wanted}
         | {
             one.key: True
-            for each in Exchange
+            for each in ExchangeVersion
             for one in approvals(POLYGON, each)
             if one.key in given
         },

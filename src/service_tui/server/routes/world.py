@@ -6,7 +6,7 @@ from service_tui.engine.amm.market import Market
 from service_tui.engine.tape.chart import prices
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
-from service_tui.server.http.service import Asked, Routes
+from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import news_body, payout_to
 from service_tui.terms import MarketStatus
 from service_tui.units import Timestamp, decimal
@@ -28,7 +28,7 @@ MEANWHILE_MAX: Final = 40
 DAY_S: Final = 86_400.0
 
 
-def _meanwhile(asked: Asked) -> MeanwhileBody | None:
+def _meanwhile(asked: RequestContext) -> MeanwhileBody | None:
     """What happened while the desk was closed, seen by the operator's own agent."""
     world = asked.world
     gone = world.meanwhile
@@ -67,7 +67,7 @@ def _meanwhile(asked: Asked) -> MeanwhileBody | None:
     )
 
 
-async def read(asked: Asked) -> WorldBody:
+async def read(asked: RequestContext) -> WorldBody:
     """The world's clock, pace and last news."""
     world = asked.world
     is_open = [m.status(world.world_at) is MarketStatus.ACTIVE for m in world.markets.values()]
@@ -85,7 +85,7 @@ async def read(asked: Asked) -> WorldBody:
     )
 
 
-async def set_speed(asked: Asked) -> WorldBody:
+async def set_speed(asked: RequestContext) -> WorldBody:
     """Change the pace of the tape from now on."""
     wanted = asked.body_as(SpeedRequest).speed
     await asked.service.keeper.commit(change_speed(asked.world, wanted, asked.now))
@@ -99,7 +99,7 @@ def _points(world: World, market: Market, query: TapeQuery) -> tuple[TapePoint, 
     return tuple(TapePoint(at=moment(at), price=round(price, 6)) for at, price in found)
 
 
-async def tape(asked: Asked) -> TapeBody:
+async def tape(asked: RequestContext) -> TapeBody:
     """Chart, news and trades of one market."""
     world = asked.world
     market = world.market(asked.path["market_id"])

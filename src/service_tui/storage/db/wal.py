@@ -46,7 +46,7 @@ class Header(NamedTuple):
     seed: Sum
 
 
-class Frame(NamedTuple):
+class WalFrame(NamedTuple):
     """A page as a commit has left it; `pages` is the database's size at a commit, else 0."""
 
     page: int
@@ -68,7 +68,7 @@ class Index(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class WalContent:
     """What a log holds: `frames` up to its last whole commit. `damage` is empty where it is whole.
 
     `index` is None where there is none, or where it is of another log.
@@ -79,7 +79,7 @@ class Look:
     index: Index | None = None
 
 
-def look(database: Path) -> Look:
+def look(database: Path) -> WalContent:
     """Look at the log of a database that nobody has open; a second look at the same bytes is free.
 
     Returns:
@@ -89,15 +89,15 @@ def look(database: Path) -> Look:
     try:
         status = log.stat()
     except OSError:
-        return Look(0)
+        return WalContent(0)
     return _looked_at(database, status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 @lru_cache(maxsize=16)
-def _looked_at(database: Path, size: int, _changed: int, _inode: int) -> Look:
+def _looked_at(database: Path, size: int, _changed: int, _inode: int) -> WalContent:
     # Remembered: the first reader rewrites the index, which may be all that tells of a loss.
     if size <= LOG_HEADER:
-        return Look(0)
+        return WalContent(0)
     index = _index_of(database)
     page_size = _page_size_of(database)
     with log_of(database).open("rb") as file:
@@ -105,16 +105,16 @@ def _looked_at(database: Path, size: int, _changed: int, _inode: int) -> Look:
         if header is None:
             header = _guessed_header(file, page_size)
             found = 0 if header is None else _followed(file, header, index).frames
-            return Look(found, "the header of its log is damaged", index)
+            return WalContent(found, "the header of its log is damaged", index)
         if page_size not in {None, header.page_size}:
             odd = f"its log is of pages of {header.page_size} bytes, not of {page_size}"
-            return Look(0, odd, index)
+            return WalContent(0, odd, index)
         if index is not None and index.salts != header.salts:
             index = None
         return _followed(file, header, index)
 
 
-def frames_of(database: Path, count: int) -> Generator[Frame]:
+def frames_of(database: Path, count: int) -> Generator[WalFrame]:
     """The first frames of a log, as many as `look` has found to be whole."""
     with log_of(database).open("rb") as file:
         header = _header_of(file.read(LOG_HEADER))
@@ -188,7 +188,7 @@ def _guessed_header(file: BinaryIO, page_size: int | None) -> Header | None:
     return None
 
 
-def _followed(file: BinaryIO, header: Header, index: Index | None) -> Look:
+def _followed(file: BinaryIO, header: Header, index: Index | None) -> WalContent:
     """Follow the frames to the last commit, and look whether that is all there was."""
     count = committed = 0
     for frame in _whole(file, header):
@@ -196,16 +196,16 @@ def _followed(file: BinaryIO, header: Header, index: Index | None) -> Look:
         if frame.pages:
             committed = count
     if index is not None and index.frames == committed:
-        return Look(committed, index=index)
+        return WalContent(committed, index=index)
     if index is not None and index.frames > committed:
         lost = f"its log has {committed} of {index.frames} pages that were written"
-        return Look(committed, lost, index)
+        return WalContent(committed, lost, index)
     if _goes_on(file, header, after=count + 1):
-        return Look(committed, f"page {count + 1} of its log is damaged", index)
-    return Look(committed, index=index)
+        return WalContent(committed, f"page {count + 1} of its log is damaged", index)
+    return WalContent(committed, index=index)
 
 
-def _whole(file: BinaryIO, header: Header) -> Generator[Frame]:
+def _whole(file: BinaryIO, header: Header) -> Generator[WalFrame]:
     """Frame by frame, up to the first that is not whole or belongs to an earlier log."""
     total = header.seed
     while True:
@@ -218,7 +218,7 @@ def _whole(file: BinaryIO, header: Header) -> Generator[Frame]:
         total = _summed(content, header.order, total)
         if page == 0 or total != tuple(claimed):
             return
-        yield Frame(page, pages, content)
+        yield WalFrame(page, pages, content)
 
 
 def _goes_on(file: BinaryIO, header: Header, *, after: int) -> bool:

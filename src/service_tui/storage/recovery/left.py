@@ -24,7 +24,7 @@ from service_tui.storage.db.lock import private_directory
 from service_tui.storage.db.schema import SCHEMA, create
 from service_tui.storage.db.wal import frames_of, look, page_size_of
 from service_tui.storage.errors import Rest, StorageError, in_plain_words
-from service_tui.storage.journal import SNAPSHOTS_KEPT, Journal
+from service_tui.storage.journal import SNAPSHOTS_KEPT, JournalStore
 
 _WAIT_S: Final = 5.0
 _MODE_AT: Final = 18
@@ -72,7 +72,7 @@ def examined(path: Path) -> Copy:
         check_pages(path, timeout_s=_WAIT_S, thorough=True)
         database = Database(path, writer=None, with_wal=False, timeout_s=_WAIT_S)
         try:
-            Journal(database).check()
+            JournalStore(database).check()
         finally:
             database.close(0.0)
         with closing(connect_to_read(path, timeout_s=_WAIT_S)) as connection:

@@ -247,6 +247,9 @@ SKILLS = Endpoint(
     keyless=True,
     summary="The strategy packages that are installed here",
 )
+OWN_SKILLS = Endpoint(
+    "GET", f"{SDK}/skills/mine", skills.SkillsBody, summary="Those that the person has installed"
+)
 
 
 OPEN_ORDERS = Endpoint(
@@ -384,6 +387,7 @@ ALL: Final = (
     LEADERS,
     SDK_LEADERS,
     SKILLS,
+    OWN_SKILLS,
     OPEN_ORDERS,
     CANCEL_ORDER,
     CANCEL_MARKET_ORDERS,

@@ -1,35 +1,43 @@
-"""What a person does with an agent: claim, pause, suspend, plan, key; asked where it matters."""
+"""What a person does with agents: claim, pause, suspend, plan, key; their skills and leashes.
 
-from typing import Final, Generic, TypeVar
+Stopping and a shorter leash ask nothing. What starts something, or cannot be taken back, asks
+first. `ACTIONS`, at the end, is the list.
+"""
+
+from typing import Final, TypeAlias
 
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.forms.about import About, Tell
+from service_tui.console.actions import ScreenAction
+from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
-from service_tui.console.messages import Said
-from service_tui.console.parts.rows import NO_ROW
-from service_tui.console.screens.agents.hand_acts import HandActs
-from service_tui.console.screens.agents.secret import Secret
-from service_tui.desk.commands.agents import AgentAct, Govern
-from service_tui.desk.commands.settings import Forget
-from service_tui.desk.slices.agents import AgentView, RevealedView
+from service_tui.console.parts.shared_actions import can_change, has_row
+from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.screens.agents.detail import describe, tell_story
+from service_tui.console.screens.agents.leash_form import LeashForm
+from service_tui.console.screens.agents.skill_forms import InstallSkillForm, StartSkillForm
+from service_tui.console.view_context import ViewContext
+from service_tui.desk.agents.health import leash_mode
+from service_tui.desk.commands.agents import (
+    AgentAct,
+    DetachSkill,
+    ExportData,
+    Govern,
+    PauseAll,
+    RestartSkill,
+    StopSkill,
+)
+from service_tui.desk.slices.agents import AgentView
+from service_tui.desk.slices.fleet import SkillRunState, SkillRunView
 from service_tui.desk.slices.records import Phase
-from service_tui.terms import Plan
+from service_tui.desk.state import DeskState
+from service_tui.terms import Plan, counted
+from service_tui.units import Timestamp
 
-Part = TypeVar("Part")
+Agents: TypeAlias = TableScreen[AgentView]
 
-_ON_A_ROW: Final = frozenset({
-    "claim", "code", "pause", "plan", "new_key", "suspend", "retire", "leash",
-    "stop_skill", "restart_skill", "detach_skill", "budget",
-})  # fmt: skip
-_ON_OUR_SKILLS: Final = frozenset({
-    "leash", "budget", "stop_skill", "restart_skill", "detach_skill",
-})  # fmt: skip
-"""What this desk does itself, whatever the service is."""
-
-_ON_ALL: Final = frozenset({"new_plan", "pause_all"})
 _OTHERS_KEY: Final = (
     " uses now is dead at once: whatever runs with it is refused. The new one is shown once. "
     "This cannot be undone."
@@ -38,154 +46,296 @@ _OWN_KEY: Final = (
     " uses now is dead at once: a program that was given it is refused. This desk and every other "
     "one of its data directory go on with the new one, which is not shown. This cannot be undone."
 )
-_CLAIMED: Final = "it is claimed already"
+
+# -- requirements -------------------------------------------------------------------------------
 
 
-class AgentActs(HandActs[Part], Generic[Part]):
-    """Stopping asks nothing; what starts something, or cannot be undone, is asked first."""
+def is_governed(screen: Agents) -> str:
+    """The service is the embedded one. What this desk does itself asks for no such thing."""
+    if screen.state.service.embedded:
+        return ""
+    return "only agents of the embedded service are governed from here"
 
-    _is_revealing: bool = False
 
-    def why_not(self, action: str) -> str:
-        """Why a key does nothing here."""
-        if action in {"start_skill", "install_skill"}:
-            return self._why_no_skill(action)
-        if action not in _ON_A_ROW | _ON_ALL:
-            return super().why_not(action)
-        if not self.state.service.embedded and action not in _ON_OUR_SKILLS:
-            return "only agents of the embedded service are governed from here"
-        if self.state.service.read_only:
-            return "this desk is read-only: it changes nothing"
-        return "" if action in _ON_ALL else self._why_not_on(action, self.table.selected())
+def is_unclaimed(screen: Agents) -> str:
+    """Nobody has claimed the highlighted agent yet."""
+    agent = screen.selected()
+    return "it is claimed already" if agent is not None and agent.claimed else ""
 
-    def action_claim(self) -> None:
-        """Claim the agent, once that is confirmed."""
-        agent = self.agent_for("claim")
-        if agent is not None:
-            body = Text.assemble(
-                formats.plain(agent.name, 60),
-                " is yours from then on, and may go beyond simulated money wherever its own "
-                "settings and limits allow that. This cannot be taken back.",
-            )
-            self._ask(Question("Claim this agent?", body, "claim"), AgentAct.CLAIM, agent)
 
-    def action_code(self) -> None:
-        """Make the code that its claim page asks for."""
-        agent = self.agent_for("code")
-        if agent is not None:
-            self._order(AgentAct.CODE, agent)
+def is_retirable(screen: Agents) -> str:
+    """The highlighted agent takes a slot."""
+    agent = screen.selected()
+    if agent is None:
+        return ""
+    if agent.is_own:
+        return "this is the agent of this desk: it takes no slot"
+    return "it is retired already" if agent.retired else ""
 
-    def action_pause(self) -> None:
-        """Stop its buys at once; let it buy again once that is confirmed."""
-        agent = self.agent_for("pause")
-        if agent is None:
-            return
-        if not agent.paused:
-            self._order(AgentAct.PAUSE, agent)
-            return
+
+def knows_agents(screen: Agents) -> str:
+    """The service has told of its agents."""
+    return "the agents are not known yet" if screen.state.fleet is None else ""
+
+
+def can_run_skills(screen: Agents) -> str:
+    """This desk may start and install skills."""
+    return "this desk is read-only" if screen.state.service.read_only else ""
+
+
+def knows_skills(screen: Agents) -> str:
+    """The skills of this machine are known, or will not be."""
+    state = screen.state
+    is_early = state.service.phase is Phase.CONNECTING and not state.supervision.skills
+    return "still connecting: the skills are not known yet" if is_early else ""
+
+
+# -- one agent ----------------------------------------------------------------------------------
+
+
+def open_agent(screen: Agents) -> None:
+    """Go to the pane of the highlighted agent; where there is none, open a page about it."""
+    agent = screen.row_in_focus()
+    if agent is None:
+        return
+    if screen.has_class("-beside"):
+        screen.query_one("#agents-detail").focus()
+        return
+    width = max(40, screen.size.width - 16)
+
+    def tell(state: DeskState, now: Timestamp) -> Text:
+        """All about it as it is now, or as it was last."""
+        every = () if state.fleet is None else state.fleet.agents
+        newest = next((one for one in every if one.agent_id == agent.agent_id), agent)
+        view = ViewContext.of(state, now, width)
+        return Text("\n\n").join((describe(newest, view), tell_story(newest, view)))
+
+    title = formats.plain(agent.name, 40).plain
+    screen.open_dialog(About(title, tell, screen.state, screen.now))
+
+
+def claim(screen: Agents) -> None:
+    """Claim the agent, once that is confirmed."""
+    agent = screen.row_in_focus()
+    if agent is not None:
+        body = Text.assemble(
+            formats.plain(agent.name, 60),
+            " is yours from then on, and may go beyond simulated money wherever its own "
+            "settings and limits allow that. This cannot be taken back.",
+        )
+        _ask(screen, Question("Claim this agent?", body, "claim"), AgentAct.CLAIM, agent)
+
+
+def make_claim_code(screen: Agents) -> None:
+    """Make the code that its claim page asks for."""
+    agent = screen.row_in_focus()
+    if agent is not None:
+        _govern(screen, AgentAct.CODE, agent)
+
+
+def pause(screen: Agents) -> None:
+    """Stop its buys at once; let it buy again once that is confirmed."""
+    agent = screen.row_in_focus()
+    if agent is not None and not agent.paused:
+        _govern(screen, AgentAct.PAUSE, agent)
+    elif agent is not None:
         body = Text.assemble(formats.plain(agent.name, 60), " may then buy again by itself.")
-        self._ask(Question("Resume this agent?", body, "resume"), AgentAct.RESUME, agent)
+        _ask(screen, Question("Resume this agent?", body, "resume"), AgentAct.RESUME, agent)
 
-    def action_suspend(self) -> None:
-        """Stop everything it does at once; let it in again once that is confirmed."""
-        agent = self.agent_for("suspend")
-        if agent is None:
-            return
-        if not agent.suspended:
-            self._order(AgentAct.SUSPEND, agent)
-            return
+
+def suspend(screen: Agents) -> None:
+    """Stop everything it does at once; let it in again once that is confirmed."""
+    agent = screen.row_in_focus()
+    if agent is not None and not agent.suspended:
+        _govern(screen, AgentAct.SUSPEND, agent)
+    elif agent is not None:
         body = Text.assemble(formats.plain(agent.name, 60), " may then trade again by itself.")
-        self._ask(Question("Readmit this agent?", body, "readmit"), AgentAct.READMIT, agent)
+        _ask(screen, Question("Readmit this agent?", body, "readmit"), AgentAct.READMIT, agent)
 
-    def action_retire(self) -> None:
-        """Give its slot back for good, once that is confirmed; readmit takes it back."""
-        agent = self.agent_for("retire")
-        if agent is not None:
-            body = Text.assemble(
-                formats.plain(agent.name, 60),
-                " does nothing any more, and its slot is free for another agent. Its open orders "
-                "are cancelled. Its history, its key and what it holds stay; readmit takes it back "
-                "while a slot is free.",
-            )
-            self._ask(Question("Retire this agent?", body, "retire"), AgentAct.RETIRE, agent)
 
-    def action_new_key(self) -> None:
-        """Give it another key, once that is confirmed; that of others is shown once."""
-        agent = self.agent_for("new_key")
-        if agent is not None:
-            body = Text.assemble(
-                "The key that ",
-                formats.plain(agent.name, 60),
-                _OWN_KEY if agent.is_own else _OTHERS_KEY,
-            )
-            self._ask(Question("New key?", body, "new key"), AgentAct.NEW_KEY, agent)
+def retire(screen: Agents) -> None:
+    """Give its slot back for good, once that is confirmed; readmit takes it back."""
+    agent = screen.row_in_focus()
+    if agent is not None:
+        body = Text.assemble(
+            formats.plain(agent.name, 60),
+            " does nothing any more, and its slot is free for another agent. Its open orders "
+            "are cancelled. Its history, its key and what it holds stay; readmit takes it back "
+            "while a slot is free.",
+        )
+        _ask(screen, Question("Retire this agent?", body, "retire"), AgentAct.RETIRE, agent)
 
-    def action_plan(self) -> None:
-        """Choose the plan of the agent."""
-        agent = self.agent_for("plan")
-        if agent is None:
-            return
 
-        def chosen(plan: Plan | None) -> None:
-            if plan is not None and plan is not agent.plan:
-                self.give(Govern(AgentAct.PLAN, agent.agent_id, agent.name, plan))
+def replace_key(screen: Agents) -> None:
+    """Give it another key, once that is confirmed; that of others is shown once."""
+    agent = screen.row_in_focus()
+    if agent is not None:
+        body = Text.assemble(
+            "The key that ",
+            formats.plain(agent.name, 60),
+            _OWN_KEY if agent.is_own else _OTHERS_KEY,
+        )
+        _ask(screen, Question("New key?", body, "new key"), AgentAct.NEW_KEY, agent)
 
-        name = formats.plain(agent.name, 30).plain
-        self._app().push_screen(ChoosePlan(name, agent.plan), chosen)
 
-    def action_new_plan(self) -> None:
-        """Choose the plan of agents that are still to come."""
-        fleet = self.state.fleet
-        why = self.why_not("new_plan") or ("" if fleet else "the agents are not known yet")
-        if fleet is None or why:
-            self.post_message(Said(why, "warn"))
-            return
+def choose_plan(screen: Agents) -> None:
+    """Choose the plan of the agent."""
+    agent = screen.row_in_focus()
+    if agent is None:
+        return
 
-        def chosen(plan: Plan | None) -> None:
-            if plan is not None and plan is not fleet.plan:
-                self.give(Govern(AgentAct.PLAN, plan=plan))
+    def chosen(plan: Plan) -> None:
+        if plan is not agent.plan:
+            screen.give(Govern(AgentAct.PLAN, agent.agent_id, agent.name, plan))
 
-        self._app().push_screen(ChoosePlan("new agents", fleet.plan), chosen)
+    name = formats.plain(agent.name, 30).plain
+    screen.open_dialog(ChoosePlan(name, agent.plan), chosen)
 
-    def reveal(self, revealed: RevealedView | None) -> None:
-        """Show a secret on a page of its own, and have it forgotten when that is left."""
-        if revealed is None or self._is_revealing:
-            return
-        self._is_revealing = True
-        self._app().push_screen(Secret(revealed), self._seen)
 
-    def open_about(self, title: str, tell: Tell) -> None:
-        """Show one page."""
-        name = formats.plain(title, 40).plain
-        self._app().push_screen(About(name, tell, self.state, self.now))
+def _ask(screen: Agents, question: Question, act: AgentAct, agent: AgentView) -> None:
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            _govern(screen, act, agent)
 
-    def _seen(self, _: None) -> None:
-        self._is_revealing = False
-        self.give(Forget())
+    screen.open_dialog(Confirm(question), answered)
 
-    def _why_no_skill(self, action: str) -> str:
-        service = self.state.service
-        if service.read_only:
-            return "this desk is read-only"
-        is_known = bool(self.state.supervision.skills) or action != "start_skill"
-        is_early = service.phase is Phase.CONNECTING and not is_known
-        return "still connecting: the skills are not known yet" if is_early else ""
 
-    def _why_not_on(self, action: str, agent: AgentView | None) -> str:
-        if agent is None:
-            return NO_ROW
-        if action in {"claim", "code"} and agent.claimed:
-            return _CLAIMED
-        if action == "retire" and agent.is_own:
-            return "this is the agent of this desk: it takes no slot"
-        return "it is retired already" if action == "retire" and agent.retired else ""
+def _govern(screen: Agents, act: AgentAct, agent: AgentView) -> None:
+    screen.give(Govern(act, agent.agent_id, agent.name))
 
-    def _ask(self, question: Question, act: AgentAct, agent: AgentView) -> None:
-        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-            if confirmed:
-                self._order(act, agent)
 
-        self._app().push_screen(Confirm(question), answered)
+# -- all agents ---------------------------------------------------------------------------------
 
-    def _order(self, act: AgentAct, agent: AgentView) -> None:
-        self.give(Govern(act, agent.agent_id, agent.name))
+
+def choose_plan_of_new(screen: Agents) -> None:
+    """Choose the plan of agents that are still to come."""
+    fleet = screen.state.fleet
+    if fleet is None:
+        return
+
+    def chosen(plan: Plan) -> None:
+        if plan is not fleet.plan:
+            screen.give(Govern(AgentAct.PLAN, plan=plan))
+
+    screen.open_dialog(ChoosePlan("new agents", fleet.plan), chosen)
+
+
+def pause_all(screen: Agents) -> None:
+    """Hold the buys of every agent but the person's own; once all are held, let them go on."""
+    fleet = screen.state.fleet
+    others = [] if fleet is None else [one for one in fleet.agents if not one.is_own]
+    if not others or not all(one.paused for one in others):
+        screen.give(PauseAll(paused=True))
+        return
+
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            screen.give(PauseAll(paused=False))
+
+    body = Text(f"{counted(len(others), 'agent')} may then buy again by themselves.")
+    screen.open_dialog(Confirm(Question("Resume all?", body, "resume all")), answered)
+
+
+def export(screen: Agents) -> None:
+    """Write what is known as files."""
+    screen.give(ExportData())
+
+
+def show_other(screen: Agents) -> None:
+    """Show the agent in focus, or the trades of all; on a tall screen both stand there."""
+    screen.toggle_class("-all")
+
+
+# -- skills and leashes -------------------------------------------------------------------------
+
+
+def start_skill(screen: Agents) -> None:
+    """Run a skill as an agent of its own."""
+    screen.open_dialog(StartSkillForm(screen.state, screen.now), screen.give)
+
+
+def install_skill(screen: Agents) -> None:
+    """Install a skill from a folder or an archive."""
+    screen.open_dialog(InstallSkillForm(screen.state, screen.now), screen.give)
+
+
+def stop_skills(screen: Agents) -> None:
+    """End what runs as the agent; asks nothing."""
+    for run in _runs(screen, is_alive=True):
+        screen.give(StopSkill(run.run_id, _name_of(run)))
+
+
+def restart_skill(screen: Agents) -> None:
+    """Begin its last skill anew."""
+    for run in _runs(screen, is_alive=False)[:1]:
+        screen.give(RestartSkill(run.run_id, _name_of(run)))
+
+
+def detach_skills(screen: Agents) -> None:
+    """Let what runs as the agent outlive the console, or not."""
+    for run in _runs(screen, is_alive=True):
+        detached = run.state is not SkillRunState.DETACHED
+        screen.give(DetachSkill(run.run_id, detached, _name_of(run)))
+
+
+def _name_of(run: SkillRunView) -> str:
+    return f"{run.skill_slug} as {run.agent_name}"
+
+
+def _runs(screen: Agents, *, is_alive: bool) -> list[SkillRunView]:
+    """The runs of the agent in focus, only those alive or all; says so where there is none."""
+    agent = screen.row_in_focus()
+    if agent is None:
+        return []
+    runs = screen.state.supervision.runs_of(agent.agent_id)
+    found = [run for run in runs if run.state.is_alive or not is_alive]
+    if not found:
+        screen.say(f"no skill of this desk runs as {agent.name}", "warn")
+    return found
+
+
+def edit_leash(screen: Agents) -> None:
+    """How free the agent is, or one of its skills: the leash that binds comes first."""
+    agent = screen.row_in_focus()
+    if agent is not None:
+        bound = leash_mode(agent, screen.state.supervision)
+        slug = "" if bound is None else bound.skill_slug
+        form = LeashForm(screen.state, screen.now, agent, skill_slug=slug)
+        screen.open_dialog(form, screen.give)
+
+
+def edit_budget(screen: Agents) -> None:
+    """What its skill may spend a day; without a skill, what the agent may."""
+    agent = screen.row_in_focus()
+    if agent is not None:
+        runs = screen.state.supervision.runs_of(agent.agent_id)
+        slug = runs[0].skill_slug if runs else ""
+        form = LeashForm(screen.state, screen.now, agent, skill_slug=slug, budget_first=True)
+        screen.open_dialog(form, screen.give)
+
+
+_GOVERNED: Final = (is_governed, can_change, has_row)
+
+ACTIONS: Final[tuple[ScreenAction[Agents], ...]] = (
+    ScreenAction("agents.open", open_agent),
+    ScreenAction("agents.pause", pause, requires=_GOVERNED),
+    ScreenAction("agents.claim", claim, requires=(*_GOVERNED, is_unclaimed)),
+    ScreenAction("agents.code", make_claim_code, requires=(*_GOVERNED, is_unclaimed)),
+    ScreenAction("agents.plan", choose_plan, requires=_GOVERNED),
+    ScreenAction(
+        "agents.new_plan", choose_plan_of_new, requires=(is_governed, can_change, knows_agents)
+    ),
+    ScreenAction("agents.key", replace_key, requires=_GOVERNED),
+    ScreenAction("agents.suspend", suspend, requires=_GOVERNED),
+    ScreenAction("agents.retire", retire, requires=(*_GOVERNED, is_retirable)),
+    ScreenAction("agents.start", start_skill, requires=(can_run_skills, knows_skills)),
+    ScreenAction("agents.install", install_skill, requires=(can_run_skills,)),
+    ScreenAction("agents.stop", stop_skills, requires=(can_change, has_row)),
+    ScreenAction("agents.again", restart_skill, requires=(can_change, has_row)),
+    ScreenAction("agents.detach", detach_skills, requires=(can_change, has_row)),
+    ScreenAction("agents.leash", edit_leash, requires=(can_change, has_row)),
+    ScreenAction("agents.budget", edit_budget, requires=(can_change, has_row)),
+    ScreenAction("agents.list", show_other),
+    ScreenAction("agents.pause_all", pause_all, requires=(is_governed, can_change)),
+    ScreenAction("agents.export", export),
+)

@@ -1,34 +1,47 @@
 """How free an agent is, or one of its skills: what it may do, from which size it asks, its day."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from rich.text import Text
-from textual import on
 from textual.binding import BindingType
-from textual.containers import Horizontal
-from textual.widget import Widget
 
 from service_tui.console import formats
-from service_tui.console.forms.form import Form
-from service_tui.console.forms.monitor_draft import read_number
-from service_tui.console.forms.order_draft import DraftError
+from service_tui.console.fields import (
+    DECIMALS_MAX,
+    Field,
+    figure_rule,
+    number,
+    parse_number,
+    seconds_rule,
+    write_number,
+)
+from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
 from service_tui.console.keys import bindings_of
-from service_tui.console.widgets.choice import Choice
-from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.console.widgets.words import Words
 from service_tui.desk.commands.agents import SetLeash
 from service_tui.desk.freshness import leashes_known
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.slices.fleet import LeashView
 from service_tui.desk.state import DeskState
-from service_tui.terms import LeashMode
+from service_tui.terms import LEASH_WAIT_MAX_S, LEASH_WAIT_MIN_S, LEASH_WAIT_S, LeashMode
 from service_tui.units import ONE, Micros, Timestamp, decimal
 
-MONEY_MAX: Final = 1_000_000
-WAIT_MIN_S: Final = 10
-WAIT_MAX_S: Final = 86_400
-WAIT_S: Final = 300
+MONEY_MAX: Final = Micros(1_000_000 * ONE)
+
+_WAIT: Final = seconds_rule(LEASH_WAIT_MIN_S, LEASH_WAIT_MAX_S)
+_THRESHOLD: Final = figure_rule("threshold", most=MONEY_MAX, beyond="the threshold is at least 0")
+_BUDGET: Final = figure_rule(
+    "budget", Micros(1), MONEY_MAX, beyond="the budget is above 0; empty for none"
+)
+
+
+def _parse_budget(text: str) -> Micros | None:
+    return parse_number(text, _BUDGET) if text.strip() else None
+
+
+THRESHOLD: Final = Field("leash-threshold", "asks above", number(_THRESHOLD))
+BUDGET: Final = Field("leash-budget", "a day", _parse_budget)
+WAIT: Final = Field("leash-wait", "waits, s", number(_WAIT))
 
 _MODES: Final = (LeashMode.OBSERVE, LeashMode.ASK, LeashMode.AUTO, None)
 _WORDS: Final = tuple("free" if mode is None else mode.value for mode in _MODES)
@@ -64,51 +77,23 @@ class LeashForm(Form[SetLeash]):
         self._whose = whose_of(state, agent)
         self._place = self._whose.index(skill_slug) if skill_slug in self._whose else 0
         self._mode = self._known_mode()
-        self._budget_first = budget_first
+        self.first = self._figures()
+        fields = (BUDGET, THRESHOLD, WAIT) if budget_first else (THRESHOLD, BUDGET, WAIT)
+        choices = (OptionsRow("leash-whose"), OptionsRow("leash-mode"))
+        self.body = ("form-question", *choices, *fields, "form-preview")
 
-    def parts(self) -> Iterator[Widget]:
-        """Whose leash, which one, and its figures."""
-        yield Words(id="form-question")
-        yield Choice(id="leash-whose")
-        yield Choice(id="leash-mode")
-        threshold, budget, wait = self._figures()
-        lines = [
-            ("leash-threshold", "asks above", threshold),
-            ("leash-budget", "a day", budget),
-            ("leash-wait", "waits, s", wait),
-        ]
-        if self._budget_first:
-            lines.insert(0, lines.pop(1))
-        for name, label, given in lines:
-            yield Horizontal(
-                Words(label, classes="label"),
-                PlainInput(given, compact=True, max_length=12, id=name, classes="number"),
-                classes="line",
-            )
-        yield Words(id="form-preview")
-
-    def judged(self) -> SetLeash | str:
-        """The leash that stands there, or what is against it."""
+    def validate(self) -> SetLeash:
+        """The leash that stands there."""
         slug = self._whose[self._place]
         if self._mode is None:
             return SetLeash(self._agent.agent_id, self._agent.name, None, skill_slug=slug)
-        try:
-            threshold = read_number(self.typed("leash-threshold"), "threshold")
-            wait = read_number(self.typed("leash-wait"), "seconds")
-            typed = self.typed("leash-budget").strip()
-            budget = read_number(typed, "budget") if typed else None
-        except DraftError as refused:
-            return str(refused)
-        wrong = _wrong(threshold, budget, wait)
-        if wrong:
-            return wrong
         return SetLeash(
             self._agent.agent_id,
             self._agent.name,
             self._mode,
-            threshold=Micros(round(threshold * ONE)),
-            budget=None if budget is None else Micros(round(budget * ONE)),
-            wait_s=int(wait),
+            threshold=self.read(THRESHOLD),
+            budget=self.read(BUDGET),
+            wait_s=self.read(WAIT) // ONE,
             skill_slug=slug,
         )
 
@@ -125,26 +110,35 @@ class LeashForm(Form[SetLeash]):
             return "It may then spend more of a day. Enter once more if that is meant."
         return ""
 
-    def preview(self, result: SetLeash | None) -> None:
+    def describe(self, result: SetLeash | None) -> Mapping[str, Shown]:
         """Whose leash it is, what stands now, and what the new one means."""
         known = self._known()
         none = "free" if leashes_known(self.state) else "not known yet, how free"
         now = none if known is None else known.mode.value
         spent = "" if known is None else f", {decimal(known.spent):,.2f} spent today"
-        head = Text.assemble(formats.plain(self._agent.name, 60), f": {now} now{spent}.")
-        self.query_one("#form-question", Words).tell(head)
-        names = tuple(slug or "all it does" for slug in self._whose)
-        self.query_one("#leash-whose", Choice).show(names, self._place)
-        self.query_one("#leash-mode", Choice).show(_WORDS, _MODES.index(self._mode))
-        words = "" if result is None else f"{result.in_words()}. "
+        words = "" if result is None else f"{result.describe()}. "
         reach = _SKILL_ONLY if self._whose[self._place] else ""
-        self.query_one("#form-preview", Words).tell(
-            Text(f"{words}{_MEANINGS[self._mode]}{reach}", "muted")
-        )
+        names = tuple(slug or "all it does" for slug in self._whose)
+        return {
+            "form-question": Text.assemble(
+                formats.plain(self._agent.name, 60), f": {now} now{spent}."
+            ),
+            "leash-whose": Chosen(names, self._place),
+            "leash-mode": Chosen(_WORDS, _MODES.index(self._mode)),
+            "form-preview": Text(f"{words}{_MEANINGS[self._mode]}{reach}", "muted"),
+        }
+
+    def choose(self, name: str, index: int) -> None:
+        """Take whose leash, or which."""
+        if name == "leash-whose":
+            self._take(index)
+        else:
+            self._mode = _MODES[index]
 
     def action_whose(self) -> None:
         """Take the leash of the next skill, or of the agent itself."""
         self._take((self._place + 1) % len(self._whose))
+        self.refresh_form()
 
     def action_mode(self) -> None:
         """Take the next leash."""
@@ -154,10 +148,8 @@ class LeashForm(Form[SetLeash]):
     def _take(self, place: int) -> None:
         self._place = place
         self._mode = self._known_mode()
-        names = ("leash-threshold", "leash-budget", "leash-wait")
-        for name, given in zip(names, self._figures(), strict=True):
-            self.write(name, given)
-        self.refresh_form()
+        for name, text in self._figures().items():
+            self.write(name, text)
 
     def _known(self) -> LeashView | None:
         return self.state.supervision.leash_of(self._agent.agent_id, self._whose[self._place])
@@ -166,33 +158,21 @@ class LeashForm(Form[SetLeash]):
         known = self._known()
         return LeashMode.ASK if known is None else known.mode
 
-    def _figures(self) -> tuple[str, str, str]:
+    def _figures(self) -> dict[str, str]:
         """Threshold, budget and deadline as they stand."""
         known = self._known()
         if known is None:
-            return "0", "", str(WAIT_S)
-        budget = "" if known.budget is None else f"{decimal(known.budget):.2f}"
-        return f"{decimal(known.threshold):.2f}", budget, str(known.wait_s)
-
-    @on(Choice.Asked)
-    def _choice_asked(self, event: Choice.Asked) -> None:
-        event.stop()
-        if event.choice.id == "leash-whose":
-            self._take(event.index)
-        else:
-            self._mode = _MODES[event.index]
-            self.refresh_form()
+            return {THRESHOLD.name: "0", BUDGET.name: "", WAIT.name: str(LEASH_WAIT_S)}
+        return {
+            THRESHOLD.name: _money(known.threshold),
+            BUDGET.name: "" if known.budget is None else _money(known.budget),
+            WAIT.name: str(known.wait_s),
+        }
 
 
-def _wrong(threshold: float, budget: float | None, wait: float) -> str:
-    """What is against these figures; empty when nothing is."""
-    if not 0 <= threshold <= MONEY_MAX:
-        return "the threshold is at least 0"
-    if budget is not None and not 0 < budget <= MONEY_MAX:
-        return "the budget is above 0; empty for none"
-    if not WAIT_MIN_S <= wait <= WAIT_MAX_S or wait != int(wait):
-        return "seconds: a whole number from 10 to 86,400"
-    return ""
+def _money(amount: Micros) -> str:
+    """As finely as it can be typed, so that what is not touched stays as it is."""
+    return write_number(amount, DECIMALS_MAX, at_least=2)
 
 
 def whose_of(state: DeskState, agent: AgentView) -> tuple[str, ...]:

@@ -1,129 +1,163 @@
-"""The market under the cursor, whole: chart, position, news, trades, rules."""
+"""What is told about one market: its figures, news, trades, rules and the own position."""
 
+from datetime import UTC
 from typing import Final
 
 from rich.text import Text
-from textual.timer import Timer
 
-from service_tui.console.freshness import of_world, world_now
-from service_tui.console.messages import CommandGiven
-from service_tui.console.parts import market_text
-from service_tui.console.widgets.detail_pane import DetailPane
-from service_tui.console.widgets.price_chart import NewsMark, PriceChart
-from service_tui.desk.commands.settings import WatchMarket
-from service_tui.desk.figures import price_points
-from service_tui.desk.slices.records import DetailView, MarketView, PositionView
+from service_tui.console import formats
+from service_tui.console.figures import Figure, figures, large, section
+from service_tui.console.freshness import if_none, is_private
+from service_tui.console.keys import cap
+from service_tui.console.screens.markets.filter import seconds_left
+from service_tui.desk.slices.records import (
+    DetailView,
+    MarketView,
+    NewsView,
+    PositionView,
+    TapeTradeView,
+    Topic,
+)
 from service_tui.desk.state import DeskState
-from service_tui.terms import Side
+from service_tui.terms import MarketStatus, Side
 from service_tui.units import Timestamp
 
-REST_S: Final = 0.12
-"""The cursor rests so long before the market under it is asked about."""
+QUESTION_MAX: Final = 300
+NEWS_MAX: Final = 8
+TRADES_MAX: Final = 12
+"""Lines of each that a pane shows; the newest come first."""
 
-RANGES: Final = {3_600: "1 h", 21_600: "6 h", 86_400: "24 h", 604_800: "7 d", 0: "all"}
-"""Spans of the chart in seconds; 0 is the market's whole life."""
+TWO_ACROSS: Final = 52
+"""Cells from which figures of a position stand two a line."""
 
-
-class MarketPane(DetailPane):
-    """Shows one market, and asks for its detail. Never shows the detail of another."""
-
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own word
-        self._prices = PriceChart(empty=market_text.ON_ITS_WAY)
-        super().__init__(self._prices, id=id)
-        self._span_s = 86_400
-        self._market_id: str | None = None
-        self._watched: tuple[str, int] | None = None
-        self._resting: Timer | None = None
-        self._charted: object = None
-        self._clock = ""
-
-    def next_range(self) -> None:
-        """Span the next range, and ask for it at once."""
-        spans = list(RANGES)
-        self._span_s = spans[(spans.index(self._span_s) + 1) % len(spans)]
-        self._ask()
-
-    def release(self) -> None:
-        """Ask for nothing any more."""
-        if self._resting is not None:
-            self._resting.stop()
-            self._resting = None
-        if self._watched is not None:
-            self._watched = None
-            self.post_message(CommandGiven(WatchMarket(None)))
-
-    def tells(self, market_id: str) -> bool:
-        """Whether it is this market that stands here."""
-        return market_id == self._market_id and self._charted is not None
-
-    def show_market(self, market: MarketView | None, state: DeskState, now: Timestamp) -> None:
-        """Show this market as the state knows it, at wall time `now`; None: none is in focus."""
-        self._aim(None if market is None else market.market_id)
-        if market is None:
-            self._charted = None
-            self._prices.show((), empty="")
-            self.show(Text("no market is highlighted", "muted"), Text(), Text())
-            return
-        found = state.detail
-        detail = found if found is not None and found.market_id == market.market_id else None
-        held = state.held(market.market_id)
-        width, world = self.text_width, world_now(state, now)
-        self._clock = of_world(state)
-        self._show_prices(market, detail, held, world)
-        self.show(
-            market_text.headline(market, world, width),
-            market_text.holdings(state, market.market_id, width),
-            Text("\n\n").join((
-                market_text.news(detail, world, self._clock),
-                market_text.trades(detail, world, width, self._clock),
-                market_text.rules(market, detail, width, self._clock),
-            )),
-        )
-
-    def _aim(self, market_id: str | None) -> None:
-        """Ask about a market once the cursor has rested on it."""
-        if market_id == self._market_id and (self._watched is not None or self._resting):
-            return
-        self._market_id = market_id
-        if self._resting is not None:
-            self._resting.stop()
-        self._resting = self.set_timer(REST_S, self._ask)
-
-    def _ask(self) -> None:
-        self._resting = None
-        if self._market_id is None or (self._market_id, self._span_s) == self._watched:
-            return
-        self._watched = (self._market_id, self._span_s)
-        self.post_message(CommandGiven(WatchMarket(self._market_id, self._span_s)))
-
-    def _show_prices(
-        self,
-        market: MarketView,
-        detail: DetailView | None,
-        held: tuple[PositionView, ...],
-        world: Timestamp,
-    ) -> None:
-        entry, asked = _entry(held), RANGES[self._span_s]
-        charted = (market.market_id, market.price, detail, entry, asked)
-        if charted == self._charted:
-            return
-        self._charted = charted
-        if detail is None:
-            self._prices.show((), title=f"YES, {asked}", empty=market_text.ON_ITS_WAY)
-            return
-        late = "" if detail.span_s == self._span_s else f"; {asked} {market_text.ON_ITS_WAY}"
-        self._prices.show(
-            # The line ends in the price that the headline says.
-            price_points(market, detail, world),
-            entry=entry,
-            news=[NewsMark(n.at, n.headline, n.price_after >= n.price_before) for n in detail.news],
-            title=f"YES, {RANGES.get(detail.span_s, 'all')}{self._clock}{late}",
-            empty="not available" if detail.problem else "no prices yet",
-        )
+ON_ITS_WAY: Final = "on its way …"
+_NOT_TOLD: Final = Text("not told", "muted")
 
 
-def _entry(held: tuple[PositionView, ...]) -> float | None:
-    """The average entry as a price of YES, which the chart draws; None without one position."""
-    if len(held) != 1 or held[0].average is None:
-        return None
-    return held[0].average if held[0].side is Side.YES else 1.0 - held[0].average
+def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
+    """The question whole, the price large, and beside it what it did and what is left.
+
+    Returns:
+        Lines of at most `width` cells but for the question; 0 where there is room for all.
+    """
+    price = formats.price(market.price).plain
+    change = Text.assemble(
+        ("YES", "bold yes"), "  ", formats.points(market.change), (" pt in 24 h", "muted")
+    )
+    other = Text.assemble(("NO", "no"), "   ", formats.price(1.0 - market.price))
+    left = ends_in(market, now, worded=True)
+    return Text.assemble(
+        (formats.plain(market.question, QUESTION_MAX).plain, "bold"),
+        "\n",
+        large(price, "yes", (change, other, left), width),
+    )
+
+
+def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text:
+    """What is left of a market's time, or what became of it. `now` is the world's time."""
+    if market.status is MarketStatus.RESOLVED:
+        known = {True: ("YES", "yes"), False: ("NO", "no"), None: ("over", "muted")}
+        word, ink = known[market.outcome]
+        return Text.assemble(("resolved " if worded else "", "muted"), (word, ink))
+    left = seconds_left(market, now)
+    if market.status is MarketStatus.CLOSED or (left is not None and left <= 0):
+        return Text("closed, outcome awaited" if worded else "awaited", "muted")
+    if left is None:
+        return Text(formats.NOT_KNOWN, "muted")
+    return Text(f"ends in {formats.duration(left)}" if worded else formats.duration(left))
+
+
+def holdings(state: DeskState, market_id: str, width: int) -> Text:
+    """The own position in a market: what it cost, is marked at, and would bring now."""
+    held, masked = state.held(market_id), is_private(state)
+    if not held:
+        said = if_none(state, f"none here; {cap('markets.buy')} buys", Topic.POSITIONS)
+        return section("position", Text(said, "muted"))
+    across = 2 if width >= TWO_ACROSS else 1
+    blocks = [
+        figures(_position_figures(each, masked=masked), across=across, width=width) for each in held
+    ]
+    return section("position", Text("\n").join(blocks))
+
+
+def news(detail: DetailView | None, now: Timestamp, clock: str = "") -> Text:
+    """What happened and what it did to the price of YES, newest first; `clock` names its time."""
+    title = f"news{clock}"
+    if detail is None:
+        return section(title, Text(ON_ITS_WAY, "muted"))
+    if detail.problem:
+        return section(title, Text(f"not available: {detail.problem}", "warn"))
+    lines = [_news_line(each, now) for each in detail.news[:NEWS_MAX]]
+    return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
+
+
+def trades(detail: DetailView | None, now: Timestamp, width: int, clock: str = "") -> Text:
+    """The last trades of anybody, newest first; `clock` names their time."""
+    title = f"trades{clock}"
+    if detail is None:
+        return section(title, Text(ON_ITS_WAY, "muted"))
+    if detail.problem:
+        return section(title, Text("not available", "muted"))
+    lines = [_trade_line(each, now, width) for each in detail.trades[:TRADES_MAX]]
+    return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
+
+
+def rules(market: MarketView, detail: DetailView | None, width: int, clock: str = "") -> Text:
+    """When and how the market resolves, and what it is made of."""
+    told = market.criteria or (detail.criteria if detail is not None else "")
+    unknown = "not available" if detail is not None and detail.problem else "no criteria given"
+    shown = Text(told) if told else Text(ON_ITS_WAY if detail is None else unknown, "muted")
+    facts: tuple[Figure, ...] = (
+        ("resolves, UTC", formats.date_time(market.resolves_at, UTC)),
+        ("resolves, local", formats.date_time(market.resolves_at)),
+        ("volume 24 h, $SIM", formats.money(market.volume)),
+        ("liquidity b, $SIM", formats.money(market.liquidity)),
+        ("category", formats.plain(market.category)),
+        ("trades on", Text(", ".join(market.venues)) if market.venues else _NOT_TOLD),
+        ("status", Text(market.status.value)),
+    )
+    return Text("\n\n").join((
+        section("resolution", shown),
+        section(f"market{clock}", figures(facts, across=1, width=width)),
+        Text(market.market_id, "muted"),
+    ))
+
+
+def _position_figures(held: PositionView, *, masked: bool) -> tuple[Figure, ...]:
+    side = Text(held.side.value.upper(), "yes" if held.side is Side.YES else "no")
+    percent = Text() if masked else Text.assemble(" ", formats.percent_change(held.pnl_pct))
+    return (
+        ("side", side),
+        ("shares", formats.shares(held.shares, masked=masked)),
+        ("average", formats.price(held.average)),
+        ("mark", formats.price(held.mark_price)),
+        ("mark value", formats.money(held.mark_value, masked=masked)),
+        ("exit value", formats.money(held.exit_value, masked=masked)),
+        ("unrealized", Text.assemble(formats.pnl(held.unrealized, masked=masked), percent)),
+        ("realized", formats.pnl(held.realized, masked=masked)),
+    )
+
+
+def _news_line(told: NewsView, now: Timestamp) -> Text:
+    rises = told.price_after >= told.price_before
+    return Text.assemble(
+        (f"{formats.age(told.at, now).plain:>4}  ", "muted"),
+        formats.price(told.price_before),
+        " → ",
+        formats.price(told.price_after),
+        (" ▲ " if rises else " ▼ ", "profit" if rises else "loss"),
+        formats.plain(told.headline),
+    )
+
+
+def _trade_line(trade: TapeTradeView, now: Timestamp, width: int) -> Text:
+    line = Text.assemble(
+        (f"{formats.age(trade.at, now).plain:>4}  ", "muted"),
+        f"{trade.action.value:<4} ",
+        (f"{trade.side.value.upper():<3}", "yes" if trade.side is Side.YES else "no"),
+        f"{formats.shares(trade.shares).plain:>9}  ",
+        formats.price(trade.price, aligned=True),
+        ("  " + formats.plain(trade.trader, 24).plain, "muted"),
+    )
+    line.truncate(width, overflow="ellipsis")
+    return line

@@ -1,23 +1,39 @@
-"""What a person does with monitors and alerts: set, change, remove, exit, undo."""
+"""What a person does with monitors and alerts: set, change, remove, exit, undo.
+
+Guarding asks nothing. What sells, or touches many, asks first. `ACTIONS`, at the end, is the list.
+"""
 
 from collections.abc import Sequence
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeAlias
 
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.exit_estimate import guarded
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.monitor_draft import Change, why_not_set
-from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap, with_keys
-from service_tui.console.messages import GoTo, Said
-from service_tui.console.parts.monitor_text import removed_words
-from service_tui.console.parts.panes import ListsScreen
-from service_tui.console.parts.risk_rows import RiskRow
-from service_tui.console.parts.rows import NO_ROW, why_not_changed
-from service_tui.console.screens.monitors.many_form import MonitorMany
+from service_tui.console.parts.shared_actions import (
+    can_change,
+    can_sell,
+    can_undo,
+    has_row,
+    mark,
+    next_table,
+    no_market_reason,
+    open_market,
+    open_monitor,
+    open_price_alert,
+    open_ticket,
+    undo,
+)
+from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.screens.monitors.detail import removed_text
+from service_tui.console.screens.monitors.forms import MonitorMany
+from service_tui.console.screens.monitors.table import RiskRow
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.command import Command
 from service_tui.desk.commands.risk import (
     ExitAlert,
@@ -30,196 +46,141 @@ from service_tui.desk.commands.risk import (
 from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, PriceAlertView
 from service_tui.terms import Action, Mode, Venue, counted
 
-Part = TypeVar("Part")
+RiskScreen: TypeAlias = TableScreen[RiskRow]
 
-_CHANGES: Final = frozenset({"edit", "edit_all", "remove", "price_alert", "undo"})
-_ON_A_ROW: Final = frozenset({"exit", "price_alert", "open_market"})
-_ON_MARKED: Final = frozenset({"edit", "edit_all", "remove", "mark"})
-_NO_MONITOR: Final = "only monitors have a stop and a target: {monitors.list} shows them"
-_STAYS: Final = "this is history: it stays"
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 
-
-class MonitorActs(ListsScreen[Part, RiskRow], Generic[Part]):
-    """Guarding asks nothing, what sells or touches many is asked first; `u` takes back."""
-
-    def why_not(self, action: str) -> str:
-        """Why a key does nothing here."""
-        if action in _CHANGES and (why := why_not_changed(self.state)):
-            return why
-        if action == "undo":
-            return "" if self.undone else "nothing was set or removed here"
-        row = self.table.selected()
-        if row is None and self.table.order.marked and action in _ON_MARKED:
-            return ""
-        if action in _ON_A_ROW | _ON_MARKED and (why := _why_not_on(action, row)):
-            return why
-        return super().why_not(action)
-
-    def action_edit(self) -> None:
-        """Change the stop and target of the monitor that is highlighted, or of those marked."""
-        if self.is_refused("edit"):
-            return
-        rows = _monitors(self.table.selected_or_marked())
-        if len(rows) > 1:
-            self._edit_many(rows)
-        elif rows:
-            self.open_monitor(rows[0])
-        else:
-            self.row_in_focus()
-
-    def action_edit_all(self) -> None:
-        """Change the stop and target of all monitors that are shown."""
-        if not self.is_refused("edit_all"):
-            order = self.table.order
-            self._edit_many(_monitors([order[place] for place in range(len(order))]))
-
-    def action_remove(self) -> None:
-        """Guard what is highlighted or marked no longer, or forget a price alert."""
-        if self.is_refused("remove"):
-            return
-        rows = self.table.selected_or_marked()
-        monitors = _monitors(rows)
-        if len(monitors) > 1:
-            self._remove_many(monitors)
-        elif monitors:
-            self._remove(monitors)
-        else:
-            for row in rows:
-                if isinstance(row, PriceAlertView):
-                    self._forget(row)
-        if not rows:
-            self.row_in_focus()
-
-    def action_exit(self) -> None:
-        """Sell the position that is highlighted, or exit for its alert now."""
-        if self.is_refused("exit"):
-            return
-        row = self.row_in_focus()
-        if isinstance(row, AlertView):
-            self._ask_exit(row)
-        elif isinstance(row, MonitorView):
-            market = self.state.markets.get(row.market_id)
-            if market is None:
-                self.post_message(
-                    Said(
-                        f"its market is not in the list now: {cap('app.refresh')} asks again",
-                        "warn",
-                    )
-                )
-            else:
-                self.open_ticket(market, row.side, Action.SELL, row.venue)
-
-    def action_price_alert(self) -> None:
-        """Tell when a price of the market that is highlighted is there."""
-        row = None if self.is_refused("price_alert") else self.row_in_focus()
-        if row is not None:
-            self.open_price_alert(row.market_id, row.side)
-
-    def action_open_market(self) -> None:
-        """Show the market of the row that is highlighted."""
-        row = self.row_in_focus()
-        if row is not None:
-            self.post_message(GoTo("markets", row.market_id))
-
-    def give_change(self, change: Change) -> None:
-        """Set one monitor; what it was before can be brought back."""
-        self.undone = (_before(change.monitor),)
-        super().give_change(change)
-
-    def _edit_many(self, rows: tuple[MonitorView, ...]) -> None:
-        able = [row for row in rows if not why_not_set(row)]
-        if not able:
-            self.post_message(Said("none of them can be set: closed, exiting or not held", "warn"))
-            return
-
-        def filled(changes: tuple[Change, ...] | None) -> None:
-            if changes is not None:
-                self.undone = _all_before([change.monitor for change in changes])
-                self.give(SetMonitors(tuple(change.command for change in changes)))
-                self.table.clear_marks()
-
-        self._app().push_screen(MonitorMany(self.state, self.now, rows), filled)
-
-    def _remove_many(self, rows: tuple[MonitorView, ...]) -> None:
-        body = Text(
-            f"Nothing guards or sells {counted(len(rows), 'position')} then. "
-            f"{cap('monitors.undo')} undoes it.\n"
-        )
-        lines = tuple(
-            Text.assemble(
-                formats.side(row.side),
-                f" {formats.plain(row.question, 60).plain}",
-                (f"\n    {removed_words(row)}", "muted"),
-            )
-            for row in rows
-        )
-
-        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-            if confirmed:
-                self._remove(rows)
-                self.table.clear_marks()
-
-        question = Question("Remove these monitors?", body, "remove")
-        self._app().push_screen(ConfirmMany(question, lines), answered)
-
-    def _remove(self, rows: tuple[MonitorView, ...]) -> None:
-        self.undone = _all_before(rows)
-        for row in rows:
-            self.give(RemoveMonitor(row.market_id, row.side, row.venue, row.question))
-
-    def _forget(self, row: PriceAlertView) -> None:
-        again = SetPriceAlert(row.market_id, row.side, row.condition, row.threshold, row.question)
-        self.undone = (again,) if row.is_open else ()
-        self.give(RemovePriceAlert(row.alert_id))
-
-    def _ask_exit(self, alert: AlertView) -> None:
-        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-            if confirmed:
-                self.give(ExitAlert(alert.alert_id))
-
-        question = Question("Exit now?", self._exit_words(alert), "exit")
-        self._app().push_screen(Confirm(question), answered)
-
-    def _exit_words(self, alert: AlertView) -> Text:
-        """Object, side, shares, price, proceeds, wallet, venue, mode, and what happens next."""
-        masked, held = is_private(self.state), guarded(self.state, alert.holding)
-        brings = formats.money(None if held is None else held.exit_value, masked=masked)
-        mode = self.state.service.mode if alert.venue is Venue.SIM else Mode.LIVE
-        wallet = "the service signs" if alert.managed else "this desk signs"
-        return Text.assemble(
-            (formats.plain(alert.question, 200).plain, "bold"),
-            "\n\nSell all ",
-            formats.shares(alert.shares, masked=masked),
-            " ",
-            formats.side(alert.side),
-            " at the market, without a price bound: about ",
-            brings,
-            " $ as the price stands, ",
-            formats.price(None if held is None else held.mark),
-            ".\n",
-            (mode.value, f"bold {mode.value.lower()}"),
-            f" {_MODES[mode]} on {alert.venue.value}, {wallet}.\n\n",
-            (f"It is sent once. Its end stands in the blotter ({cap('app.blotter')}); ", "muted"),
-            ("the monitor goes with it.", "muted"),
-        )
+# -- requirements -------------------------------------------------------------------------------
 
 
-def _why_not_on(action: str, row: RiskRow | None) -> str:  # noqa: PLR0911 - a table
-    """Why an action does not apply to a row; empty when it does."""
-    match action, row:
-        case _, None:
+def is_on_monitors(screen: RiskScreen) -> str:
+    """The highlighted row is a monitor, or rows are marked."""
+    row = screen.selected()
+    if row is None:
+        return "" if screen.table.order.marked else NO_ROW
+    if isinstance(row, MonitorView):
+        return ""
+    return with_keys("only monitors have a stop and a target: {monitors.list} shows them")
+
+
+def is_removable(screen: RiskScreen) -> str:
+    """The highlighted row is no history, or rows are marked."""
+    row = screen.selected()
+    if row is None:
+        return "" if screen.table.order.marked else NO_ROW
+    return "this is history: it stays" if isinstance(row, AlertView | ExitView) else ""
+
+
+def is_exitable(screen: RiskScreen) -> str:
+    """The highlighted row is a position, or an alert whose exit has no end yet."""
+    match screen.selected():
+        case None:
             return NO_ROW
-        case "edit" | "edit_all" | "mark", AlertView() | ExitView() | PriceAlertView():
-            return with_keys(_NO_MONITOR)
-        case "remove", AlertView() | ExitView():
-            return _STAYS
-        case "exit", ExitView() | PriceAlertView():
+        case ExitView() | PriceAlertView():
             return "there is nothing to sell here"
-        case "exit", AlertView() if not row.state.is_open:
-            return f"its exit is {row.state.value}: nothing is left to do"
+        case AlertView(state=state) if not state.is_open:
+            return f"its exit is {state.value}: nothing is left to do"
         case _:
             return ""
+
+
+# -- set and change -----------------------------------------------------------------------------
+
+
+def edit(screen: RiskScreen) -> None:
+    """Change the stop and target of the monitor that is highlighted, or of those marked."""
+    rows = _monitors(screen.table.selected_or_marked())
+    if len(rows) > 1:
+        _edit_many(screen, rows)
+    elif rows:
+        open_monitor(screen, rows[0], lambda change: _set(screen, change))
+    else:
+        screen.row_in_focus()
+
+
+def edit_all(screen: RiskScreen) -> None:
+    """Change the stop and target of all monitors that are shown."""
+    order = screen.table.order
+    _edit_many(screen, _monitors([order[place] for place in range(len(order))]))
+
+
+def add_price_alert(screen: RiskScreen) -> None:
+    """Tell when a price of the market of the highlighted row is there."""
+    row = screen.row_in_focus()
+    if row is not None:
+        open_price_alert(screen, row.market_id, row.side)
+
+
+def _set(screen: RiskScreen, change: Change) -> None:
+    screen.take_back = (_before(change.monitor),)
+    screen.give(change.command)
+
+
+def _edit_many(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
+    if all(why_not_set(row) for row in rows):
+        screen.say("none of them can be set: closed, exiting or not held", "warn")
+        return
+
+    def filled(changes: tuple[Change, ...]) -> None:
+        screen.take_back = _all_before([change.monitor for change in changes])
+        screen.give(SetMonitors(tuple(change.command for change in changes)))
+        screen.table.clear_marks()
+
+    screen.open_dialog(MonitorMany(screen.state, screen.now, rows), filled)
+
+
+# -- remove -------------------------------------------------------------------------------------
+
+
+def remove(screen: RiskScreen) -> None:
+    """Guard what is highlighted or marked no longer, or forget a price alert."""
+    rows = screen.table.selected_or_marked()
+    monitors = _monitors(rows)
+    if len(monitors) > 1:
+        _ask_to_remove(screen, monitors)
+    elif monitors:
+        _remove(screen, monitors)
+    else:
+        for row in rows:
+            if isinstance(row, PriceAlertView):
+                _remove_price_alert(screen, row)
+    if not rows:
+        screen.row_in_focus()
+
+
+def _ask_to_remove(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
+    body = Text(
+        f"Nothing guards or sells {counted(len(rows), 'position')} then. "
+        f"{cap('monitors.undo')} undoes it.\n"
+    )
+    lines = tuple(
+        Text.assemble(
+            formats.side(row.side),
+            f" {formats.plain(row.question, 60).plain}",
+            (f"\n    {removed_text(row)}", "muted"),
+        )
+        for row in rows
+    )
+
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            _remove(screen, rows)
+            screen.table.clear_marks()
+
+    question = Question("Remove these monitors?", body, "remove")
+    screen.open_dialog(ConfirmMany(question, lines), answered)
+
+
+def _remove(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
+    screen.take_back = _all_before(rows)
+    for row in rows:
+        screen.give(RemoveMonitor(row.market_id, row.side, row.venue, row.question))
+
+
+def _remove_price_alert(screen: RiskScreen, row: PriceAlertView) -> None:
+    again = SetPriceAlert(row.market_id, row.side, row.condition, row.threshold, row.question)
+    screen.take_back = (again,) if row.is_open else ()
+    screen.give(RemovePriceAlert(row.alert_id))
 
 
 def _monitors(rows: Sequence[RiskRow]) -> tuple[MonitorView, ...]:
@@ -238,3 +199,65 @@ def _before(row: MonitorView) -> Command:
 def _all_before(rows: Sequence[MonitorView]) -> tuple[Command, ...]:
     orders = tuple(order for row in rows if isinstance(order := _before(row), SetMonitor))
     return (SetMonitors(orders),) if len(orders) > 1 else orders
+
+
+# -- exit ---------------------------------------------------------------------------------------
+
+
+def exit_row(screen: RiskScreen) -> None:
+    """Sell the position that is highlighted, or exit for its alert now."""
+    row = screen.row_in_focus()
+    if isinstance(row, AlertView):
+        _ask_to_exit(screen, row)
+    elif isinstance(row, MonitorView):
+        market = screen.state.markets.get(row.market_id)
+        if market is None:
+            screen.say(no_market_reason(), "warn")
+        else:
+            open_ticket(screen, market, row.side, Action.SELL, row.venue)
+
+
+def _ask_to_exit(screen: RiskScreen, alert: AlertView) -> None:
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            screen.give(ExitAlert(alert.alert_id))
+
+    question = Question("Exit now?", exit_question(alert, screen.view), "exit")
+    screen.open_dialog(Confirm(question), answered)
+
+
+def exit_question(alert: AlertView, view: ViewContext) -> Text:
+    """Object, side, shares, price, proceeds, wallet, venue, mode, and what happens next."""
+    held = guarded(view.state, alert.holding)
+    brings = view.money(None if held is None else held.exit_value)
+    mode = view.state.service.mode if alert.venue is Venue.SIM else Mode.LIVE
+    wallet = "the service signs" if alert.managed else "this desk signs"
+    return Text.assemble(
+        (formats.plain(alert.question, 200).plain, "bold"),
+        "\n\nSell all ",
+        view.shares(alert.shares),
+        " ",
+        formats.side(alert.side),
+        " at the market, without a price bound: about ",
+        brings,
+        " $ as the price stands, ",
+        formats.price(None if held is None else held.mark),
+        ".\n",
+        (mode.value, f"bold {mode.value.lower()}"),
+        f" {_MODES[mode]} on {alert.venue.value}, {wallet}.\n\n",
+        (f"It is sent once. Its end stands in the blotter ({cap('app.blotter')}); ", "muted"),
+        ("the monitor goes with it.", "muted"),
+    )
+
+
+ACTIONS: Final[tuple[ScreenAction[RiskScreen], ...]] = (
+    ScreenAction("monitors.edit", edit, requires=(can_change, is_on_monitors)),
+    ScreenAction("monitors.all", edit_all, requires=(can_change, is_on_monitors)),
+    ScreenAction("monitors.mark", mark, requires=(is_on_monitors,)),
+    ScreenAction("monitors.exit", exit_row, requires=(is_exitable, can_sell)),
+    ScreenAction("monitors.remove", remove, requires=(can_change, is_removable)),
+    ScreenAction("monitors.undo", undo, requires=(can_change, can_undo)),
+    ScreenAction("monitors.alert", add_price_alert, requires=(can_change, has_row)),
+    ScreenAction("monitors.list", next_table),
+    ScreenAction("monitors.market", open_market, requires=(has_row,)),
+)

@@ -1,28 +1,41 @@
-"""What a person does with signals and wallets: mirror, dismiss, follow, authorise, undo."""
+"""What a person does with signals and wallets: mirror, dismiss, follow, authorise, undo.
+
+Stopping asks nothing; mirroring shows what it buys, `auto` what it may spend. `ACTIONS`, at the
+end, is the list.
+"""
 
 from collections.abc import Sequence
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeAlias
 
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
-from service_tui.console.forms.mirror_quote import Preview
-from service_tui.console.freshness import is_private
-from service_tui.console.keys import with_keys
-from service_tui.console.messages import GoTo, Said
-from service_tui.console.parts.panes import ListsScreen
-from service_tui.console.parts.reactor_words import (
-    auto_words,
-    many_words,
-    mirror_line,
-    run_words,
-    why_not_mirrored,
-    why_not_watched,
+from service_tui.console.freshness import why_not_traded
+from service_tui.console.keys import cap, with_keys
+from service_tui.console.parts.shared_actions import (
+    can_change,
+    has_row,
+    mark,
+    next_table,
+    open_market,
+    undo,
 )
-from service_tui.console.parts.rows import NO_ROW, why_not_changed
-from service_tui.console.screens.reactor.rows import ReactorRow
+from service_tui.console.parts.table_screen import Only, TableScreen
+from service_tui.console.screens.reactor.feed import STATES, FeedFilter, FeedLine
+from service_tui.console.screens.reactor.forms import (
+    ChoosePolicy,
+    FollowForm,
+    LabelForm,
+    NamedWallet,
+    ReactorForm,
+    reverse,
+)
+from service_tui.console.screens.reactor.mirror import MODES, MirrorForm, SignalPane
+from service_tui.console.screens.reactor.table import FEED, TABLES, ReactorRow, wallet_name
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.reactor import (
     DismissSignal,
     FollowWallet,
@@ -33,282 +46,417 @@ from service_tui.desk.commands.reactor import (
     SetWalletPolicy,
     UnfollowWallet,
 )
-from service_tui.desk.slices.reactor import Policy, SignalState, SignalView, WalletView
-from service_tui.terms import Mode
+from service_tui.desk.slices.reactor import Policy, SignalState, SignalView, SourceWalletView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Mode, counted
+from service_tui.units import Micros, Timestamp
 
-Part = TypeVar("Part")
+Reactor: TypeAlias = TableScreen[ReactorRow]
 
-_CHANGES: Final = frozenset({
-    "dismiss",
-    "follow",
-    "edit",
-    "policy",
-    "config",
-    "run",
-    "reset",
-    "undo",
-})
-_ON_A_ROW: Final = frozenset({
-    "mirror",
-    "mirror_all",
-    "dismiss",
-    "edit",
-    "policy",
-    "only_wallet",
-    "open_market",
-    "mark",
-})
-_ON_A_SIGNAL: Final = frozenset({"mirror", "open_market", "mark"})
-_NO_SIGNAL: Final = "only signals are: {reactor.list} shows the feed"
+_ENDED: Final = {
+    SignalState.MIRRORING: "its mirror is under way",
+    SignalState.MIRRORED: "it is mirrored already",
+    SignalState.FAILED: "its mirror failed: a signal is never sent twice",
+    SignalState.UNKNOWN: "its mirror was sent and had no answer: it is never sent twice",
+}
+
+# -- requirements -------------------------------------------------------------------------------
 
 
-class ReactorActs(ListsScreen[Part, ReactorRow], Generic[Part]):
-    """Stopping asks nothing; mirroring shows what it buys, `auto` what it may spend."""
+def why_not_mirrored(  # noqa: PLR0911 - a table
+    state: DeskState, signal: SignalView, now: Timestamp
+) -> str:
+    """Why a signal cannot be mirrored, in one sentence; empty when it can."""
+    if why := why_not_traded(state, (), now):
+        return why
+    if state.halted_since is not None:
+        return f"trading is halted: mirrors wait for the word RESUME ({cap('app.halt')})"
+    if state.limits is not None and state.limits.paused:
+        return "trading is paused: mirrors wait until it is resumed"
+    if signal.state in _ENDED:
+        return _ENDED[signal.state]
+    if signal.left_s(now) <= 0:
+        return "its time has passed: a signal is mirrored before it expires"
+    if not signal.can_mirror(now):
+        return "it was skipped after it was tried: a signal is never sent twice"
+    if state.reactor.breaker.is_paused(now):
+        return f"the breaker is open: {cap('reactor.reset')} resets it"
+    return ""
 
-    preview: Preview
 
-    def why_not(self, action: str) -> str:  # noqa: PLR0911 - a table
-        """Why a key does nothing here."""
-        if action in _CHANGES and (why := why_not_changed(self.state)):
-            return why
-        if action == "undo":
-            return "" if self.undone else "nothing was changed here; a mirror cannot be undone"
-        if action in {"follow", "config", "run"} and (why := why_not_watched(self.state)):
-            return why
-        if action == "reset":
-            is_open = self.state.reactor.breaker.is_paused(self.now)
-            return "" if is_open else "the breaker is closed: there is nothing to reset"
-        if action in _ON_A_ROW and (why := self._why_not_on(action)):
-            return why
-        return super().why_not(action)
+def is_signal(screen: Reactor) -> str:
+    """The highlighted row is a signal."""
+    row = screen.selected()
+    if row is None:
+        return NO_ROW
+    if isinstance(row, SignalView):
+        return ""
+    return with_keys("only signals are: {reactor.list} shows the feed")
 
-    def action_mirror(self) -> None:
-        """Mirror the signal that is highlighted, or those that are marked."""
-        if self.is_refused("mirror"):
-            return
-        signals = _signals(self.table.selected_or_marked())
-        if len(signals) > 1:
-            self._ask_many(signals, "Mirror these signals?")
-        elif signals:
-            self._mirror(signals[0])
-        else:
-            self.row_in_focus()
 
-    def action_mirror_all(self) -> None:
-        """Mirror every signal that waits from the wallet that is highlighted."""
-        if self.is_refused("mirror_all"):
-            return
-        row = self.row_in_focus()
-        if row is not None:
-            name = self.state.reactor.wallet(_wallet_of(row)).short
-            self._ask_many(self._waiting_of(_wallet_of(row)), f"Mirror all of {name}?")
+def is_signal_or_marked(screen: Reactor) -> str:
+    """The highlighted row is a signal, or rows are marked."""
+    return "" if screen.table.order.marked else is_signal(screen)
 
-    def action_dismiss(self) -> None:
-        """Dismiss the signals that are highlighted or marked; follow a wallet no longer."""
-        if self.is_refused("dismiss"):
-            return
-        rows = self.table.selected_or_marked()
-        for row in rows:
-            if isinstance(row, WalletView):
-                self._unfollow(row)
-            elif row.state is SignalState.PENDING:
-                self.give(DismissSignal(row.signal_id))
-        self.table.clear_marks()
-        if not rows:
-            self.row_in_focus()
 
-    def action_follow(self) -> None:
-        """Follow another wallet; one that is highlighted and not followed is offered first."""
-        if self.is_refused("follow"):
-            return
-        from service_tui.console.screens.reactor.wallet_form import (  # noqa: PLC0415 - not in the first frame
-            FollowForm,
-            Named,
-        )
+def is_mirrorable(screen: Reactor) -> str:
+    """The highlighted signal can be mirrored, or rows are marked."""
+    row = screen.selected()
+    if screen.table.order.marked or not isinstance(row, SignalView):
+        return ""
+    return why_not_mirrored(screen.state, row, screen.now)
 
-        def filled(named: Named | None) -> None:
-            if named is None:
-                return
-            self.give(FollowWallet(named.address, named.label))
-            self.undone = (UnfollowWallet(named.address, named.label),)
 
-        row = self.table.selected()
-        offered = row.address if isinstance(row, WalletView) and not row.is_followed else ""
-        self._app().push_screen(FollowForm(self.state, self.now, offered), filled)
+def has_waiting(screen: Reactor) -> str:
+    """A signal of the highlighted wallet waits."""
+    row = screen.selected()
+    return "" if row is not None and _waiting_of(screen, row) else "none of its signals waits"
 
-    def action_edit(self) -> None:
-        """Name the wallet that is highlighted, or that of the signal."""
-        row = None if self.is_refused("edit") else self.row_in_focus()
-        if row is None:
-            return
-        from service_tui.console.screens.reactor.wallet_form import (  # noqa: PLC0415 - not in the first frame
-            LabelForm,
-            Named,
-        )
 
-        wallet = self.state.reactor.wallet(_wallet_of(row))
-        chosen = self.state.reactor.choices.get(wallet.address)
-        before = LabelWallet(wallet.address, "" if chosen is None else chosen.label)
-
-        def filled(named: Named | None) -> None:
-            if named is not None:
-                self.give(LabelWallet(named.address, named.label))
-                self.undone = (before,)
-
-        self._app().push_screen(LabelForm(self.state, self.now, wallet), filled)
-
-    def action_policy(self) -> None:
-        """Choose what is done with the signals of the wallet that is highlighted."""
-        row = None if self.is_refused("policy") else self.row_in_focus()
-        if row is None:
-            return
-        from service_tui.console.screens.reactor.choose_policy import (  # noqa: PLC0415 - not in the first frame
-            ChoosePolicy,
-        )
-
-        wallet = self.state.reactor.wallet(_wallet_of(row))
-
-        def chosen(policy: Policy | None) -> None:
-            if policy is not None and policy is not wallet.policy:
-                self.give(SetWalletPolicy(wallet.address, policy, wallet.label))
-                # To be asked again, or not at all, spends nothing: only that can be brought back.
-                back = SetWalletPolicy(wallet.address, wallet.policy, wallet.label)
-                self.undone = () if wallet.policy is Policy.AUTO else (back,)
-
-        name = formats.plain(wallet.short, 32).plain
-        dialog = ChoosePolicy(name, wallet.policy, auto_words(self.state))
-        self._app().push_screen(dialog, chosen)
-
-    def action_config(self) -> None:
-        """Change sizes, the day's cap, the venue and the price buffer."""
-        config = None if self.is_refused("config") else self.state.reactor.config
-        if config is None:
-            return
-        from service_tui.console.forms.reactor_draft import (  # noqa: PLC0415 - not in the first frame
-            changes,
-        )
-        from service_tui.console.screens.reactor.config_form import (  # noqa: PLC0415 - not in the first frame
-            ReactorForm,
-            changed,
-        )
-
-        def filled(change: SetReactorConfig | None) -> None:
-            if change is not None:
-                self.give(change)
-                self.undone = (changes(changed(config, change), config),)
-
-        self._app().push_screen(ReactorForm(self.state, self.now, config), filled)
-
-    def action_run(self) -> None:
-        """Switch the reactor off at once, or on after a question."""
-        config = None if self.is_refused("run") else self.state.reactor.config
-        if config is None:
-            return
-        if config.enabled:
-            self.give(SetReactorConfig(enabled=False))
-            return
-
-        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-            if confirmed:
-                self.give(SetReactorConfig(enabled=True))
-
-        question = Question("Switch the reactor on?", run_words(self.state), "on")
-        self._app().push_screen(Confirm(question), answered)
-
-    def action_reset(self) -> None:
-        """Close the breaker before its hour is over."""
-        if self.is_refused("reset"):
-            return
-
-        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-            if confirmed:
-                self.give(ResetBreaker())
-
-        body = Text(
-            "Signals are listed again at once, and failures are counted from 0. "
-            "Wallets on auto are mirrored again without asking."
-        )
-        self._app().push_screen(Confirm(Question("Reset the breaker?", body, "reset")), answered)
-
-    def action_open_market(self) -> None:
-        """Show the market of the signal that is highlighted."""
-        row = self.row_in_focus()
-        if isinstance(row, SignalView):
-            self.post_message(GoTo("markets", row.market_id))
-
-    def _mirror(self, signal: SignalView) -> None:
-        """At once where what it buys stands on the screen, else after a look at it."""
-        is_seen = self.is_told and self.preview.is_seen(signal, self.now)
-        is_play = self.state.service.mode is not Mode.LIVE
-        if is_seen and is_play and not signal.is_too_dear and not self.preview.refusal(signal):
-            self.give(MirrorSignal(signal.signal_id, signal.question))
-            return
-        from service_tui.console.screens.reactor.mirror_form import (  # noqa: PLC0415 - not in the first frame
-            MirrorForm,
-        )
-
-        def filled(mirror: MirrorSignal | None) -> None:
-            if mirror is not None:
-                self.give(mirror)
-
-        self._app().push_screen(MirrorForm(self.state, self.now, signal), filled)
-
-    def _ask_many(self, signals: Sequence[SignalView], title: str) -> None:
-        """Name each of them, oldest first; what is confirmed is exactly these."""
-        able = sorted(
-            (one for one in signals if not why_not_mirrored(self.state, one, self.now)),
-            key=lambda one: one.at,
-        )
-        if not able:
-            self.post_message(Said("none of them can be mirrored any more", "warn"))
-            return
-        masked = is_private(self.state)
-
-        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-            if confirmed:
-                for one in able:
-                    self.give(MirrorSignal(one.signal_id, one.question))
-                self.table.clear_marks()
-
-        question = Question(title, many_words(self.state, able), "mirror")
-        lines = tuple(mirror_line(one, self.now, masked=masked) for one in able)
-        self._app().push_screen(ConfirmMany(question, lines), answered)
-
-    def _waiting_of(self, wallet: str) -> tuple[SignalView, ...]:
-        return tuple(one for one in self.state.reactor.waiting if one.wallet == wallet)
-
-    def _unfollow(self, row: WalletView) -> None:
-        if not row.is_followed:
-            self.post_message(Said("this wallet is not followed", "warn"))
-            return
-        self.give(UnfollowWallet(row.address, row.label))
-        self.undone = (FollowWallet(row.address),)
-
-    def _why_not_on(self, action: str) -> str:  # noqa: PLR0911 - a table
-        """Why an action does not apply to what is highlighted or marked; empty when it does."""
-        if self.table.order.marked and action in {"mirror", "dismiss", "mark"}:
+def is_dismissible(screen: Reactor) -> str:
+    """A signal that waits or a followed wallet is highlighted, or rows are marked."""
+    if screen.table.order.marked:
+        return ""
+    match screen.selected():
+        case None:
+            return NO_ROW
+        case SignalView(state=state) if state is not SignalState.PENDING:
+            return f"it is {state.value} already"
+        case SourceWalletView(is_followed=False):
+            return "this wallet is not followed"
+        case _:
             return ""
-        row = self.table.selected()
-        match action, row:
-            case _, None:
-                return NO_ROW
-            case _, WalletView() if action in _ON_A_SIGNAL:
-                return with_keys(_NO_SIGNAL)
-            case "mirror", SignalView():
-                return why_not_mirrored(self.state, row, self.now)
-            case "mirror_all", _:
-                return "" if self._waiting_of(_wallet_of(row)) else "none of its signals waits"
-            case "dismiss", SignalView() if row.state is not SignalState.PENDING:
-                return f"it is {row.state.value} already"
-            case "dismiss", WalletView() if not row.is_followed:
-                return "this wallet is not followed"
-            case _:
-                return ""
+
+
+def is_configurable(screen: Reactor) -> str:
+    """The service has a reactor for this agent, and its config is known."""
+    return why_not_configured(screen.state)
+
+
+def why_not_configured(state: DeskState) -> str:
+    """Why the reactor cannot be configured, in one sentence; empty when it can."""
+    if state.reactor.barred:
+        return f"the service has no reactor for this plan: Agents ({cap('app.agents')}) changes it"
+    return "" if state.reactor.config is not None else "the reactor's config is not known yet"
+
+
+def is_breaker_open(screen: Reactor) -> str:
+    """The breaker is open."""
+    is_open = screen.state.reactor.breaker.is_paused(screen.now)
+    return "" if is_open else "the breaker is closed: there is nothing to reset"
+
+
+def is_on_feed(screen: Reactor) -> str:
+    """The feed is in front."""
+    if screen.spec is FEED:
+        return ""
+    return f"only the feed is: {cap('reactor.list')} shows it"
+
+
+def can_take_back(screen: Reactor) -> str:
+    """Something was changed here that can be taken back."""
+    if screen.take_back:
+        return ""
+    return "nothing was changed here; a mirror cannot be undone"
+
+
+# -- mirror and dismiss -------------------------------------------------------------------------
+
+
+def mirror(screen: Reactor) -> None:
+    """Mirror the signal that is highlighted, or those that are marked."""
+    rows = screen.table.selected_or_marked()
+    signals = [row for row in rows if isinstance(row, SignalView)]
+    if len(signals) > 1:
+        _ask_many(screen, signals, "Mirror these signals?")
+    elif signals:
+        _mirror(screen, signals[0])
+    else:
+        screen.row_in_focus()
+
+
+def mirror_all(screen: Reactor) -> None:
+    """Mirror every signal that waits from the wallet that is highlighted."""
+    row = screen.row_in_focus()
+    if row is not None:
+        name = screen.state.reactor.wallet(_wallet_of(row)).short
+        _ask_many(screen, _waiting_of(screen, row), f"Mirror all of {name}?")
+
+
+def dismiss(screen: Reactor) -> None:
+    """Dismiss the signals that are highlighted or marked; follow a wallet no longer."""
+    rows = screen.table.selected_or_marked()
+    for row in rows:
+        if isinstance(row, SourceWalletView):
+            _unfollow(screen, row)
+        elif row.state is SignalState.PENDING:
+            screen.give(DismissSignal(row.signal_id))
+    screen.table.clear_marks()
+    if not rows:
+        screen.row_in_focus()
+
+
+def _mirror(screen: Reactor, signal: SignalView) -> None:
+    """At once where what it buys stands on the screen, else after a look at it."""
+    preview = screen.query_one(SignalPane).preview
+    is_seen = screen.shows_detail and preview.is_seen(signal, screen.now)
+    is_play = screen.state.service.mode is not Mode.LIVE
+    if is_seen and is_play and not signal.is_too_dear and not preview.refusal(signal):
+        screen.give(MirrorSignal(signal.signal_id, signal.question))
+    else:
+        screen.open_dialog(MirrorForm(screen.state, screen.now, signal), screen.give)
+
+
+def _ask_many(screen: Reactor, signals: Sequence[SignalView], title: str) -> None:
+    """Name each of them, oldest first; what is confirmed is exactly these."""
+    view = screen.view
+    able = sorted(
+        (one for one in signals if not why_not_mirrored(view.state, one, view.now)),
+        key=lambda one: one.at,
+    )
+    if not able:
+        screen.say("none of them can be mirrored any more", "warn")
+        return
+
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            for one in able:
+                screen.give(MirrorSignal(one.signal_id, one.question))
+            screen.table.clear_marks()
+
+    question = Question(title, _many_text(able, view), "mirror")
+    lines = tuple(_mirror_line(one, view) for one in able)
+    screen.open_dialog(ConfirmMany(question, lines), answered)
+
+
+def _waiting_of(screen: Reactor, row: ReactorRow) -> tuple[SignalView, ...]:
+    """The signals that wait from the wallet of a row."""
+    wallet = _wallet_of(row)
+    return tuple(one for one in screen.state.reactor.waiting if one.wallet == wallet)
 
 
 def _wallet_of(row: ReactorRow) -> str:
     return row.wallet if isinstance(row, SignalView) else row.address
 
 
-def _signals(rows: Sequence[ReactorRow]) -> tuple[SignalView, ...]:
-    return tuple(row for row in rows if isinstance(row, SignalView))
+def _mode_text(view: ViewContext) -> Text:
+    mode, config = view.state.service.mode, view.state.reactor.config
+    where = f" on {config.venue.value}" if config is not None else ""
+    return Text.assemble((mode.value, f"bold {mode.value.lower()}"), f" {MODES[mode]}{where}")
+
+
+def _many_text(signals: Sequence[SignalView], view: ViewContext) -> Text:
+    """What mirroring several signals spends."""
+    total = Micros(sum(one.amount for one in signals))
+    said = Text.assemble(
+        f"{counted(len(signals), 'signal')}, ", view.money(total), " $ in all, ", _mode_text(view),
+        ".\nEach buys at most at its bound, once; what has expired by its turn, "
+        "or does not fit the day's cap, is skipped.\n",
+    )  # fmt: skip
+    left = view.state.reactor.day_left
+    if left is not None and left < total:
+        said.append("The day's cap leaves ")
+        said.append_text(view.money(left))
+        said.append(" $: not all of them fit.\n", "warn")
+    return said
+
+
+def _mirror_line(signal: SignalView, view: ViewContext) -> Text:
+    """One of several signals, on a line of its own."""
+    name = wallet_name(signal.label, signal.wallet, masked=view.masked).plain
+    return Text.assemble(
+        formats.side(signal.side), " ", formats.plain(signal.question, 60), "\n    ",
+        (f"{name}  ", "muted"), view.money(signal.amount), (" $ at ", "muted"),
+        formats.price(signal.price_max), (" or below, ", "muted"),
+        (f"{signal.left_s(view.now):.0f}s left", "muted"),
+    )  # fmt: skip
+
+
+# -- wallets ------------------------------------------------------------------------------------
+
+
+def follow(screen: Reactor) -> None:
+    """Follow another wallet; one that is highlighted and not followed is offered first."""
+
+    def filled(named: NamedWallet) -> None:
+        screen.give(FollowWallet(named.address, named.label))
+        screen.take_back = (UnfollowWallet(named.address, named.label),)
+
+    row = screen.selected()
+    offered = row.address if isinstance(row, SourceWalletView) and not row.is_followed else ""
+    screen.open_dialog(FollowForm(screen.state, screen.now, offered), filled)
+
+
+def _unfollow(screen: Reactor, row: SourceWalletView) -> None:
+    if row.is_followed:
+        screen.give(UnfollowWallet(row.address, row.label))
+        screen.take_back = (FollowWallet(row.address),)
+    else:
+        screen.say("this wallet is not followed", "warn")
+
+
+def rename(screen: Reactor) -> None:
+    """Name the wallet that is highlighted, or that of the signal."""
+    row = screen.row_in_focus()
+    if row is None:
+        return
+    wallet = screen.state.reactor.wallet(_wallet_of(row))
+    chosen = screen.state.reactor.choices.get(wallet.address)
+    before = LabelWallet(wallet.address, "" if chosen is None else chosen.label)
+
+    def filled(named: NamedWallet) -> None:
+        screen.give(LabelWallet(named.address, named.label))
+        screen.take_back = (before,)
+
+    screen.open_dialog(LabelForm(screen.state, screen.now, wallet), filled)
+
+
+def choose_policy(screen: Reactor) -> None:
+    """Choose what is done with the signals of the wallet that is highlighted."""
+    row = screen.row_in_focus()
+    if row is None:
+        return
+    wallet = screen.state.reactor.wallet(_wallet_of(row))
+
+    def chosen(policy: Policy) -> None:
+        if policy is not wallet.policy:
+            screen.give(SetWalletPolicy(wallet.address, policy, wallet.label))
+            # To be asked again, or not at all, spends nothing: only that can be brought back.
+            back = SetWalletPolicy(wallet.address, wallet.policy, wallet.label)
+            screen.take_back = () if wallet.policy is Policy.AUTO else (back,)
+
+    name = formats.plain(wallet.short, 32).plain
+    screen.open_dialog(ChoosePolicy(name, wallet.policy, auto_text(screen.view)), chosen)
+
+
+def auto_text(view: ViewContext) -> Text:
+    """What `auto` authorises: what one mirror and one day may spend, where, and how it ends."""
+    config = view.state.reactor.config
+    if config is None:
+        return Text("\nauto: the caps are not known yet.", "warn")
+    return Text.assemble(
+        "\nauto is a standing authorisation: ", _mode_text(view), ", nobody is asked.\n",
+        "One mirror buys at most ", view.shares(config.max_size),
+        " shares, at most ", formats.percent(config.price_buffer), " above the source's price; "
+        "all mirrors of a day spend at most ", view.money(config.daily_cap),
+        f" $. It holds until you choose otherwise, or {cap('reactor.run')}, {cap('app.halt')} "
+        "or the breaker stop it.",
+    )  # fmt: skip
+
+
+# -- the reactor itself -------------------------------------------------------------------------
+
+
+def configure(screen: Reactor) -> None:
+    """Change sizes, the day's cap, the venue and the price buffer."""
+    config = screen.state.reactor.config
+    if config is None:
+        return
+
+    def filled(change: SetReactorConfig) -> None:
+        screen.give(change)
+        screen.take_back = (reverse(change, config),)
+
+    screen.open_dialog(ReactorForm(screen.state, screen.now, config), filled)
+
+
+def run(screen: Reactor) -> None:
+    """Switch the reactor off at once, or on after a question."""
+    if screen.state.reactor.is_enabled:
+        screen.give(SetReactorConfig(enabled=False))
+        return
+
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            screen.give(SetReactorConfig(enabled=True))
+
+    question = Question("Switch the reactor on?", run_text(screen.view), "on")
+    screen.open_dialog(Confirm(question), answered)
+
+
+def run_text(view: ViewContext) -> Text:
+    """What begins when the reactor is switched on."""
+    reactor, config = view.state.reactor, view.state.reactor.config
+    if config is None:
+        return Text()
+    auto = sum(reactor.policy_of(wallet) is Policy.AUTO for wallet in config.wallets)
+    followed = len(config.wallets)
+    said = Text.assemble(
+        _mode_text(view), f".\n{counted(followed, 'wallet')} followed: "
+        f"{followed - auto} ask or are off, ",
+        (f"{auto} on auto, mirrored without asking", "bold warn" if auto else ""),
+        ".\nOne mirror: ", formats.percent(config.mirror_fraction), " of the source, at most ",
+        view.shares(config.max_size), " shares.\nA day: at most ", view.money(config.daily_cap),
+        f" $. {cap('reactor.run')} switches it off, at once.",
+    )  # fmt: skip
+    if not followed:
+        said.append(f"\n\nNo wallet is followed yet: {cap('reactor.follow')} follows one.", "warn")
+    return said
+
+
+def reset_breaker(screen: Reactor) -> None:
+    """Close the breaker before its hour is over."""
+
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            screen.give(ResetBreaker())
+
+    body = Text(
+        "Signals are listed again at once, and failures are counted from 0. "
+        "Wallets on auto are mirrored again without asking."
+    )
+    screen.open_dialog(Confirm(Question("Reset the breaker?", body, "reset")), answered)
+
+
+# -- what of the feed is shown ------------------------------------------------------------------
+
+
+def next_state(screen: Reactor) -> None:
+    """Show only what waits, what was mirrored, skipped or failed; then all again."""
+    wanted = screen.query_one(FeedLine).wanted
+    _narrow_feed(screen, FeedFilter((wanted.state + 1) % len(STATES), wanted.wallet))
+
+
+def only_wallet(screen: Reactor) -> None:
+    """Show only the signals of the wallet that is highlighted; then all again."""
+    row, wanted = screen.row_in_focus(), screen.query_one(FeedLine).wanted
+    if isinstance(row, SourceWalletView):
+        screen.bring_forward(TABLES.index(FEED))
+        _narrow_feed(screen, FeedFilter(wanted.state, row.address))
+        screen.table.focus()
+    elif isinstance(row, SignalView):
+        _narrow_feed(screen, FeedFilter(wanted.state, "" if wanted.wallet else row.wallet))
+
+
+def _narrow_feed(screen: Reactor, wanted: FeedFilter) -> None:
+    screen.query_one(FeedLine).wanted = wanted
+    screen.only = Only(wanted.wants) if wanted else None
+    screen.filter_rows()
+
+
+def freeze(screen: Reactor) -> None:
+    """Hold the feed as it stands, or let it run on."""
+    feed = screen.query_one(FeedLine)
+    feed.frozen = screen.state.reactor.signals if feed.frozen is None else None
+    screen.show_rows()
+    screen.show_header()
+
+
+ACTIONS: Final[tuple[ScreenAction[Reactor], ...]] = (
+    ScreenAction("reactor.mirror", mirror, requires=(is_signal_or_marked, is_mirrorable)),
+    ScreenAction("reactor.mirror_all", mirror_all, requires=(has_row, has_waiting)),
+    ScreenAction("reactor.dismiss", dismiss, requires=(can_change, is_dismissible)),
+    ScreenAction("reactor.list", next_table),
+    ScreenAction("reactor.follow", follow, requires=(can_change, is_configurable)),
+    ScreenAction("reactor.edit", rename, requires=(can_change, has_row)),
+    ScreenAction("reactor.policy", choose_policy, requires=(can_change, has_row)),
+    ScreenAction("reactor.mark", mark, requires=(is_signal_or_marked,)),
+    ScreenAction("reactor.config", configure, requires=(can_change, is_configurable)),
+    ScreenAction("reactor.run", run, requires=(can_change, is_configurable)),
+    ScreenAction("reactor.reset", reset_breaker, requires=(can_change, is_breaker_open)),
+    ScreenAction("reactor.freeze", freeze, requires=(is_on_feed,)),
+    ScreenAction("reactor.state", next_state, requires=(is_on_feed,)),
+    ScreenAction("reactor.wallet", only_wallet, requires=(has_row,)),
+    ScreenAction("reactor.market", open_market, requires=(is_signal,)),
+    ScreenAction("reactor.undo", undo, requires=(can_change, can_take_back)),
+)

@@ -1,19 +1,20 @@
-"""What a person does on the redemption screen: redeem one, redeem all, turn the automatic.
+"""What a person does with redemptions: redeem one, redeem all, turn the automatic.
 
-Off asks nothing; on, and everything that signs, asks first.
+Off asks nothing; on, and everything that signs, asks first. `ACTIONS`, at the end, is the list.
 """
 
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeAlias
 
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.forms.typed_word import TypedWord
-from service_tui.console.freshness import is_private
-from service_tui.console.messages import GoTo, Said
-from service_tui.console.parts.panes import PaneScreen
-from service_tui.console.parts.rows import NO_ROW
-from service_tui.console.redemption_text import paid, sums_text
+from service_tui.console.parts.shared_actions import can_change, has_row, open_market
+from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.screens.redemption.detail import paid, sums_text
+from service_tui.console.screens.redemption.forms import RedeemDialog
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.wallet import (
     REDEEM_WORD,
     AbandonRun,
@@ -27,140 +28,155 @@ from service_tui.desk.slices.wallet import Ownership
 from service_tui.terms import counted
 from service_tui.units import Micros, decimal
 
-Part = TypeVar("Part")
+Redemptions: TypeAlias = TableScreen[RedemptionRow]
 
-_READ_ONLY: Final = "this desk is read-only: it redeems nothing"
-_HOLDER: Final = "another program holds this data directory: redeem there"
 _CAPS: Final = (
     "Each is signed only if it is this redemption and nothing else: the two known contracts, chain "
     "137, value 0, gas up to 1,500,000, at most 0.5 POL each and 2 POL a day."
 )
 
+# -- requirements -------------------------------------------------------------------------------
 
-class RedemptionActs(PaneScreen[Part, RedemptionRow], Generic[Part]):
-    """Acts on the row that was highlighted when the key was pressed."""
 
-    def why_not(self, action: str) -> str:
-        """Why a key does nothing here."""
-        if action not in {"redeem", "redeem_all", "auto"}:
-            return super().why_not(action)
-        view = self.state.redemption
-        if self.state.service.read_only:
-            return _READ_ONLY
-        if action == "auto":
-            told = view.auto.on_service is not None
-            return "" if told else "the service has not told yet whether it is on"
-        if not view.executes:
-            return _HOLDER
-        if action == "redeem_all":
-            why, may = "nothing is ready to redeem", bool(view.ready)
-        else:
-            why, may = NO_ROW, self.table.selected() is not None
-        return "" if may else why
+def can_redeem(screen: Redemptions) -> str:
+    """This desk may redeem."""
+    is_read_only = screen.state.service.read_only
+    return "this desk is read-only: it redeems nothing" if is_read_only else ""
 
-    def action_redeem(self) -> None:
-        """Ask, check, and show what would be signed; then the person says yes or no."""
-        row = self.row_in_focus()
-        if row is None or self.is_refused("redeem"):
-            return
-        if not row.is_ready:
-            self.post_message(Said(f"not now: {row.next_words}", "warn"))
-            return
-        from service_tui.console.screens.redemption.dialog import (  # noqa: PLC0415 - not at first
-            RedeemDialog,
-        )
 
-        self.give(PrepareRedemption(row.market_id, row.side, row.venue, row.question))
+def is_holder(screen: Redemptions) -> str:
+    """This program holds the data directory, so that it may sign."""
+    if screen.state.redemption.executes:
+        return ""
+    return "another program holds this data directory: redeem there"
 
-        def answered(digest: str | None) -> None:
-            if digest is not None:
-                order = Redeem(row.market_id, row.side, row.venue, digest, row.question)
-                self.give(order)
 
-        self._app().push_screen(RedeemDialog(self.state, self.now, row), answered)
+def has_ready(screen: Redemptions) -> str:
+    """Something is ready to redeem."""
+    return "" if screen.state.redemption.ready else "nothing is ready to redeem"
 
-    def action_redeem_all(self) -> None:
-        """Redeem everything that is ready, once the word is typed."""
-        if self.is_refused("redeem_all"):
-            return
-        rows, masked = self.state.redemption.ready, is_private(self.state)
-        body = Text.assemble(
-            f"{counted(len(rows), 'position')}, together ",
-            sums_text(rows, masked=masked),
-            ":\n\n",
-        )
-        for row in rows:
-            pays = paid(row.amount, row.money, masked=masked)
-            body.append_text(Text.assemble(pays, "  ", formats.plain(row.question, 60), "\n"))
-        body.append_text(self._cost_words(len(rows)))
-        keys = tuple(row.key for row in rows)
 
-        def answered(word: str | None) -> None:
-            if word == REDEEM_WORD:
-                self.give(RedeemAll(keys))
+def is_auto_known(screen: Redemptions) -> str:
+    """Whether the service redeems by itself is known."""
+    told = screen.state.redemption.auto.on_service is not None
+    return "" if told else "the service has not told yet whether it is on"
 
-        title = "Redeem all that is ready?"
-        self._app().push_screen(TypedWord(title, body, REDEEM_WORD), answered)
 
-    def _cost_words(self, count: int) -> Text:
-        if self.state.wallet.ownership is not Ownership.EXTERNAL:
-            return Text("\nThe service signs for this wallet, and pays the gas.", "muted")
-        needed = self.state.wallet.gas_needed
-        cost = (
-            "" if needed is None else f" About {decimal(Micros(needed * count)):,.4f} POL of gas."
-        )
-        return Text(f"\n{_CAPS}{cost}", "muted")
+def is_market_known(screen: Redemptions) -> str:
+    """The market of the highlighted row is listed."""
+    row = screen.selected()
+    if row is None:
+        return NO_ROW
+    is_known = row.market_id in screen.state.markets
+    return "" if is_known else "that market is not among those known here"
 
-    def action_auto(self) -> None:
-        """Off at once; on once the caps were seen and the word is typed."""
-        if self.is_refused("auto"):
-            return
-        view = self.state.redemption
-        managed = self.state.wallet.ownership is not Ownership.EXTERNAL
-        if view.auto.is_on or (managed and view.auto.on_service):
-            self.give(SetAutoRedeem(on=False))
-            return
-        body = Text.assemble(
-            "What wins on evm_venue is then turned into money by itself, while this program runs "
-            "and the key is unlocked, until you turn it off or a cap is reached.\n\n",
-            (_CAPS, "muted"),
-            ("\n\nToo little gas pauses it; it goes on after a top-up.", "muted"),
-        )
 
-        def answered(word: str | None) -> None:
-            if word == REDEEM_WORD:
-                self.give(SetAutoRedeem(on=True))
+def has_hash(screen: Redemptions) -> str:
+    """The highlighted row has a transaction."""
+    row = screen.selected()
+    if row is None:
+        return NO_ROW
+    if _hash_of(screen, row):
+        return ""
+    words = "redeemed without one" if row.stage is Stage.REDEEMED else "nothing was sent yet"
+    return f"no hash: {words}"
 
-        title = "Redeem by itself?"
-        self._app().push_screen(TypedWord(title, body, REDEEM_WORD), answered)
 
-    def action_abandon(self) -> None:
-        """Give up a run whose nonce can never come."""
-        row = self.row_in_focus()
-        if row is not None and not self.state.service.read_only:
-            self.give(AbandonRun(row.key))
+# -- redeem -------------------------------------------------------------------------------------
 
-    def action_open_market(self) -> None:
-        """Show the market of the row."""
-        row = self.row_in_focus()
-        if row is None:
-            return
-        if row.market_id in self.state.markets:
-            self.post_message(GoTo("markets", row.market_id))
-        else:
-            self.post_message(Said("that market is not among those known here", "warn"))
 
-    def action_copy_hash(self) -> None:
-        """Copy the hash of the row's transaction."""
-        row = self.row_in_focus()
-        if row is None:
-            return
-        run = self.state.redemption.run(row.key)
-        tx_hash = (run.tx_hash if run is not None else "") or row.tx_hash
-        if tx_hash:
-            self.copy(tx_hash, "the transaction's hash")
-        else:
-            words = (
-                "redeemed without one" if row.stage is Stage.REDEEMED else "nothing was sent yet"
-            )
-            self.post_message(Said(f"no hash: {words}", "warn"))
+def redeem(screen: Redemptions) -> None:
+    """Ask, check, and show what would be signed; then the person says yes or no."""
+    row = screen.row_in_focus()
+    if row is None:
+        return
+    if not row.is_ready:
+        screen.say(f"not now: {row.next_words}", "warn")
+        return
+    screen.give(PrepareRedemption(row.market_id, row.side, row.venue, row.question))
+
+    def answered(digest: str) -> None:
+        screen.give(Redeem(row.market_id, row.side, row.venue, digest, row.question))
+
+    screen.open_dialog(RedeemDialog(screen.state, screen.now, row), answered)
+
+
+def redeem_all(screen: Redemptions) -> None:
+    """Redeem everything that is ready, once the word is typed."""
+    view, rows = screen.view, screen.state.redemption.ready
+    body = Text.assemble(
+        f"{counted(len(rows), 'position')}, together ", sums_text(rows, view), ":\n\n"
+    )
+    for row in rows:
+        pays = paid(row.amount, row.money, view)
+        body.append_text(Text.assemble(pays, "  ", formats.plain(row.question, 60), "\n"))
+    body.append_text(_cost_text(len(rows), view))
+    keys = tuple(row.key for row in rows)
+
+    def answered(word: str) -> None:
+        if word == REDEEM_WORD:
+            screen.give(RedeemAll(keys))
+
+    screen.open_dialog(TypedWord("Redeem all that is ready?", body, REDEEM_WORD), answered)
+
+
+def _cost_text(count: int, view: ViewContext) -> Text:
+    wallet = view.state.wallet
+    if wallet.ownership is not Ownership.EXTERNAL:
+        return Text("\nThe service signs for this wallet, and pays the gas.", "muted")
+    needed = wallet.gas_needed
+    cost = "" if needed is None else f" About {decimal(Micros(needed * count)):,.4f} POL of gas."
+    return Text(f"\n{_CAPS}{cost}", "muted")
+
+
+def turn_auto(screen: Redemptions) -> None:
+    """Off at once; on once the caps were seen and the word is typed."""
+    auto = screen.state.redemption.auto
+    is_managed = screen.state.wallet.ownership is not Ownership.EXTERNAL
+    if auto.is_on or (is_managed and auto.on_service):
+        screen.give(SetAutoRedeem(on=False))
+        return
+    body = Text.assemble(
+        "What wins on evm_venue is then turned into money by itself, while this program runs "
+        "and the key is unlocked, until you turn it off or a cap is reached.\n\n",
+        (_CAPS, "muted"),
+        ("\n\nToo little gas pauses it; it goes on after a top-up.", "muted"),
+    )
+
+    def answered(word: str) -> None:
+        if word == REDEEM_WORD:
+            screen.give(SetAutoRedeem(on=True))
+
+    screen.open_dialog(TypedWord("Redeem by itself?", body, REDEEM_WORD), answered)
+
+
+def abandon(screen: Redemptions) -> None:
+    """Give up a run whose nonce can never come."""
+    row = screen.row_in_focus()
+    if row is not None:
+        screen.give(AbandonRun(row.key))
+
+
+# -- its transaction ----------------------------------------------------------------------------
+
+
+def copy_hash(screen: Redemptions) -> None:
+    """Copy the hash of the row's transaction."""
+    row = screen.row_in_focus()
+    if row is not None:
+        screen.copy(_hash_of(screen, row), "the transaction's hash")
+
+
+def _hash_of(screen: Redemptions, row: RedemptionRow) -> str:
+    run = screen.state.redemption.run(row.key)
+    return (run.tx_hash if run is not None else "") or row.tx_hash
+
+
+ACTIONS: Final[tuple[ScreenAction[Redemptions], ...]] = (
+    ScreenAction("redemption.redeem", redeem, requires=(can_redeem, is_holder, has_row)),
+    ScreenAction("redemption.all", redeem_all, requires=(can_redeem, is_holder, has_ready)),
+    ScreenAction("redemption.auto", turn_auto, requires=(can_redeem, is_auto_known)),
+    ScreenAction("redemption.abandon", abandon, requires=(can_change, has_row)),
+    ScreenAction("redemption.market", open_market, requires=(is_market_known,)),
+    ScreenAction("redemption.hash", copy_hash, requires=(has_hash,)),
+)

@@ -2,22 +2,27 @@
 
 import math
 import re
-from collections.abc import Iterator
-from typing import ClassVar, Final
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Final, TypeVar
 
-from textual.containers import Horizontal
-from textual.widget import Widget
-
-from service_tui.console.forms.form import Form
-from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.console.widgets.words import Words
+from service_tui.console.fields import Fault, Field, FieldError, Number, number, parse_number
+from service_tui.console.forms.form import Form, Shown
 from service_tui.desk.commands.research import RunBacktest, StartSession
-from service_tui.desk.slices.research import DAYS_DEFAULT, DAYS_MAX, SessionView
+from service_tui.desk.slices.research import SessionView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Direction, Venue
-from service_tui.units import Timestamp
+from service_tui.terms import (
+    DAYS_DEFAULT,
+    DAYS_MAX,
+    GRID_MAX,
+    SLUG_PATTERN,
+    THRESHOLD_PATTERN,
+    Direction,
+    Venue,
+)
+from service_tui.units import ONE, Micros, Timestamp
 
-POINTS_MAX: Final = 400
+Value = TypeVar("Value")
+
 STEPS: Final = 20
 VENUES: Final = (Venue.SIM, Venue.EVM)
 """Where trades can be replayed. Source: spec, "Autoresearch experiment tool parameters"."""
@@ -25,48 +30,97 @@ VENUES: Final = (Venue.SIM, Venue.EVM)
 WHOSE: Final = "Replays the trades of this desk's agent that carry signal_data."
 """The service replays the trades of whoever asks, and the desk asks with its own key."""
 
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
-_SLUG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_\-]{0,127}")
+_NAME: Final = re.compile(THRESHOLD_PATTERN)
+_SLUG: Final = re.compile(SLUG_PATTERN)
+
+_THRESHOLD: Final = Number({Fault.NOT_PLAIN: "no number"}, decimals=6)
+_DAYS: Final = Number(
+    {Fault.NOT_PLAIN: f"days are 1 to {DAYS_MAX}"}, 0, least=ONE, most=Micros(DAYS_MAX * ONE)
+)
 
 Thresholds = tuple[tuple[tuple[str, float], ...], tuple[tuple[str, tuple[float, ...]], ...]]
 
 
-def read_thresholds(text: str) -> Thresholds | str:
+def read_thresholds(text: str) -> Thresholds:
     """Thresholds that hold, and those to sweep: `min_edge=0.05 max_probability=0.2..0.9`.
 
-    Returns:
-        Both, or what cannot be read.
+    Raises:
+        FieldError: what cannot be read.
     """
     fixed: list[tuple[str, float]] = []
     swept: list[tuple[str, tuple[float, ...]]] = []
-    points = 1
     for word in text.replace(",", " ").split():
         name, is_there, said = word.partition("=")
         if not is_there or not _NAME.fullmatch(name):
-            return f"{word[:40]} is no threshold: write min_edge=0.05, or min_edge=0..0.3"
+            raise FieldError(
+                f"{word[:40]} is no threshold: write min_edge=0.05, or min_edge=0..0.3"
+            )
         low, is_range, high = said.partition("..")
-        ends = _number(low), _number(high) if is_range else None
-        if ends[0] is None or (is_range and ends[1] is None):
-            return f"{said[:40]} is no number"
-        if ends[1] is None:
+        try:
+            ends = [_parse_threshold(end) for end in ((low, high) if is_range else (low,))]
+        except FieldError:
+            raise FieldError(f"{said[:40]} is no number") from None
+        if not is_range:
             fixed.append((name, ends[0]))
             continue
         if not ends[0] < ends[1]:
-            return f"{word[:40]}: the first number must be the smaller one"
+            raise FieldError(f"{word[:40]}: the first number must be the smaller one")
         width = (ends[1] - ends[0]) / (STEPS - 1)
         swept.append((name, tuple(round(ends[0] + width * step, 9) for step in range(STEPS))))
-        points *= STEPS
-    if points > POINTS_MAX:
-        return "two thresholds can be swept at one time"
+    if STEPS ** len(swept) > GRID_MAX:
+        raise FieldError("two thresholds can be swept at one time")
     return tuple(fixed), tuple(swept)
 
 
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+def _parse_threshold(text: str) -> float:
+    """A threshold as it was typed; it alone may lie below zero."""
+    bare = text.removeprefix("-")
+    value = parse_number(bare, _THRESHOLD) / ONE
+    return value if bare == text else -value
+
+
+def _parse_slug(text: str) -> str:
+    slug = text.strip()
+    if not _SLUG.fullmatch(slug):
+        raise FieldError("name the skill by its slug")
+    return slug
+
+
+def _parse_venue(text: str) -> Venue:
+    venue = text.strip()
+    if venue not in VENUES:
+        raise FieldError(f"the venue is {' or '.join(VENUES)}")
+    return Venue(venue)
+
+
+def _parse_folder(text: str) -> str:
+    if not text.strip():
+        raise FieldError("name the folder of the git repository")
+    return text.strip()
+
+
+def _parse_direction(text: str) -> Direction:
+    direction = text.strip()
+    if direction not in {one.value for one in Direction}:
+        raise FieldError("better is higher or lower")
+    return Direction(direction)
+
+
+def _field(name: str, parse: Callable[[str], Value], unit: str) -> Field[Value]:
+    label = name.partition("-")[2]
+    return Field(name, label, parse, unit, letters=400, look="wide")
+
+
+SKILL: Final = _field("backtest-skill", _parse_slug, "slug")
+KEEP: Final = _field("backtest-keep", read_thresholds, "min_x max_x, = or a..b")
+DAYS: Final = _field("backtest-days", number(_DAYS), f"1 to {DAYS_MAX}")
+VENUE: Final = _field("backtest-venue", _parse_venue, ", ".join(VENUES))
+
+FOLDER: Final = _field("session-folder", _parse_folder, "git repository")
+SESSION_SKILL: Final = _field("session-skill", _parse_slug, "slug")
+NAME: Final = _field("session-name", str.strip, "of the session, a new one")
+METRIC: Final = _field("session-metric", str.strip, "")
+BETTER: Final = _field("session-better", _parse_direction, "higher, lower")
 
 
 class BacktestForm(Form[RunBacktest]):
@@ -74,98 +128,68 @@ class BacktestForm(Form[RunBacktest]):
 
     heading: ClassVar[str] = "Backtest"
     hint: ClassVar[str] = "enter replays, {form.cancel} leaves"
+    body = ("form-question", SKILL, KEEP, DAYS, VENUE, "form-preview")
 
     def __init__(self, state: DeskState, now: Timestamp, skill: str, request_id: int) -> None:
         super().__init__(state, now)
-        self._skill = skill
         self._request_id = request_id
+        self.first = {
+            SKILL.name: skill,
+            KEEP.name: "min_edge=0..0.3",
+            DAYS.name: str(DAYS_DEFAULT),
+            VENUE.name: VENUES[0].value,
+        }
 
-    def parts(self) -> Iterator[Widget]:
-        """The skill, the thresholds, the days, the venue."""
-        yield Words(WHOSE, id="form-question")
-        yield _line("skill", self._skill, "slug", "backtest")
-        yield _line("keep", "min_edge=0..0.3", "min_x max_x, = or a..b", "backtest")
-        yield _line("days", str(DAYS_DEFAULT), f"1 to {DAYS_MAX}", "backtest")
-        yield _line("venue", VENUES[0].value, ", ".join(VENUES), "backtest")
-        yield Words(id="form-preview")
+    def validate(self) -> RunBacktest:
+        """The replay that stands there."""
+        skill, (fixed, swept) = self.read(SKILL), self.read(KEEP)
+        days, venue = self.read(DAYS) // ONE, self.read(VENUE)
+        return RunBacktest(self._request_id, skill, fixed, days, venue, swept)
 
-    def judged(self) -> RunBacktest | str:
-        """The replay that stands there, or what is against it."""
-        skill = self.typed("backtest-skill").strip()
-        if not _SLUG.fullmatch(skill):
-            return "name the skill by its slug"
-        found = read_thresholds(self.typed("backtest-keep"))
-        if isinstance(found, str):
-            return found
-        days = self.typed("backtest-days").strip()
-        if not (days.isascii() and days.isdecimal() and 1 <= int(days[:4]) <= DAYS_MAX):
-            return f"days are 1 to {DAYS_MAX}"
-        venue = self.typed("backtest-venue").strip()
-        if venue not in VENUES:
-            return f"the venue is {' or '.join(VENUES)}"
-        return RunBacktest(self._request_id, skill, found[0], int(days), Venue(venue), found[1])
-
-    def preview(self, result: RunBacktest | None) -> None:
+    def describe(self, result: RunBacktest | None) -> Mapping[str, Shown]:
         """What will be asked."""
-        if result is None:
-            return
-        points = math.prod(len(values) for _, values in result.sweep)
-        said = f"{points} combinations are tried" if result.sweep else "one set of thresholds"
-        self.query_one("#form-preview", Words).tell(said)
+        shown: dict[str, Shown] = {"form-question": WHOSE}
+        if result is not None:
+            points = math.prod(len(values) for _, values in result.sweep)
+            said = f"{points} combinations are tried" if result.sweep else "one set of thresholds"
+            shown["form-preview"] = said
+        return shown
 
 
 class SessionForm(Form[StartSession]):
     """Returns the session that is to begin."""
 
     heading: ClassVar[str] = "New session"
+    body = ("form-question", FOLDER, SESSION_SKILL, NAME, METRIC, BETTER, "form-preview")
 
     def __init__(self, state: DeskState, now: Timestamp, like: SessionView | None) -> None:
         super().__init__(state, now)
         self._like = like
+        self.first = {METRIC.name: "pnl", BETTER.name: Direction.HIGHER.value}
+        if like is not None:
+            self.first = {
+                FOLDER.name: like.repository,
+                SESSION_SKILL.name: like.skill,
+                METRIC.name: like.metric_name,
+                BETTER.name: like.direction.value,
+            }
 
-    def parts(self) -> Iterator[Widget]:
-        """Where, on what, what it measures."""
+    def validate(self) -> StartSession:
+        """The session that stands there."""
         like = self._like
-        yield Words("A fresh baseline; it clears a pause.", id="form-question")
-        yield _line("folder", like.repository if like else "", "git repository", "session")
-        yield _line("skill", like.skill if like else "", "slug", "session")
-        yield _line("name", "", "of the session, a new one", "session")
-        yield _line("metric", like.metric_name if like else "pnl", "", "session")
-        yield _line(
-            "better", like.direction.value if like else "higher", "higher, lower", "session"
-        )
-        yield Words(id="form-preview")
-
-    def judged(self) -> StartSession | str:  # noqa: PLR0911  (one line a fault)
-        """The session that stands there, or what is against it."""
-        folder, skill = self.typed("session-folder").strip(), self.typed("session-skill").strip()
-        name, metric = self.typed("session-name").strip(), self.typed("session-metric").strip()
-        better = self.typed("session-better").strip()
-        if not folder:
-            return "name the folder of the git repository"
-        if not _SLUG.fullmatch(skill):
-            return "name the skill by its slug"
+        folder, skill = self.read(FOLDER), self.read(SESSION_SKILL)
+        name, metric = self.read(NAME), self.read(METRIC)
         if not name or not metric:
-            return "give the session a name, and the metric that it measures"
-        if self._like is not None and name == self._like.name:
-            return "a new session has a new name"
-        if better not in {one.value for one in Direction}:
-            return "better is higher or lower"
-        unit = self._like.metric_unit if self._like else "$"
-        return StartSession(name, skill, metric, unit, Direction(better), folder)
+            raise FieldError("give the session a name, and the metric that it measures")
+        if like is not None and name == like.name:
+            raise FieldError("a new session has a new name")
+        unit = "$" if like is None else like.metric_unit
+        return StartSession(name, skill, metric, unit, self.read(BETTER), folder)
 
-    def preview(self, result: StartSession | None) -> None:
+    def describe(self, result: StartSession | None) -> Mapping[str, Shown]:
         """What happens."""
-        said = (
-            "" if result is None else f"experiments run on the branch autoresearch/{result.skill}"
-        )
-        self.query_one("#form-preview", Words).tell(said)
-
-
-def _line(name: str, value: str, unit: str, form: str) -> Horizontal:
-    return Horizontal(
-        Words(name, classes="label"),
-        PlainInput(value, compact=True, max_length=400, id=f"{form}-{name}", classes="wide"),
-        Words(unit, classes="unit"),
-        classes="line",
-    )
+        branch = "" if result is None else f"autoresearch/{result.skill}"
+        return {
+            "form-question": "A fresh baseline; it clears a pause.",
+            "form-preview": branch and f"experiments run on the branch {branch}",
+        }

@@ -1,19 +1,22 @@
-"""What a person does with a setting: edit it, turn it, bring it back; asked where it loosens."""
+"""What a person does with a setting: edit it, turn it, bring it back.
 
-from collections.abc import Callable, Sequence
+Tightening asks nothing. What loosens, or starts something, asks first. `ACTIONS`, at the end, is
+the list.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar, Final, Generic, TypeVar
+from typing import Final, TypeAlias
 
 from rich.text import Text
-from textual.app import App
-from textual.binding import BindingType
 
+from service_tui.console.actions import ScreenAction, read_only_reason
 from service_tui.console.deliveries import (
     CHOSEN,
     PROTOCOL,
     QUIET,
+    Channel,
     Protocol,
-    Way,
     choices_of,
     ways_text,
 )
@@ -21,15 +24,20 @@ from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.rail_draft import RailChange
-from service_tui.console.freshness import is_private
-from service_tui.console.keys import bindings_of, cap, key_named
-from service_tui.console.messages import KeyChosen, Said
-from service_tui.console.parts.base import DeskScreen
-from service_tui.console.rail_text import figure, source_words
-from service_tui.console.screens.settings.defaults_form import DefaultsForm
-from service_tui.console.screens.settings.notify_forms import Hours, QuietForm, WaysForm
-from service_tui.console.screens.settings.rail_form import RailForm
-from service_tui.console.screens.settings.rows import (
+from service_tui.console.keys import cap, key_named
+from service_tui.console.messages import KeyChosen
+from service_tui.console.parts.shared_actions import undo
+from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.rail_text import figure, source_text
+from service_tui.console.screens.settings.detail import about_text
+from service_tui.console.screens.settings.forms import (
+    ChannelsForm,
+    DefaultsForm,
+    Hours,
+    QuietForm,
+    RailForm,
+)
+from service_tui.console.screens.settings.table import (
     ABOUT,
     AUTO,
     COOLDOWNS,
@@ -44,270 +52,185 @@ from service_tui.console.screens.settings.rows import (
     THEME_ROW,
     SettingRow,
 )
-from service_tui.console.screens.settings.text import about_text
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import AgentAct, Govern
-from service_tui.desk.commands.rails import SetDefaults, SetPaused
+from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.slices.rails import RULES, RailView, RiskDefaults
 from service_tui.desk.slices.records import NoticeKind
-from service_tui.terms import Plan
+from service_tui.terms import SPEEDS, Plan
 
-Part = TypeVar("Part")
+Settings: TypeAlias = TableScreen[SettingRow]
 
-SPEEDS: Final = (0, 1, 10, 60)
-"""Paces of the offline world. Source: desk.commands, SetSpeed."""
-
-_READ_ONLY: Final = "this desk is read-only: it changes nothing"
 _ON_SERVICE: Final = frozenset({STOP, TARGET, AUTO, PAUSED, PLAN})
+"""Keys of the rows that the service keeps; a limit is a row of its own kind."""
+
 _UNKNOWN: Final = "not known yet: wait for the first answer"
 
+# -- requirements -------------------------------------------------------------------------------
 
-class SettingActs(DeskScreen[Part], Generic[Part]):
-    """Tightening asks nothing; what loosens, or starts something, is asked first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("settings")]
+def can_change_it(screen: Settings) -> str:
+    """The highlighted setting is this machine's own, or this desk may change things."""
+    row = screen.selected()
+    is_order = row is not None and (row.rail is not None or row.key in _ON_SERVICE)
+    return read_only_reason(screen.state) if is_order else ""
 
-    _undone: tuple[Command, ...] = ()
-    _undone_words: str = ""
 
-    def row_in_focus(self) -> SettingRow | None:
-        """The row that the cursor is on."""
-        raise NotImplementedError
+def is_no_fixed_limit(screen: Settings) -> str:
+    """The highlighted setting is no limit, or one that has a figure to change."""
+    row = screen.selected()
+    if row is None or row.rail is None:
+        return ""
+    rule = RULES[row.rail.rail]
+    return "" if rule.on_service or rule.on_desk else "this limit is fixed"
 
-    def why_not(self, action: str) -> str:
-        """Why a key does nothing here."""
-        if action == "undo" and not self._undone:
-            return "nothing was changed here"
-        return super().why_not(action)
 
-    def action_edit(self) -> None:
-        """Change the setting that is highlighted."""
-        row = self.row_in_focus()
-        if row is None:
-            return
-        is_order = row.rail is not None or row.key in _ON_SERVICE
-        if is_order and self.state.service.read_only:
-            self.post_message(Said(_READ_ONLY, "warn"))
-        elif row.rail is not None:
-            self._edit_rail(row.rail)
-        elif row.kind is not None:
-            self._edit_ways(row.kind)
-        else:
-            self._doings()[row.key]()
+def has_changed(screen: Settings) -> str:
+    """Something was changed here that can be brought back."""
+    return "" if screen.take_back else "nothing was changed here"
 
-    def action_undo(self) -> None:
-        """Bring back what was changed last, here, since the console was opened."""
-        if not self._undone:
-            self.post_message(Said("nothing was changed here", "warn"))
-            return
-        commands, words = self._undone, self._undone_words
-        self._undone = ()
-        for command in commands:
-            self.give(command)
-        self.post_message(Said(f"brought back: {words}"))
 
-    def _doings(self) -> dict[str, Callable[[], None]]:
-        return {
-            STOP: self._edit_defaults,
-            TARGET: self._edit_defaults,
-            AUTO: self._turn_auto,
-            PAUSED: self._turn_paused,
-            PLAN: self._edit_plan,
-            COOLDOWNS: self._tell_cooldowns,
-            QUIET_ROW: self._edit_quiet,
-            PROTOCOL_ROW: self._turn_protocol,
-            THEME_ROW: lambda: self._press("app.themes"),
-            PACE: self._next_pace,
-            PRIVACY: lambda: self._press("app.privacy"),
-            ABOUT: self._tell_about,
-        }
+# -- change and bring back ----------------------------------------------------------------------
 
-    # -- limits -------------------------------------------------------------------------------
 
-    def _edit_rail(self, view: RailView) -> None:
-        rule = RULES[view.rail]
-        if not (rule.on_service or rule.on_desk):
-            self.post_message(Said("this limit is fixed", "warn"))
-            return
-        self._app().push_screen(RailForm(self.state, self.now, view), self._rail_written)
+def edit(screen: Settings) -> None:
+    """Change the setting that is highlighted."""
+    row = screen.row_in_focus()
+    if row is None:
+        return
+    if row.rail is not None:
+        _edit_limit(screen, row.rail)
+    elif row.kind is not None:
+        _edit_ways(screen, row.kind)
+    else:
+        _EDITS[row.key](screen)
 
-    def _rail_written(self, change: RailChange | None) -> None:
-        if change is None:
-            return
 
-        def order(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-            if confirmed:
-                self._order(change.commands, change.undone, RULES[change.before.rail].name)
+def bring_back(screen: Settings) -> None:
+    """Bring back what was changed last, here, since the console was opened."""
+    said = f"brought back: {_name_of(screen.take_back[0])}"
+    undo(screen)
+    screen.say(said)
 
-        if change.is_loosened:
-            question = Question("Loosen this limit?", self._loosened(change), "loosen")
-            self._app().push_screen(Confirm(question), order)
-        else:
-            order(confirmed=True)
 
-    def _loosened(self, change: RailChange) -> Text:
-        before, after, masked = change.before, change.after, is_private(self.state)
-        rail = before.rail
-        return Text.assemble(
-            (RULES[rail].name, "bold"),
-            "\n\n",
-            ("now   ", "muted"), figure(rail, before.limit, masked=masked),
-            (f"  {source_words(before)}\n", "muted"),
-            ("then  ", "muted"), figure(rail, after.limit, masked=masked),
-            (f"  {source_words(after)}\n\n", "muted"),
-            "More may be lost then before anything holds it back. It holds from the next order on; "
-            f"{cap('settings.undo')} brings the old figure back.",
-        )  # fmt: skip
+def _name_of(command: Command) -> str:
+    """What a command has set, in a few words."""
+    match command:
+        case SetRail():
+            return RULES[command.rail].name
+        case SetDefaults():
+            return "the risk defaults"
+        case Govern():
+            return "the plan"
+        case _:
+            return "that choice"
 
-    # -- risk ---------------------------------------------------------------------------------
 
-    def _defaults(self) -> RiskDefaults | None:
-        if self.state.rails is None:
-            self.post_message(Said(_UNKNOWN, "warn"))
-            return None
-        return self.state.rails.defaults
+def _change(screen: Settings, commands: Sequence[Command], take_back: Sequence[Command]) -> None:
+    for command in commands:
+        screen.give(command)
+    if take_back:
+        screen.take_back = tuple(take_back)
 
-    def _edit_defaults(self) -> None:
-        before = self._defaults()
-        if before is None:
-            return
 
-        def written(wanted: RiskDefaults | None) -> None:
-            if wanted is not None:
-                self._ask_defaults(before, wanted)
+def _prefer(screen: Settings, name: str, value: str, before: str) -> None:
+    _change(screen, (SetPreference(name, value),), (SetPreference(name, before),))
 
-        self._app().push_screen(DefaultsForm(self.state, self.now, before), written)
 
-    def _turn_auto(self) -> None:
-        before = self._defaults()
-        if before is not None:
-            stop, target = before.stop_loss_pct, before.take_profit_pct
-            wanted = RiskDefaults(stop, target, auto_monitor=not before.auto_monitor)
-            self._ask_defaults(before, wanted)
+def _press(ident: str) -> Callable[[Settings], None]:
+    """Does what a key of the table does."""
 
-    def _ask_defaults(self, before: RiskDefaults, wanted: RiskDefaults) -> None:
-        """Ask where buys to come, or positions held, are guarded less than before."""
+    def press(screen: Settings) -> None:
+        screen.post_message(KeyChosen(key_named(ident)))
 
-        def order(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-            if confirmed:
-                # Monitors that turning it off removed do not come back by themselves.
-                self._order((SetDefaults(wanted),), (SetDefaults(before),), "the risk defaults")
+    return press
 
-        why = _less_guarded(before, wanted)
-        if not why:
-            order(confirmed=True)
-            return
-        body = Text(
-            f"{why}\n\n{cap('settings.undo')} brings the defaults back; monitors that were "
-            "removed stay gone."
-        )
-        self._app().push_screen(Confirm(Question("Guard less?", body, "guard less")), order)
 
-    # -- trading ------------------------------------------------------------------------------
+# -- limits -------------------------------------------------------------------------------------
 
-    def _turn_paused(self) -> None:
-        limits = self.state.limits
-        if limits is None:
-            self.post_message(Said(_UNKNOWN, "warn"))
-        elif self.state.halted_since is not None:
-            self.post_message(
-                Said(
-                    f"halted: {cap('app.halt')} shows it, {cap('halt.resume')} and a typed "
-                    "word there resume",
-                    "warn",
-                )
-            )
-        elif not limits.paused:
-            self._order((SetPaused(paused=True),), (), "")
-        else:
-            body = Text(
-                "The service takes buys of this desk's agent again, by hand, by skills and by "
-                "mirrors, within its limits. A halt, or an operator's pause, stays."
-            )
 
-            def resume(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-                if confirmed:
-                    self.give(SetPaused(paused=False))
+def _edit_limit(screen: Settings, limit: RailView) -> None:
+    def written(change: RailChange) -> None:
+        _write_limit(screen, change)
 
-            self._app().push_screen(Confirm(Question("Resume trading?", body, "resume")), resume)
+    screen.open_dialog(RailForm(screen.state, screen.now, limit), written)
 
-    def _edit_plan(self) -> None:
-        account = self.state.account
-        if account is None or not self.state.service.embedded:
-            self.post_message(Said("the plan is the service's: it is not changed from here"))
-            return
 
-        def chosen(plan: Plan | None) -> None:
-            if plan is not None and plan is not account.plan:
-                orders = [
-                    Govern(AgentAct.PLAN, account.agent_id, account.name, one)
-                    for one in (plan, account.plan)
-                ]
-                self._order(orders[:1], orders[1:], "the plan")
+def _write_limit(screen: Settings, change: RailChange) -> None:
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            _change(screen, change.commands, change.undone)
 
-        self._app().push_screen(ChoosePlan("this desk's agent", account.plan), chosen)
+    if change.is_loosened:
+        question = Question("Loosen this limit?", _loosened(change, screen.view), "loosen")
+        screen.open_dialog(Confirm(question), answered)
+    else:
+        answered(confirmed=True)
 
-    def _tell_cooldowns(self) -> None:
-        known = () if self.state.rails is None else self.state.rails.cooldowns
-        waiting = [one for one in known if one.until > self.now]
-        words = "no market waits now" if not waiting else f"{len(waiting)} wait, longest first"
-        self.post_message(Said(f"cooldowns end by themselves: {words}"))
 
-    # -- notices ------------------------------------------------------------------------------
+def _loosened(change: RailChange, view: ViewContext) -> Text:
+    before, after = change.before, change.after
+    rail = before.rail
+    return Text.assemble(
+        (RULES[rail].name, "bold"),
+        "\n\n",
+        ("now   ", "muted"), figure(rail, before.limit, masked=view.masked),
+        (f"  {source_text(before)}\n", "muted"),
+        ("then  ", "muted"), figure(rail, after.limit, masked=view.masked),
+        (f"  {source_text(after)}\n\n", "muted"),
+        "More may be lost then before anything holds it back. It holds from the next order on; "
+        f"{cap('settings.undo')} brings the old figure back.",
+    )  # fmt: skip
 
-    def _edit_ways(self, kind: NoticeKind) -> None:
-        before = choices_of(self.state.preferences).ways_of(kind)
 
-        def chosen(ways: frozenset[Way] | None) -> None:
-            if ways is not None and ways != before:
-                self._prefer(CHOSEN + kind.value, ways_text(ways), ways_text(before))
+# -- risk ---------------------------------------------------------------------------------------
 
-        self._app().push_screen(WaysForm(self.state, self.now, kind, before), chosen)
 
-    def _edit_quiet(self) -> None:
-        before = choices_of(self.state.preferences).quiet
+def _defaults(screen: Settings) -> RiskDefaults | None:
+    if screen.state.rails is None:
+        screen.say(_UNKNOWN, "warn")
+        return None
+    return screen.state.rails.defaults
 
-        def written(hours: Hours | None) -> None:
-            if hours is not None and hours.quiet != before:
-                words = ["" if one is None else one.in_words() for one in (hours.quiet, before)]
-                self._prefer(QUIET, words[0], words[1])
 
-        self._app().push_screen(QuietForm(self.state, self.now, before), written)
+def _edit_defaults(screen: Settings) -> None:
+    before = _defaults(screen)
+    if before is None:
+        return
 
-    def _turn_protocol(self) -> None:
-        before = choices_of(self.state.preferences).protocol
-        other = next(one for one in Protocol if one is not before)
-        self._prefer(PROTOCOL, other.value, before.value)
+    def written(wanted: RiskDefaults) -> None:
+        _write_defaults(screen, before, wanted)
 
-    # -- the desk -----------------------------------------------------------------------------
+    screen.open_dialog(DefaultsForm(screen.state, screen.now, before), written)
 
-    def _next_pace(self) -> None:
-        speed = None if self.state.world is None else self.state.world.speed
-        place = SPEEDS.index(speed) if speed in SPEEDS else 0
-        self.give(SetSpeed(SPEEDS[(place + 1) % len(SPEEDS)]))
 
-    def _tell_about(self) -> None:
-        tell = partial(about_text, around=self.surroundings)
-        self._app().push_screen(About("This desk", tell, self.state, self.now))
+def _turn_auto(screen: Settings) -> None:
+    before = _defaults(screen)
+    if before is not None:
+        stop, target = before.stop_loss_pct, before.take_profit_pct
+        wanted = RiskDefaults(stop, target, auto_monitor=not before.auto_monitor)
+        _write_defaults(screen, before, wanted)
 
-    # -- how ----------------------------------------------------------------------------------
 
-    def _press(self, ident: str) -> None:
-        self.post_message(KeyChosen(key_named(ident)))
+def _write_defaults(screen: Settings, before: RiskDefaults, wanted: RiskDefaults) -> None:
+    """Ask where buys to come, or positions held, are guarded less than before."""
 
-    def _prefer(self, name: str, value: str, before: str) -> None:
-        self._order((SetPreference(name, value),), (SetPreference(name, before),), "that choice")
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            # Monitors that turning it off removed do not come back by themselves.
+            _change(screen, (SetDefaults(wanted),), (SetDefaults(before),))
 
-    def _order(self, commands: Sequence[Command], undone: Sequence[Command], words: str) -> None:
-        for command in commands:
-            self.give(command)
-        if undone:
-            self._undone, self._undone_words = tuple(undone), words
-
-    def _app(self) -> App[object]:
-        app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
-        return app
+    why = _less_guarded(before, wanted)
+    if not why:
+        answered(confirmed=True)
+        return
+    body = Text(
+        f"{why}\n\n{cap('settings.undo')} brings the defaults back; monitors that were "
+        "removed stay gone."
+    )
+    screen.open_dialog(Confirm(Question("Guard less?", body, "guard less")), answered)
 
 
 def _less_guarded(before: RiskDefaults, wanted: RiskDefaults) -> str:
@@ -324,3 +247,123 @@ def _less_guarded(before: RiskDefaults, wanted: RiskDefaults) -> str:
         )
         return f"Buys to come are held {far}."
     return ""
+
+
+# -- trading ------------------------------------------------------------------------------------
+
+
+def _turn_paused(screen: Settings) -> None:
+    limits = screen.state.limits
+    if limits is None:
+        screen.say(_UNKNOWN, "warn")
+    elif screen.state.halted_since is not None:
+        screen.say(
+            f"halted: {cap('app.halt')} shows it, {cap('halt.resume')} and a typed "
+            "word there resume",
+            "warn",
+        )
+    elif not limits.paused:
+        screen.give(SetPaused(paused=True))
+    else:
+        body = Text(
+            "The service takes buys of this desk's agent again, by hand, by skills and by "
+            "mirrors, within its limits. A halt, or an operator's pause, stays."
+        )
+
+        def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed:
+                screen.give(SetPaused(paused=False))
+
+        screen.open_dialog(Confirm(Question("Resume trading?", body, "resume")), answered)
+
+
+def _edit_plan(screen: Settings) -> None:
+    account = screen.state.account
+    if account is None or not screen.state.service.embedded:
+        screen.say("the plan is the service's: it is not changed from here")
+        return
+
+    def chosen(plan: Plan) -> None:
+        if plan is not account.plan:
+            orders = [
+                Govern(AgentAct.PLAN, account.agent_id, account.name, one)
+                for one in (plan, account.plan)
+            ]
+            _change(screen, orders[:1], orders[1:])
+
+    screen.open_dialog(ChoosePlan("this desk's agent", account.plan), chosen)
+
+
+def _tell_cooldowns(screen: Settings) -> None:
+    rails = screen.state.rails
+    known = () if rails is None else rails.cooldowns
+    waiting = [one for one in known if one.until > screen.now]
+    words = "no market waits now" if not waiting else f"{len(waiting)} wait, longest first"
+    screen.say(f"cooldowns end by themselves: {words}")
+
+
+# -- notices ------------------------------------------------------------------------------------
+
+
+def _edit_ways(screen: Settings, kind: NoticeKind) -> None:
+    before = choices_of(screen.state.preferences).ways_of(kind)
+
+    def chosen(ways: frozenset[Channel]) -> None:
+        if ways != before:
+            _prefer(screen, CHOSEN + kind.value, ways_text(ways), ways_text(before))
+
+    screen.open_dialog(ChannelsForm(screen.state, screen.now, kind, before), chosen)
+
+
+def _edit_quiet(screen: Settings) -> None:
+    before = choices_of(screen.state.preferences).quiet
+
+    def written(hours: Hours) -> None:
+        if hours.quiet != before:
+            words = ["" if one is None else one.describe() for one in (hours.quiet, before)]
+            _prefer(screen, QUIET, words[0], words[1])
+
+    screen.open_dialog(QuietForm(screen.state, screen.now, before), written)
+
+
+def _turn_protocol(screen: Settings) -> None:
+    before = choices_of(screen.state.preferences).protocol
+    other = next(one for one in Protocol if one is not before)
+    _prefer(screen, PROTOCOL, other.value, before.value)
+
+
+# -- the desk -----------------------------------------------------------------------------------
+
+
+def _next_pace(screen: Settings) -> None:
+    world = screen.state.world
+    speed = None if world is None else world.speed
+    place = SPEEDS.index(speed) if speed in SPEEDS else 0
+    screen.give(SetSpeed(SPEEDS[(place + 1) % len(SPEEDS)]))
+
+
+def _tell_about(screen: Settings) -> None:
+    tell = partial(about_text, around=screen.surroundings)
+    screen.open_dialog(About("This desk", tell, screen.state, screen.now))
+
+
+_EDITS: Final[Mapping[str, Callable[[Settings], None]]] = {
+    STOP: _edit_defaults,
+    TARGET: _edit_defaults,
+    AUTO: _turn_auto,
+    PAUSED: _turn_paused,
+    PLAN: _edit_plan,
+    COOLDOWNS: _tell_cooldowns,
+    QUIET_ROW: _edit_quiet,
+    PROTOCOL_ROW: _turn_protocol,
+    THEME_ROW: _press("app.themes"),
+    PACE: _next_pace,
+    PRIVACY: _press("app.privacy"),
+    ABOUT: _tell_about,
+}
+"""What changes each setting that is no limit and no kind of notice, by its key."""
+
+ACTIONS: Final[tuple[ScreenAction[Settings], ...]] = (
+    ScreenAction("settings.edit", edit, requires=(can_change_it, is_no_fixed_limit)),
+    ScreenAction("settings.undo", bring_back, requires=(has_changed,)),
+)

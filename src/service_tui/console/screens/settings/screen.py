@@ -1,45 +1,41 @@
 """What can be set, how much of it is used, what it means: limits, risk, pause, notices, desk."""
 
-from typing import ClassVar, Final, NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
-from service_tui.console.screens.settings.actions import SettingActs
-from service_tui.console.screens.settings.rows import THEME, SettingRow, columns, rows
-from service_tui.console.screens.settings.text import about_text, detail_text, hint_text
+from service_tui.console.keys import bindings_of
+from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.screens.settings.actions import ACTIONS
+from service_tui.console.screens.settings.detail import about_text, describe, describe_shortly
+from service_tui.console.screens.settings.table import SETTINGS, THEME, SettingRow, settings
 from service_tui.console.theme import content
-from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-DETAIL_FROM: Final = 112
-TWO_FROM: Final = 150
-"""Width from which a row is told in full beside the list, and whose desk this is beside that."""
 
+class SettingsScreen(TableScreen[SettingRow], inherit_bindings=False):
+    """The settings, one of them in full, and whose desk this is."""
 
-class SettingsPart(NamedTuple):
-    """What this screen shows."""
-
-    rows: tuple[SettingRow, ...]
-
-
-class SettingsScreen(SettingActs[SettingsPart]):
-    """Enter or e changes what is highlighted, u brings the last change back."""
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("settings")]
 
     name_in_keys: ClassVar[str] = "settings"
     title: ClassVar[str] = "Settings"
+    tables = (SETTINGS,)
+    actions = ACTIONS
+    opens = "settings.edit"
+    is_searched = False
+    pane_type = None
+
+    sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-beside": (112, 0), "-two": (150, 0)}
+    """From where a row is told in full beside the list, and whose desk this is beside that."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
-        self.table = RecordTable[SettingRow](
-            columns(),
-            key=lambda row: row.key,
-            empty="Nothing is known yet: the service has not answered.",
-            id="settings-table",
-        )
         self._detail = Static(markup=False, id="settings-detail-text")
         self._about = Static(markup=False, id="settings-about-text")
         self._hint = Static(markup=False, id="settings-hint")
@@ -54,61 +50,23 @@ class SettingsScreen(SettingActs[SettingsPart]):
                 yield self._about
         yield self._hint
 
-    def part_of(self, state: DeskState) -> SettingsPart:
-        """Every row as it stands."""
-        theme = state.preferences.get(THEME, "") or self._app().theme
-        return SettingsPart(rows(state, self.now, theme))
+    def watched(self) -> object:
+        """The rows: they change with the time as well."""
+        return self.rows()
 
-    def show(self, part: SettingsPart) -> None:
-        """Show the rows, and the one under the cursor in full."""
-        self.table.show(part.rows)
-        self._tell()
+    def rows(self) -> tuple[SettingRow, ...]:
+        """Every setting as it stands."""
+        app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        return settings(self.view, self.state.preferences.get(THEME, "") or app.theme)
 
-    def tick(self) -> None:
-        """Let time pass in what is told."""
-        self._tell()
-
-    def focus_row(self, row: str | None) -> None:
-        """Put the cursor on a row, and the focus on the list."""
-        if row is not None:
-            self.table.put_cursor(row)
-        self.table.focus()
-        self._tell()
-
-    def row_in_focus(self) -> SettingRow | None:
-        """The row that the cursor is on."""
-        return self.table.selected()
-
-    def step_out(self) -> bool:
-        """From the text beside it back to the list."""
-        if self.table.has_focus:
-            return False
-        self.table.focus()
-        return True
-
-    @on(RecordTable.Opened)
-    def _opened(self, event: RecordTable.Opened) -> None:
-        event.stop()
-        self.action_edit()
-
-    @on(RecordTable.Moved)
-    def _moved(self, event: RecordTable.Moved) -> None:
-        event.stop()
-        self._tell()
-
-    @on(events.Resize)
-    def _resized(self) -> None:
-        self.set_class(self.size.width >= DETAIL_FROM, "-beside")
-        self.set_class(self.size.width >= TWO_FROM, "-two")
-        self._tell()
-
-    def _tell(self) -> None:
-        row = self.table.selected()
+    def show_detail(self) -> None:
+        """Show the setting under the cursor, and where there is room whose desk this is."""
+        row, view = self.selected(), self.view
         if row is None:
             return
         if self.has_class("-beside"):
-            self._detail.update(content(detail_text(row, self.state, self.now)))
+            self._detail.update(content(describe(row, view)))
         else:
-            self._hint.update(content(hint_text(row, self.now)))
+            self._hint.update(content(describe_shortly(row, view)))
         if self.has_class("-two"):
-            self._about.update(content(about_text(self.state, self.now, self.surroundings)))
+            self._about.update(content(about_text(view.state, view.now, self.surroundings)))

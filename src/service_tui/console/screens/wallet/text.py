@@ -5,21 +5,15 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.figures import section
+from service_tui.console.chain_text import fee_text, gas_text, key_text
+from service_tui.console.figures import hanging, labelled, section
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap, with_keys
-from service_tui.console.redemption_text import (
-    fee_text,
-    gas_text,
-    hanging,
-    key_text,
-    labelled,
-)
+from service_tui.console.reasons import fix_text
 from service_tui.desk.slices.wallet import ChallengeView, CheckView, Ownership, WalletView
 from service_tui.desk.state import DeskState
-from service_tui.units import Micros, decimal
+from service_tui.units import decimal, sum_of
 
-_LABEL: Final = 12
 _NAME: Final = 24
 """Wider than the longest name of a check, "money the venue takes"."""
 
@@ -66,7 +60,7 @@ def wallet_text(state: DeskState) -> Text:
         ("key", Text.assemble(key_text(wallet)[4:], _source(wallet))),
     ]
     figures += _balances(wallet, masked=masked)
-    parts = [labelled(figures, _LABEL)]
+    parts = [labelled(figures)]
     if wallet.usdc_native:
         parts.append(Text(_NATIVE, "warn"))
     if wallet.restricted:
@@ -74,7 +68,13 @@ def wallet_text(state: DeskState) -> Text:
     if wallet.job is not None:
         parts.append(Text(f"◌ {wallet.job.value}: {wallet.job_words}", "accent"))
     if wallet.problem:
-        parts.append(Text(f"{wallet.problem}" + (f": {wallet.fix}" if wallet.fix else ""), "loss"))
+        parts.append(
+            Text(
+                f"{wallet.problem}"
+                + (f": {fix_text(wallet.fix, within='wallet')}" if wallet.fix else ""),
+                "loss",
+            )
+        )
     return Text("\n\n").join(parts)
 
 
@@ -118,7 +118,7 @@ def _check(check: CheckView, width: int) -> Text:
     says.stylize("muted")
     line = Text.assemble((glyph, tone), f"{check.name.ljust(_NAME - 1)} ", says)
     if check.fix:
-        fix = hanging(check.fix, width, _FIX)
+        fix = hanging(fix_text(check.fix, within="wallet"), width, _FIX)
         fix.stylize("warn")
         line.append_text(Text.assemble("\n" + " " * _FIX, fix))
     return line
@@ -154,7 +154,7 @@ def approvals_question(wallet: WalletView) -> Text:
         )
         for one in unset
     ]  # fmt: skip
-    cost = Micros(sum(one.call.fee_max for one in unset if one.call is not None))
+    cost = sum_of(one.call.fee_max for one in unset if one.call is not None)
     body = Text.assemble(
         f"{len(unset)} transactions are signed, one after the other; what is set is skipped. Each "
         "lets a contract of the venue move a token of this wallet, without limit, until it is "
@@ -198,7 +198,7 @@ def pay_text(state: DeskState) -> Text:
         ]
         if offer.why_not:
             figures.append(("not payable", Text(offer.why_not, "warn")))
-    return section("pay per call", labelled(figures, _LABEL))
+    return section("pay per call", labelled(figures))
 
 
 def live_question(wallet: WalletView) -> Text:

@@ -1,0 +1,164 @@
+"""Requirements, and what is done, that the actions of several screens share."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from service_tui.console.actions import NO_ROW, read_only_reason
+from service_tui.console.forms.monitor_draft import Change, why_not_set
+from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.freshness import of_wall, why_not_traded
+from service_tui.console.keys import cap
+from service_tui.console.messages import GoTo
+from service_tui.console.parts.table_screen import TableScreen
+from service_tui.desk.slices.records import MarketView, TicketView, Topic
+from service_tui.desk.slices.risk import MonitorView
+from service_tui.desk.trading.preflight import why_closed
+from service_tui.terms import Action, Side, Venue
+
+AnyScreen: TypeAlias = TableScreen[Any]
+
+# -- requirements -------------------------------------------------------------------------------
+
+
+def can_change(screen: AnyScreen) -> str:
+    """This desk may change things."""
+    return read_only_reason(screen.state)
+
+
+def has_row(screen: AnyScreen) -> str:
+    """A row is highlighted."""
+    return NO_ROW if screen.selected() is None else ""
+
+
+def can_buy(screen: AnyScreen) -> str:
+    """Prices and the account are known and fresh enough to buy on."""
+    return why_not_traded(screen.state, (Topic.MARKETS, Topic.ACCOUNT), screen.now)
+
+
+def can_sell(screen: AnyScreen) -> str:
+    """Prices and positions are known and fresh enough to sell on."""
+    return why_not_traded(screen.state, (Topic.MARKETS, Topic.POSITIONS), screen.now)
+
+
+def can_undo(screen: AnyScreen) -> str:
+    """Something was changed here that can be taken back."""
+    return "" if screen.take_back else "nothing was set or removed here"
+
+
+# -- actions ------------------------------------------------------------------------------------
+
+
+def undo(screen: AnyScreen) -> None:
+    """Take back what was changed last."""
+    for command in screen.take_back:
+        screen.give(command)
+    screen.take_back = ()
+
+
+def mark(screen: AnyScreen) -> None:
+    """Mark the highlighted row, or unmark it; the cursor goes on."""
+    screen.table.action_mark()
+    screen.table.action_move(1)
+
+
+def next_table(screen: AnyScreen) -> None:
+    """Show the next table."""
+    screen.bring_forward((screen.place + 1) % len(screen.lists))
+    screen.table.focus()
+
+
+def open_market(screen: AnyScreen) -> None:
+    """Show the market of the highlighted row."""
+    row = screen.row_in_focus()
+    if row is not None:
+        screen.post_message(GoTo("markets", row.market_id))
+
+
+def open_orders(screen: AnyScreen) -> None:
+    """List what rests on a book; there it is cancelled."""
+    from service_tui.console.forms.open_orders import OpenOrders  # noqa: PLC0415 - not at first
+
+    screen.open_dialog(OpenOrders(screen.state, screen.now))
+
+
+def open_why(screen: AnyScreen) -> None:
+    """Why it traded: the chain of this command or position, as far as it is known."""
+    from service_tui.console.forms.why import Why  # noqa: PLC0415 - not in the first frame
+    from service_tui.desk.audit.why import why_position, why_ticket  # noqa: PLC0415 - nor its chain
+
+    row = screen.row_in_focus()
+    if row is not None:
+        is_command = isinstance(row, TicketView)
+        view, clock = screen.view, of_wall(screen.state)
+        chain = why_ticket(view.state, row) if is_command else why_position(view.state, row)
+        screen.open_dialog(Why(chain, view.now, masked=view.masked, clock=clock))
+
+
+# -- forms --------------------------------------------------------------------------------------
+
+
+def no_market_reason() -> str:
+    """What is said of a row whose market the service does not list now."""
+    return f"its market is not in the list now: {cap('app.refresh')} asks again"
+
+
+def open_ticket(  # noqa: PLR0917 - what a ticket is about
+    screen: AnyScreen,
+    market: MarketView,
+    side: Side | None,
+    action: Action,
+    venue: Venue = Venue.SIM,
+) -> None:
+    """Open the order ticket, unless the market is closed or its price too old to trade on."""
+    topics = (Topic.MARKETS, Topic.POSITIONS if action is Action.SELL else Topic.ACCOUNT)
+    why = why_not_traded(screen.state, topics, screen.now) or why_closed(market)
+    if why:
+        screen.say(why, "bad")
+    else:
+        form = TradeForm(screen.state, screen.now, market, side=side, action=action, venue=venue)
+        screen.open_dialog(form, screen.give)
+
+
+def open_monitor(
+    screen: AnyScreen, monitor: MonitorView, then: Callable[[Change], None] | None = None
+) -> None:
+    """Open the form for the stop and target of a position.
+
+    Args:
+        screen: orders what the form returns.
+        monitor: the one to change.
+        then: does so in its place.
+    """
+    from service_tui.console.forms.monitor_form import (  # noqa: PLC0415 - not in the first frame
+        MonitorForm,
+    )
+
+    why = can_change(screen) or why_not_set(monitor)
+    if why:
+        screen.say(why, "warn")
+        return
+
+    def filled(change: Change) -> None:
+        before = screen.state.risk.monitor(monitor.key)
+        if before is not None and change.is_same_as(before):
+            screen.say("nothing changed: it has this stop and target already")
+        elif then is None:
+            screen.give(change.command)
+        else:
+            then(change)
+
+    screen.open_dialog(MonitorForm(screen.state, screen.now, monitor), filled)
+
+
+def open_price_alert(screen: AnyScreen, market_id: str, side: Side) -> None:
+    """Open the form that adds a price alert on a market."""
+    from service_tui.console.forms.price_alert import (  # noqa: PLC0415 - not in the first frame
+        PriceAlertForm,
+    )
+
+    market = screen.state.markets.get(market_id)
+    why = can_change(screen) or (no_market_reason() if market is None else why_closed(market))
+    if market is None or why:
+        screen.say(why, "warn")
+    else:
+        screen.open_dialog(PriceAlertForm(screen.state, screen.now, market, side), screen.give)

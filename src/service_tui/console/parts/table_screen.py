@@ -1,0 +1,541 @@
+"""A screen of tables, made from data: tables, actions, and what is said of the row in focus.
+
+A screen's folder holds `table.py` (its `TableSpec`s), `actions.py` (its `ScreenAction`s),
+`detail.py` (what is said of a row: functions of the row and a `ViewContext`), `forms.py` (what it
+alone opens) and `screen.py`, which puts them together:
+
+    class MonitorsScreen(TableScreen[RiskRow]):
+        BINDINGS = [*bindings_of("monitors")]
+        name_in_keys, title = "monitors", "Monitors"
+        tables, actions = TABLES, ACTIONS
+        watches = ("risk", "positions", "service.phase")
+
+        def compose(self): ...             # places self.tabs, self.line, self.lists, self.pane
+        def detail(self, row, view): ...   # head, body and rest of the pane
+        def explain(self, row, view): ...  # where the numbers come from
+        def show_header(self): ...         # what stands above the tables, if anything does
+
+Nothing else has to be inherited or registered: bindings, footer, help and palette come from the
+rows of `keys.py`, reasons for a disabled key from `requires`, search and sorting from the tables.
+What is no table (a chart, a strip of filters) is a widget of its own that the screen makes, and
+shows in `show_parts`, `show_header` or `show_detail`. It also keeps what the person has chosen on
+this screen alone: actions reach it with `screen.query_one(MarketChips)`. A screen whose rows depend
+on such a choice overrides `rows` and `empty_text`; a choice by key that only hides rows is `only`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, ClassVar, Final, Generic, TypeVar
+
+from rich.text import Text
+from textual import events, on
+from textual.actions import SkipAction
+from textual.binding import BindingType
+from textual.screen import ModalScreen
+
+from service_tui.console.actions import NO_ROW, ScreenAction
+from service_tui.console.forms.explain import Explain, Explanation
+from service_tui.console.freshness import of_wall
+from service_tui.console.key_queue import say_gone
+from service_tui.console.keys import KeyBinding, bindings_of
+from service_tui.console.search import Search, names_of, read_search
+from service_tui.console.table_spec import TableSpec
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.choice import Choice
+from service_tui.console.widgets.detail_pane import Detail, DetailPane
+from service_tui.console.widgets.dialog import open_above
+from service_tui.console.widgets.filter_line import FilterLine
+from service_tui.console.widgets.numbered_view import CopiedRecord, NumberedView
+from service_tui.console.widgets.record_table import RecordTable, TableState
+from service_tui.desk.command import Command
+from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+Row = TypeVar("Row", bound=CopiedRecord)
+Result = TypeVar("Result")
+
+_OF_ROWS: Final = frozenset({"filter", "copy_cell", "copy_row", "explain", "one_out"})
+"""Actions of `rows` that are the screen's; sorting is its table's."""
+
+
+@dataclass(frozen=True)
+class Only(Generic[Row]):
+    """A choice by key that leaves rows out: which stay, and what the header calls it."""
+
+    wants: Callable[[Row], bool]
+    name: str = ""
+
+
+class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a key
+    """Tabs, tables, a search line and a detail pane. One table is in front.
+
+    The search, and what `only` leaves out, hold for the table in front. The order of the first
+    table is kept for the next start; the others begin as they are declared.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("rows")]
+
+    tables: tuple[TableSpec[Any], ...]
+    """At least one; the first is in front at first."""
+
+    actions: ClassVar[tuple[ScreenAction[Any], ...]] = ()
+    """One for each key of the screen in `keys.py`."""
+
+    opens: ClassVar[str] = ""
+    """Id of the action that enter and a double click on a row perform; empty: the pane opens."""
+
+    watches: ClassVar[tuple[str, ...]]
+    """Fields of the state, dotted, whose change is shown; else time alone has passed. Whether
+    amounts are masked, and `is_told` of each table, are watched by themselves. A screen whose rows
+    depend on all of the state, or on the time, overrides `watched` instead."""
+
+    is_searched: ClassVar[bool] = True
+    """Whether the keys of `rows` search, copy and explain here. A screen without them, whose class
+    says `inherit_bindings=False` as well, places no `line`."""
+
+    sizes: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "-with-detail": (0, 18),
+        "-tall": (0, 30),
+        "-two": (110, 0),
+    }
+    """CSS classes of the screen, each with the width and the height from which it is set."""
+
+    pane_type: ClassVar[type[DetailPane] | None] = DetailPane
+    """What shows the row in focus; None for a screen that overrides `show_detail`."""
+
+    leaves_rows_out: ClassVar[bool] = False
+    """Whether `rows` itself leaves out what is not searched for, so that `empty_text` can say what
+    empties the table; else the table hides those rows."""
+
+    no_row_text: ClassVar[str] = NO_ROW
+    """What the pane says while no row is highlighted."""
+
+    def __init__(self, state: DeskState, now: Timestamp, typed: str = "") -> None:
+        super().__init__(state, now)
+        name = self.name_in_keys
+        self.place = 0
+        self.lists = tuple(
+            RecordTable[Row](
+                spec.columns,
+                key=spec.key,
+                empty=spec.empty_text(state),
+                view=lambda: self.view,
+                id=f"{name}-list-{place}",
+            )
+            for place, spec in enumerate(self.tables)
+        )
+        self.tabs = Choice(id=f"{name}-which")
+        self.line = FilterLine(typed)
+        self.pane = None if self.pane_type is None else self.pane_type(id=f"{name}-detail")
+        self.search = Search()
+        self.only: Only[Row] | None = None
+        self.take_back: tuple[Command, ...] = ()
+        """What undoes the last change made here; empty when there is none."""
+        self._shown: object = None
+        self._sort_kept = ""
+        self.add_class("-list-0", update=False)
+
+    # -- what a screen says of itself -----------------------------------------------------------
+
+    def detail(self, row: Row, view: ViewContext) -> Detail:
+        """Describe a row for the pane; `view.width` is the cells of one of its lines."""
+        raise NotImplementedError
+
+    def explain(self, row: Row | None, view: ViewContext) -> tuple[Explanation, ...]:
+        """The numbers of a row and of the screen, each with formula, inputs, source and age."""
+        raise NotImplementedError
+
+    def name_of(self, row: Row) -> str:
+        """What a row is called, in a title and on the clipboard."""
+        return str(getattr(row, "question", ""))
+
+    def show_header(self) -> None:
+        """Show what stands above the tables: the tabs, if there are several."""
+        if len(self.tables) > 1:
+            self.show_tabs()
+
+    def show_parts(self) -> None:
+        """Show what is no table, such as a chart, after something that is watched has changed."""
+
+    def show_tabs(self, strong: Iterable[int] = ()) -> None:
+        """Show the name and the number of rows of each table; those in `strong` stand out."""
+        labels = tuple(spec.label(self.state) for spec in self.tables)
+        self.tabs.show(labels, self.place, strong=frozenset(strong))
+
+    def fit(self) -> None:
+        """Arrange what there is for the size that the screen has now."""
+        width, height = self.size
+        for name, (least_width, least_height) in self.sizes.items():
+            self.set_class(width >= least_width and height >= least_height, name)
+        if self.pane is not None:
+            self.pane.set_class(self.has_class("-two"), "-two")
+            if self.has_class("-with-detail"):
+                self.remove_class("-opened")
+
+    # -- the state ------------------------------------------------------------------------------
+
+    @property
+    def spec(self) -> TableSpec[Any]:
+        """The declaration of the table in front."""
+        return self.tables[self.place]
+
+    @property
+    def table(self) -> RecordTable[Row]:
+        """The table in front."""
+        return self.lists[self.place]
+
+    def on_mount(self) -> None:
+        """Sort the first table as it was kept, the others as they are declared.
+
+        Textual calls it beside an `on_mount` of a subclass, which must not call it again.
+        """
+        first, *others = zip(self.lists, self.tables, strict=True)
+        for table, spec in others:
+            table.sort_by(spec.sort, falling=spec.falling)
+        table, spec = first
+        default = _sort_text(TableState(spec.sort, spec.falling))
+        self._sort_kept = self.state.preferences.get(f"sort.{self.name_in_keys}", default)
+        column, _, way = self._sort_kept.partition(" ")
+        table.sort_by(column, falling=way == "falling")
+
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        """Receive the newest state. `now` is wall time."""
+        self.state, self.now = state, now
+        watched = self.watched()
+        if watched == self._shown:
+            self.tick()
+        else:
+            self._shown = watched
+            self.show_state()
+        self.keep()
+
+    def watched(self) -> object:
+        """What is shown of the newest state; the screen is shown anew once it is another."""
+        told = tuple(spec.is_told(self.state) for spec in self.tables)
+        return attrgetter(*self.watches)(self.state), told, self.view.masked
+
+    def show_state(self) -> None:
+        """Show the state anew: parts, rows, header and the row in focus."""
+        self.show_parts()
+        self.show_rows()
+        self.show_header()
+        self.show_detail()
+
+    def tick(self) -> None:
+        """Redraw what depends on the time."""
+        self.table.redraw()
+        self.show_detail()
+        self.show_header()
+
+    def keep(self) -> None:
+        """Keep the order of the first table, if it was changed, for the next start."""
+        sort = _sort_text(self.lists[0].state())
+        if self.place == 0 and sort != self._sort_kept:
+            self._sort_kept = sort
+            self.give(SetPreference(f"sort.{self.name_in_keys}", sort))
+
+    def show_rows(self) -> None:
+        """Show the rows of the table in front."""
+        rows = self.rows()
+        self.table.empty = self.empty_text()
+        self.table.show(rows)
+
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the table in front; a screen with a filter of its own leaves some out."""
+        return self.spec.rows(self.state)
+
+    def empty_text(self) -> str:
+        """Why the table in front has no rows, and what to do."""
+        return self.spec.empty_text(self.state)
+
+    def bring_forward(self, place: int) -> None:
+        """Bring a table to the front, with the search that is typed."""
+        self.remove_class(f"-list-{self.place}")
+        self.place = place
+        self.add_class(f"-list-{place}")
+        self.show_rows()
+        self.narrow(self.line.typed)
+
+    # -- the row in focus -----------------------------------------------------------------------
+
+    def selected(self) -> Row | None:
+        """The highlighted row; None also in the moment after it vanished: actions then refuse."""
+        return self.table.selected()
+
+    def row_in_focus(self) -> Row | None:
+        """The highlighted row; where there is none, says that it vanished or why none is here."""
+        row = self.selected()
+        if row is None:
+            self._say_no_row()
+        return row
+
+    def current_row(self) -> str | None:
+        """Key of the row under the cursor of the table in front."""
+        return self.table.order.cursor
+
+    def focus_row(self, row: str | None) -> None:
+        """Put the cursor on the row with this key, in whichever table, past what would hide it."""
+        if row is not None:
+            place = self._place_of(row)
+            if place != self.place:
+                self.bring_forward(place)
+            if self.is_hidden(row):
+                self.show_all()
+            self.table.put_cursor(row)
+        self.table.focus()
+        self.show_detail()
+
+    def is_hidden(self, row: str) -> bool:
+        """Whether everything must be shown for the row with this key to be seen."""
+        return self.is_searched and self.table.order.index_of(row) is None
+
+    def _place_of(self, row: str) -> int:
+        """The table in which a row stands; the one in front for a row that is nowhere yet."""
+        if len(self.tables) == 1:
+            return 0
+        holds = (row in map(spec.key, spec.rows(self.state)) for spec in self.tables)
+        return next((place for place, is_here in enumerate(holds) if is_here), self.place)
+
+    def _say_no_row(self) -> None:
+        if self.table.order.cursor:
+            say_gone(self)
+        else:
+            self.say(self.table.empty, "warn")
+
+    @property
+    def shows_detail(self) -> bool:
+        """Whether the pane stands there."""
+        return self.has_class("-with-detail") or self.has_class("-opened")
+
+    def show_detail(self) -> None:
+        """Describe the row in focus, where there is room."""
+        if self.pane is not None and self.shows_detail:
+            # An empty table has a text of its own: no empty pane below it.
+            self.set_class(not len(self.table.order), "-bare")
+            row = self.table.highlighted()
+            view = ViewContext.of(self.state, self.now, self.pane.text_width)
+            nothing = Detail(Text(self.no_row_text, "muted"), Text(), Text())
+            self.pane.show(*(nothing if row is None else self.detail(row, view)))
+
+    # -- the search -----------------------------------------------------------------------------
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The column of each name by which the search knows one."""
+        return names_of((column.id, column.title) for column in self.table.columns)
+
+    def cell_of(self, row: Row, column: str) -> str:
+        """What a row shows in a column of the table in front."""
+        found = (one.cell(row, self.view) for one in self.table.columns if one.id == column)
+        return str(next(found, ""))
+
+    def narrow(self, typed: str) -> None:
+        """Show the rows that match; what cannot be read is said, the rest is in force."""
+        self.search = read_search(typed, tuple(self.spec.compared), names=self.names)
+        self.line.say(self.search.problem)
+        self.filter_rows()
+
+    def filter_rows(self) -> None:
+        """Show what `only` wants and the search finds, and leave out the rest."""
+        if self.leaves_rows_out:
+            self.show_rows()
+        else:
+            self._filter_table()
+        self.highlight_first_if_lost()
+        self.show_detail()
+        self.show_header()
+
+    def _filter_table(self) -> None:
+        # A table that comes back shows new rows by this search before it is read anew: another
+        # table may compare what this one does not.
+        only, search = self.only, self.search
+
+        def keep(row: Row) -> bool:
+            return (only is None or only.wants(row)) and self.is_found(row, search)
+
+        self.table.filter(keep if search or only else None)
+
+    def is_found(self, row: Row, search: Search) -> bool:
+        """Whether a search asks for a row of the table in front."""
+        spec, view = self.spec, self.view
+        return search.matches(
+            spec.search_text(row, view),
+            lambda column: spec.compared[column](row, view),
+            lambda column: self.cell_of(row, column),
+        )
+
+    def show_all(self) -> None:
+        """Leave no row out."""
+        self.only = None
+        self.line.clear()
+        self.narrow("")
+
+    def highlight_first_if_lost(self) -> None:
+        """After the operator's own filtering: a row hidden by it hands the cursor on.
+
+        Never after a newer state: there it falls to the neighbour, and keys refuse for a moment.
+        """
+        order = self.table.order
+        if (order.cursor_lost or self.table.has_just_fallen) and len(order):
+            self.table.put_cursor(order.key_at(0))
+
+    # -- the actions ----------------------------------------------------------------------------
+
+    def disabled_reason(self, key: KeyBinding) -> str:
+        """Why a key of this screen or of its tables does nothing now; empty when it works."""
+        own = next((action for action in self.actions if action.id == key.ident), None)
+        return super().disabled_reason(key) if own is None else own.disabled_reason(self)
+
+    def why_not(self, action: str) -> str:
+        """Why an action that every table offers does nothing now."""
+        if action in _OF_ROWS and not self.is_searched:
+            return "not here"
+        if action in {"copy_cell", "copy_row"} and self.selected() is None:
+            return NO_ROW
+        return super().why_not(action)
+
+    def action_perform(self, ident: str) -> None:
+        """Run a declared action, or say why it is disabled."""
+        action = next(action for action in self.actions if action.id == ident)
+        why = action.disabled_reason(self)
+        if not why:
+            action.run(self)
+        elif why == NO_ROW:
+            self._say_no_row()
+        else:
+            self.say(self.refusal(action, why), "warn")
+
+    def refusal(self, action: ScreenAction[Any], why: str) -> str:
+        """What is said of an action that was asked for and is disabled for this reason."""
+        del action
+        return why
+
+    def open_dialog(
+        self,
+        dialog: ModalScreen[Result] | ModalScreen[Result | None],
+        then: Callable[[Result], None] | None = None,
+    ) -> None:
+        """Open a dialog, and hand on what it returns unless it was left."""
+        open_above(self, dialog, then)
+
+    def step_out(self) -> bool:
+        """From the detail to the table, from the search to all, from marks and choices, to tab 1.
+
+        Returns:
+            False when there is nothing left to leave.
+        """
+        if self.has_class("-opened") or not self.table.has_focus:
+            self.remove_class("-opened")
+            self.table.focus()
+        elif self.line.typed:
+            self.line.clear()
+        elif self.table.order.marked:
+            self.table.clear_marks()
+        elif self.only:
+            self.show_all()
+        elif self.place:
+            self.bring_forward(0)
+            self.table.focus()
+        else:
+            return False
+        return True
+
+    def open_row(self) -> None:
+        """What enter does: the action that `opens` names, else the pane comes to the front."""
+        if self.opens:
+            self.action_perform(self.opens)
+        elif self.pane is not None:
+            # Where there is no room for both, the pane takes the place of the table.
+            self.set_class(not self.has_class("-with-detail"), "-opened")
+            self.pane.focus()
+            self.call_after_refresh(self.show_detail)
+
+    def action_filter(self) -> None:
+        """Type into the `/` line."""
+        self.line.begin()
+
+    def action_one_out(self) -> None:
+        """Clear the search, or leave the detail; else whoever is further out may."""
+        if not self.step_out():
+            raise SkipAction
+
+    def action_sort_next(self) -> None:
+        """Sort by the next column, from wherever the focus is."""
+        self.table.action_sort_next()
+
+    def action_sort_reverse(self) -> None:
+        """Turn the order round, from wherever the focus is."""
+        self.table.action_sort_reverse()
+
+    def action_copy_cell(self) -> None:
+        """Copy what the row is called."""
+        row = self.row_in_focus()
+        if row is not None:
+            self.copy(self.name_of(row), "the name")
+
+    def action_copy_row(self) -> None:
+        """Copy the row as JSON."""
+        row = self.row_in_focus()
+        if row is not None:
+            self.copy_record(row, "the row as JSON")
+
+    def action_explain(self) -> None:
+        """Say what the numbers are made of."""
+        row = self.selected()
+        parts = self.explain(row, self.view)
+        if parts:
+            title = self.title if row is None else self.name_of(row)
+            self.open_dialog(Explain(title, parts, self.now, of_wall(self.state)))
+        else:
+            self.row_in_focus()
+
+    # -- events ---------------------------------------------------------------------------------
+
+    @on(Choice.Picked)
+    def _tab_chosen(self, event: Choice.Picked) -> None:
+        if event.choice is self.tabs:
+            event.stop()
+            self.bring_forward(event.index)
+            self.table.focus()
+
+    @on(FilterLine.Typed)
+    def _search_typed(self, event: FilterLine.Typed) -> None:
+        event.stop()
+        self.narrow(event.text)
+
+    @on(FilterLine.Left)
+    def _search_left(self, event: FilterLine.Left) -> None:
+        event.stop()
+        self.table.focus()
+
+    @on(RecordTable.Moved)
+    def _row_moved(self, event: RecordTable.Moved) -> None:
+        event.stop()
+        self.show_detail()
+
+    @on(RecordTable.Opened)
+    def _row_opened(self, event: RecordTable.Opened) -> None:
+        event.stop()
+        self.open_row()
+
+    @on(RecordTable.Lost)
+    def _row_lost(self, event: RecordTable.Lost) -> None:
+        event.stop()
+        self.row_in_focus()
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        self.fit()
+        # Within the layout that this event is part of, a new size would be lost.
+        self.call_after_refresh(self.show_in_room)
+
+    def show_in_room(self) -> None:
+        """Show again what depends on the room there is, which is known now."""
+        self.tick()
+
+
+def _sort_text(state: TableState) -> str:
+    """How a table is sorted, as a preference keeps it."""
+    return f"{state.sort or ''} {'falling' if state.falling else 'rising'}"

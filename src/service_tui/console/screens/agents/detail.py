@@ -1,0 +1,335 @@
+"""What is told about the agents: the line of sums, one agent whole, and what it did and why."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import Figure, section
+from service_tui.console.forms.explain import Explanation
+from service_tui.console.screens.agents.table import (
+    RUN_STATES,
+    health_text,
+    leash_text,
+    name_text,
+    spend_text,
+    told_of,
+)
+from service_tui.console.signs import signs_text
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.line_fit import Bit
+from service_tui.desk.agents.health import leash_mode
+from service_tui.desk.slices.agents import AgentLimitsView, AgentView, VenueMoneyView
+from service_tui.desk.slices.fleet import (
+    LeashView,
+    ReasonedTradeView,
+    SkillResultView,
+    SkillRunView,
+)
+from service_tui.desk.slices.records import Deal, TradeView
+from service_tui.terms import MONEY_OF, LeashMode, Plan, counted
+from service_tui.units import Micros, Timestamp, decimal
+
+USUAL_PLAN: Final = Plan.PRO
+"""Source: the embedded service gives it to new agents unless told otherwise."""
+
+_LABEL: Final = 13
+_SKILLS: Final = 5
+_TRADES: Final = 60
+_LINES: Final = 12
+_OFF: Final = 0.1
+_BAR: Final = 12
+
+
+# -- above the table ----------------------------------------------------------------------------
+
+
+def fleet_bits(view: ViewContext) -> tuple[Bit, ...]:
+    """All agents in one line: how many, what they have, what the next one gets."""
+    state, fleet = view.state, view.state.fleet
+    if fleet is None:
+        said = "asking for the agents" if state.service.embedded else "agents of another service"
+        return (Bit(Text(said, "muted")),)
+    equity = Micros(sum(agent.equity for agent in fleet.agents))
+    today = Micros(sum(agent.day_pnl for agent in fleet.agents))
+    made = formats.pnl(today, masked=view.masked, arrow=True)
+    told = Text("● live", "profit") if state.listening else Text("○ asked now and then", "muted")
+    # The person's own agent does not count against the plan.
+    others = sum(not agent.is_own for agent in fleet.agents)
+    count = Text(f"{others}", "bold")
+    most = (f" of {fleet.agents_max} agents", "muted")
+    return (
+        Bit(Text.assemble(count, most), 0),
+        Bit(Text.assemble(("equity ", "muted"), view.money(equity)), 3),
+        Bit(Text.assemble(made, (" today", "muted")), 2),
+        Bit(
+            Text.assemble(("new agents: ", "muted"), _plan_text(fleet.plan)),
+            4,
+            Text.assemble(("new: ", "muted"), (fleet.plan.value, "accent")),
+        ),
+        Bit(told, 1, right=True),
+    )
+
+
+def _plan_text(plan: Plan) -> Text:
+    """A plan, and whether it is the usual one."""
+    tail = " (the default)" if plan is USUAL_PLAN else ""
+    return Text.assemble((plan.value, "accent"), (tail, "muted"))
+
+
+# -- an agent -----------------------------------------------------------------------------------
+
+
+def describe(agent: AgentView, view: ViewContext) -> Text:
+    """Who one agent is, how it is and why, how free, what runs as it, what it has."""
+    told = told_of(agent, view)
+    head = Text.assemble(name_text(agent), "  ", health_text(told))
+    head.stylize("bold", 0, len(name_text(agent).plain))
+    parts = [Text.assemble(head, "\n", (formats.plain(told.why, 300).plain, "muted"))]
+    if agent.description:
+        parts.append(formats.plain(agent.description, 400))
+    parts += [section(name, text) for name, text in _parts(agent, view)]
+    if not view.state.service.embedded:
+        return Text("\n\n").join(parts)
+    parts.append(section("money, $SIM", _rows(_money(agent, view))))
+    parts += [
+        section(f"{money.venue.value}, play USDC", _rows(_venue_money(money, view)))
+        for money in agent.venues
+    ]
+    if agent.limits is not None:
+        parts.append(section("limits", _rows(_limits(agent.limits, view))))
+    parts.append(section("standing", _rows(_standing(agent, view.now))))
+    return Text("\n\n").join(parts)
+
+
+def tell_story(agent: AgentView, view: ViewContext) -> Text:
+    """What its skills came to, and what it did and why, newest first; `view.width` is a line's."""
+    parts = _story_parts(agent, view)
+    return Text("\n\n").join(section(name, text) for name, text in parts)
+
+
+def _limits(limits: AgentLimitsView, view: ViewContext) -> tuple[Figure, ...]:
+    """What binds it, and what of that is used; money of real venues apart."""
+
+    def of(used: Micros, most: Micros | None) -> Text:
+        most_text = Text("no limit", "muted")
+        if most is not None:
+            most_text = view.money(most)
+        return Text.assemble(view.money(used), (" of ", "muted"), most_text)
+
+    most = "no limit" if limits.buys_max is None else f"{limits.buys_max:,}"
+    resting = f" + {limits.buys_resting:,} resting" if limits.buys_resting else ""
+    bought = Text.assemble(f"{limits.buys_today:,}", (f"{resting} of ", "muted"), most)
+    rows: list[Figure] = [
+        ("buys today", bought),
+        ("one trade", view.money(limits.sim_trade_max)),
+        ("one market", view.money(limits.sim_market_max)),
+        ("real trade", view.money(limits.trade_max)),
+        ("real day", of(limits.day_spent, limits.day_spend_max)),
+    ]
+    if limits.position_max is not None:
+        rows.append(("position", view.money(limits.position_max)))
+    rows += [
+        (formats.plain(slug, 12).plain, of(spent, limits.skill_budget))
+        for slug, spent in limits.skills[:_SKILLS]
+    ]
+    if limits.cooldowns_count:
+        rows.append(("cooling", Text(f"{limits.cooldowns_count} sides take no buy yet", "warn")))
+    return tuple(rows)
+
+
+def _standing(agent: AgentView, now: Timestamp) -> tuple[Figure, ...]:
+    claimed = Text("yes") if agent.claimed else Text("no: play money only", "muted")
+    last = (
+        Text.assemble(formats.age(agent.last_trade_at, now), (" ago", "muted"))
+        if agent.last_trade_at is not None
+        else Text("never", "muted")
+    )
+    link: tuple[Figure, ...] = (
+        () if agent.claimed else (("claim page", formats.plain(agent.claim_url, 120)),)
+    )
+    return (
+        ("plan", _plan_text(agent.plan)),
+        ("buys", Text("paused", "warn") if agent.paused else Text("allowed")),
+        ("claimed", claimed),
+        *link,
+        ("trades", formats.count(agent.trades_count)),
+        ("last trade", last),
+        ("since", formats.date_time(agent.created_at)),
+        ("id", formats.plain(agent.agent_id, 60)),
+    )
+
+
+def _money(agent: AgentView, view: ViewContext) -> tuple[Figure, ...]:
+    """What it has in $SIM; who has real money besides is told what of the table is $SIM alone."""
+    alone: tuple[Figure, ...] = (
+        ("spent today", view.money(agent.spent_play)),
+        ("won", formats.percent(agent.win_rate, 0)),
+    )
+    return (
+        ("equity", view.money(agent.equity)),
+        ("cash", view.money(agent.cash)),
+        ("P&L", view.pnl(agent.total_pnl)),
+        ("P&L today", view.pnl(agent.day_pnl)),
+        ("held", formats.count(agent.positions_count)),
+        *(alone if agent.venues else ()),
+    )
+
+
+def _venue_money(money: VenueMoneyView, view: ViewContext) -> tuple[Figure, ...]:
+    """What an agent has on a real venue; money in open buys is in the equity, not in the cash."""
+    kept: tuple[Figure, ...] = (
+        (("in orders", view.money(money.reserved)),) if money.reserved else ()
+    )
+    return (
+        ("equity", view.money(money.equity)),
+        ("cash", view.money(money.cash)),
+        *kept,
+        ("P&L", view.pnl(money.total_pnl)),
+        ("held", formats.count(money.positions_count)),
+        ("open orders", formats.count(money.orders_count)),
+    )
+
+
+def _rows(rows: tuple[Figure, ...]) -> Text:
+    lines = [Text.assemble((label.ljust(_LABEL), "muted"), value) for label, value in rows]
+    return Text("\n").join(lines)
+
+
+# -- leash, skills, and what it did -------------------------------------------------------------
+
+
+def _parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Text]]:
+    """Headed parts of what is told of an agent."""
+    told = view.state.supervision
+    bound = leash_mode(agent, told)
+    leashes = [one for one in told.leashes if one.agent_id == agent.agent_id]
+    leashes.sort(key=lambda one: one != bound)
+    if leashes:
+        yield "leash", Text("\n").join(_leash_line(one, view) for one in leashes)
+    runs = told.runs_of(agent.agent_id)
+    if runs:
+        yield "skills", Text("\n").join(_run_line(run, view.now) for run in runs)
+    if told.tail is not None and any(run.run_id == told.tail.run_id for run in runs):
+        lines = told.tail.lines[-_LINES:]
+        yield "output", Text("\n".join(formats.plain(line, 200).plain for line in lines), "muted")
+
+
+def _story_parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Text]]:
+    """Headed parts of what an agent did."""
+    detail = view.state.supervision.detail
+    if not view.state.service.embedded:
+        said = "Another service does not tell what its agents trade: see the output."
+        yield "what it did, and why", Text(said, "muted")
+        return
+    if detail is None or detail.agent_id != agent.agent_id:
+        yield "what it did, and why", Text("asking for its trades", "muted")
+        return
+    if detail.problem:
+        yield "what it did, and why", Text(formats.plain(detail.problem, 300).plain, "warn")
+        return
+    if detail.results:
+        lines = [_result_lines(one, view) for one in detail.results]
+        yield "results by skill", Text("\n").join(lines)
+    lines = [_trade_line(one, view) for one in detail.trades[:_TRADES]]
+    nothing = Text("It has not traded yet.", "muted")
+    yield "what it did, and why", Text("\n").join(lines) if lines else nothing
+
+
+def _leash_line(leash: LeashView, view: ViewContext) -> Text:
+    whose = leash.skill_slug or "all it does"
+    spent = spend_text(leash.spent, leash.budget, masked=view.masked)
+    above = f" above {decimal(leash.threshold):,.2f}" if leash.mode is LeashMode.ASK else ""
+    return Text.assemble(leash_text(leash), above, (f"  {whose}  ", "muted"), spent)
+
+
+def _run_line(run: SkillRunView, now: Timestamp) -> Text:
+    glyph, tone = RUN_STATES.get(run.state, ("■", "muted"))
+    age = formats.age(run.started_at, now)
+    head = Text.assemble((f"{glyph} {run.state.value}", tone), f"  {run.skill_slug}  ", age)
+    said = run.why or run.report
+    if said:
+        head.append(f"\n  {formats.plain(said, 200)}", "muted")
+    return head
+
+
+def _result_lines(one: SkillResultView, view: ViewContext) -> Text:
+    """A skill's figures: what it made, how often it won, how sure and right it was, its edge."""
+    name = formats.plain(one.skill_slug or "no skill named", 30).plain
+    head = Text.assemble(
+        (name, "bold"),
+        ("  realized ", "muted"),
+        view.pnl(one.pnl),
+        (f" {MONEY_OF[one.venue]}", "muted"),
+        (f"  {counted(one.trades_count, 'trade')}", "muted"),
+    )
+    facts = [*_facts(one)]
+    if one.win_rate is not None:
+        facts.insert(0, f"won {one.win_rate:.0%} of {one.wins + one.losses} closed")
+    if facts:
+        for line in _wrapped(facts, max(20, view.width - 2)):
+            head.append(f"\n  {line}")
+    for each in one.calibration:
+        sure, right = f"{each.confidence:.0%}", f"{each.hit_rate:.0%}"
+        off = each.hit_rate - each.confidence
+        tone = "muted" if abs(off) <= _OFF else "profit" if off > 0 else "loss"
+        bar = "█" * round(each.hit_rate * _BAR)
+        head.append(f"\n  sure {sure:>4}  right {right:>4} of {each.count:<4} ", "muted")
+        head.append(bar.ljust(_BAR, "·"), tone)
+    return head
+
+
+def _facts(one: SkillResultView) -> Iterator[str]:
+    if one.confidence is not None and one.hit_rate is not None:
+        score = "" if one.brier is None else f" (Brier {one.brier:.3f})"
+        yield f"sure {one.confidence:.0%}, right {one.hit_rate:.0%}{score}"
+    if one.edge is not None and one.slippage is not None and one.edge_kept is not None:
+        yield (f"edge {one.edge:+.3f}, slippage {one.slippage:+.3f}, kept {one.edge_kept:+.3f}")
+
+
+def _wrapped(facts: Sequence[str], width: int) -> Iterator[str]:
+    """Facts side by side while there is room, none of them cut apart."""
+    line = ""
+    for fact in facts:
+        joined = f"{line}  {fact}" if line else fact
+        if line and len(joined) > width:
+            yield line
+            line = fact
+        else:
+            line = joined
+    if line:
+        yield line
+
+
+def _trade_line(one: ReasonedTradeView, view: ViewContext) -> Text:
+    trade = one.trade
+    head = Text.assemble(
+        formats.moment_of(trade.at, view.now),
+        f"  {trade.did} {trade.side.value.upper()} ",
+        *_paid_for(trade, view),
+        formats.plain(trade.question, 80),
+    )
+    why = "  ".join(filter(None, (trade.reasoning, _signals(one))))
+    return head.append(f"\n  {formats.plain(why, 240)}", "muted") if why else head
+
+
+def _paid_for(trade: TradeView, view: ViewContext) -> tuple[Text | tuple[str, str], ...]:
+    """What changed hands; of an order without a fill how it stands."""
+    if trade.deal is Deal.ORDER:
+        return ((f"{trade.status.value}  ", "muted"),)
+    unit = (f" {MONEY_OF[trade.venue]}  ", "muted")
+    return view.money(trade.cost), unit
+
+
+def _signals(one: ReasonedTradeView) -> str:
+    return signs_text(one.signal_data, ("signal_source", "edge", "confidence", "probability"))
+
+
+def explain_agent(agent: AgentView, view: ViewContext) -> tuple[Explanation, ...]:
+    """What an agent's P&L is made of."""
+    inputs = (("equity", view.money(agent.equity)), ("cash", view.money(agent.cash)))
+    age = formats.age(agent.last_trade_at, view.now)
+    formula = "equity - what it was given; equity = cash + positions at the market's price"
+    pnl = view.pnl(agent.total_pnl)
+    return (Explanation("P&L, $SIM", pnl, formula, inputs, "told by the service", age),)

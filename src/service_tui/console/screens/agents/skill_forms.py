@@ -1,0 +1,150 @@
+"""Starting a skill (which, as whom, how often, how free, for how much a day), or installing one."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual.binding import BindingType
+
+from service_tui.console import formats
+from service_tui.console.fields import Field, FieldError, figure_rule, number, seconds_rule
+from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
+from service_tui.console.keys import bindings_of
+from service_tui.console.screens.agents.leash_form import MONEY_MAX
+from service_tui.desk.commands.agents import InstallSkill, StartSkill
+from service_tui.desk.slices.fleet import Pace, SkillView
+from service_tui.desk.state import DeskState
+from service_tui.terms import EVERY_MAX_S, EVERY_MIN_S, LeashMode
+from service_tui.units import ONE, Micros, Timestamp
+
+_BEYOND: Final = "the budget is above 0, the threshold at least 0"
+_THRESHOLD: Final = figure_rule("threshold", most=MONEY_MAX, beyond=_BEYOND)
+_BUDGET: Final = figure_rule("budget", Micros(1), MONEY_MAX, beyond=_BEYOND)
+
+NAME: Final = Field("skill-name", "agent", str.strip, letters=40, look="")
+EVERY: Final = Field(
+    "skill-every", "every, s", number(seconds_rule(EVERY_MIN_S, EVERY_MAX_S)), letters=40, look=""
+)
+THRESHOLD: Final = Field("skill-threshold", "asks above", number(_THRESHOLD), letters=40, look="")
+BUDGET: Final = Field("skill-budget", "a day", number(_BUDGET), letters=40, look="")
+PATH: Final = Field("install-path", "path", str.strip, letters=1_000, look="")
+_PACES: Final = (Pace.LOOP, Pace.EVERY, Pace.ONCE)
+_MODES: Final = (LeashMode.ASK, LeashMode.OBSERVE, LeashMode.AUTO)
+_MEANINGS: Final = {
+    LeashMode.ASK: "Each buy waits for you until its deadline.",
+    LeashMode.OBSERVE: "It trades on paper only; nothing of it reaches the service.",
+    LeashMode.AUTO: "It buys by itself, within its budget and every limit.",
+}
+
+
+class StartSkillForm(Form[StartSkill]):
+    """Starts a skill as an agent of its own."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("start_skill")]
+
+    heading: ClassVar[str] = "Run a skill"
+    hint: ClassVar[str] = "{start.skill} skill  {start.pace} pace  {start.mode} leash  enter starts"
+    body = (
+        "form-question", OptionsRow("skill-pace"), OptionsRow("skill-mode"),
+        NAME, EVERY, THRESHOLD, BUDGET, "form-preview",
+    )  # fmt: skip
+
+    def __init__(self, state: DeskState, now: Timestamp) -> None:
+        super().__init__(state, now)
+        self._skill = 0
+        self._slug = ""
+        self._pace = Pace.LOOP
+        self._mode = LeashMode.ASK
+        self.first = {EVERY.name: "60", THRESHOLD.name: "0", BUDGET.name: "20"}
+        self.renew()
+
+    def validate(self) -> StartSkill:
+        """The order that stands there."""
+        skill = self._chosen()
+        if skill is None or skill.problem:
+            raise FieldError("no skill is installed" if skill is None else skill.problem)
+        return StartSkill(
+            skill.slug,
+            self._pace,
+            every_s=self.read(EVERY) // ONE,
+            live=self._mode is not LeashMode.OBSERVE,
+            name=self.read(NAME) or skill.slug,
+            mode=self._mode,
+            threshold=self.read(THRESHOLD),
+            budget=self.read(BUDGET),
+        )
+
+    def describe(self, result: StartSkill | None) -> Mapping[str, Shown]:
+        """What the skill says of itself, and what the leash means."""
+        skill, words = self._chosen(), "" if result is None else f"{result.describe()}. "
+        shown: dict[str, Shown] = {
+            "skill-pace": Chosen(tuple(one.value for one in _PACES), _PACES.index(self._pace)),
+            "skill-mode": Chosen(tuple(one.value for one in _MODES), _MODES.index(self._mode)),
+            "form-preview": Text(f"{words}{_MEANINGS[self._mode]}", "muted"),
+        }
+        if skill is not None:
+            count = len(self.state.supervision.skills)
+            head = f"{skill.slug} ({self._skill + 1} of {count}): {skill.description}"
+            shown["form-question"] = formats.plain(head, 300)
+        return shown
+
+    def choose(self, name: str, index: int) -> None:
+        """Take a pace or a leash."""
+        if name == "skill-pace":
+            self._pace = _PACES[index]
+        else:
+            self._mode = _MODES[index]
+
+    def action_skill(self) -> None:
+        """Take the next skill."""
+        self._skill = (self._skill + 1) % max(1, len(self.state.supervision.skills))
+        chosen = self._chosen()
+        self._slug = "" if chosen is None else chosen.slug
+        self.refresh_form()
+
+    def action_pace(self) -> None:
+        """Take the next pace."""
+        self._pace = _PACES[(_PACES.index(self._pace) + 1) % len(_PACES)]
+        self.refresh_form()
+
+    def action_mode(self) -> None:
+        """Take the next leash."""
+        self._mode = _MODES[(_MODES.index(self._mode) + 1) % len(_MODES)]
+        self.refresh_form()
+
+    def renew(self) -> None:
+        """The skill in hand stays, whichever were installed meanwhile."""
+        slugs = [one.slug for one in self.state.supervision.skills]
+        if self._slug in slugs:
+            self._skill = slugs.index(self._slug)
+        else:
+            self._skill = 0
+            self._slug = slugs[0] if slugs else ""
+
+    def _chosen(self) -> SkillView | None:
+        skills = self.state.supervision.skills
+        return skills[self._skill] if self._skill < len(skills) else None
+
+
+class InstallSkillForm(Form[InstallSkill]):
+    """Names what is to be installed; whole or not at all."""
+
+    heading: ClassVar[str] = "Install a skill"
+    set_word: ClassVar[str] = "install"
+    body = ("form-question", PATH, "form-preview")
+
+    def validate(self) -> InstallSkill:
+        """The order that stands there."""
+        path = self.read(PATH)
+        if not path:
+            raise FieldError("name a folder, or a .zip or .tar archive")
+        return InstallSkill(path)
+
+    def describe(self, result: InstallSkill | None) -> Mapping[str, Shown]:
+        """What is looked at first, and where it goes."""
+        del result
+        said = "It is checked first, and copied whole or not at all. Nothing of it runs yet."
+        return {
+            "form-question": "A folder with SKILL.md and its script, or an archive of one.",
+            "form-preview": Text(said, "muted"),
+        }

@@ -1,0 +1,459 @@
+"""The table of the agents, and that of the trades of all below it."""
+
+from collections.abc import Callable
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.freshness import not_told
+from service_tui.console.keys import cap
+from service_tui.console.table_spec import (
+    TableSpec,
+    TellsAmount,
+    amount_column,
+    clock_column,
+    figure_column,
+)
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.columns import Column
+from service_tui.desk.agents.health import (
+    RANKS,
+    Health,
+    HealthReport,
+    health_of,
+    last_action,
+    leash_mode,
+    spend_of,
+)
+from service_tui.desk.freshness import leashes_known
+from service_tui.desk.slices.agents import AgentView, FillView
+from service_tui.desk.slices.fleet import LeashView, SkillRunState
+from service_tui.desk.slices.records import Phase
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue
+from service_tui.units import Micros, Timestamp, decimal
+
+_STATUSES: Final = {
+    AgentStatus.UNCLAIMED: ("○", "muted"),
+    AgentStatus.ACTIVE: ("●", "profit"),
+    AgentStatus.BROKE: ("✗", "loss"),
+    AgentStatus.SUSPENDED: ("■", "breach"),
+}
+
+_HEALTHS: Final = {
+    Health.SUSPENDED: ("■", "breach"),
+    Health.CRASHED: ("✗", "loss"),
+    Health.BROKE: ("✗", "loss"),
+    Health.BACKING_OFF: ("↻", "warn"),
+    Health.HALTED: ("‖", "loss"),
+    Health.PAUSED: ("‖", "warn"),
+    Health.BUDGET: ("▣", "warn"),
+    Health.LIMIT: ("▣", "warn"),
+    Health.ASKS: ("?", "warn"),
+    Health.SILENT: ("…", "warn"),
+    Health.OBSERVES: ("◌", "muted"),
+    Health.RUNNING: ("▶", "profit"),
+    Health.STOPPED: ("□", "muted"),
+    Health.ACTIVE: ("●", "profit"),
+    Health.QUIET: ("○", "muted"),
+    Health.NEW: ("○", "muted"),
+}
+
+_HEALTH: Final = 14
+_STATE: Final = _HEALTH - 2
+"""Cells of how an agent is: of all, and behind the sign."""
+
+_NEAR: Final = 0.8
+"""Part of a limit from which on it is told in another tone."""
+
+RUN_STATES: Final = {
+    SkillRunState.RUNNING: ("▶", "profit"),
+    SkillRunState.RESTING: ("◷", "muted"),
+    SkillRunState.BACKING_OFF: ("↻", "warn"),
+    SkillRunState.SUSPENDED: ("‖", "warn"),
+    SkillRunState.CRASHED: ("✗", "loss"),
+    SkillRunState.DETACHED: ("▷", "accent"),
+}
+"""Glyph and tone of a run that goes on."""
+
+
+# -- cells --------------------------------------------------------------------------------------
+
+
+def status_text(agent: AgentView) -> Text:
+    """What the service calls an agent, in a sign and a word."""
+    glyph, tone = _STATUSES.get(agent.status, ("?", "muted"))
+    return Text(f"{glyph} {agent.status.value}", tone)
+
+
+def name_text(agent: AgentView) -> Text:
+    """What an agent is called; the person's own is marked."""
+    name = formats.plain(agent.name, 60)
+    return Text.assemble(name, (" you", "accent")) if agent.is_own else name
+
+
+def told_of(agent: AgentView, view: ViewContext) -> HealthReport:
+    """How an agent is, and why."""
+    state = view.state
+    return health_of(agent, state.supervision, view.now, halted=state.halted_since is not None)
+
+
+def health_text(told: HealthReport) -> Text:
+    """How an agent is, in a sign and a word; apart from it, how many trades of it wait."""
+    glyph, tone = _HEALTHS[told.health]
+    asked = f" ?{told.waiting}" if told.waiting and told.health is not Health.ASKS else ""
+    return Text.assemble(
+        (f"{glyph} {told.health.value[: _STATE - len(asked)]}", tone), (asked, "warn")
+    )
+
+
+def _buys_text(agent: AgentView) -> Text:
+    """Buys of the day against what the plan allows."""
+    limits = agent.limits
+    if limits is None:
+        return Text(formats.NOT_KNOWN, "muted")
+    if limits.buys_max is None:
+        return Text(f"{limits.buys_today:,}")
+    used = limits.buys_today + limits.buys_resting
+    tone = "warn" if used > _NEAR * limits.buys_max else ""
+    return Text.assemble((f"{limits.buys_today:,}", tone), (f"/{limits.buys_max:,}", "muted"))
+
+
+def leash_text(leash: LeashView | None, *, known: bool = True) -> Text:
+    """How free somebody is, in a sign and a word; not free before the leashes are `known`."""
+    if leash is None:
+        return Text("○ free" if known else formats.NOT_KNOWN, "muted")
+    glyph = {LeashMode.OBSERVE: "◌", LeashMode.ASK: "?", LeashMode.AUTO: "●"}[leash.mode]
+    return Text(f"{glyph} {leash.mode.value}", "warn" if leash.mode is LeashMode.ASK else "")
+
+
+def skill_text(agent: AgentView, state: DeskState) -> Text:
+    """The skill that runs as an agent, or ran last, with its state as a sign."""
+    runs = state.supervision.runs_of(agent.agent_id)
+    if not runs:
+        return Text("-", "muted")
+    glyph, tone = RUN_STATES.get(runs[0].state, ("■", "muted"))
+    return Text.assemble((f"{glyph} ", tone), runs[0].skill_slug)
+
+
+def spend_text(spent: Micros, budget: Micros | None, *, masked: bool) -> Text:
+    """What is spent today, of the day's budget where there is one."""
+    if masked:
+        return Text(formats.MASK)
+    if budget is None:
+        return Text(f"{decimal(spent):,.0f}" if spent else formats.NOT_KNOWN, "muted")
+    tone = "warn" if int(spent) > _NEAR * budget else ""
+    return Text.assemble((f"{decimal(spent):,.0f}", tone), (f"/{decimal(budget):,.0f}", "muted"))
+
+
+def _spent_text(agent: AgentView, view: ViewContext) -> Text:
+    """What its buys of the day cost: a budget counts all money alike, else $SIM and real apart."""
+    spent, budget = spend_of(agent, view.state.supervision)
+    if view.masked or budget is not None or not agent.spent_real:
+        return spend_text(spent, budget, masked=view.masked)
+    play = formats.NOT_KNOWN if not agent.spent_play else f"{decimal(agent.spent_play):,.0f}"
+    return Text.assemble((play, "muted"), (f"+{decimal(agent.spent_real):,.0f}", "live"))
+
+
+def _spent_rank(agent: AgentView, view: ViewContext) -> Micros:
+    spent, budget = spend_of(agent, view.state.supervision)
+    return agent.spent_play if budget is None else spent
+
+
+def _leash_of(agent: AgentView, view: ViewContext) -> Text:
+    """The leash that binds an agent."""
+    bound = leash_mode(agent, view.state.supervision)
+    return leash_text(bound, known=leashes_known(view.state))
+
+
+def _known(amount: Micros, view: ViewContext) -> Micros | None:
+    # Another service does not tell what its agents have: a nought would be a lie.
+    return amount if view.state.service.embedded else None
+
+
+def _last(agent: AgentView, view: ViewContext) -> tuple[str, Timestamp] | None:
+    return last_action(agent, view.state.supervision, view.state.fills)
+
+
+def _last_word(agent: AgentView, view: ViewContext) -> str:
+    last = _last(agent, view)
+    return "" if last is None else last[0]
+
+
+def _last_at(agent: AgentView, view: ViewContext) -> Timestamp | None:
+    last = _last(agent, view)
+    return None if last is None else last[1]
+
+
+def _did_text(fill: FillView) -> Text:
+    """What was done, in two words; the side in its colour."""
+    verb = "buy " if fill.action is Action.BUY else "sell"
+    tone = "yes" if fill.side is Side.YES else "no"
+    return Text.assemble(f"{verb} ", (fill.side.value.upper(), tone))
+
+
+# -- rows, and what a search finds --------------------------------------------------------------
+
+
+def _rows(state: DeskState) -> tuple[AgentView, ...]:
+    """All agents of the embedded service; of another one those whose skills this desk runs."""
+    if state.fleet is not None or state.service.embedded:
+        return () if state.fleet is None else state.fleet.agents
+    nothing = Micros(0)
+    ours = {
+        run.agent_id: AgentView(
+            agent_id=run.agent_id,
+            name=run.agent_name,
+            description="an agent of another service, whose skill this desk runs",
+            status=AgentStatus.ACTIVE,
+            plan=Plan.FREE if state.account is None else state.account.plan,
+            claimed=False,
+            claim_url="",
+            paused=False,
+            suspended=False,
+            cash=nothing,
+            equity=nothing,
+            total_pnl=nothing,
+            day_pnl=nothing,
+            positions_count=0,
+            trades_count=0,
+            last_trade_at=None,
+            created_at=run.started_at or Timestamp(0.0),
+        )
+        for run in reversed(state.supervision.runs)
+    }
+    return tuple(ours.values())
+
+
+def _search_text(agent: AgentView, view: ViewContext) -> str:
+    told = told_of(agent, view)
+    parts = (
+        agent.name,
+        agent.agent_id,
+        agent.description,
+        agent.plan.value,
+        status_text(agent),
+        told.health.value,
+        Health.ASKS.value if told.waiting else "",
+        _leash_of(agent, view),
+        *(run.skill_slug for run in view.state.supervision.runs_of(agent.agent_id)),
+    )
+    return "\n".join(str(part) for part in parts).casefold()
+
+
+def _money_column(
+    name: str,
+    title: str,
+    amount: Callable[[AgentView], Micros],
+    told: TellsAmount,
+    *,
+    tier: int = 0,
+) -> Column[AgentView]:
+    return Column(
+        name,
+        title,
+        9,
+        lambda agent, view: told(_known(amount(agent), view), masked=view.masked),
+        sort_key=lambda agent, _: amount(agent),
+        numeric=True,
+        tier=tier,
+    )
+
+
+# -- why there are no rows ----------------------------------------------------------------------
+
+
+def how_to_register(state: DeskState) -> Text:
+    """How an agent comes here."""
+    address = state.service.address
+    if not address and state.service.phase is Phase.CONNECTING:
+        return Text("Asking the service for its address.", "muted")
+    if not address:
+        return Text("The service has no address yet: agents cannot reach it.", "muted")
+    return Text.assemble(
+        ("An agent of this machine registers itself:\n", "muted"),
+        f"curl -s -X POST {address}/api/sdk/agents/register "
+        "-H 'Content-Type: application/json' -d '{\"name\": \"my-agent\"}'",
+    )
+
+
+def empty_text(state: DeskState) -> str:
+    """Why there is no agent to see."""
+    if not state.service.embedded:
+        return (
+            "The agents of another service are governed on its own dashboard.\n\n"
+            "Start without --url to see those of this machine."
+        )
+    if state.service.phase is Phase.OFFLINE:
+        problem = state.service.problem or "no answer"
+        return f"The service cannot be reached: {problem}.\n\n{cap('app.refresh')} tries now."
+    if state.service.phase is Phase.CONNECTING:
+        return "Asking the service for its agents."
+    if state.fleet is None:
+        return not_told("agents")
+    return f"No agents yet.\n\n{how_to_register(state).plain}"
+
+
+def no_trades_text(state: DeskState) -> str:
+    """Why no trade of an agent is shown."""
+    if not state.service.embedded:
+        return "Another service does not tell what its agents trade."
+    fleet = state.fleet
+    if fleet is None or any(one.trades_count for one in fleet.agents):
+        return "Not known yet: the trades of the agents are being read."
+    return "No agent has traded yet."
+
+
+# -- the tables ---------------------------------------------------------------------------------
+
+AGENTS: Final = TableSpec[AgentView](
+    "agents",
+    rows=_rows,
+    key=lambda agent: agent.agent_id,
+    # A narrow table shows first who it is and how, how free, what it has and makes, what it did
+    # last; then what it may still do.
+    columns=(
+        Column(
+            "name",
+            "agent",
+            11,
+            lambda agent, _: name_text(agent),
+            sort_key=lambda agent, _: agent.name.casefold(),
+            flex=True,
+        ),
+        Column(
+            "health",
+            "health",
+            _HEALTH,
+            lambda agent, view: health_text(told_of(agent, view)),
+            sort_key=lambda agent, view: RANKS[told_of(agent, view).health],
+        ),
+        Column(
+            "status",
+            "status",
+            11,
+            lambda agent, _: status_text(agent),
+            sort_key=lambda agent, _: status_text(agent).plain[2:],
+            tier=132,
+        ),
+        Column(
+            "plan",
+            "plan",
+            5,
+            lambda agent, _: agent.plan.value,
+            sort_key=lambda agent, _: agent.plan.value,
+            tier=124,
+        ),
+        Column(
+            "skill",
+            "skill",
+            14,
+            lambda agent, view: skill_text(agent, view.state),
+            sort_key=lambda agent, view: skill_text(agent, view.state).plain,
+            tier=112,
+        ),
+        Column(
+            "leash", "mode", 9, _leash_of, sort_key=lambda agent, view: _leash_of(agent, view).plain
+        ),
+        _money_column("equity", "equity", lambda agent: agent.equity, formats.money, tier=62),
+        _money_column("today", "today", lambda agent: agent.day_pnl, formats.pnl),
+        _money_column("pnl", "P&L", lambda agent: agent.total_pnl, formats.pnl, tier=92),
+        figure_column(
+            "won",
+            "won",
+            4,
+            lambda agent: agent.win_rate,
+            lambda rate: formats.percent(rate, 0),
+            tier=118,
+        ),
+        Column(
+            "held",
+            "open",
+            4,
+            lambda agent, view: formats.count(
+                agent.positions_count if view.state.service.embedded else None
+            ),
+            sort_key=lambda agent, _: agent.positions_count,
+            numeric=True,
+            tier=98,
+        ),
+        Column(
+            "buys",
+            "buys",
+            7,
+            lambda agent, _: _buys_text(agent),
+            sort_key=lambda agent, _: None if agent.limits is None else agent.limits.buys_today,
+            numeric=True,
+            tier=140,
+        ),
+        Column("spent", "spent", 7, _spent_text, sort_key=_spent_rank, numeric=True, tier=78),
+        Column(
+            "did",
+            "last action",
+            12,
+            lambda agent, view: _last_word(agent, view) or Text(formats.NOT_KNOWN, "muted"),
+            sort_key=_last_word,
+            tier=156,
+        ),
+        Column(
+            "last",
+            "last",
+            4,
+            lambda agent, view: formats.age(_last_at(agent, view), view.now),
+            sort_key=_last_at,
+            align="right",
+            glows=False,
+        ),
+    ),
+    search_text=_search_text,
+    empty_text=empty_text,
+    sort="equity",
+    falling=True,
+    compared={
+        "equity": lambda agent, _: decimal(agent.equity),
+        "cash": lambda agent, _: decimal(agent.cash),
+        "today": lambda agent, _: decimal(agent.day_pnl),
+        "pnl": lambda agent, _: decimal(agent.total_pnl),
+        "trades": lambda agent, _: float(agent.trades_count),
+        "held": lambda agent, _: float(agent.positions_count),
+        "won": lambda agent, _: 100 * (agent.win_rate or 0.0),
+        "buys": lambda agent, _: 0.0 if agent.limits is None else float(agent.limits.buys_today),
+        "spent": lambda agent, _: decimal(agent.spent_play),
+    },
+)
+
+TRADES: Final[tuple[Column[FillView], ...]] = (
+    clock_column(lambda fill: fill.at),
+    Column(
+        "agent",
+        "agent",
+        12,
+        lambda fill, _: formats.plain(fill.agent_name, 40),
+        sort_key=lambda fill, _: fill.agent_name.casefold(),
+    ),
+    Column("did", "did", 8, lambda fill, _: _did_text(fill)),
+    Column(
+        "venue",
+        "venue",
+        9,
+        lambda fill, _: Text(fill.venue.value, "muted" if fill.venue is Venue.SIM else "accent"),
+        sort_key=lambda fill, _: fill.venue.value,
+        tier=90,
+    ),
+    amount_column("money", "money", 9, lambda fill: fill.money, formats.money),
+    Column(
+        "price", "price", 6, lambda fill, _: formats.price(fill.price, aligned=True), numeric=True
+    ),
+    Column("market", "market", 16, lambda fill, _: formats.plain(fill.question), flex=True),
+    Column(
+        "pnl",
+        "P&L",
+        9,
+        lambda fill, view: Text() if fill.action is Action.BUY else view.pnl(fill.realized),
+        numeric=True,
+        tier=100,
+    ),
+    Column("source", "by", 14, lambda fill, _: formats.plain(fill.source, 40), tier=140),
+)
+"""The trades of all agents, as they are heard."""

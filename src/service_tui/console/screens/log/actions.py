@@ -1,0 +1,45 @@
+"""What a person does in the action log: read an entry, follow the chain, or one of them."""
+
+from functools import partial
+from typing import Final, TypeAlias
+
+from service_tui.console.actions import ScreenAction
+from service_tui.console.forms.about import About
+from service_tui.console.parts.table_screen import Only, TableScreen
+from service_tui.console.screens.log.detail import entry_text
+from service_tui.desk.commands.agents import ReadLog
+from service_tui.desk.slices.log import ActionView
+
+Log: TypeAlias = TableScreen[ActionView]
+
+
+def open_entry(screen: Log) -> None:
+    """The entry that is highlighted, as a page."""
+    entry = screen.row_in_focus()
+    if entry is not None:
+        write = partial(entry_text, entry)
+        page = About(f"Entry {entry.number:,}", write, screen.state, screen.now)
+        screen.open_dialog(page)
+
+
+def verify(screen: Log) -> None:
+    """Follow the chain from its first line again."""
+    screen.give(ReadLog())
+    screen.say("following the chain from its first line")
+
+
+def only_who(screen: Log) -> None:
+    """Show only what the same one did, or all."""
+    entry = None if screen.only else screen.row_in_focus()
+    screen.only = None
+    if entry is not None and entry.who:
+        who = entry.who
+        screen.only = Only[ActionView](lambda one: one.who == who, who)
+    screen.filter_rows()
+
+
+ACTIONS: Final[tuple[ScreenAction[Log], ...]] = (
+    ScreenAction("log.open", open_entry),
+    ScreenAction("log.verify", verify),
+    ScreenAction("log.who", only_who),
+)

@@ -1,0 +1,62 @@
+"""What the action log says: of its chain in one line, of one entry whole."""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.forms.explain import Explanation
+from service_tui.console.freshness import of_wall
+from service_tui.console.screens.log.table import deed_text, words
+from service_tui.console.view_context import ViewContext
+from service_tui.desk.slices.log import ActionView, LogView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+_LABEL: Final = 9
+
+
+def chain_text(log: LogView, now: Timestamp) -> Text:
+    """How far the chain was followed, and what was written since."""
+    if log.checked_at is None:
+        return Text("the log is being read", "muted")
+    if log.problem:
+        upto = f"  verified up to entry {log.verified:,}; service-tui log verify says the same"
+        broken = formats.plain(log.problem).plain
+        return Text.assemble(("✗ chain broken: ", "bold loss"), broken, (upto, "muted"))
+    since = log.count - log.verified
+    age = formats.age(log.checked_at, now)
+    more = f"; {since:,} written since" if since > 0 else ""
+    return Text.assemble(
+        ("✓ chain holds", "profit"),
+        f"  verified up to entry {log.verified:,}",
+        (f" of {log.count:,}, {age} ago{more}", "muted"),
+    )
+
+
+def entry_text(entry: ActionView, state: DeskState, now: Timestamp) -> Text:
+    """One entry whole."""
+    day = formats.date_time(entry.at or None).plain.rpartition(" ")[0]
+    when = Text(f"{day} {formats.clock_time(entry.at or None).plain}".strip())
+    clock = (of_wall(state).replace(",", ""), "muted")
+    age = Text.assemble(("  ", ""), formats.age(entry.at or None, now), (" ago", "muted"))
+    lines = [
+        Text.assemble(
+            deed_text(entry), ("  by ", "muted"), (formats.plain(entry.who, 60).plain, "bold")
+        ),
+        Text(words(entry, state) or "no words"),
+        Text.assemble(("when".ljust(_LABEL), "muted"), when, clock, age),
+        Text.assemble(("of".ljust(_LABEL), "muted"), formats.plain(entry.kind, 60).plain or "-"),
+        Text.assemble(("entry".ljust(_LABEL), "muted"), f"{entry.number:,}"),
+        Text.assemble(("hash".ljust(_LABEL), "muted"), (entry.hash, "muted")),
+    ]
+    return Text("\n").join(lines)
+
+
+def explain_entry(entry: ActionView, view: ViewContext) -> tuple[Explanation, ...]:
+    """What the hash of an entry is made of."""
+    inputs = (("entry", Text(f"{entry.number:,}")), ("who", formats.plain(entry.who, 60)))
+    formula = "sha256 of the hash of the line before it, and of the entry as written"
+    age = formats.age(entry.at or None, view.now)
+    value = Text(entry.hash[:16])
+    return (Explanation("hash", value, formula, inputs, "written by this desk", age),)

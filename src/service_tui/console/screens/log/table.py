@@ -1,0 +1,160 @@
+"""The table of the action log."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.freshness import is_private
+from service_tui.console.reasons import without_amounts
+from service_tui.console.table_spec import TableSpec
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.columns import Column
+from service_tui.desk.slices.log import ActionView, LogEvent
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+DEEDS: Final = {
+    LogEvent.INTENT: ("→", "accent"),
+    LogEvent.CONFIRMED: ("✓", "accent"),
+    LogEvent.RESULT: ("✓", "profit"),
+    LogEvent.REFUSAL: ("✗", "loss"),
+    LogEvent.UNKNOWN: ("?", "breach"),
+    LogEvent.TRADE: ("●", "profit"),
+    LogEvent.ORDER: ("○", "accent"),
+    LogEvent.ASKS: ("?", "warn"),
+    LogEvent.DECISION: ("◆", "accent"),
+    LogEvent.RUN: ("▶", "muted"),
+    LogEvent.RISK: ("▼", "warn"),
+    LogEvent.AGENT: ("·", "muted"),
+    LogEvent.LOST: ("!", "breach"),
+}
+"""Glyph and tone of each word; what an older log calls otherwise has neither."""
+
+_WORDS_MAX: Final = 2_000
+_ENDS: Final = frozenset({LogEvent.RESULT.value, LogEvent.REFUSAL.value, LogEvent.UNKNOWN.value})
+"""Words of how an order ended."""
+
+
+_UNREAD: Final = "Not known yet: the log is being read."
+_NONE: Final = (
+    "Nothing was done yet.\n\n"
+    "Each order, each yes to a question, each refusal and result, and every trade of an agent\n"
+    "is written here, and can neither be changed nor taken out without being seen."
+)
+
+
+def deed_text(entry: ActionView) -> Text:
+    """What an entry is, as glyph and word."""
+    known = next((one for one in LogEvent if one.value == entry.what), None)
+    glyph, tone = DEEDS.get(known, ("·", "muted")) if known is not None else ("·", "muted")
+    return Text(f"{glyph} {formats.plain(entry.what, 12).plain}", tone)
+
+
+def words(entry: ActionView, state: DeskState) -> str:
+    """Its words, without amounts while these are masked."""
+    found = entry.words
+    for market_id, question in _questions(entry, state):
+        found = found.replace(market_id, question)
+    if entry.question and entry.question not in found:
+        found = f"{found}, {entry.question}"
+    return without_amounts(formats.plain(found, _WORDS_MAX).plain, masked=is_private(state))
+
+
+def _questions(entry: ActionView, state: DeskState) -> Iterator[tuple[str, str]]:
+    """The markets that an entry names by their ids, with what they ask."""
+    if entry.market and entry.question:
+        yield entry.market, entry.question
+        return
+    for word in entry.words.split():
+        market = state.markets.get(word.strip(".,:;()"))
+        if market is not None:
+            yield market.market_id, market.question
+
+
+def one_line_each(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
+    """The entries without the orders whose end stands among them and says what was ordered.
+
+    Args:
+        entries: newest first.
+
+    Returns:
+        The rest, in the same order; the log itself keeps every line.
+    """
+    ends: dict[tuple[str, str], list[str]] = {}
+    kept: list[ActionView] = []
+    for entry in entries:
+        key = (entry.who, entry.kind)
+        if entry.what in _ENDS:
+            ends.setdefault(key, []).append(entry.words)
+        elif entry.what == LogEvent.INTENT.value:
+            told_by = next((w for w in ends.get(key, ()) if w.startswith(f"{entry.words}: ")), None)
+            if told_by is not None:
+                ends[key].remove(told_by)
+                continue
+        kept.append(entry)
+    return tuple(kept)
+
+
+def search_text(entry: ActionView, _: ViewContext) -> str:
+    """Everything that a search finds an entry by, casefolded."""
+    parts = (entry.who, entry.what, entry.kind, entry.words, entry.question, entry.hash)
+    return "\n".join(parts).casefold()
+
+
+def _when(entry: ActionView, now: Timestamp) -> Text:
+    return formats.moment_of(entry.at, now) if entry.at else Text(formats.NOT_KNOWN, "muted")
+
+
+def _empty_text(state: DeskState) -> str:
+    return _UNREAD if state.log.checked_at is None else _NONE
+
+
+def log_table(wall: str) -> TableSpec[ActionView]:
+    """The entries; `wall` stands behind the title of their times where there are two clocks."""
+    return TableSpec[ActionView](
+        "log",
+        rows=lambda state: one_line_each(state.log.entries),
+        key=lambda one: one.key,
+        columns=(
+            Column(
+                "number",
+                "#",
+                6,
+                lambda one, _: f"{one.number:,}",
+                lambda one, _: one.number,
+                numeric=True,
+                tier=120,
+                glows=False,
+            ),
+            Column(
+                "time",
+                f"time{wall}",
+                15,
+                lambda one, view: _when(one, view.now),
+                lambda one, _: one.number,
+                glows=False,
+            ),
+            Column(
+                "who", "who", 11, lambda one, _: formats.plain(one.who, 40), lambda one, _: one.who
+            ),
+            Column("what", "what", 11, lambda row, _: deed_text(row), lambda one, _: one.what),
+            Column(
+                "kind",
+                "of",
+                12,
+                lambda one, _: Text(formats.plain(one.kind, 40).plain, "muted"),
+                lambda one, _: one.kind,
+                tier=120,
+            ),
+            Column("words", "words", 20, lambda one, view: words(one, view.state), flex=True),
+            Column(
+                "hash", "hash", 8, lambda one, _: Text(one.hash[:8], "muted"), tier=160, glows=False
+            ),
+        ),
+        search_text=search_text,
+        empty_text=_empty_text,
+        sort="time",
+        falling=True,
+    )

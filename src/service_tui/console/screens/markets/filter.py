@@ -1,0 +1,250 @@
+"""Which markets are wanted: what the keys have switched on, and what was typed."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Final, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from service_tui.console.freshness import is_heard, not_told
+from service_tui.console.keys import cap, with_keys
+from service_tui.console.search import Search, read_search
+from service_tui.console.view_context import ViewContext
+from service_tui.desk.slices.records import MarketView, Phase, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import MarketStatus, Venue
+from service_tui.units import Timestamp, decimal
+
+STATUSES: Final = ("open", "closed", "resolved", "all")
+UNTIL_S: Final = {"any": 0.0, "< 1 h": 3_600.0, "< 1 d": 86_400.0, "< 1 w": 604_800.0}
+COMPARED: Final = ("price", "change", "volume", "left", "liquidity")
+"""Columns that a comparison may name; `left` is time to resolution: `left:<2h`."""
+NAMED: Final = {"venue": tuple(venue.value for venue in Venue)}
+"""Columns that a name may stand behind: `venue:evm`."""
+
+NAMES: Final = {
+    **{name: name for name in (*COMPARED, *NAMED, "question", "category")},
+    "yes": "price",
+    "24h": "change",
+    "24hpt": "change",
+    "vol": "volume",
+    "on": "venue",
+    "ends": "left",
+    "endsin": "left",
+}
+"""The names of the columns, as the table shows them: what stands there may be typed."""
+
+SIM_ALONE: Final = "sim alone"
+"""The choice of venue that leaves the markets without an order book on a real one."""
+
+_STATUS: Final = {
+    "open": MarketStatus.ACTIVE,
+    "closed": MarketStatus.CLOSED,
+    "resolved": MarketStatus.RESOLVED,
+}
+
+_VENUES: Final = ("", *(venue.value for venue in Venue if venue is not Venue.SIM), SIM_ALONE)
+
+_NO_MARKETS: Final = {
+    Phase.CONNECTING: "Connecting to the service.\n\nMarkets appear with its first answer.",
+    Phase.ONLINE: "The service lists no markets.\n\n{app.refresh} asks again.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nIt is tried again by itself; "
+    "{app.refresh} tries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
+    "show which "
+    "key and service are used.",
+}
+
+
+class Chip(NamedTuple):
+    """A switch in words, with its key, and whether it narrows the list now."""
+
+    words: str
+    narrows: bool
+
+
+def _chip(switch: str, wanted: str) -> Chip:
+    # Nothing behind a switch that narrows nothing: all of them fit into 80 cells.
+    return Chip(f"{switch} {wanted}".rstrip(), narrows=bool(wanted))
+
+
+@dataclass(frozen=True, slots=True)
+class MarketFilter:
+    """Everything that narrows the list. `category` is empty when all are wanted."""
+
+    typed: str = ""
+    category: str = ""
+    status: str = "open"
+    until: str = "any"
+    held: bool = False
+    starred: bool = False
+    venue: str = ""
+
+    def chips(self) -> tuple[Chip, ...]:
+        """What each key has switched, in the order of the keys c, o, t, V, h, w."""
+        until = "" if self.until == "any" else self.until
+        return (
+            _chip(f"{cap('markets.category')} category", self.category),
+            Chip(
+                f"{cap('markets.status')} {self.status if self.status != 'all' else 'any'}",
+                narrows=self.status != "all",
+            ),
+            _chip(f"{cap('markets.until')} ends", until),
+            _chip(f"{cap('markets.venue')} venue", self.venue.removesuffix("_venue")),
+            _chip(f"{cap('markets.held')} held", "only" if self.held else ""),
+            _chip(f"{cap('markets.starred')} starred", "only" if self.starred else ""),
+        )
+
+    def to_text(self) -> str:
+        """The filter as a preference is kept."""
+        return urlencode(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class FilterContext:
+    """What a filter needs to know beside the market. `now` is the world's time."""
+
+    now: Timestamp
+    held: frozenset[str]
+    stars: frozenset[str]
+
+    @classmethod
+    def of(cls, view: ViewContext) -> "FilterContext":
+        """What there is around the markets in a state."""
+        held = frozenset(held.market_id for held in view.state.positions)
+        return cls(view.world_now, held, view.state.stars)
+
+
+def filter_from(text: str) -> MarketFilter:
+    """The filter that a preference keeps; a fresh one if it cannot be read."""
+    kept = dict(parse_qsl(text))
+    found = MarketFilter(
+        typed=kept.get("typed", ""),
+        category=kept.get("category", ""),
+        status=kept.get("status", "open"),
+        until=kept.get("until", "any"),
+        held=kept.get("held") == "True",
+        starred=kept.get("starred") == "True",
+        venue=kept.get("venue", ""),
+    )
+    is_read = found.status in STATUSES and found.until in UNTIL_S and found.venue in _VENUES
+    return found if is_read else MarketFilter()
+
+
+def categories_of(markets: Iterable[MarketView]) -> tuple[str, ...]:
+    """Every category there is, in order, after the empty one that stands for all."""
+    return ("", *sorted({market.category for market in markets if market.category}))
+
+
+def venues_of(markets: Iterable[MarketView]) -> tuple[str, ...]:
+    """Every choice of venue that leaves a market, after the empty one that stands for all."""
+    kinds = {market.venues for market in markets if market.venues}
+    real = {venue.value for kind in kinds for venue in kind if venue is not Venue.SIM}
+    there = {"", *real, *((SIM_ALONE,) if (Venue.SIM,) in kinds else ())}
+    return tuple(venue for venue in _VENUES if venue in there)
+
+
+def after(choices: tuple[str, ...], current: str) -> str:
+    """The choice after the current one, round and round; the first if it is gone."""
+    return (
+        choices[(choices.index(current) + 1) % len(choices)] if current in choices else choices[0]
+    )
+
+
+def chosen(
+    markets: Iterable[MarketView], wanted: MarketFilter, around: FilterContext
+) -> list[MarketView]:
+    """The markets that pass, in their order."""
+    # One pass for each filter that is set: thousands of rows go through here at every poll.
+    left, status, until_s = list(markets), _STATUS.get(wanted.status), UNTIL_S[wanted.until]
+    if status is not None:
+        left = [market for market in left if market.status is status]
+    if wanted.category:
+        left = [market for market in left if market.category == wanted.category]
+    if wanted.venue:
+        left = _trading_on(wanted.venue, left)
+    if wanted.held:
+        left = [market for market in left if market.market_id in around.held]
+    if wanted.starred:
+        left = [market for market in left if market.market_id in around.stars]
+    if until_s:
+        left = [market for market in left if _ends_within(market, until_s, around.now)]
+    return _found(wanted.typed, left, around.now) if wanted.typed else left
+
+
+def _trading_on(venue: str, markets: list[MarketView]) -> list[MarketView]:
+    if venue == SIM_ALONE:
+        return [market for market in markets if market.venues == (Venue.SIM,)]
+    return [market for market in markets if venue in market.venues]
+
+
+def search_of(typed: str) -> Search:
+    """What of a typed search is understood of markets."""
+    return read_search(typed, COMPARED, NAMED, NAMES)
+
+
+def _found(typed: str, markets: list[MarketView], now: Timestamp) -> list[MarketView]:
+    search = search_of(typed)
+    if search.named:
+        # Asked once for each set of venues: there are a handful among thousands of markets.
+        fits = {kind: search.names("venue", kind) for kind in {each.venues for each in markets}}
+        markets = [market for market in markets if fits[market.venues]]
+    if search.words or search.comparisons or search.cells:
+        markets = [market for market in markets if matches(market, search, now)]
+    return markets
+
+
+def search_text(market: MarketView) -> str:
+    """Everything that a search finds a market by, casefolded."""
+    return f"{market.question} {market.category} {' '.join(market.tags)}".casefold()
+
+
+def matches(market: MarketView, search: Search, now: Timestamp) -> bool:
+    """True if question, category and tags hold the words, and the numbers compare."""
+    cells = {"question": market.question, "category": market.category}
+    return search.matches(
+        search_text(market), lambda column: market_number(market, column, now), cells.__getitem__
+    )
+
+
+def seconds_left(market: MarketView, now: Timestamp) -> float | None:
+    """World seconds until it resolves, negative when overdue; None if not known or over."""
+    if market.resolves_at is None or market.status is MarketStatus.RESOLVED:
+        return None
+    return market.resolves_at - now
+
+
+def why_empty(state: DeskState, wanted: MarketFilter) -> str:
+    """Why no market is shown, and what to do about it."""
+    if state.markets:
+        narrowing = [chip.words for chip in wanted.chips() if chip.narrows]
+        search = [f"/{wanted.typed}"] if wanted.typed else []
+        return (
+            f"No market of {len(state.markets):,} passes:\n\n"
+            f"{'   '.join(narrowing + search)}\n\n"
+            f"{cap('rows.out')} clears the search, {cap('rows.out')} again the filters."
+        )
+    if state.service.phase is Phase.ONLINE and not is_heard(state, Topic.MARKETS):
+        return not_told("markets")
+    return with_keys(_NO_MARKETS[state.service.phase]).replace(
+        "{problem}", state.service.problem or "no answer"
+    )
+
+
+def _ends_within(market: MarketView, until_s: float, now: Timestamp) -> bool:
+    left = seconds_left(market, now)
+    return left is not None and left <= until_s
+
+
+def market_number(market: MarketView, column: str, now: Timestamp) -> float | None:
+    """A market's value in a column of `COMPARED`."""
+    match column:
+        case "price":
+            return market.price
+        case "change":
+            return market.change
+        case "volume":
+            return None if market.volume is None else decimal(market.volume)
+        case "left":
+            return seconds_left(market, now)
+        case _:
+            return None if market.liquidity is None else decimal(market.liquidity)

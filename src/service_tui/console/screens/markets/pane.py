@@ -1,0 +1,129 @@
+"""The market under the cursor, whole: chart, position, news, trades, rules."""
+
+from typing import Final
+
+from rich.text import Text
+from textual.timer import Timer
+
+from service_tui.console.freshness import of_world, world_now
+from service_tui.console.messages import CommandGiven
+from service_tui.console.screens.markets import detail as market_text
+from service_tui.console.widgets.detail_pane import DetailPane
+from service_tui.console.widgets.price_chart import NewsMark, PriceChart
+from service_tui.desk.commands.settings import WatchMarket
+from service_tui.desk.figures import price_points
+from service_tui.desk.slices.records import DetailView, MarketView, PositionView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Side
+from service_tui.units import Timestamp
+
+REST_S: Final = 0.12
+"""The cursor rests so long before the market under it is asked about."""
+
+RANGES: Final = {3_600: "1 h", 21_600: "6 h", 86_400: "24 h", 604_800: "7 d", 0: "all"}
+"""Spans of the chart in seconds; 0 is the market's whole life."""
+
+
+class MarketPane(DetailPane):
+    """Shows one market, and asks for its detail. Never shows the detail of another."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own word
+        self._prices = PriceChart(empty=market_text.ON_ITS_WAY)
+        super().__init__(self._prices, id=id)
+        self._span_s = 86_400
+        self._market_id: str | None = None
+        self._watched: tuple[str, int] | None = None
+        self._resting: Timer | None = None
+        self._charted: object = None
+        self._clock = ""
+
+    def next_range(self) -> None:
+        """Span the next range, and ask for it at once."""
+        spans = list(RANGES)
+        self._span_s = spans[(spans.index(self._span_s) + 1) % len(spans)]
+        self._ask()
+
+    def release(self) -> None:
+        """Ask for nothing any more."""
+        if self._resting is not None:
+            self._resting.stop()
+            self._resting = None
+        if self._watched is not None:
+            self._watched = None
+            self.post_message(CommandGiven(WatchMarket(None)))
+
+    def tells(self, market_id: str) -> bool:
+        """Whether it is this market that stands here."""
+        return market_id == self._market_id and self._charted is not None
+
+    def show_market(self, market: MarketView | None, state: DeskState, now: Timestamp) -> None:
+        """Show this market as the state knows it, at wall time `now`; None: none is in focus."""
+        self._aim(None if market is None else market.market_id)
+        if market is None:
+            self._charted = None
+            self._prices.show((), empty="")
+            self.show(Text("no market is highlighted", "muted"), Text(), Text())
+            return
+        found = state.detail
+        detail = found if found is not None and found.market_id == market.market_id else None
+        held = state.held(market.market_id)
+        width, world = self.text_width, world_now(state, now)
+        self._clock = of_world(state)
+        self._show_prices(market, detail, held, world)
+        self.show(
+            market_text.headline(market, world, width),
+            market_text.holdings(state, market.market_id, width),
+            Text("\n\n").join((
+                market_text.news(detail, world, self._clock),
+                market_text.trades(detail, world, width, self._clock),
+                market_text.rules(market, detail, width, self._clock),
+            )),
+        )
+
+    def _aim(self, market_id: str | None) -> None:
+        """Ask about a market once the cursor has rested on it."""
+        if market_id == self._market_id and (self._watched is not None or self._resting):
+            return
+        self._market_id = market_id
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.set_timer(REST_S, self._ask)
+
+    def _ask(self) -> None:
+        self._resting = None
+        if self._market_id is None or (self._market_id, self._span_s) == self._watched:
+            return
+        self._watched = (self._market_id, self._span_s)
+        self.post_message(CommandGiven(WatchMarket(self._market_id, self._span_s)))
+
+    def _show_prices(
+        self,
+        market: MarketView,
+        detail: DetailView | None,
+        held: tuple[PositionView, ...],
+        world: Timestamp,
+    ) -> None:
+        entry, asked = _entry(held), RANGES[self._span_s]
+        charted = (market.market_id, market.price, detail, entry, asked)
+        if charted == self._charted:
+            return
+        self._charted = charted
+        if detail is None:
+            self._prices.show((), title=f"YES, {asked}", empty=market_text.ON_ITS_WAY)
+            return
+        late = "" if detail.span_s == self._span_s else f"; {asked} {market_text.ON_ITS_WAY}"
+        self._prices.show(
+            # The line ends in the price that the headline says.
+            price_points(market, detail, world),
+            entry=entry,
+            news=[NewsMark(n.at, n.headline, n.price_after >= n.price_before) for n in detail.news],
+            title=f"YES, {RANGES.get(detail.span_s, 'all')}{self._clock}{late}",
+            empty="not available" if detail.problem else "no prices yet",
+        )
+
+
+def _entry(held: tuple[PositionView, ...]) -> float | None:
+    """The average entry as a price of YES, which the chart draws; None without one position."""
+    if len(held) != 1 or held[0].average is None:
+        return None
+    return held[0].average if held[0].side is Side.YES else 1.0 - held[0].average

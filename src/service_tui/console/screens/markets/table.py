@@ -1,0 +1,157 @@
+"""The table of the markets, and how its width is shared out."""
+
+from bisect import bisect_right
+from typing import Final, NamedTuple
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.freshness import is_heard
+from service_tui.console.screens.markets.detail import ends_in
+from service_tui.console.screens.markets.filter import (
+    COMPARED,
+    MarketFilter,
+    market_number,
+    search_text,
+    why_empty,
+)
+from service_tui.console.table_spec import (
+    TableSpec,
+    figure_column,
+    market_column,
+    price_column,
+    venue_mark,
+)
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.columns import Column
+from service_tui.console.widgets.spark import sparkline
+from service_tui.desk.slices.records import MarketView, Topic
+from service_tui.terms import Venue
+
+STAR: Final = "★"
+HELD: Final = "●"
+
+_SPARK_CELLS: Final = 8
+_SPARK_SPAN: Final = 0.04
+"""A sparkline's height is at least four points: smaller moves are noise."""
+
+
+class Room(NamedTuple):
+    """How a terminal's width is shared out: cells of the pane beside the list, of a question."""
+
+    pane: int
+    question: int
+
+
+_ROOMS: Final = {
+    0: Room(0, 34),
+    119: Room(0, 34),
+    120: Room(40, 34),
+    140: Room(56, 38),
+    160: Room(60, 54),
+    199: Room(60, 65),
+    200: Room(89, 65),
+    220: Room(100, 74),
+    250: Room(100, 83),
+}
+"""By the width of the terminal, whole between two of them: a question never gets fewer letters in a
+wider one, though a pane takes room from 120 on and a second column of it from 200 on. So it takes
+no more in a narrow one than beside the pane, and other columns have the rest. Source: ux, "Looks".
+"""
+
+
+def room_of(width: int) -> Room:
+    """What pane and question get in a terminal so wide."""
+    widths = tuple(_ROOMS)
+    place = bisect_right(widths, max(0, width)) - 1
+    below = _ROOMS[widths[place]]
+    if place + 1 == len(widths):
+        return Room(below.pane, below.question + width - widths[place])
+    above = _ROOMS[widths[place + 1]]
+    part = (width - widths[place]) / (widths[place + 1] - widths[place])
+    pane = round(below.pane + part * (above.pane - below.pane))
+    return Room(pane, int(below.question + part * (above.question - below.question)))
+
+
+def _marks(market: MarketView, view: ViewContext) -> Text:
+    is_held = any(held.market_id == market.market_id for held in view.state.positions)
+    return Text.assemble(
+        (STAR if market.market_id in view.state.stars else " ", "accent"),
+        (HELD if is_held else " ", "foreground"),
+    )
+
+
+def _on(market: MarketView) -> Text:
+    """The real venue on which it trades beside sim, in three letters."""
+    real = [venue_mark(venue) for venue in market.venues if venue is not Venue.SIM]
+    if real:
+        return Text("+".join(real), "accent")
+    return Text(Venue.SIM.value if market.venues else formats.NOT_KNOWN, "muted")
+
+
+def _venues(market: MarketView) -> str | None:
+    return ", ".join(market.venues) or None
+
+
+def _spark(market: MarketView) -> Text:
+    change = market.change
+    ink = "flat" if not change else "profit" if change > 0 else "loss"
+    return Text(sparkline(market.sparkline, _SPARK_CELLS, span_min=_SPARK_SPAN), ink)
+
+
+MARKETS: Final = TableSpec[MarketView](
+    "markets",
+    rows=lambda state: tuple(state.markets.values()),
+    key=lambda market: market.market_id,
+    columns=(
+        Column("marks", "", 2, _marks),
+        market_column("question", "question", 24),
+        price_column("price", "YES", 6, lambda market: market.price),
+        figure_column("change", "24h pt", 6, lambda market: market.change, formats.points, tier=66),
+        Column("spark", "24 h", _SPARK_CELLS, lambda row, _: _spark(row), tier=74, glows=False),
+        Column(
+            "volume",
+            "vol $",
+            6,
+            lambda market, _: formats.money_short(market.volume),
+            sort_key=lambda market, _: market.volume,
+            numeric=True,
+            glows=False,
+        ),
+        Column(
+            "left",
+            "ends in",
+            7,
+            lambda market, view: ends_in(market, view.world_now),
+            sort_key=lambda market, _: market.resolves_at,
+            align="right",
+            glows=False,
+        ),
+        Column(
+            "venue",
+            "on",
+            3,
+            lambda row, _: _on(row),
+            sort_key=lambda row, _: _venues(row),
+            tier=70,
+            glows=False,
+        ),
+        Column(
+            "category",
+            "category",
+            9,
+            lambda market, _: formats.plain(market.category, 9),
+            sort_key=lambda market, _: market.category,
+            tier=96,
+        ),
+    ),
+    search_text=lambda market, _: search_text(market),
+    empty_text=lambda state: why_empty(state, MarketFilter()),
+    is_told=lambda state: is_heard(state, Topic.MARKETS),
+    sort="volume",
+    falling=True,
+    compared={
+        name: lambda market, view, name=name: market_number(market, name, view.world_now)
+        for name in COMPARED
+    },
+)

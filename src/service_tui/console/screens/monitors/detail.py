@@ -1,0 +1,324 @@
+"""What the monitors screen says of a row, and above its tables. Pure functions."""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.exit_estimate import exit_at, guarded
+from service_tui.console.figures import Figure, figures, section
+from service_tui.console.forms.explain import Explanation
+from service_tui.console.freshness import counted, is_heard, of_wall, on_wall
+from service_tui.console.keys import cap
+from service_tui.console.screens.monitors.table import (
+    RiskRow,
+    alert_state_text,
+    kind_word,
+    left_text,
+    monitor_state_text,
+    percent_short,
+    points_off,
+    price_alert_state,
+    price_now,
+    sold_by,
+    track,
+)
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.detail_pane import Detail
+from service_tui.desk.figures import guard_counts
+from service_tui.desk.freshness import age_s
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, PriceAlertView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+_EXITS_MAX: Final = 6
+_ENDS: Final = 14
+"""Cells of what stands on either end of the bar: a word, a blank, a price."""
+
+
+# -- above the tables ---------------------------------------------------------------------------
+
+
+def guarded_text(state: DeskState) -> Text:
+    """How many positions are guarded."""
+    guarded_count, held_count = guard_counts(state)
+    is_less = guarded_count < held_count and Topic.MONITORS in state.seen
+    both = is_heard(state, Topic.MONITORS, Topic.POSITIONS)
+    guarded_words = counted(guarded_count, heard=both)
+    held_words = counted(held_count, heard=is_heard(state, Topic.POSITIONS))
+    words = f"{'! ' if is_less else ''}{guarded_words} of {held_words} guarded"
+    return Text(words, "warn" if is_less else "muted")
+
+
+def _freshness(state: DeskState, now: Timestamp) -> Text:
+    """The age of what is told of monitors, once it is older than its period."""
+    period = state.polls.get(Topic.MONITORS)
+    if period is None or Topic.MONITORS not in state.seen:
+        return Text()
+    return formats.freshness(age_s(state, Topic.MONITORS, now), period)
+
+
+def urgent_text(view: ViewContext) -> Text:
+    """What cannot wait: old data, alerts before their exit, a heartbeat that is missing."""
+    state, now = view.state, view.now
+    waiting = state.risk.open_alerts
+    line = _freshness(state, now)
+    if line:
+        line.append(
+            "  " if waiting else f"  what guards was last told then: {cap('app.refresh')} asks now",
+            "warn",
+        )
+    if waiting:
+        first = min(waiting, key=lambda alert: alert.expires_at)
+        count = f"{len(waiting)} alerts wait" if len(waiting) > 1 else "1 alert waits"
+        line.append(f"▼ {count}", "bold breach")
+        line.append(f" for an exit, {formats.duration(first.left_s(now))} left: ", "warn")
+        line.append_text(formats.side(first.side))
+        line.append(f" {formats.plain(first.question, 60).plain}")
+    elif state.risk.briefing_late:
+        line.append(f"! {formats.plain(state.risk.briefing_late).plain}", "warn")
+    return line
+
+
+# -- a row --------------------------------------------------------------------------------------
+
+
+def describe(row: RiskRow, view: ViewContext) -> Detail:
+    """Everything about one row; `view.width` is the cells of a line."""
+    match row:
+        case MonitorView():
+            return _describe_monitor(row, view)
+        case AlertView():
+            return _describe_alert(row, view)
+        case ExitView():
+            return _describe_exit(row, view)
+        case PriceAlertView():
+            return _describe_price_alert(row, view)
+
+
+def way_line(monitor: MonitorView, width: int) -> Text:
+    """The bar over the whole width, its ends named."""
+    room = max(9, width - 2 * (_ENDS + 1))
+    left = Text("no stop", "muted")
+    if monitor.stop_price is not None:
+        left = Text.assemble(("stop ", "muted"), formats.price(monitor.stop_price))
+    right = Text("no target", "muted")
+    if monitor.target_price is not None and monitor.target_price < 1:
+        right = Text.assemble(formats.price(monitor.target_price), (" target", "muted"))
+    elif monitor.target_price is not None:
+        right = Text("never reached", "warn")
+    left.truncate(_ENDS, pad=True)
+    return Text.assemble(left, " ", track(monitor, room | 1), " ", right)
+
+
+def _head(question: str, row: RiskRow, tail: Text) -> Text:
+    return Text.assemble(
+        (formats.plain(question, 300).plain, "bold"), "\n", formats.side(row.side), "  ", tail
+    )
+
+
+def _describe_monitor(row: MonitorView, view: ViewContext) -> Detail:
+    kind = "a buy set it" if kind_word(row) == "auto" else "set by hand"
+    tail = Text.assemble(monitor_state_text(row), (f"  {kind}, on {row.venue.value}", "muted"))
+    market = view.state.markets.get(row.market_id)
+    stop = exit_at(row, row.stop_price, market)
+    target = exit_at(row, row.target_price, market)
+    shown: tuple[Figure, ...] = (
+        ("entry", formats.price(row.entry)),
+        ("mark", formats.price(row.mark)),
+        ("exit now $", view.money(row.exit_value)),
+        ("its P&L $", view.pnl(row.exit_pnl)),
+        ("at the stop $", view.money(None if stop is None else stop.brings)),
+        ("its P&L $", view.pnl(None if stop is None else stop.pnl)),
+        (
+            "at the target $",
+            view.money(None if target is None else target.brings),
+        ),
+        ("its P&L $", view.pnl(None if target is None else target.pnl)),
+    )
+    body = Text.assemble(
+        way_line(row, view.width), "\n", figures(shown, across=2, width=view.width)
+    )
+    return Detail(_head(row.question, row, tail), body, _future(row, view))
+
+
+def _future(row: MonitorView, view: ViewContext) -> Text:
+    """What a breach does, then what has happened in this position already."""
+    ends: list[str] = []
+    if row.stop_price is not None:
+        ends.append(f"falls to {formats.price(row.stop_price).plain}")
+    if row.target_price is not None and row.target_price < 1:
+        ends.append(f"rises to {formats.price(row.target_price).plain}")
+    shares = view.shares(row.shares).plain
+    cost = view.money(row.cost).plain
+    side = row.side.value.upper()
+    sentence = f"When {side} {' or '.join(ends)}, all {shares} shares (cost {cost}) are sold, once."
+    if not ends:
+        sentence = "Its target is out of reach: nothing will set it off."
+    blocks = [section("what it does", Text(sentence))]
+    lines = [
+        Text.assemble(
+            alert_state_text(alert), "  ", _breach(alert), "  ", left_text(alert, view.now)
+        )
+        for alert in view.state.risk.alerts
+        if alert.holding == row.key
+    ]
+    lines += [
+        Text.assemble(
+            (f"{formats.date_time(each.at).plain}  ", "muted"),
+            f"{formats.plain(each.cause, 30).plain}  ",
+            view.pnl(each.pnl),
+        )
+        for each in view.state.risk.exits
+        if (each.market_id, each.side, each.venue) == (row.market_id, row.side, row.venue)
+    ]
+    if lines:
+        blocks.append(section(f"before{of_wall(view.state)}", Text("\n").join(lines[:_EXITS_MAX])))
+    return Text("\n\n").join(blocks)
+
+
+def _breach(alert: AlertView) -> str:
+    reason = formats.plain(alert.reason, 20).plain
+    return f"{reason} at {formats.price(alert.trigger_price).plain}"
+
+
+def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
+    tail = Text.assemble(alert_state_text(row), (f"  {_breach(row)}", ""))
+    held = guarded(view.state, row.holding)
+    shown: tuple[Figure, ...] = (
+        ("trigger price", formats.price(row.trigger_price)),
+        ("mark now", formats.price(None if held is None else held.mark)),
+        (f"breached{on_wall(view.state)}", formats.clock_time(row.breached_at)),
+        (f"expires{on_wall(view.state)}", formats.clock_time(row.expires_at)),
+        ("time left", left_text(row, view.now)),
+        ("tries", formats.count(row.attempts)),
+        ("shares", view.shares(row.shares)),
+        (
+            "exit now $",
+            view.money(None if held is None else held.exit_value),
+        ),
+    )
+    who = "the service itself exits" if row.managed else "this desk exits"
+    if not row.managed and not view.state.risk.executes:
+        who = (
+            "another program on this data directory exits, or nobody: "
+            f"{cap('monitors.exit')} says more"
+        )
+    words = view.sentence(row.words) or who
+    more = section("how it stands", Text(words))
+    if row.words:
+        more.append(f"\n{who}", "muted")
+    if row.ticket_id:
+        more.append(f"\nblotter ({cap('app.blotter')}): {row.ticket_id}", "muted")
+    return Detail(_head(row.question, row, tail), figures(shown, across=2, width=view.width), more)
+
+
+def _describe_exit(row: ExitView, view: ViewContext) -> Detail:
+    tail = Text.assemble(formats.plain(row.cause, 60), (f"  on {row.venue.value}", "muted"))
+    average = row.proceeds / row.shares if row.shares > 0 else None
+    shown: tuple[Figure, ...] = (
+        (f"sold{on_wall(view.state)}", formats.date_time(row.at)),
+        ("by", Text(sold_by(row))),
+        ("trigger price", formats.price(row.trigger_price)),
+        ("got a share", formats.price(average)),
+        ("shares", view.shares(row.shares)),
+        ("proceeds $", view.money(row.proceeds)),
+        ("P&L $", view.pnl(row.pnl)),
+    )
+    said = Text("Selling a whole position lowers its price, so a share mostly brings less than")
+    said.append(" the price that set it off.")
+    return Detail(
+        _head(row.question, row, tail), figures(shown, across=2, width=view.width),
+        section("price and proceeds", said),
+    )  # fmt: skip
+
+
+def _describe_price_alert(row: PriceAlertView, view: ViewContext) -> Detail:
+    tail = price_alert_state(row, view.now)
+    shown: tuple[Figure, ...] = (
+        ("tell when", Text(row.condition.describe)),
+        ("price", formats.price(row.threshold)),
+        ("now", formats.price(price_now(row, view.state))),
+        ("points off", formats.points(points_off(row, view.state))),
+        (f"since{on_wall(view.state)}", formats.date_time(row.created_at)),
+        (f"fired{on_wall(view.state)}", formats.date_time(row.triggered_at)),
+    )
+    said = (
+        f"It is told once, here on this desk. Nothing is traded. {cap('monitors.remove')} "
+        "forgets it."
+    )
+    return Detail(
+        _head(row.question, row, tail), figures(shown, across=2, width=view.width),
+        section("what it does", Text(said)),
+    )  # fmt: skip
+
+
+def removed_text(row: MonitorView) -> str:
+    """A monitor that goes, in a line: what guards it until now."""
+    stop = "no stop" if row.stop_pct is None else f"stop {percent_short(row.stop_pct)} down"
+    target = "no target" if row.target_pct is None else f"target {percent_short(row.target_pct)} up"
+    return f"{stop}, {target}"
+
+
+# -- the numbers of a row -----------------------------------------------------------------------
+
+
+def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, ...]:
+    """Stop, target, what an exit brings now and at the stop."""
+    age = _age(view)
+    entry, mark = ("entry", formats.price(row.entry)), ("mark", formats.price(row.mark))
+    stop = exit_at(row, row.stop_price, view.state.markets.get(row.market_id))
+    shares = ("shares", view.shares(row.shares))
+    return (
+        Explanation(
+            "stop price",
+            formats.price(row.stop_price),
+            "entry x (1 - stop); at or below it all is sold",
+            (entry, ("stop", formats.percent(row.stop_pct, 2))),
+            "worked out here from what the service says (monitors)",
+            age,
+        ),
+        Explanation(
+            "target price",
+            formats.price(row.target_price),
+            "entry x (1 + target); all is sold once an exit brings so much a share",
+            (entry, ("target", formats.percent(row.target_pct, 2))),
+            "worked out here from what the service says (monitors)",
+            age,
+        ),
+        Explanation(
+            "the way",
+            mark[1],
+            "left of the middle: gone towards the stop; right of it: towards the target",
+            (
+                mark,
+                ("left to the stop", formats.percent(row.to_stop, 0)),
+                ("exit a share", formats.price(row.exit_price)),
+                ("left to the target", formats.percent(row.to_target, 0)),
+            ),
+            "worked out here",
+            age,
+        ),
+        Explanation(
+            "exit now, $",
+            view.money(row.exit_value),
+            "what selling all of it would bring",
+            (shares, mark),
+            "as the service says (positions)",
+            age,
+        ),
+        Explanation(
+            "exit at the stop, $",
+            view.money(None if stop is None else stop.brings),
+            "about: selling all of it at the stop price, the market as deep as now",
+            (shares, ("stop price", formats.price(row.stop_price))),
+            "worked out here",
+            age,
+        ),
+    )
+
+
+def _age(view: ViewContext) -> Text:
+    age = age_s(view.state, Topic.MONITORS, view.now)
+    return formats.age(None if age is None else Timestamp(view.now - age), view.now)

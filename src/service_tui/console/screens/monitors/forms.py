@@ -1,0 +1,117 @@
+"""Stop and target of many positions at once; what changes is said line by line, then asked."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.fields import Field, FieldError, percent_text
+from service_tui.console.forms.confirm import Question
+from service_tui.console.forms.confirm_many import ConfirmMany
+from service_tui.console.forms.form import Form, Shown
+from service_tui.console.forms.monitor_draft import Change, read_changes, why_not_set
+from service_tui.console.keys import cap
+from service_tui.desk.slices.risk import MonitorView
+from service_tui.desk.state import DeskState
+from service_tui.terms import counted
+from service_tui.units import Timestamp
+
+STOP: Final = Field("stop-percent", "stop", str.strip, "% down", "as it is")
+TARGET: Final = Field("target-percent", "target", str.strip, "% up", "as it is")
+
+
+class MonitorMany(Form[tuple[Change, ...]]):
+    """Returns the changes that were confirmed."""
+
+    heading: ClassVar[str] = "Monitors"
+    hint: ClassVar[str] = "enter shows what changes, {form.cancel} leaves"
+    body = ("form-question", STOP, TARGET, "form-preview", "form-hint")
+
+    def __init__(self, state: DeskState, now: Timestamp, monitors: tuple[MonitorView, ...]) -> None:
+        super().__init__(state, now)
+        self._monitors = monitors
+        self._gone = 0
+
+    def renew(self) -> None:
+        """The same monitors as they are now, without those that are gone."""
+        found = tuple(
+            monitor
+            for each in self._monitors
+            if (monitor := self.state.risk.monitor(each.key)) is not None
+        )
+        self._gone += len(self._monitors) - len(found)
+        self._monitors = found
+
+    def validate(self) -> tuple[Change, ...]:
+        """What would change."""
+        if not self._monitors:
+            raise FieldError(f"none of them is guarded any more: {cap('form.cancel')} leaves")
+        return read_changes(self._monitors, self.read(STOP), self.read(TARGET))
+
+    def describe(self, result: tuple[Change, ...] | None) -> Mapping[str, Shown]:
+        """How many change and how many stay."""
+        gone = f", {self._gone} gone meanwhile" if self._gone else ""
+        hint = "An empty line leaves a threshold as it is; off ends it."
+        return {
+            "form-question": f"{counted(len(self._monitors), 'monitor')}{gone}",
+            "form-preview": self._outcome(result),
+            "form-hint": Text(hint, "muted"),
+        }
+
+    def finish(self, result: tuple[Change, ...]) -> None:
+        """Ask, with every line that changes."""
+        past = sum(bool(change.exits_at_once) for change in result)
+        of_all = counted(len(self._monitors), "monitor")
+        verb = "changes" if len(result) == 1 else "change"
+        body = Text(f"{len(result)} of {of_all} {verb}, by hand from then on.")
+        if past:
+            body.append(f"\n{past} are past their new threshold and are sold at once.", "bold loss")
+        question = Question("Set these monitors?", body.append("\n"), "set")
+        lines = tuple(change_line(change) for change in result)
+
+        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed:
+                self.leave(result)
+
+        self._app().push_screen(ConfirmMany(question, lines), answered)
+
+    def _outcome(self, result: tuple[Change, ...] | None) -> Text:
+        closed = sum(bool(why_not_set(monitor)) for monitor in self._monitors)
+        left = f", {closed} of closed markets or exiting are left out" if closed else ""
+        if result is None:
+            return Text(f"nothing changes yet{left}", "muted")
+        stay = len(self._monitors) - len(result) - closed
+        past = sum(bool(change.exits_at_once) for change in result)
+        said = Text.assemble((f"{len(result)} change", "bold"), f", {stay} stay as they are{left}")
+        if past:
+            said.append(f"\n{past} would be sold at once", "bold loss")
+        return said
+
+
+def change_line(change: Change) -> Text:
+    """One monitor: what it is about, and each threshold before and after."""
+    about = change.monitor
+    line = Text.assemble(
+        (f"{about.side.value.upper():<4}", about.side.value),
+        (formats.plain(about.question, 60).plain, "bold"),
+        "\n    ",
+        _turn("stop", about.stop_pct, change.stop_pct),
+        (", ", "muted"),
+        _turn("target", about.target_pct, change.target_pct),
+    )
+    if change.exits_at_once:
+        line.append(f", past its {change.exits_at_once}: sold at once", "loss")
+    return line
+
+
+def _turn(name: str, before: float | None, after: float | None) -> Text:
+    if before == after:
+        return Text(f"{name} {_written(before)}", "muted")
+    return Text.assemble(
+        (f"{name} ", "muted"), _written(before), (" → ", "muted"), (_written(after), "bold accent")
+    )
+
+
+def _written(fraction: float | None) -> str:
+    return "off" if fraction is None else f"{percent_text(fraction)} %"

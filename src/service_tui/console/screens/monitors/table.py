@@ -1,0 +1,469 @@
+"""The tables of the monitors screen: monitors, alerts, exits, price alerts."""
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.freshness import is_heard, not_told
+from service_tui.console.keys import with_keys
+from service_tui.console.table_spec import (
+    TableSpec,
+    amount_column,
+    date_column,
+    market_column,
+    price_column,
+    side_column,
+    word_column,
+)
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.columns import Column
+from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.risk import (
+    AlertState,
+    AlertView,
+    ExitView,
+    MonitorState,
+    MonitorView,
+    PriceAlertView,
+)
+from service_tui.desk.state import DeskState
+from service_tui.units import Micros, Timestamp, decimal
+
+RiskRow: TypeAlias = MonitorView | AlertView | ExitView | PriceAlertView
+"""Whatever the screen lists."""
+
+TRACK: Final = 9
+"""Cells of the bar in the table: four on each side of the entry."""
+
+NEAR: Final = 0.25
+"""A quarter of the way left to the stop: worth a colour."""
+
+SOON_S: Final = 600.0
+"""An alert with ten minutes left of its hour is worth a colour."""
+
+_PERCENT_MAX: Final = 4
+"""Letters of a percentage without its sign: `12.5`."""
+
+_THOUSANDS_FROM: Final = 9_999.5
+
+_MONITOR_STATES: Final = {
+    MonitorState.WATCHING: ("●", "profit"),
+    MonitorState.BREACHED: ("▼", "breach"),
+    MonitorState.EXITING: ("→", "warn"),
+    MonitorState.NOT_HELD: ("○", "muted"),
+    MonitorState.CLOSED: ("■", "muted"),
+}
+
+_ALERT_STATES: Final = {
+    AlertState.PENDING: ("◷", "warn"),
+    AlertState.EXITING: ("→", "warn"),
+    AlertState.UNKNOWN: ("?", "breach"),
+    AlertState.EXECUTED: ("✓", "profit"),
+    AlertState.EXPIRED: ("✗", "muted"),
+    AlertState.MISSED: ("✗", "loss"),
+    AlertState.FAILED: ("!", "breach"),
+    AlertState.ENDED: ("■", "muted"),
+}
+
+_WAITING: Final = {
+    Phase.CONNECTING: "Connecting to the service.\n\nMonitors appear with its first answer.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} tries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
+    "show which.",
+}
+
+
+# -- cells of a monitor -------------------------------------------------------------------------
+
+
+def monitor_state_text(monitor: MonitorView) -> Text:
+    """How it stands, in a sign and a word."""
+    glyph, tone = _MONITOR_STATES[monitor.state]
+    return Text(f"{glyph} {monitor.state.value}", tone)
+
+
+def kind_word(monitor: MonitorView) -> str:
+    """Who set it, in a word."""
+    return "auto" if monitor.automatic else "hand"
+
+
+def threshold_text(price: float | None, pct: float | None, sign: str) -> Text:
+    """A threshold as price and as signed percent of the entry; `off` where there is none."""
+    if pct is None:
+        return Text("off", "muted")
+    percent = f"{sign}{percent_short(pct)}"
+    if sign == "+" and price is not None and price >= 1:
+        return Text.assemble(("never ", "warn"), (f"{percent:>6}", "muted"))
+    return Text.assemble(formats.price(price, aligned=True), (f"{percent:>6}", "muted"))
+
+
+def percent_short(pct: float) -> str:
+    """A fraction in percent in at most five cells, with a decimal only where it has one."""
+    value = pct * 100.0
+    written = f"{value:.1f}".removesuffix(".0")
+    if len(written) > _PERCENT_MAX:
+        written = f"{value / 1000:.0f}k" if value >= _THOUSANDS_FROM else f"{value:.0f}"
+    return f"{written}%"
+
+
+def nearest(monitor: MonitorView) -> float | None:
+    """What is left of the shorter way to a threshold, 0 to 1."""
+    ways = [way for way in (monitor.to_stop, monitor.to_target) if way is not None]
+    return min(ways, default=None)
+
+
+def track(monitor: MonitorView, width: int = TRACK) -> Text:
+    """The way from the stop (left) over the entry (middle) to the target (right), and the mark.
+
+    Returns:
+        `width` cells, an odd number. A side without a threshold is empty; each has its own scale.
+    """
+    half = (width - 1) // 2
+    left = "├" + "─" * (half - 1) if monitor.stop_pct is not None else " " * half
+    right = "─" * (half - 1) + "┤" if monitor.target_pct is not None else " " * half
+    line = list(f"{left}┼{right}")
+    place, ink = _mark_place(monitor, half)
+    if place is None:
+        return Text("".join(line), "muted")
+    before, after = "".join(line[:place]), "".join(line[place + 1 :])
+    return Text.assemble((before, "muted"), ("●", ink), (after, "muted"))
+
+
+def bar_text(monitor: MonitorView) -> Text:
+    """The way as a bar while it is watched, else the word for what it is."""
+    if monitor.state is MonitorState.WATCHING:
+        return track(monitor)
+    words = {MonitorState.BREACHED: "▼ breach", MonitorState.CLOSED: "■ closed"}
+    _, tone = _MONITOR_STATES[monitor.state]
+    return Text(words.get(monitor.state, monitor.state.value), tone)
+
+
+def _mark_place(monitor: MonitorView, half: int) -> tuple[int | None, str]:
+    """Where on the bar the mark stands, and its ink."""
+    mark, entry = monitor.mark, monitor.entry
+    if mark is None or entry is None:
+        return None, "muted"
+    if mark < entry and monitor.to_stop is not None:
+        left = monitor.to_stop
+        ink = "breach" if left <= 0 else "warn" if left <= NEAR else "loss"
+        # Only a breach stands on the very end.
+        return max(int(left > 0), round(left * half)), f"bold {ink}"
+    if mark > entry and monitor.to_target is not None:
+        left = monitor.to_target
+        return half + min(half - int(left > 0), round((1.0 - left) * half)), "bold profit"
+    return half, "bold loss" if mark < entry else "bold profit" if mark > entry else "bold"
+
+
+# -- cells of alerts and exits ------------------------------------------------------------------
+
+
+def alert_state_text(alert: AlertView) -> Text:
+    """How far its exit has come, in a sign and a word."""
+    glyph, tone = _ALERT_STATES[alert.state]
+    return Text(f"{glyph} {alert.state.value}", tone)
+
+
+def left_text(alert: AlertView, now: Timestamp) -> Text:
+    """What is left of its hour, while that matters."""
+    if not alert.state.is_open:
+        return Text(formats.NOT_KNOWN, "muted")
+    left = alert.left_s(now)
+    ink = "breach" if left <= 0 else "warn" if left <= SOON_S else ""
+    return Text(formats.duration(left) if left > 0 else "passed", ink)
+
+
+def sold_by(row: ExitView) -> str:
+    """Who sold, in a word or two."""
+    return "service" if row.by_service else "this desk"
+
+
+def price_alert_state(row: PriceAlertView, now: Timestamp) -> Text:
+    """Whether it waits, or when and where it fired."""
+    if row.triggered_at is None:
+        return Text("◷ waits", "muted")
+    ago = formats.age(row.triggered_at, now).plain
+    return Text(f"✓ {ago} ago {formats.price(row.triggered_price).plain}", "accent")
+
+
+def price_now(row: PriceAlertView, state: DeskState) -> float | None:
+    """The price of its side now; None where the market is not known."""
+    market = state.markets.get(row.market_id)
+    return None if market is None else market.price_of(row.side)
+
+
+def points_off(row: PriceAlertView, state: DeskState) -> float | None:
+    """How far the price still has to go, signed, while it waits."""
+    now = price_now(row, state)
+    return None if now is None or not row.is_open else row.threshold - now
+
+
+def _distance(row: PriceAlertView, state: DeskState) -> float | None:
+    off = points_off(row, state)
+    return None if off is None else abs(off)
+
+
+# -- what a search finds ------------------------------------------------------------------------
+
+
+def _monitor_text(row: MonitorView, _: ViewContext) -> str:
+    kind = "automatic auto" if row.automatic else "by hand"
+    return _search_text(row, row.venue.value, row.state.value, kind)
+
+
+def _alert_text(row: AlertView, _: ViewContext) -> str:
+    return _search_text(row, row.reason, row.state.value, row.words)
+
+
+def _exit_text(row: ExitView, _: ViewContext) -> str:
+    return _search_text(row, row.cause, row.venue.value)
+
+
+def _price_alert_text(row: PriceAlertView, _: ViewContext) -> str:
+    return _search_text(row, row.describe(), "waits" if row.is_open else "fired")
+
+
+def _search_text(row: RiskRow, *more: str) -> str:
+    return "\n".join((row.question, row.market_id, row.side.value, *more)).casefold()
+
+
+def _units(amount: Micros | None) -> float | None:
+    return None if amount is None else decimal(amount)
+
+
+# -- why there are no rows ----------------------------------------------------------------------
+
+
+def _is_told(state: DeskState) -> bool:
+    return is_heard(state, Topic.MONITORS)
+
+
+def _empty(sentence: str) -> Callable[[DeskState], str]:
+    """What a table that the service tells of says without rows."""
+
+    def empty_text(state: DeskState) -> str:
+        service = state.service
+        if _is_told(state):
+            return with_keys(sentence)
+        if service.phase in _WAITING:
+            waiting = with_keys(_WAITING[service.phase])
+            return waiting.replace("{problem}", service.problem or "no answer")
+        return not_told("monitors")
+
+    return empty_text
+
+
+def _no_price_alert(_: DeskState) -> str:
+    return with_keys(
+        "No price alert.\n\n"
+        "It tells you once when a price is there, and trades nothing.\n"
+        "Markets ({app.markets}) or Portfolio ({app.portfolio}): put the cursor on a row, "
+        "{markets.alert} adds one."
+    )
+
+
+# -- the tables ---------------------------------------------------------------------------------
+
+MONITORS: Final = TableSpec[MonitorView](
+    "monitors",
+    rows=lambda state: state.risk.monitors,
+    key=lambda row: row.key,
+    columns=(
+        market_column(),
+        side_column(),
+        word_column("venue", "venue", 9, lambda row: row.venue.value, tier=148),
+        amount_column("shares", "shares", 9, lambda row: row.shares, formats.shares, tier=156),
+        price_column("entry", "entry", 6, lambda row: row.entry, tier=106),
+        price_column("mark", "mark", 6, lambda row: row.mark),
+        Column(
+            "stop",
+            "stop",
+            12,
+            lambda row, _: threshold_text(row.stop_price, row.stop_pct, "-"),
+            sort_key=lambda row, _: row.stop_pct,
+            numeric=True,
+        ),
+        Column(
+            "way",
+            "the way",
+            TRACK,
+            lambda row, _: bar_text(row),
+            sort_key=lambda row, _: nearest(row),
+        ),
+        Column(
+            "target",
+            "target",
+            12,
+            lambda row, _: threshold_text(row.target_price, row.target_pct, "+"),
+            sort_key=lambda row, _: row.target_pct,
+            numeric=True,
+        ),
+        amount_column("exit", "exit $", 9, lambda row: row.exit_value, formats.money, tier=88),
+        amount_column("pnl", "exit P&L", 9, lambda row: row.exit_pnl, formats.pnl, tier=116),
+        word_column("kind", "set", 4, kind_word, tier=98),
+        Column(
+            "state",
+            "state",
+            15,
+            lambda row, _: monitor_state_text(row),
+            sort_key=lambda row, _: row.state.value,
+            tier=134,
+        ),
+    ),
+    search_text=_monitor_text,
+    empty_text=_empty(
+        "Nothing is guarded.\n\n"
+        "A monitor watches the price of one position: when it falls to the stop,\n"
+        "or rises to the target, all of the position is sold, once.\n\n"
+        "Every buy gets one by itself while that is on in the settings ({app.settings}).\n"
+        "Portfolio ({app.portfolio}): put the cursor on a position, {portfolio.monitor} guards it."
+    ),
+    # What is nearest to its end stands on top.
+    sort="way",
+    compared={
+        "entry": lambda row, _: row.entry,
+        "mark": lambda row, _: row.mark,
+        "stop": lambda row, _: row.stop_price,
+        "target": lambda row, _: row.target_price,
+        "way": lambda row, _: nearest(row),
+        "exit": lambda row, _: _units(row.exit_value),
+        "pnl": lambda row, _: _units(row.exit_pnl),
+    },
+    is_told=_is_told,
+)
+
+ALERTS: Final = TableSpec[AlertView](
+    "alerts",
+    rows=lambda state: state.risk.alerts,
+    key=lambda row: row.alert_id,
+    columns=(
+        market_column(),
+        side_column(),
+        Column(
+            "reason",
+            "breached",
+            11,
+            lambda row, _: formats.plain(row.reason, 20),
+            sort_key=lambda row, _: row.reason,
+        ),
+        price_column("trigger", "trigger", 7, lambda row: row.trigger_price),
+        amount_column("shares", "shares", 9, lambda row: row.shares, formats.shares, tier=92),
+        Column(
+            "left",
+            "time left",
+            9,
+            lambda row, view: left_text(row, view.now),
+            sort_key=lambda row, _: row.expires_at if row.state.is_open else None,
+            align="right",
+            glows=False,
+        ),
+        Column(
+            "state",
+            "exit",
+            11,
+            lambda row, _: alert_state_text(row),
+            sort_key=lambda row, _: row.state.value,
+        ),
+        date_column("time", "when", lambda row: row.breached_at, tier=84),
+        Column(
+            "words",
+            "how it stands",
+            30,
+            lambda row, view: Text(view.sentence(row.words), "muted"),
+            tier=140,
+        ),
+    ),
+    search_text=_alert_text,
+    empty_text=_empty(
+        "No alert.\n\n"
+        "When a monitor's stop or target is reached, its alert stands here\n"
+        "with what is left of its hour, and what became of the exit."
+    ),
+    sort="time",
+    falling=True,
+    is_told=_is_told,
+)
+
+EXITS: Final = TableSpec[ExitView](
+    "exits",
+    rows=lambda state: state.risk.exits,
+    key=lambda row: row.exit_id,
+    columns=(
+        date_column("time", "time", lambda row: row.at),
+        market_column(),
+        side_column(),
+        Column(
+            "cause",
+            "cause",
+            11,
+            lambda row, _: formats.plain(row.cause, 40),
+            sort_key=lambda row, _: row.cause,
+        ),
+        price_column("trigger", "trigger", 7, lambda row: row.trigger_price),
+        amount_column("shares", "shares", 9, lambda row: row.shares, formats.shares, tier=92),
+        amount_column("proceeds", "proceeds $", 10, lambda row: row.proceeds, formats.money),
+        amount_column("pnl", "P&L $", 9, lambda row: row.pnl, formats.pnl),
+        word_column("by", "sold by", 9, sold_by, tier=106),
+        word_column("venue", "venue", 9, lambda row: row.venue.value, tier=130),
+    ),
+    search_text=_exit_text,
+    empty_text=_empty(
+        "No exit yet.\n\n"
+        "Every position that a stop or a target sold is listed here,\n"
+        "with the price that set it off and what it brought."
+    ),
+    sort="time",
+    falling=True,
+    is_told=_is_told,
+)
+
+PRICE_ALERTS: Final = TableSpec[PriceAlertView](
+    "price alerts",
+    rows=lambda state: state.risk.price_alerts,
+    key=lambda row: row.alert_id,
+    columns=(
+        market_column(),
+        side_column(),
+        Column(
+            "condition",
+            "tell when",
+            13,
+            lambda row, _: row.condition.describe,
+            sort_key=lambda row, _: row.condition.value,
+        ),
+        price_column("threshold", "price", 6, lambda row: row.threshold),
+        Column(
+            "now",
+            "now",
+            6,
+            lambda row, view: formats.price(price_now(row, view.state), aligned=True),
+            sort_key=lambda row, view: price_now(row, view.state),
+            numeric=True,
+        ),
+        Column(
+            "way",
+            "points off",
+            10,
+            lambda row, view: formats.points(points_off(row, view.state)),
+            sort_key=lambda row, view: _distance(row, view.state),
+            numeric=True,
+            tier=88,
+        ),
+        Column(
+            "state",
+            "state",
+            16,
+            lambda row, view: price_alert_state(row, view.now),
+            sort_key=lambda row, _: row.triggered_at,
+        ),
+        date_column("created", "since", lambda row: row.created_at, tier=104),
+    ),
+    search_text=_price_alert_text,
+    # They are kept on this machine: no service has to tell of them.
+    empty_text=_no_price_alert,
+    sort="created",
+    falling=True,
+)
+
+TABLES: Final = (MONITORS, ALERTS, EXITS, PRICE_ALERTS)

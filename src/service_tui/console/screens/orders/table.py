@@ -1,0 +1,159 @@
+"""The table of the blotter: every command, the redemptions, and the fills of others among them."""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.keys import with_keys
+from service_tui.console.reasons import without_amounts
+from service_tui.console.table_spec import TableSpec, clock_column
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.columns import Column
+from service_tui.desk.chain.run_tickets import run_tickets
+from service_tui.desk.fill_tickets import fill_tickets
+from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF, Mode, Venue
+from service_tui.units import decimal
+
+STATES: Final = {
+    TicketState.QUEUED: ("…", "queued", "muted"),
+    TicketState.SENT: ("→", "sent", "accent"),
+    TicketState.DONE: ("✓", "done", "profit"),
+    TicketState.REFUSED: ("✗", "refused", "warn"),
+    TicketState.FAILED: ("✗", "failed", "loss"),
+    TicketState.UNKNOWN: ("?", "unknown", "breach"),
+}
+"""Glyph, word and tone of each state."""
+
+_UNREAD: Final = "Not known yet: the commands of earlier days are being read."
+_NONE: Final = (
+    "No command yet.\n\n"
+    "Every order you place appears here, with what became of it.\n"
+    "{app.markets} shows the markets; {markets.buy} there opens the ticket."
+)
+
+
+def took_s(ticket: TicketView) -> float | None:
+    """From sending (or else taking in) to the end, in seconds; None while it has no end."""
+    if ticket.settled_at is None:
+        return None
+    return max(0.0, ticket.settled_at - (ticket.sent_at or ticket.opened_at))
+
+
+def milliseconds(ticket: TicketView) -> str:
+    """How long a command took; a dash while it has no end."""
+    took = took_ms(ticket)
+    return formats.NOT_KNOWN if took is None else f"{took:,.0f}"
+
+
+def took_ms(ticket: TicketView) -> float | None:
+    """The same in milliseconds."""
+    took = took_s(ticket)
+    return None if took is None else took * 1000
+
+
+def marked(words: Text) -> Text:
+    """The words of a command; what says that its money is real stands out."""
+    words.highlight_words([f"{Mode.LIVE.value} "], "bold live")
+    return words
+
+
+def with_venue(ticket: TicketView, question: Text) -> Text:
+    """What a command is about, behind its money and its venue where that is a real one."""
+    if ticket.venue is Venue.SIM:
+        return question
+    return Text.assemble((f"{MONEY_OF[ticket.venue]} {ticket.venue.value}", "live"), "  ", question)
+
+
+def rows(state: DeskState) -> tuple[TicketView, ...]:
+    """The redemptions, the commands, and the fills that no command here asked for."""
+    others = fill_tickets(state.trades, state.tickets)
+    return (*run_tickets(state.redemption.runs), *state.tickets, *others)
+
+
+def search_text(ticket: TicketView, view: ViewContext) -> str:
+    """Everything that a search finds a command by, casefolded."""
+    parts = (
+        ticket.what,
+        view.state.question_of(ticket),
+        ticket.state.value,
+        ticket.outcome,
+        ticket.client_ref,
+        ticket.kind,
+        "" if ticket.venue is Venue.SIM else f"{MONEY_OF[ticket.venue]} {ticket.venue.value}",
+    )
+    return "\n".join(parts).casefold()
+
+
+def _state_text(ticket: TicketView) -> Text:
+    glyph, word, tone = STATES[ticket.state]
+    return Text(f"{glyph} {word}", tone)
+
+
+def _plain(sentence: str, view: ViewContext) -> Text:
+    return formats.plain(without_amounts(sentence, masked=view.masked))
+
+
+def _is_read(state: DeskState) -> bool:
+    # What there is to poll is known once the desk is open, and with it its commands.
+    return bool(state.polls)
+
+
+def _empty_text(state: DeskState) -> str:
+    return with_keys(_NONE) if _is_read(state) else _UNREAD
+
+
+BLOTTER: Final = TableSpec[TicketView](
+    "blotter",
+    rows=rows,
+    key=lambda ticket: ticket.ticket_id,
+    columns=(
+        clock_column(lambda ticket: ticket.opened_at),
+        Column(
+            "what",
+            "command",
+            20,
+            lambda ticket, view: marked(_plain(ticket.what, view)),
+            sort_key=lambda ticket, _: ticket.what,
+        ),
+        Column(
+            "market",
+            "market",
+            16,
+            lambda ticket, view: with_venue(ticket, formats.plain(view.state.question_of(ticket))),
+            sort_key=lambda ticket, view: view.state.question_of(ticket),
+            flex=True,
+        ),
+        Column(
+            "state",
+            "state",
+            9,
+            lambda ticket, _: _state_text(ticket),
+            sort_key=lambda ticket, _: ticket.state.value,
+        ),
+        Column(
+            "took",
+            "took ms",
+            7,
+            lambda ticket, _: milliseconds(ticket),
+            sort_key=lambda ticket, _: took_s(ticket),
+            numeric=True,
+        ),
+        Column(
+            "outcome", "outcome", 24, lambda ticket, view: _plain(ticket.outcome, view), tier=96
+        ),
+    ),
+    search_text=search_text,
+    empty_text=_empty_text,
+    is_told=_is_read,
+    sort="time",
+    falling=True,
+    # Milliseconds, money, seconds.
+    compared={
+        "took": lambda ticket, _: took_ms(ticket),
+        "amount": lambda ticket, _: decimal(ticket.amount),
+        "age": lambda ticket, view: view.now - ticket.opened_at,
+    },
+)

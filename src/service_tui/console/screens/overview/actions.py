@@ -1,0 +1,82 @@
+"""What a person does with what needs them: do what it asks for, put it aside, bring it back."""
+
+from typing import Final, TypeAlias
+
+from service_tui.console.actions import ScreenAction
+from service_tui.console.keys import key_named
+from service_tui.console.messages import ApprovalWanted, GoTo, KeyChosen
+from service_tui.console.needs import AWAY, DISMISSED, away_mark, meanwhile
+from service_tui.console.needs_fleet import HELD
+from service_tui.console.parts.shared_actions import undo
+from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.ranking import Need
+from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.commands.trading import GiveUp
+from service_tui.desk.slices.records import TicketView
+
+Needs: TypeAlias = TableScreen[Need]
+
+_DISMISSED_MAX: Final = 20
+"""Rows go by themselves after ten minutes: older ones need not be remembered."""
+
+
+def can_dismiss(screen: Needs) -> str:
+    """The highlighted row, or else the absence, can be put aside."""
+    if _lost_order(screen) is None and _dismissal(screen) is None:
+        return "nothing here can be dismissed"
+    return ""
+
+
+def has_dismissed(screen: Needs) -> str:
+    """Something was put aside that can be brought back."""
+    return "" if screen.take_back else "nothing was dismissed"
+
+
+def do_it(screen: Needs) -> None:
+    """Do what the highlighted row asks for, or open it: a verb that moves money asks first."""
+    need = screen.selected()
+    if need is None:
+        return
+    if need.key.startswith(HELD):
+        screen.post_message(ApprovalWanted(need.key.removeprefix(HELD)))
+        return
+    key = key_named(need.act) if need.act else None
+    if key is not None and key.group == "app":
+        screen.post_message(KeyChosen(key))
+    else:
+        screen.post_message(GoTo(need.screen, need.row, key))
+
+
+def dismiss(screen: Needs) -> None:
+    """Put the highlighted row aside, or else the absence."""
+    lost, given = _lost_order(screen), _dismissal(screen)
+    if lost is not None:
+        screen.give(GiveUp(lost.ticket_id))
+    elif given is not None:
+        before = screen.state.preferences.get(given.name, "")
+        screen.take_back = (SetPreference(given.name, before),)
+        screen.give(given)
+
+
+def _lost_order(screen: Needs) -> TicketView | None:
+    """The highlighted order, if it is one of which no trace was found."""
+    need = screen.selected()
+    row = None if need is None else need.row
+    return next((one for one in screen.state.tickets if one.ticket_id == row and one.is_lost), None)
+
+
+def _dismissal(screen: Needs) -> SetPreference | None:
+    """What puts aside what can be now."""
+    need, preferences = screen.selected(), screen.state.preferences
+    if need is not None and need.is_dismissable:
+        kept = preferences.get(DISMISSED, "").split("\n")[-_DISMISSED_MAX:]
+        return SetPreference(DISMISSED, "\n".join([*filter(None, kept), need.key]))
+    told = meanwhile(screen.state)
+    return None if told is None else SetPreference(AWAY, away_mark(told))
+
+
+ACTIONS: Final[tuple[ScreenAction[Needs], ...]] = (
+    ScreenAction("attention.open", do_it),
+    ScreenAction("attention.dismiss", dismiss, requires=(can_dismiss,)),
+    ScreenAction("attention.undo", undo, requires=(has_dismissed,)),
+)

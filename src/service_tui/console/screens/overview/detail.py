@@ -1,0 +1,247 @@
+"""What is said beside the rows: what happened meanwhile, the service's heartbeat, the calm."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.calm import Calm
+from service_tui.console.freshness import of_wall
+from service_tui.console.ranking import Need
+from service_tui.console.screens.overview.table import all_is_well
+from service_tui.console.view_context import ViewContext
+from service_tui.desk.figures import open_news
+from service_tui.desk.freshness import age_s
+from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.records import MeanwhileView, NewsView, ResolvedView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.units import Micros, Timestamp
+
+RESOLVED_MAX: Final = 5
+NEWS_MAX: Final = 3
+"""Lines of each; the rest is counted."""
+
+_AMOUNT: Final = 10
+"""Cells of an amount, right-aligned."""
+
+PAID_FROM: Final = 72
+"""Width from which there is room for the payout beside the P&L."""
+
+ALARM_S: Final = 1_800.0
+"""Without a briefing for so long alerts may come and go unseen. Source: spec, "Limits"."""
+
+LATE_S: Final = 60.0
+"""Older than this the age is said louder: it comes every 15 s."""
+
+_SAID_MAX: Final = 3
+_PERCENT: Final = 100.0
+
+
+# -- the absence ----------------------------------------------------------------------------------
+
+
+def away_text(told: MeanwhileView, *, width: int, lines: int, masked: bool) -> Text:
+    """How long, what it did to the equity, what resolved, what was in the news.
+
+    Args:
+        told: what the world says.
+        width: cells of a line.
+        lines: how many lines there is room for, >= 2.
+        masked: hide amounts.
+
+    Returns:
+        At most `lines` lines.
+    """
+    head = Text.assemble(
+        ("While you were away", "bold heading"),
+        f"  {formats.duration(told.world_elapsed_s)}",
+        (" of world time, since ", "muted"),
+        formats.date_time(told.closed_at),
+    )
+    rows = [head, _sums(told, masked=masked)]
+    resolved = [_resolved(each, width, masked=masked) for each in told.resolved[:RESOLVED_MAX]]
+    rows += resolved[: max(0, lines - len(rows))]
+    news = [_news(each) for each in told.news[:NEWS_MAX]]
+    rows += news[: max(0, lines - len(rows))]
+    for row in rows:
+        row.truncate(width, overflow="ellipsis")
+    return Text("\n").join(rows)
+
+
+def _sums(told: MeanwhileView, *, masked: bool) -> Text:
+    line = Text()
+    if told.equity_before is not None and told.equity_after is not None:
+        change = Micros(told.equity_after - told.equity_before)
+        line.append_text(
+            Text.assemble(
+                ("equity ", "muted"),
+                formats.money(told.equity_before, masked=masked),
+                " → ",
+                formats.money(told.equity_after, masked=masked),
+                " ",
+                formats.pnl(change, masked=masked, arrow=True),
+                "   ",
+            )
+        )
+    line.append_text(
+        Text.assemble(
+            f"{told.resolved_count:,}",
+            (" resolved, yours ", "muted"),
+            f"{len(told.resolved)}",
+            ("   ", "muted"),
+            f"{told.listed_count:,}",
+            (" new   ", "muted"),
+            f"{len(told.news)}",
+            (" news", "muted"),
+        )
+    )
+    return line
+
+
+def _resolved(each: ResolvedView, width: int, *, masked: bool) -> Text:
+    won = each.payout > 0
+    line = Text.assemble(
+        (" ✓ " if won else " ✗ ", "profit" if won else "loss"),
+        ("YES  " if each.outcome else "NO   ", "yes" if each.outcome else "no"),
+        formats.plain(each.question),
+    )
+    sums = [("  P&L ", formats.pnl(each.pnl, masked=masked))]
+    if width >= PAID_FROM:
+        sums.insert(0, ("  paid ", formats.money(each.payout, masked=masked)))
+    tail = Text()
+    for label, amount in sums:
+        tail.append(label, "muted")
+        tail.append(" " * max(0, _AMOUNT - amount.cell_len))
+        tail.append_text(amount)
+    line.truncate(max(1, width - tail.cell_len), overflow="ellipsis", pad=True)
+    line.append_text(tail)
+    return line
+
+
+def _news(each: NewsView) -> Text:
+    rose = each.price_after >= each.price_before
+    return Text.assemble(
+        (" ▲ " if rose else " ▼ ", "profit" if rose else "loss"),
+        formats.price(each.price_before),
+        " → ",
+        formats.price(each.price_after),
+        "  ",
+        formats.plain(each.headline),
+    )
+
+
+# -- the heartbeat --------------------------------------------------------------------------------
+
+
+def is_alarming(state: DeskState, now: Timestamp) -> bool:
+    """Whether no briefing has come for so long that alerts may have been missed."""
+    age = age_s(state, Topic.BRIEFING, now)
+    return age is not None and not age <= ALARM_S
+
+
+def briefing_text(view: ViewContext, lines: int) -> Text:
+    """The heartbeat in at most so many lines, >= 1; what is longer than `view.width` is cut.
+
+    Returns:
+        The age, then what is grave, what is to be done, and what is new.
+    """
+    found = [_head(view.state, view.now)]
+    if view.state.briefing is not None:
+        found += _told(view.state.briefing, view)
+    for line in found[:lines]:
+        line.truncate(max(1, view.width), overflow="ellipsis")
+    return Text("\n").join(found[:lines])
+
+
+def _head(state: DeskState, now: Timestamp) -> Text:
+    """The counts and the age; a briefing that stays away takes the whole line."""
+    age = age_s(state, Topic.BRIEFING, now)
+    late = state.risk.briefing_late
+    if is_alarming(state, now):
+        said = late or f"no briefing for {formats.duration(age or 0.0)}"
+        return Text.assemble((" NO BRIEFING ", "bold reverse loss"), (f" {said}", "bold loss"))
+    if late:
+        return Text.assemble(("briefing  ", "bold heading"), (f"LATE  {late}", "bold warn"))
+    head = Text.assemble(("briefing  ", "bold heading"))
+    known = state.briefing
+    if known is None or age is None:
+        head.append("not heard yet", "muted")
+        return head
+    tone = "warn" if age > LATE_S else "muted"
+    head.append(f"{formats.age(Timestamp(now - age), now)} ago", tone)
+    for part in _counts(known):
+        head.append("   ", "")
+        head.append_text(part)
+    return head
+
+
+def _counts(known: BriefingView) -> Iterator[Text]:
+    for count, one, many, tone in (
+        (len(known.alerts), "risk alert", "risk alerts", "loss"),
+        (len(known.warnings), "warning", "warnings", "warn"),
+        (known.attention_count, "position wants a look", "positions want a look", "warn"),
+        (known.redeemable_count, "to redeem", "to redeem", "accent"),
+    ):
+        if count:
+            noun = one if count == 1 else many
+            yield Text.assemble((f"{count:,}", f"bold {tone}"), (f" {noun}", "muted"))
+    standing = known.standing
+    if standing.rank is not None:
+        among = "" if standing.agents is None else f" of {standing.agents:,}"
+        yield Text.assemble(("rank ", "muted"), f"{standing.rank:,}{among}")
+    if standing.pnl_percent is not None:
+        yield formats.percent_change(standing.pnl_percent / _PERCENT)
+    if standing.win_rate is not None:
+        yield Text.assemble(("wins ", "muted"), formats.percent(standing.win_rate, 0))
+
+
+def _told(known: BriefingView, view: ViewContext) -> Iterator[Text]:
+    for texts, glyph, tone in (
+        (known.alerts, "▼", "loss"),
+        (known.warnings, "!", "warn"),
+        (known.every_action, "→", "accent"),
+    ):
+        for text in texts[:_SAID_MAX]:
+            said = view.sentence(text)
+            yield Text.assemble((f"{glyph} ", tone), said)
+        if len(texts) > _SAID_MAX:
+            yield Text(f"  and {len(texts) - _SAID_MAX} more", "muted")
+    yield from _new(known, view)
+
+
+def _new(known: BriefingView, view: ViewContext) -> Iterator[Text]:
+    """How many markets are new and still trade, and the first of them."""
+    fresh = open_news(known, view.state, view.world_now)
+    count = len(fresh)
+    if count:
+        first, left_s = fresh[0]
+        said = first.left if left_s is None else formats.duration(left_s)
+        left = f"  {said}" if said else ""
+        noun = "new market" if count == 1 else "new markets, the first:"
+        yield Text.assemble(
+            ("+ ", "accent"), (f"{count} {noun} ", "muted"), formats.plain(first.question),
+            (formats.plain(left).plain and left, "muted"),
+        )  # fmt: skip
+    if known.skills:
+        names = formats.plain(", ".join(known.skills))
+        yield Text.assemble(("+ ", "accent"), ("skills recommended: ", "muted"), names)
+
+
+# -- the rows -------------------------------------------------------------------------------------
+
+
+def advice_text(need: Need) -> Text:
+    """What enter does for a row, and what is to be known before."""
+    verb = ("enter ", "muted"), (need.verb, "accent"), ("; ", "muted")
+    return Text.assemble(*verb, formats.plain(need.advice))
+
+
+def calm_text(calm: Calm, view: ViewContext) -> str:
+    """That all is well, since when, and what was looked at to say so."""
+    if calm.since is None:
+        return all_is_well()
+    since = formats.moment_of(calm.since, view.now).plain
+    length = formats.duration(max(0.0, view.now - calm.since))
+    start = ", as long as this console looks" if calm.is_from_start else ""
+    return all_is_well(f" since {since}{of_wall(view.state)}, for {length}{start}")

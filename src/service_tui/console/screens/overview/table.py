@@ -1,0 +1,84 @@
+"""The table of what needs the person, and what it says while that is nothing."""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.keys import cap
+from service_tui.console.needs import needs, untold
+from service_tui.console.ranking import Need
+from service_tui.console.table_spec import TableSpec
+from service_tui.console.widgets.columns import Column
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+VERB_FROM: Final = 120
+ADVICE_FROM: Final = 160
+"""Widths from which verb and advice are columns; below the latter, a line tells both of one row."""
+
+_LOOKED_AT: Final = (
+    "No alert waits for its exit, no trade for your approval, no signal.\n"
+    "No order waits for its end, none was refused in the last ten minutes.\n"
+    "No position resolves within 15 minutes, none moved by more than 15 %.\n"
+    "No agent is broke, no experiment stands still, no skill has crashed.\n"
+    "Less than 80 % of every limit of the day is used."
+)
+_WAITING: Final = "Not known yet: the service has not answered since the start."
+
+
+def _what(need: Need) -> Text:
+    """The thing; one that cannot wait is red and bold in every theme."""
+    text = formats.plain(need.what)
+    return Text(text.plain, "bold breach") if need.is_last else text
+
+
+def _rows(state: DeskState) -> tuple[Need, ...]:
+    # As of the newest answer: the screen, which knows the time, asks for them itself.
+    return needs(state, max(state.seen.values(), default=Timestamp(0.0)))
+
+
+def all_is_well(since: str = "") -> str:
+    """That nothing needs the person, and what was looked at to say so."""
+    return f"All is well{since}.\n\n{_LOOKED_AT}"
+
+
+def _empty_text(state: DeskState) -> str:
+    """What has to be told of before all can be said to be well; else that it is."""
+    if state.from_cache or not state.seen:
+        return _WAITING
+    missing = ", ".join(untold(state))
+    if not missing:
+        return all_is_well()
+    return (
+        f"Not known yet: the service has not told of {missing}.\n\n{cap('app.refresh')} asks now."
+    )
+
+
+NEEDS: Final = TableSpec[Need](
+    "needs",
+    rows=_rows,
+    key=lambda need: need.key,
+    columns=(
+        Column("kind", "", 11, lambda need, _: Text(f"{need.glyph} {need.word}", need.tone)),
+        Column("what", "what needs you", 24, lambda need, _: _what(need), flex=True),
+        Column("figure", "", 11, lambda need, _: need.figure, align="right", glows=False),
+        Column(
+            "verb",
+            "enter",
+            19,
+            lambda need, _: Text(need.verb, "accent"),
+            tier=VERB_FROM,
+            glows=False,
+        ),
+        Column(
+            "advice",
+            "what is to be known",
+            38,
+            lambda need, _: Text(formats.plain(need.advice).plain, "muted"),
+            tier=ADVICE_FROM,
+        ),
+    ),
+    search_text=lambda need, _: need.what.casefold(),
+    empty_text=_empty_text,
+)

@@ -1,0 +1,206 @@
+"""The tables of the portfolio: what is held, and what was."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.freshness import is_heard, not_told
+from service_tui.console.keys import cap, with_keys
+from service_tui.console.table_spec import (
+    TableSpec,
+    amount_column,
+    date_column,
+    figure_column,
+    price_column,
+    side_column,
+    venue_mark,
+)
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.columns import Column
+from service_tui.desk.slices.records import Phase, PositionView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
+from service_tui.units import Micros, Timestamp, decimal
+
+_EMPTY: Final = {
+    Phase.CONNECTING: "Connecting to the service.\n\nPositions appear with its first answer.",
+    Phase.ONLINE: "No open positions.\n\nMarkets ({app.markets}): put the cursor on one, "
+    "{markets.buy} buys.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} tries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
+    "show which.",
+}
+
+
+# -- cells --------------------------------------------------------------------------------------
+
+
+def outcome(held: PositionView) -> Text:
+    """How the market of a position ended, and whether that won; or that it was sold."""
+    if held.outcome is None:
+        return Text("awaited" if held.status is MarketStatus.CLOSED else "sold", "muted")
+    won = held.outcome is (held.side is Side.YES)
+    word = "YES" if held.outcome else "NO"
+    return Text.assemble(f"{word:<4}", ("won", "profit") if won else ("lost", "loss"))
+
+
+def _question_text(held: PositionView) -> Text:
+    """The question; real money says so before it, in whatever width."""
+    question = formats.plain(held.question)
+    if held.venue is Venue.SIM:
+        return question
+    return Text.assemble((f"{venue_mark(held.venue)} ", "live"), question)
+
+
+def _left_text(held: PositionView, now: Timestamp) -> Text:
+    if held.status is not MarketStatus.ACTIVE or held.resolves_at is None:
+        return Text("awaited" if held.status is MarketStatus.CLOSED else formats.NOT_KNOWN, "muted")
+    left = held.resolves_at - now
+    return Text(formats.duration(left)) if left > 0 else Text("awaited", "muted")
+
+
+_QUESTION: Final = Column[PositionView](
+    "question",
+    "market",
+    20,
+    lambda held, _: _question_text(held),
+    sort_key=lambda held, _: held.question,
+    flex=True,
+)
+
+_MONEY: Final = Column[PositionView](
+    "money",
+    "money",
+    6,
+    lambda held, _: Text(MONEY_OF[held.venue], "muted" if held.venue is Venue.SIM else "live"),
+    sort_key=lambda held, _: MONEY_OF[held.venue],
+    tier=116,
+)
+
+
+# -- rows, and what a search finds --------------------------------------------------------------
+
+
+def _on_venues(state: DeskState, *, is_closed: bool) -> tuple[PositionView, ...]:
+    return tuple(held for held in state.on_venues if held.is_closed is is_closed)
+
+
+def _search_text(held: PositionView, _: ViewContext) -> str:
+    where = f"{held.venue.value} {MONEY_OF[held.venue]}"
+    return f"{held.question} {held.category} {held.side.value} {where}".casefold()
+
+
+def _units(amount: Micros | None) -> float | None:
+    return None if amount is None else decimal(amount)
+
+
+def _time_left(held: PositionView, view: ViewContext) -> float | None:
+    return None if held.resolves_at is None else held.resolves_at - view.world_now
+
+
+_COMPARED: Final[Mapping[str, Callable[[PositionView, ViewContext], float | None]]] = {
+    "shares": lambda held, _: _units(held.shares),
+    "average": lambda held, _: held.average,
+    "mark": lambda held, _: held.mark_price,
+    "value": lambda held, _: _units(held.mark_value),
+    "exit": lambda held, _: _units(held.exit_value),
+    "pnl": lambda held, _: _units(held.unrealized),
+    "percent": lambda held, _: held.pnl_pct,
+    "left": _time_left,
+}
+"""Amounts in $SIM, `percent` as a fraction or with %."""
+
+
+# -- why there are no rows ----------------------------------------------------------------------
+
+
+def _no_open(state: DeskState) -> str:
+    service = state.service
+    if service.phase is Phase.ONLINE and not is_heard(state, Topic.POSITIONS):
+        return not_told("positions")
+    return with_keys(_EMPTY[service.phase]).replace("{problem}", service.problem or "no answer")
+
+
+def _no_closed(state: DeskState) -> str:
+    if not _closed_known(state):
+        return "Closed positions come with the service's first answer."
+    return f"No position was closed yet.\n\n{cap('portfolio.closed')} shows the open ones."
+
+
+def _open_known(state: DeskState) -> bool:
+    return is_heard(state, Topic.POSITIONS) or state.from_cache
+
+
+def _closed_known(state: DeskState) -> bool:
+    # The cache keeps what is open only: what was closed is not known before the first answer.
+    return is_heard(state, Topic.POSITIONS) and not state.from_cache
+
+
+# -- the tables ---------------------------------------------------------------------------------
+
+OPEN: Final = TableSpec[PositionView](
+    "open",
+    # In play money, then in real money.
+    rows=lambda state: (*state.positions, *_on_venues(state, is_closed=False)),
+    key=lambda held: held.key,
+    columns=(
+        _QUESTION,
+        side_column(),
+        amount_column("shares", "shares", 9, lambda held: held.shares, formats.shares, tier=64),
+        price_column("average", "average", 7, lambda held: held.average, tier=88),
+        price_column("mark", "mark", 6, lambda held: held.mark_price),
+        _MONEY,
+        amount_column("value", "value $", 9, lambda held: held.mark_value, formats.money),
+        amount_column("exit", "exit $", 9, lambda held: held.exit_value, formats.money, tier=108),
+        amount_column("pnl", "P&L $", 9, lambda held: held.unrealized, formats.pnl),
+        figure_column(
+            "percent", "P&L %", 7, lambda held: held.pnl_pct, formats.percent_change, tier=97
+        ),
+        Column(
+            "left",
+            "ends in",
+            7,
+            lambda held, view: _left_text(held, view.world_now),
+            sort_key=lambda held, _: held.resolves_at,
+            align="right",
+            tier=72,
+            glows=False,
+        ),
+    ),
+    search_text=_search_text,
+    empty_text=_no_open,
+    sort="value",
+    falling=True,
+    compared=_COMPARED,
+    is_told=_open_known,
+)
+
+CLOSED: Final = TableSpec[PositionView](
+    "closed",
+    rows=lambda state: (*state.closed, *_on_venues(state, is_closed=True)),
+    key=lambda held: held.key,
+    columns=(
+        _QUESTION,
+        side_column(),
+        Column(
+            "outcome",
+            "ended",
+            9,
+            lambda held, _: outcome(held),
+            sort_key=lambda held, _: outcome(held).plain,
+        ),
+        _MONEY,
+        amount_column("realized", "realized $", 10, lambda held: held.made, formats.pnl),
+        date_column("resolved", "world end", lambda held: held.resolves_at, tier=72),
+    ),
+    search_text=_search_text,
+    empty_text=_no_closed,
+    sort="resolved",
+    falling=True,
+    compared=_COMPARED,
+    is_told=_closed_known,
+)
+
+TABLES: Final = (OPEN, CLOSED)

@@ -1,0 +1,406 @@
+"""What is said of the reactor, above its tables and of one row: a signal or a wallet."""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import Figure, figures, section
+from service_tui.console.forms.explain import Explanation
+from service_tui.console.freshness import on_wall
+from service_tui.console.keys import cap
+from service_tui.console.reasons import without_amounts
+from service_tui.console.screens.reactor.mirror import Preview
+from service_tui.console.screens.reactor.table import (
+    ReactorRow,
+    dearer_text,
+    drift_text,
+    policy_text,
+    progress_text,
+    wallet_name,
+    won_text,
+)
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.detail_pane import Detail
+from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined, meter
+from service_tui.desk.freshness import age_s
+from service_tui.desk.slices.reactor import (
+    Policy,
+    ReactorConfigView,
+    ReactorView,
+    SignalView,
+    SourceWalletView,
+)
+from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import MIRROR_PRICE_MAX, Mode, Venue
+from service_tui.units import Micros, Timestamp
+
+_METER: Final = 10
+"""Cells of the bar that says how much of the day's cap is used."""
+
+_POLICIES: Final = {
+    Policy.ASK: "you mirror or dismiss each of its signals before it expires",
+    Policy.AUTO: "this desk mirrors its signals by itself, within the caps",
+    Policy.OFF: "its signals are skipped",
+}
+
+_HERE: Final = "worked out here"
+
+_AMOUNT: Final = (
+    "the smaller of source size x fraction and one mirror, x source price; cut to one trade's "
+    "limit and to what is left of the day, in whole cents; signals that wait have spent nothing"
+)
+_COST: Final = "what its order was placed for"
+
+
+# -- above the tables ---------------------------------------------------------------------------
+
+
+def state_text(view: ViewContext) -> Text:
+    """How the reactor stands and what bounds a mirror, in a line of `view.width` cells."""
+    state, reactor, config = view.state, view.state.reactor, view.state.reactor.config
+    if reactor.barred or config is None:
+        word = "not on this plan" if reactor.barred else "not known yet"
+        return Text.assemble(("○ ", "muted"), (word, "warn" if reactor.barred else "muted"))
+    mode = state.service.mode
+    bits = [
+        Bit(_runs(reactor, view.now)),
+        Bit(
+            Text.assemble((mode.value, mode.value.lower()), (f" {config.venue.value}", "muted")), 3
+        ),
+        Bit(_sizing(config, view), 4, _short_sizing(config, view), 5),
+        Bit(_day(reactor, view), 1, right=True),
+    ]
+    failures = reactor.breaker.failures
+    if failures and not reactor.breaker.is_paused(view.now):
+        said = f"{failures} of {reactor.breaker.failures_max} failures"
+        bits.append(Bit(Text(said, "warn" if failures > 1 else "muted"), 2, right=True))
+    return joined(fitted_bits(bits, view.width), view.width)
+
+
+def _sizing(config: ReactorConfigView, view: ViewContext) -> Text:
+    """How large a mirror is, as a sentence without a verb."""
+    least, most = _whole_shares(config.min_size, view), _whole_shares(config.max_size, view)
+    said = f"{_percent(config.mirror_fraction)} of buys from {least}, {most} shares at most"
+    return Text(f"{said}, +{_percent(config.price_buffer)}", "muted")
+
+
+def _short_sizing(config: ReactorConfigView, view: ViewContext) -> Text:
+    most = _whole_shares(config.max_size, view)
+    return Text(f"{_percent(config.mirror_fraction)}, {most} at most", "muted")
+
+
+def _whole_shares(shares: Micros, view: ViewContext) -> str:
+    return view.shares(shares).plain.removesuffix(".00")
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.2f}".rstrip("0").rstrip(".") + "%"
+
+
+def _runs(reactor: ReactorView, now: Timestamp) -> Text:
+    if reactor.breaker.is_paused(now):
+        return Text("■ paused", "bold loss")
+    return Text("● running", "bold profit") if reactor.is_enabled else Text("○ off", "bold warn")
+
+
+def _day(reactor: ReactorView, view: ViewContext) -> Text:
+    """The day's cap, and what of it is used."""
+    config, spent = reactor.config, reactor.day_spent
+    if config is None:
+        return Text()
+    limit = view.money(config.daily_cap)
+    if spent is None:
+        return Text.assemble(("day's cap ", "muted"), limit, (" $", "muted"))
+    part = spent / config.daily_cap if config.daily_cap > 0 else 1.0
+    return Text.assemble(
+        ("day ", "muted"), meter(part, _METER), " ", view.money(spent),
+        (" of ", "muted"), limit, (" $", "muted"),
+    )  # fmt: skip
+
+
+def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
+    """The one thing that cannot wait, and the key that does something about it."""
+    state, now, reactor = view.state, view.now, view.state.reactor
+    if state.from_cache or state.service.phase is not Phase.ONLINE:
+        return Text()
+    if reactor.barred:
+        return Text.assemble(("✗ no reactor ", "bold warn"), formats.plain(reactor.barred, 120))
+    if line := _breaker(reactor, now):
+        return line
+    period, age = state.polls.get(Topic.REACTOR), age_s(state, Topic.REACTOR, now)
+    # Signals live a minute: what is a few polls old says nothing of what waits now.
+    if period is not None and age is not None and (old := formats.freshness(age, 2 * period)):
+        return Text.assemble(
+            old, (f"  signals may have come and gone since; {cap('app.refresh')} asks now", "warn")
+        )
+    if reactor.config is not None and not reactor.config.enabled:
+        return Text(
+            f"○ the reactor is off, nothing is watched: {cap('reactor.run')} switches it on", "warn"
+        )
+    if reactor.dropped:
+        said = f"! {reactor.dropped} signals of the last listing cannot be used: "
+        return Text.assemble((said, "warn"), formats.plain(reactor.broken, 120))
+    return _waiting(view)
+
+
+def _breaker(reactor: ReactorView, now: Timestamp) -> Text:
+    breaker = reactor.breaker
+    if not breaker.is_paused(now):
+        return Text()
+    left = breaker.left_s(now)
+    line = Text("■ breaker open", "bold loss")
+    again = f", {formats.duration(left)} left" if left is not None else ""
+    line.append(
+        f"{again}; {cap('reactor.reset')} resets it. {breaker.failures_max} failures in a row",
+        "loss",
+    )
+    line.append(f", {breaker.skipped:,} signals skipped" if breaker.skipped else "", "loss")
+    return line
+
+
+def _waiting(view: ViewContext) -> Text:
+    now = view.now
+    waiting = [one for one in view.state.reactor.waiting if one.left_s(now) > 0]
+    if not waiting:
+        return Text()
+    first = min(waiting, key=lambda one: one.expires_at)
+    count = f"{len(waiting):,} signals wait" if len(waiting) > 1 else "1 signal waits"
+    return Text.assemble(
+        (f"○ {count}", "bold warn"), (", the next expires in ", "warn"),
+        (f"{first.left_s(now):.0f}s", "bold warn"), ": ",
+        wallet_name(first.label, first.wallet, masked=view.masked), " ",
+        formats.side(first.side), " ", formats.plain(first.question, 60),
+    )  # fmt: skip
+
+
+# -- a row --------------------------------------------------------------------------------------
+
+
+def describe(row: ReactorRow, view: ViewContext, preview: Preview) -> Detail:
+    """Everything about one row; `preview` is of the signal in focus."""
+    if isinstance(row, SourceWalletView):
+        return _describe_wallet(row, view)
+    return _describe_signal(row, view, preview)
+
+
+def _mirror_text(row: SignalView, state: DeskState) -> str:
+    """What the mirroring key does next."""
+    if row.is_too_dear:
+        return "too dear now"
+    if state.service.mode is Mode.LIVE:
+        return f"{cap('reactor.mirror')} asks once more, then buys for real money"
+    return f"{cap('reactor.mirror')} mirrors it now, {cap('reactor.dismiss')} dismisses it"
+
+
+def _describe_signal(row: SignalView, view: ViewContext, preview: Preview) -> Detail:
+    now = view.now
+    tail = Text.assemble(
+        formats.side(row.side), "  ", progress_text(row, now), "  ",
+        wallet_name(row.label, row.wallet, masked=view.masked),
+        (" bought ", "muted"), view.shares(row.size),
+        (" at ", "muted"), formats.price(row.price),
+    )  # fmt: skip
+    head = Text.assemble((formats.plain(row.question, 300).plain, "bold"), "\n", tail)
+    if row.can_mirror(now):
+        shown = preview.figures(row, masked=view.masked)
+        said, ink = preview.words(row, now)
+        todo = _mirror_text(row, view.state)
+        body = Text.assemble(
+            figures(shown, across=2, width=view.width), "\n", (said, ink), "   ",
+            (todo, "warn" if row.is_too_dear else "accent"),
+        )  # fmt: skip
+    else:
+        body = _outcome(row, view)
+    return Detail(head, body, _source(row, view))
+
+
+def _outcome(row: SignalView, view: ViewContext) -> Text:
+    shown: tuple[Figure, ...] = (
+        ("bought", view.shares(row.shares or None)),
+        ("for $", view.money(row.cost if row.shares else None)),
+        ("paid a share", formats.price(row.fill_price)),
+        ("above source, pt", dearer_text(row.slippage)),
+        ("now", formats.price(row.price_now)),
+        ("P&L $", view.pnl(row.pnl)),
+    )
+    words = without_amounts(formats.plain(row.words, 300).plain, masked=view.masked)
+    if not words:
+        words = "its time has passed: nothing was bought"
+    body = Text.assemble((words, ""), "\n", figures(shown, across=2, width=view.width))
+    if row.ticket_id:
+        body.append(
+            f"\nblotter ({cap('app.blotter')}): {formats.plain(row.ticket_id, 60).plain}", "muted"
+        )
+    return body
+
+
+def _source(row: SignalView, view: ViewContext) -> Text:
+    policy = view.state.reactor.policy_of(row.wallet)
+    shown: tuple[Figure, ...] = (
+        ("its trade $", view.money(_worth(row))),
+        (f"at{on_wall(view.state)}", formats.clock_time(row.at)),
+        ("price now", formats.price(row.price_now)),
+        ("drift", Text.assemble(drift_text(row), (" points", "muted"))),
+        ("wallet", formats.address(row.wallet, masked=view.masked)),
+        ("policy", Text(policy.value)),
+        ("transaction", formats.address(row.tx_hash, masked=view.masked)),
+        (f"expires{on_wall(view.state)}", formats.clock_time(row.expires_at)),
+    )
+    text = section("the source", figures(shown, across=2, width=view.width))
+    if row.is_too_dear and row.can_mirror(view.now):
+        said = "The price is above what the mirror may pay: it would buy nothing now."
+        text.append(f"\n{said}", "warn")
+    return text
+
+
+def _worth(row: SignalView) -> Micros:
+    return Micros(round(row.size * row.price))
+
+
+def _describe_wallet(row: SourceWalletView, view: ViewContext) -> Detail:
+    tally, width = row.tally, view.width
+    head = Text.assemble(
+        (wallet_name(row.label, row.address, masked=view.masked).plain, "bold"), "\n"
+    )
+    if view.masked:
+        head.append_text(formats.address(row.address, masked=True))
+    else:
+        head.append(row.address if len(row.address) <= width else row.address[:width])
+    shown: tuple[Figure, ...] = (
+        ("signals", formats.count(tally.signals_count)),
+        ("mirrored", formats.count(tally.mirrored_count)),
+        ("skipped", formats.count(tally.skipped_count)),
+        ("failed", formats.count(tally.failed_count)),
+        ("spent $", view.money(tally.spent if tally.shares else None)),
+        ("P&L $", view.pnl(tally.pnl if tally.shares else None)),
+        ("above source, pt", dearer_text(tally.slippage)),
+        ("P&L of spent", formats.percent_change(tally.pnl_pct)),
+    )
+    if row.is_followed:
+        stands = Text.assemble(policy_text(row), (f": {_POLICIES[row.policy]}", "muted"))
+    else:
+        stands = Text(f"not followed: {cap('reactor.follow')} follows it", "muted")
+    body = Text.assemble(stands, "\n", figures(shown, across=2, width=width))
+    return Detail(head, body, _record(row, view))
+
+
+def _record(row: SourceWalletView, view: ViewContext) -> Text:
+    known = row.known
+    if known is None:
+        return section("its own record", Text("the service names none", "muted"))
+    shown: tuple[Figure, ...] = (
+        ("called there", formats.plain(known.label, 24)),
+        ("trades on", Text(known.venue.value)),
+        ("trades", formats.count(known.trades_count)),
+        ("bought $", view.money(known.bought)),
+        ("won", won_text(row)),
+        ("made $", view.pnl(known.realized)),
+        (
+            "last trade",
+            Text.assemble(formats.age(known.last_trade_at, view.now), (" ago", "muted")),
+        ),
+    )
+    body = figures(shown, across=2, width=view.width)
+    return section("its own record, as the service tells it", body)
+
+
+# -- the numbers of a row -----------------------------------------------------------------------
+
+
+def explain_row(row: ReactorRow, view: ViewContext) -> tuple[Explanation, ...]:
+    """Amount, bound and drift of a signal; P&L and slippage of a wallet's mirrors."""
+    since = age_s(view.state, Topic.REACTOR, view.now)
+    age = formats.age(None if since is None else Timestamp(view.now - since), view.now)
+    if isinstance(row, SourceWalletView):
+        return _explain_wallet(row, view, age)
+    return _explain_signal(row, view, age)
+
+
+def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Explanation, ...]:
+    state = view.state
+    size = ("source size", view.shares(row.size))
+    price = ("source price", formats.price(row.price))
+    config = state.reactor.config
+    sizes = () if config is None else (
+        ("mirror fraction", formats.percent(config.mirror_fraction, 2)),
+        ("one mirror, shares", view.shares(config.max_size)),
+        ("one trade, $", view.money(_one_trade(row, state))),
+        ("left of the day, $", view.money(state.reactor.day_left)),
+    )  # fmt: skip
+    buffer = None if config is None else config.price_buffer
+    return (
+        Explanation(
+            "mirror, $",
+            view.money(row.amount),
+            _COST if row.shares else _AMOUNT,
+            (("shares bought", view.shares(row.shares)),) if row.shares else (size, price, *sizes),
+            "as the service says (signals)",
+            age,
+        ),
+        Explanation(
+            "pays at most",
+            formats.price(row.price_max),
+            f"source price x (1 + buffer), {MIRROR_PRICE_MAX} at most",
+            (price, ("buffer", formats.percent(buffer, 2))),
+            _HERE,
+            age,
+        ),
+        Explanation(
+            "drift, points",
+            formats.points(row.drift),
+            "price now - source price; above 0 the mirror pays more than the source did",
+            (("price now", formats.price(row.price_now)), price),
+            "worked out here from the markets",
+            age,
+        ),
+        Explanation(
+            "P&L, $",
+            view.pnl(row.pnl),
+            "shares bought x price now - what they cost, as if held until now",
+            (
+                ("shares bought", view.shares(row.shares)),
+                ("cost, $", view.money(row.cost)),
+                ("price now", formats.price(row.price_now)),
+            ),
+            _HERE,
+            age,
+        ),
+    )
+
+
+def _one_trade(row: SignalView, state: DeskState) -> Micros | None:
+    """The most that one trade may spend on the signal's venue; None where that is not known."""
+    rails = state.rails
+    if rails is None:
+        return None
+    return rails.sim_trade_max if row.venue is Venue.SIM else rails.max_trade
+
+
+def _explain_wallet(row: SourceWalletView, view: ViewContext, age: Text) -> tuple[Explanation, ...]:
+    tally = row.tally
+    spent = ("spent, $", view.money(tally.spent))
+    shares = ("shares", view.shares(tally.shares))
+    return (
+        Explanation(
+            "P&L, $",
+            view.pnl(tally.pnl),
+            "the sum over its mirrors of shares x price now - cost; where a price is not known, 0",
+            (("mirrored", formats.count(tally.mirrored_count)), spent),
+            _HERE,
+            age,
+        ),
+        Explanation(
+            "slip, points",
+            formats.points(tally.slippage),
+            "(spent - the same shares at the source's prices) / shares",
+            (
+                spent,
+                ("at the source's prices, $", view.money(tally.source_cost)),
+                shares,
+            ),
+            _HERE,
+            age,
+        ),
+    )

@@ -1,0 +1,559 @@
+"""What the reactor alone opens: its config, a wallet to follow, a wallet's name and its policy."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar, Final, TypeVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Button, Static
+
+from service_tui.addresses import checked_address, is_address
+from service_tui.console import formats
+from service_tui.console.fields import (
+    PERCENT,
+    Fault,
+    Field,
+    FieldError,
+    Number,
+    amount_rule,
+    parse_number,
+    parse_percent,
+    percent_text,
+    write_number,
+)
+from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
+from service_tui.console.keys import bindings_of, cap
+from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
+from service_tui.desk.commands.reactor import SetReactorConfig
+from service_tui.desk.slices.reactor import (
+    KnownWalletView,
+    Policy,
+    ReactorConfigView,
+    SourceWalletView,
+)
+from service_tui.desk.state import DeskState
+from service_tui.terms import (
+    MIRROR_PRICE_MAX,
+    MONEY_DECIMALS,
+    PRICE_BUFFER_MAX,
+    SHARE_DECIMALS,
+    WALLETS_MAX,
+    Venue,
+)
+from service_tui.units import ONE, Micros, Timestamp
+
+Value = TypeVar("Value")
+
+FRACTION_MAX: Final = 100.0
+BUFFER_MAX: Final = PRICE_BUFFER_MAX * PERCENT
+"""Percent. Source: spec, "Reactor config"."""
+
+LABEL_MAX: Final = 32
+"""Letters of a wallet's name that fit beside its trades."""
+
+_VENUES: Final = tuple(Venue)
+_SIZE: Final = Micros(500 * ONE)
+_PRICE: Final = 0.60
+"""The source trade by which the sizes are explained."""
+
+LISTED_MAX: Final = 8
+"""Known wallets that stand below the line; typing narrows them."""
+
+POLICIES: Final = (
+    (Policy.ASK, "you mirror or dismiss each signal before it expires"),
+    (Policy.AUTO, "this desk mirrors each signal by itself"),
+    (Policy.OFF, "its signals are skipped"),
+)
+"""In the order of their digits."""
+
+
+# -- the config ---------------------------------------------------------------------------------
+
+
+def read_size(text: str, what: str, *, decimals: int) -> Micros:
+    """Shares or money as they were typed.
+
+    Returns:
+        Micros, 0 or more.
+
+    Raises:
+        FieldError: it is no such figure; `what` names it.
+    """
+    amount = amount_rule(decimals)
+    words = {
+        **{fault: f"{what}: {said}" for fault, said in amount.words.items()},
+        Fault.EMPTY: f"{what}: type a figure, 0 is one",
+        Fault.SIGNED: f"{what}: 0 or more: leave out the sign",
+    }
+    signs = ("-", "+", "\N{MINUS SIGN}")
+    return parse_number(text, replace(amount, words=words, least=Micros(0), signs=signs))
+
+
+def read_percent(text: str, what: str, most: float) -> float:
+    """A fraction as it was typed, in percent.
+
+    Returns:
+        The fraction, 0 to `most` percent.
+
+    Raises:
+        FieldError: it is none; `what` names it.
+    """
+    span = f"{what}: 0 to {most:.0f} percent"
+    words = {Fault.NOT_PLAIN: f"{span}, such as {most / 10:g}", Fault.TOO_LARGE: span}
+    return parse_percent(text, Number(words, most=Micros(round(most * ONE)), unit="%"))
+
+
+def size_text(amount: Micros, *, decimals: int) -> str:
+    """Shares or money as a person would type it."""
+    return write_number(amount, decimals)
+
+
+def _part(name: str, label: str, unit: str, most: float) -> Field[float]:
+    """A fraction in percent."""
+    parse = partial(read_percent, what=label, most=most)
+    return Field(f"reactor-{name}", label, parse, f"{unit}, 0 to {most:.0f}", letters=16)
+
+
+def _size(name: str, label: str, unit: str, decimals: int) -> Field[Micros]:
+    """Shares or money."""
+    parse = partial(read_size, what=label, decimals=decimals)
+    return Field(f"reactor-{name}", label, parse, f"{unit}, 0 or more", letters=16)
+
+
+FRACTION: Final = _part("fraction", "mirror", "% of the source", FRACTION_MAX)
+MIN: Final = _size("min", "ignore below", "shares of source", SHARE_DECIMALS)
+MAX: Final = _size("max", "one mirror", "shares at most", SHARE_DECIMALS)
+CAP: Final = _size("cap", "a day", "$ at most", MONEY_DECIMALS)
+BUFFER: Final = _part("buffer", "price", "% above source", BUFFER_MAX)
+VENUE: Final = OptionsRow("reactor-venue", "venue")
+
+
+class ReactorForm(Form[SetReactorConfig]):
+    """Returns what changes; the watchlist and the switch have keys of their own."""
+
+    heading: ClassVar[str] = "Reactor"
+    body = (FRACTION, MIN, MAX, CAP, BUFFER, VENUE, "form-preview", "form-hint")
+
+    def __init__(self, state: DeskState, now: Timestamp, config: ReactorConfigView) -> None:
+        super().__init__(state, now)
+        self._before = config
+        self._venue = config.venue
+        self.first = {
+            FRACTION.name: percent_text(config.mirror_fraction),
+            MIN.name: size_text(config.min_size, decimals=SHARE_DECIMALS),
+            MAX.name: size_text(config.max_size, decimals=SHARE_DECIMALS),
+            CAP.name: size_text(config.daily_cap, decimals=MONEY_DECIMALS),
+            BUFFER.name: percent_text(config.price_buffer),
+        }
+
+    def validate(self) -> SetReactorConfig:
+        """What changes."""
+        found = changes(self._before, self._wanted())
+        if found == SetReactorConfig():
+            raise FieldError("nothing is changed yet")
+        return found
+
+    def describe(self, result: SetReactorConfig | None) -> Mapping[str, Shown]:
+        """What a mirror of a plain source trade would be."""
+        del result
+        try:
+            said = example(self._wanted())
+        except FieldError:
+            said = Text(formats.NOT_KNOWN, "muted")
+        return {
+            VENUE.name: Chosen(tuple(venue.value for venue in _VENUES), _VENUES.index(self._venue)),
+            "form-preview": said,
+            "form-hint": self._hint(),
+        }
+
+    def choose(self, name: str, index: int) -> None:
+        """Take a venue."""
+        del name
+        self._venue = _VENUES[index]
+
+    def objection(self, result: SetReactorConfig) -> str:
+        """What loosens the caps of a wallet on `auto` is asked twice."""
+        count = sum(
+            self.state.reactor.policy_of(wallet) is Policy.AUTO for wallet in self._before.wallets
+        )
+        if not count or not loosens(self._before, result):
+            return ""
+        whose = f"{count} wallets are" if count > 1 else "1 wallet is"
+        return f"{whose} on auto: more may then be spent without asking; enter again sets it"
+
+    def _wanted(self) -> ReactorConfigView:
+        """What stands in the lines; one that was not touched keeps its figure to the last digit.
+
+        Returns:
+            The config, whether it differs or not.
+
+        Raises:
+            FieldError: a line is no such figure.
+        """
+        before = self._before
+        return replace(
+            before,
+            mirror_fraction=self._kept(FRACTION, before.mirror_fraction),
+            min_size=self._kept(MIN, before.min_size),
+            max_size=self._kept(MAX, before.max_size),
+            daily_cap=self._kept(CAP, before.daily_cap),
+            price_buffer=self._kept(BUFFER, before.price_buffer),
+            venue=self._venue,
+        )
+
+    def _kept(self, field: Field[Value], before: Value) -> Value:
+        is_untouched = self.typed(field.name).strip() == self.first[field.name]
+        return before if is_untouched else self.read(field)
+
+    def _hint(self) -> Text:
+        if self._venue is not Venue.SIM:
+            return Text("This venue trades real money: mirrors there need LIVE.", "warn")
+        return Text("It holds within seconds, for signals to come.", "muted")
+
+
+def loosens(before: ReactorConfigView, change: SetReactorConfig) -> bool:
+    """Whether more may be spent, or elsewhere, than before."""
+    pairs = (
+        (change.max_size, before.max_size),
+        (change.mirror_fraction, before.mirror_fraction),
+        (change.daily_cap, before.daily_cap),
+        (change.price_buffer, before.price_buffer),
+    )
+    raised = (new is not None and float(new) > float(old) for new, old in pairs)
+    return change.venue is not None or any(raised)
+
+
+def example(config: ReactorConfigView) -> Text:
+    """What the mirror of a plain source trade would be."""
+    shares = Micros(min(int(_SIZE * config.mirror_fraction), config.max_size))
+    spends = Micros(min(round(shares * _PRICE), config.daily_cap))
+    most = min(MIRROR_PRICE_MAX, _PRICE * (1 + config.price_buffer))
+    start = f"a buy of {formats.shares(_SIZE).plain} shares at {formats.price(_PRICE).plain}"
+    if config.min_size > _SIZE:
+        return Text(f"{start} is too small: no signal", "muted")
+    return Text.assemble(
+        (f"{start}: the mirror spends ", "muted"), formats.money(spends),
+        (" $ for about ", "muted"), formats.shares(shares), (" shares, at ", "muted"),
+        formats.price(most), (" or below", "muted"),
+    )  # fmt: skip
+
+
+def changes(before: ReactorConfigView, wanted: ReactorConfigView) -> SetReactorConfig:
+    """The command that turns one config into the other: only what differs is sent."""
+    return SetReactorConfig(
+        min_size=_new(before.min_size, wanted.min_size),
+        max_size=_new(before.max_size, wanted.max_size),
+        mirror_fraction=_new(before.mirror_fraction, wanted.mirror_fraction),
+        daily_cap=_new(before.daily_cap, wanted.daily_cap),
+        venue=_new(before.venue, wanted.venue),
+        enabled=_new(before.enabled, wanted.enabled),
+        price_buffer=_new(before.price_buffer, wanted.price_buffer),
+    )
+
+
+def _new(before: Value, wanted: Value) -> Value | None:
+    return None if wanted == before else wanted
+
+
+def reverse(change: SetReactorConfig, before: ReactorConfigView) -> SetReactorConfig:
+    """The command that brings back what a change of the form replaced."""
+    return SetReactorConfig(
+        min_size=None if change.min_size is None else before.min_size,
+        max_size=None if change.max_size is None else before.max_size,
+        mirror_fraction=None if change.mirror_fraction is None else before.mirror_fraction,
+        daily_cap=None if change.daily_cap is None else before.daily_cap,
+        venue=None if change.venue is None else before.venue,
+        price_buffer=None if change.price_buffer is None else before.price_buffer,
+    )
+
+
+# -- wallets ------------------------------------------------------------------------------------
+
+
+def read_wallet(text: str, followed: frozenset[str]) -> str:
+    """An address as it was typed or pasted, with its checksum.
+
+    Args:
+        text: the line.
+        followed: checksummed addresses that are followed already.
+
+    Returns:
+        The address, checksummed.
+
+    Raises:
+        FieldError: it is none, its checksum is wrong, it is followed, or there are too many.
+    """
+    given = text.strip()
+    if not given:
+        raise FieldError("choose a wallet with the arrows, or type its address")
+    if not is_address(given):
+        digits = given.removeprefix("0x").removeprefix("0X")
+        said = f", this has {len(digits)}" if given[:2] in {"0x", "0X"} else ""
+        raise FieldError(f"an address is 0x and 40 hex digits{said}")
+    try:
+        address = checked_address(given)
+    except ValueError as refused:
+        raise FieldError("its checksum is wrong: a digit or a capital is mistyped") from refused
+    if address in followed:
+        raise FieldError("this wallet is followed already")
+    if len(followed) >= WALLETS_MAX:
+        raise FieldError(f"at most {WALLETS_MAX} wallets: unfollow one first")
+    return address
+
+
+def read_label(text: str) -> str:
+    """A name for a wallet as it was typed.
+
+    Returns:
+        The name on one line; empty is none.
+
+    Raises:
+        FieldError: it is too long.
+    """
+    label = " ".join(text.split())
+    if len(label) > LABEL_MAX:
+        raise FieldError(f"a name has at most {LABEL_MAX} letters")
+    return label
+
+
+ADDRESS: Final = Field(
+    "follow-address", "wallet", str.strip, placeholder="address, or a part of its name",
+    letters=80, look="wide",
+)  # fmt: skip
+LABEL: Final = Field(
+    "follow-label", "name", read_label, placeholder="yours; empty: as the service calls it",
+    letters=LABEL_MAX + 8, look="wide",
+)  # fmt: skip
+NEW_LABEL: Final = replace(LABEL, placeholder="empty: as the service calls it")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWallet:
+    """A wallet, checksummed, and what it is to be called; empty: as the service calls it."""
+
+    address: str
+    label: str
+
+
+class FollowForm(Form[NamedWallet]):
+    """Arrows choose a known wallet, or its address is typed; enter follows it."""
+
+    heading: ClassVar[str] = "Follow a wallet"
+    hint: ClassVar[str] = "arrows choose, tab goes to its name, enter follows, {form.cancel} leaves"
+
+    body = (ADDRESS, LABEL, "form-preview", "form-hint")
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "choose(-1)", show=False),
+        Binding("down", "choose(1)", show=False),
+    ]
+
+    def __init__(self, state: DeskState, now: Timestamp, address: str = "") -> None:
+        super().__init__(state, now)
+        self._chosen = address
+
+    def validate(self) -> NamedWallet:
+        """The wallet and its name."""
+        text, found = self.read(ADDRESS), self._found()
+        self._keep_choice(found)
+        wanted = self._chosen if found and not is_address(text) else text
+        label = self.read(LABEL)
+        return NamedWallet(read_wallet(wanted, self._followed()), label)
+
+    def describe(self, result: NamedWallet | None) -> Mapping[str, Shown]:
+        """The known wallets that fit, the chosen one marked; what an address stands for."""
+        found = self._found()
+        said = "A followed wallet's buys become signals; until you choose otherwise you are asked."
+        return {
+            "form-preview": self._list(found) if found else self._unknown(result),
+            "form-hint": Text(said, "muted"),
+        }
+
+    def changed(self, name: str) -> None:
+        """What is typed chooses the first that fits."""
+        if name == ADDRESS.name:
+            self._chosen = ""
+
+    def action_choose(self, by: int) -> None:
+        """Choose the next known wallet, or the one before."""
+        found = self._found()
+        if not found:
+            return
+        addresses = [wallet.address for wallet in found]
+        place = addresses.index(self._chosen) + by if self._chosen in addresses else 0
+        self._chosen = addresses[place % len(addresses)]
+        self.refresh_form()
+
+    def _followed(self) -> frozenset[str]:
+        config = self.state.reactor.config
+        return frozenset(() if config is None else config.wallets)
+
+    def _found(self) -> tuple[KnownWalletView, ...]:
+        """Known wallets that are not followed and fit what was typed, the best record first."""
+        typed = self.read(ADDRESS).casefold()
+        followed = self._followed()
+        wallets = (
+            wallet
+            for wallet in self.state.reactor.known.values()
+            if wallet.address not in followed
+            and (typed in wallet.label.casefold() or typed in wallet.address.casefold())
+        )
+        return tuple(sorted(wallets, key=lambda wallet: (-wallet.realized, wallet.address)))
+
+    def _keep_choice(self, found: tuple[KnownWalletView, ...]) -> None:
+        addresses = [wallet.address for wallet in found]
+        if self._chosen not in addresses and addresses:
+            self._chosen = addresses[0]
+
+    def _list(self, found: tuple[KnownWalletView, ...]) -> Text:
+        place = next((i for i, one in enumerate(found) if one.address == self._chosen), 0)
+        first = max(0, min(place - LISTED_MAX // 2, len(found) - LISTED_MAX))
+        lines = [
+            known_line(wallet, is_chosen=wallet.address == self._chosen, masked=self.masked)
+            for wallet in found[first : first + LISTED_MAX]
+        ]
+        head = Text(
+            f"  {'known here':<20} {'address':<12}{'won':>11}{'made $':>12}  venue", "muted"
+        )
+        rest = len(found) - LISTED_MAX
+        tail = [Text(f"  {rest} more: type a part of the name", "muted")] if rest > 0 else []
+        return Text("\n").join([head, *lines, *tail])
+
+    def _unknown(self, result: NamedWallet | None) -> Text:
+        if result is None:
+            return Text("no known wallet fits", "muted")
+        return Text.assemble(("with its checksum  ", "muted"), result.address)
+
+
+class LabelForm(Form[NamedWallet]):
+    """Names a wallet; an empty line takes the name away."""
+
+    heading: ClassVar[str] = "Name of a wallet"
+    body = ("form-question", NEW_LABEL, "form-hint")
+
+    def __init__(self, state: DeskState, now: Timestamp, wallet: SourceWalletView) -> None:
+        super().__init__(state, now)
+        self._wallet = wallet
+        self.first = {NEW_LABEL.name: self._own()}
+
+    def validate(self) -> NamedWallet:
+        """The name."""
+        label = self.read(NEW_LABEL)
+        if label == self._own():
+            raise FieldError("nothing is changed yet")
+        return NamedWallet(self._wallet.address, label)
+
+    def describe(self, result: NamedWallet | None) -> Mapping[str, Shown]:
+        """Whose name it is."""
+        del result
+        shown = formats.MASK if self.masked else self._wallet.address
+        return {"form-question": shown, "form-hint": "It stays on this machine."}
+
+    def _own(self) -> str:
+        chosen = self.state.reactor.choices.get(self._wallet.address)
+        return "" if chosen is None else chosen.label
+
+
+def known_line(wallet: KnownWalletView, *, is_chosen: bool, masked: bool) -> Text:
+    """One known wallet in a line of the list."""
+    name = formats.plain(wallet.label, 20)
+    name.truncate(20, pad=True)
+    won = formats.NOT_KNOWN
+    if wallet.win_rate is not None:
+        won = f"{wallet.win_rate:.0%} of {wallet.win_count + wallet.loss_count:,}"
+    made = formats.pnl(wallet.realized, masked=masked)
+    address = formats.address(wallet.address, masked=masked)
+    address.truncate(12, pad=True)
+    line = Text.assemble(
+        ("▸ " if is_chosen else "  ", "accent"), name, " ", (address.plain, "muted")
+    )
+    line.append(f"{won:>11}")
+    line.append(" " * max(1, 12 - made.cell_len))
+    line.append_text(made)
+    line.append(f"  {wallet.venue.value}", "muted")
+    if is_chosen:
+        line.stylize("bold")
+    return line
+
+
+# -- the policy ---------------------------------------------------------------------------------
+
+
+class ChoosePolicy(Dialog[Policy | None]):
+    """A digit, or a click, chooses; enter chooses nothing, and keys typed ahead neither.
+
+    Args:
+        whose: the wallet's name.
+        now: what is done until now.
+        auto: what `auto` authorises, with its caps.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("dialog"),
+        Binding("left", "app.focus_previous", show=False),
+        Binding("right", "app.focus_next", show=False),
+        *(
+            Binding(f"{place}", f"take({place - 1})", show=False)
+            for place in range(1, len(POLICIES) + 1)
+        ),
+    ]
+    AUTO_FOCUS = "#policy-stay"
+
+    def __init__(self, whose: str, now: Policy, auto: Text) -> None:
+        super().__init__()
+        self._whose = whose
+        self._now = now
+        self._auto = auto
+
+    def compose(self) -> ComposeResult:
+        """What each policy means, what `auto` may spend, and a door to each."""
+        with Vertical(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(f" Signals of {self._whose} "))
+            frame.border_subtitle = content(Text(f" {cap('dialog.close')} leaves it as it is "))
+            lines = [
+                Text.assemble(
+                    ("● " if policy is self._now else "○ ", "accent"),
+                    (f"{policy.value:<6}", "bold" if policy is self._now else ""),
+                    (says, "muted"),
+                )
+                for policy, says in POLICIES
+            ]
+            yield Static(content(Text("\n").join(lines)), markup=False, id="policy-lines")
+            yield Static(content(self._auto), markup=False, id="policy-auto")
+            with Horizontal(id="policy-doors"):
+                for place, (policy, _) in enumerate(POLICIES, start=1):
+                    door = Text(f"{place} {policy.value}")
+                    yield Button(content(door), compact=True, id=f"policy-{policy.value}-door")
+                yield Button(
+                    content(Text(f"stay  {cap('dialog.close')}")), compact=True, id="policy-stay"
+                )
+
+    def on_mount(self) -> None:
+        """Take digits in a moment, once the caps have been seen."""
+        for door in self.query(Button):
+            door.can_focus = door.id == "policy-stay"
+        self.arm_soon()
+
+    def action_take(self, place: int) -> None:
+        """Choose a policy by its place."""
+        if self.is_seen():
+            self.dismiss(POLICIES[place][0])
+
+    def action_close(self) -> None:
+        """Leave it as it is."""
+        self.dismiss(None)
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        names = [f"policy-{policy.value}-door" for policy, _ in POLICIES]
+        if event.button.id in names:
+            self.action_take(names.index(event.button.id))
+        else:
+            self.action_close()

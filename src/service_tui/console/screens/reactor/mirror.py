@@ -1,0 +1,287 @@
+"""Mirroring a signal: what it would bring, and the form that shows it before it is bought."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import on
+from textual.binding import Binding, BindingType
+
+from service_tui.console import formats
+from service_tui.console.fields import FieldError
+from service_tui.console.figures import Figure, figures
+from service_tui.console.forms.form import Form, Shown
+from service_tui.console.forms.quote_text import quote_figures
+from service_tui.console.forms.quoting import Quoting
+from service_tui.console.keys import cap, with_keys
+from service_tui.console.messages import CommandGiven
+from service_tui.console.screens.reactor.table import dearer_text, progress_text, wallet_name
+from service_tui.console.widgets.detail_pane import DetailPane
+from service_tui.console.widgets.door import Door
+from service_tui.desk.commands.reactor import MirrorSignal
+from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.reactor import SignalView
+from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF, Action, Mode
+from service_tui.units import Timestamp
+
+MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
+
+_WANTED: Final = frozenset({
+    "shares", "price", "average", "fee", "most you lose", "most you win",
+})  # fmt: skip
+"""Figures of the ticket that say something of a mirror; the rest is measured at the source."""
+
+_TWO_ACROSS: Final = 56
+EARLY: Final = "that came before this was seen and did nothing: look at it, then press again"
+UNSEEN: Final = "asking what it would bring: nothing is bought unseen"
+KEPT: Final = "nothing is bought unseen: mirrors when quoted; enter or {form.cancel} takes it back"
+
+
+# -- what it would bring ------------------------------------------------------------------------
+
+
+def mirror_order(signal: SignalView) -> PlaceTrade:
+    """The buy that a signal proposes, as the ticket would write it."""
+    return PlaceTrade(
+        market_id=signal.market_id,
+        side=signal.side,
+        action=Action.BUY,
+        venue=signal.venue,
+        amount=signal.amount,
+        question=signal.question,
+    )
+
+
+class Preview:
+    """The quote for one signal; another signal in focus begins anew."""
+
+    def __init__(self) -> None:
+        self._about = ""
+        self._quoting = Quoting()
+
+    def ask(self, signal: SignalView, now: Timestamp) -> AskQuote | None:
+        """The question to send for a signal, if one is due."""
+        if signal.signal_id != self._about:
+            self._about, self._quoting = signal.signal_id, Quoting()
+        order, price = mirror_order(signal), signal.price_now or signal.price
+        if not self._quoting.is_due(order, price, now):
+            return None
+        return self._quoting.ask(order, price, now)
+
+    def hear(self, quote: QuoteView | None, now: Timestamp) -> None:
+        """Keep an answer if it is one to the newest question."""
+        self._quoting.hear(quote, now)
+
+    def is_seen(self, signal: SignalView, now: Timestamp) -> bool:
+        """Whether a quote of now stands there for exactly this mirror."""
+        if signal.signal_id != self._about:
+            return False
+        return self._quoting.quote_age_text(mirror_order(signal), now)[1]
+
+    def refusal(self, signal: SignalView) -> str:
+        """Why the service would refuse it now; empty if it did not say so."""
+        return self._quoting.refusal(mirror_order(signal)) if self._is_about(signal) else ""
+
+    def figures(self, signal: SignalView, *, masked: bool) -> Sequence[Figure]:
+        """What it would bring, measured at the source; dashes until a quote is there."""
+        quote = self._quoting.quote_of(mirror_order(signal)) if self._is_about(signal) else None
+        found = quote if quote is not None and quote.ok else None
+        shown = quote_figures(found, (Action.BUY, signal.venue), None, masked=masked)
+        average = None if found is None else found.average
+        above = dearer_text(None if average is None else average - signal.price)
+        unit = f" {MONEY_OF[signal.venue]}"
+        ink = "loss" if average is not None and average > signal.price_max else ""
+        return (
+            *(figure for figure in shown if figure[0] in _WANTED),
+            ("above source", Text.assemble(above, (" pt", "muted"))),
+            ("pays at most", Text(formats.price(signal.price_max).plain, ink)),
+            ("spends", Text.assemble(formats.money(signal.amount, masked=masked), (unit, "muted"))),
+        )
+
+    def words(self, signal: SignalView, now: Timestamp) -> tuple[str, str]:
+        """How the quote stands, and in which ink."""
+        if refusal := self.refusal(signal):
+            return refusal, "warn"
+        if not self._is_about(signal):
+            return "no quote yet", "muted"
+        return self._quoting.quote_age_text(mirror_order(signal), now)[0], "muted"
+
+    def _is_about(self, signal: SignalView) -> bool:
+        return signal.signal_id == self._about
+
+
+class SignalPane(DetailPane):
+    """The row in focus. It keeps what mirroring the signal that is told there would bring."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own word
+        super().__init__(id=id)
+        self.preview = Preview()
+
+
+# -- the form -----------------------------------------------------------------------------------
+
+
+class MirrorForm(Form[MirrorSignal]):
+    """Enter mirrors on play money; real money wants y, and enter does nothing.
+
+    It is about one signal, whatever comes or goes meanwhile: one that ends while this is open is
+    said to have ended, and then nothing can be mirrored from here.
+    """
+
+    heading: ClassVar[str] = "Mirror"
+    body = ("form-question", "form-about", "form-preview", "form-hint")
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "set", show=False),
+        Binding("y", "confirm", show=False),
+    ]
+
+    def __init__(self, state: DeskState, now: Timestamp, signal: SignalView) -> None:
+        super().__init__(state, now)
+        self._signal = signal
+        self._preview = Preview()
+        self._is_gone = False
+        self._is_awaited = False
+        self._is_kept = False
+        self._was_early = False
+
+    def on_mount(self) -> None:
+        """Ask at once; take keys in a moment."""
+        door = self.query_one("#form-set", Door)
+        door.tell(f"mirror  {'y' if self._is_live else 'enter'}")
+        door.can_focus = False
+        self.arm_soon()
+        self._ask()
+
+    def renew(self) -> None:
+        """The signal as it is now; it may have ended meanwhile."""
+        found = self.state.reactor.signal(self._signal.signal_id)
+        self._is_gone = found is None
+        self._signal = found or self._signal
+        self._preview.hear(self.state.quote, self.now)
+        self._ask()
+        if self._is_kept:
+            self._mirror()
+
+    def validate(self) -> MirrorSignal:
+        """The mirror."""
+        signal = self._signal
+        why = self._ended()
+        if why:
+            leaves = f"{cap('form.cancel')} leaves"
+            raise FieldError(f"{why}: nothing was mirrored from here, {leaves}")
+        if signal.is_too_dear:
+            raise FieldError("the price is above what the mirror may pay: it would buy nothing")
+        refused = self._preview.refusal(signal)
+        if refused:
+            raise FieldError(refused)
+        return MirrorSignal(signal.signal_id, signal.question)
+
+    def _ended(self) -> str:
+        """Why the signal cannot be mirrored any more; empty while it can."""
+        if self._is_gone:
+            return "this signal is gone"
+        return "" if self._signal.can_mirror(self.now) else ended_text(self._signal)
+
+    def describe(self, result: MirrorSignal | None) -> Mapping[str, Shown]:
+        """What it is about, and what it would bring now."""
+        del result
+        signal, mode = self._signal, self.state.service.mode
+        about = Text.assemble(
+            (signal.side.value.upper(), signal.side.value), "  ",
+            progress_text(signal, self.now), "  ",
+            wallet_name(signal.label, signal.wallet, masked=self.masked), (" paid ", "muted"),
+            formats.price(signal.price), ("   ", ""), (mode.value, mode.value.lower()),
+            (f" {MODES[mode]} on {signal.venue.value}", "muted"),
+        )  # fmt: skip
+        width = self.text_width
+        across = 2 if width >= _TWO_ACROSS else 1
+        shown = self._preview.figures(signal, masked=self.masked)
+        return {
+            "form-question": formats.plain(signal.question),
+            "form-about": about,
+            "form-preview": figures(shown, across=across, width=width),
+            "form-hint": self._hint(),
+        }
+
+    def _hint(self) -> Text:
+        """How the quote stands, and what became of a key that came before it."""
+        said, ink = self._preview.words(self._signal, self.now)
+        if self._is_awaited and not self._preview.is_seen(self._signal, self.now):
+            said, ink = with_keys(KEPT) if self._is_kept else UNSEEN, "warn"
+        elif self._was_early:
+            said, ink = EARLY, "warn"
+        return Text(said, ink)
+
+    def action_set(self) -> None:
+        """Mirror, where enter may: once its quote is here; another enter takes that back."""
+        if not self.is_armed:
+            self._refuse_early()
+        elif not self._is_live:
+            (self._take_back if self._is_kept else self._mirror)()
+
+    def action_cancel(self) -> None:
+        """Take back an enter that waits for its quote, else leave."""
+        if self._is_kept:
+            self._take_back()
+        else:
+            super().action_cancel()
+
+    def _take_back(self) -> None:
+        self._is_kept = self._is_awaited = False
+        self.refresh_form()
+
+    def action_confirm(self) -> None:
+        """Mirror for real money."""
+        if self.is_armed:
+            self._mirror()
+        else:
+            self._refuse_early()
+
+    def _refuse_early(self) -> None:
+        """Say that a key or a click typed ahead mirrored nothing."""
+        self._was_early = True
+        self.refresh_form()
+
+    @on(Door.Pressed, "#form-set")
+    def _door_pressed(self, event: Door.Pressed) -> None:
+        event.stop()
+        # Else the base would take back at once what this click has kept.
+        event.prevent_default()
+        self.action_confirm()
+
+    def _mirror(self) -> None:
+        """Leave with the mirror if its quote stands here, else say what is against it."""
+        found = self.result_or_problem()
+        if self.is_done:
+            return
+        if not isinstance(found, str) and self._preview.is_seen(self._signal, self.now):
+            self.finish(found)
+            return
+        self._was_early = False
+        self.query_one("#form-problem").add_class("-asked")
+        # Real money waits for a key that is pressed while the quote is seen.
+        self._is_kept = not isinstance(found, str) and not self._is_live
+        self._is_awaited = True
+        self.refresh_form()
+
+    @property
+    def _is_live(self) -> bool:
+        return self.state.service.mode is Mode.LIVE
+
+    def _ask(self) -> None:
+        if self.is_done or self._is_gone or not self._signal.can_mirror(self.now):
+            return
+        question = self._preview.ask(self._signal, self.now)
+        if question is not None:
+            self.post_message(CommandGiven(question))
+
+
+def ended_text(signal: SignalView) -> str:
+    """How a signal that cannot be mirrored has ended, in a few words."""
+    if signal.state.value == "pending":
+        return "its time has passed"
+    words = formats.plain(signal.words, 80).plain
+    return f"{signal.state.value}{f', {words}' if words else ''}"

@@ -1,0 +1,247 @@
+"""What is said of redemptions: the line of sums, and one of them step by step. Pure functions."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.chain_text import fee_text, gas_text, key_text
+from service_tui.console.figures import LABEL_CELLS, hanging, labelled, section
+from service_tui.console.forms.explain import Explanation
+from service_tui.console.freshness import is_heard, of_wall
+from service_tui.console.reasons import fix_text
+from service_tui.console.screens.redemption.table import stage_text
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.detail_pane import Detail
+from service_tui.console.widgets.line_fit import Bit
+from service_tui.desk.freshness import age_s
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.redemption import (
+    CallView,
+    ChainRunState,
+    RedemptionRow,
+    RunView,
+    Stage,
+    Step,
+)
+from service_tui.desk.slices.wallet import Ownership, WalletView
+from service_tui.desk.state import DeskState
+from service_tui.units import Micros, Timestamp
+
+_STEP: Final = 12
+"""Cells of a step's word."""
+
+_BAD: Final = frozenset({ChainRunState.FAILED, ChainRunState.REFUSED})
+
+_DOING: Final = {
+    Step.ASKED: "asking",
+    Step.CHECKED: "checking",
+    Step.SIGNED: "signing",
+    Step.BROADCAST: "sending",
+    Step.CONFIRMED: "confirming",
+    Step.REPORTED: "reporting",
+}
+_SERVED: Final = (Step.ASKED, Step.CONFIRMED, Step.REPORTED)
+"""Steps of a wallet that the service signs for."""
+
+_NAMES: Final = {"parent collection": "parent"}
+"""Arguments whose name is longer than a label."""
+
+
+# -- above the table ----------------------------------------------------------------------------
+
+
+def sums_bits(view: ViewContext) -> tuple[Bit, ...]:
+    """All redemptions in one line: what can be had, what waits, gas, and the automatic."""
+    state, queue = view.state, view.state.redemption
+    if not (queue.rows or is_heard(state, Topic.REDEMPTIONS)):
+        return (Bit(Text("the queue is not known yet", "muted")), *_wallet_bits(state.wallet))
+    ready = queue.ready
+    counts = dict.fromkeys(Stage, 0)
+    for row in queue.rows:
+        counts[row.stage] += not (row.lost and row.stage is Stage.READY)
+    # Their transaction is on its way: they are no longer to be had, and not redeemed yet.
+    open_keys = {run.key for run in queue.runs if run.state.is_open}
+    under_way = sum(row.stage is Stage.READY and row.key in open_keys for row in queue.rows)
+    label, tone = _auto_text(state)
+    bits = [
+        Bit(
+            Text.assemble(
+                (f"{len(ready)} ready", "bold profit" if ready else "muted"),
+                ("  ", ""),
+                sums_text(ready, view),
+            )
+        ),
+        *([Bit(Text(f"{under_way} under way", "warn"), 2)] if under_way else []),
+        Bit(Text(f"{counts[Stage.AWAITING]} awaiting", "muted"), 4),
+        Bit(Text(f"{counts[Stage.ACTIVE]} active", "muted"), 5),
+        Bit(Text(f"{counts[Stage.REDEEMED]} redeemed", "muted"), 6),
+        Bit(Text.assemble(("auto ", "muted"), (label, tone)), 1),
+    ]
+    return (*bits, *_wallet_bits(state.wallet))
+
+
+def _wallet_bits(wallet: WalletView) -> tuple[Bit, ...]:
+    if wallet.ownership is Ownership.EXTERNAL:
+        return (
+            Bit(Text.assemble(("gas ", "muted"), gas_text(wallet)), 2, right=True),
+            Bit(key_text(wallet), 3, right=True),
+        )
+    if wallet.ownership is None:
+        return ()
+    return (Bit(Text("managed wallet", "muted"), 3, right=True),)
+
+
+def _auto_text(state: DeskState) -> tuple[str, str]:
+    """Whether it goes by itself, in a word and its tone."""
+    auto = state.redemption.auto
+    if auto.on_service is None:
+        return "not known", "muted"
+    if state.wallet.ownership is Ownership.MANAGED:
+        return ("on, by the service", "profit") if auto.on_service else ("off", "muted")
+    if not auto.is_on:
+        return "off", "muted"
+    return ("paused", "warn") if auto.paused else ("on", "profit")
+
+
+def paid(amount: Micros, money: str, view: ViewContext) -> Text:
+    """An amount of a redemption with the unit of its venue."""
+    return Text.assemble(view.money(amount), f" {money}")
+
+
+def sums_text(rows: Sequence[RedemptionRow], view: ViewContext) -> Text:
+    """What these pay together, each money by itself; empty where there are none."""
+    sums: dict[str, int] = {}
+    for row in rows:
+        sums[row.money] = int(sums.get(row.money, 0) + row.amount)
+    told = [paid(Micros(total), money, view) for money, total in sums.items()]
+    return Text(", ").join(told)
+
+
+# -- a row --------------------------------------------------------------------------------------
+
+
+def describe(row: RedemptionRow, view: ViewContext) -> Detail:
+    """One row whole: head, steps, figures."""
+    run = view.state.redemption.run(row.key)
+    figures = [
+        ("pays", paid(row.amount, row.money, view)),
+        ("shares", view.shares(row.shares)),
+        ("cost", paid(row.cost, row.money, view)),
+        ("venue", Text(row.venue.value + (", simulated" if row.simulated else ""))),
+        ("condition", formats.address(row.condition_id or None, masked=view.masked)),
+    ]
+    tx_hash = (run.tx_hash if run is not None else "") or row.tx_hash
+    if tx_hash:
+        figures.append(("transaction", formats.address(tx_hash, masked=view.masked)))
+    rest = labelled(figures)
+    if run is None:
+        return Detail(_head(row), section("next", formats.plain(row.next_words, 300)), rest)
+    title = "what would be signed" if run.state is ChainRunState.PREPARED else "what was signed"
+    if run.call is not None:
+        rest = Text("\n\n").join((rest, section(title, call_text(run.call, is_short=True))))
+    steps = section(f"step by step{of_wall(view.state)}", steps_text(run, view.now))
+    return Detail(_head(row), steps, rest)
+
+
+def _head(row: RedemptionRow) -> Text:
+    """The question and the state."""
+    return Text.assemble(
+        formats.plain(row.question, 160), "\n", formats.side(row.side), "  ", stage_text(row)
+    )
+
+
+def steps_text(run: RunView, now: Timestamp) -> Text:
+    """Every step of a run with its time; what is to come is pale."""
+    lines: list[Text] = []
+    steps = _SERVED if run.managed else tuple(Step)
+    pending = run.state not in {*_BAD, ChainRunState.DONE}
+    for step in steps:
+        at = run.at(step)
+        told = next((one.words for one in run.steps if one.step is step), "")
+        if at is not None:
+            when = formats.moment_of(at, now)
+            line = Text.assemble(("✓ ", "profit"), (step.value.ljust(_STEP), ""), when)
+            if told:
+                line.append("  ")
+                line.append_text(_told(step, told))
+        else:
+            is_next, pending = pending, False
+            glyph, tone = ("▶ ", "bold accent") if is_next else ("· ", "faint")
+            word = _DOING[step] if is_next else step.value
+            line = Text.assemble((glyph, tone), (word.ljust(_STEP), tone if is_next else "muted"))
+            if is_next and run.steps:
+                since = formats.age(run.steps[-1].at, now)
+                line = Text.assemble(line, ("for ", "muted"), since)
+        lines.append(line)
+    tone = "loss" if run.state in _BAD else "warn" if run.state is ChainRunState.UNCONFIRMED else ""
+    if run.words:
+        lines.append(Text.assemble("\n", (formats.plain(run.words, 600).plain, tone)))
+    if run.fix:
+        lines.append(Text(formats.plain(fix_text(run.fix), 300).plain, "muted"))
+    if run.again_at is not None and run.again_at > now:
+        lines.append(Text.assemble(("again ", "muted"), formats.until(run.again_at, now)))
+    return Text("\n").join(lines)
+
+
+def _told(step: Step, told: str) -> Text:
+    return formats.address(told) if step is Step.BROADCAST else formats.plain(told, 80)
+
+
+# -- a transaction ------------------------------------------------------------------------------
+
+
+def call_text(call: CallView, *, width: int = 0, is_short: bool = False) -> Text:
+    """A transaction decoded: contract, function, arguments, gas and fee.
+
+    Args:
+        call: what would be signed, or was.
+        width: cells of a line, beyond which a value goes on below itself; 0 leaves it whole.
+        is_short: cut addresses and hashes in their middle.
+
+    Returns:
+        A line a fact, or more where one is long.
+    """
+    to = formats.address(call.to).plain if is_short else call.to
+    arguments = (
+        (_NAMES.get(name, name), _argument(value, is_short=is_short))
+        for name, value in call.arguments
+    )
+    lines = [
+        ("contract", f"{call.contract}  {to}"),
+        ("function", call.function),
+        *arguments,
+        ("chain", f"{call.chain_id}, nonce {call.nonce}, value 0"),
+        ("gas", f"{call.gas:,} at {call.fee_gwei:,.1f} gwei, at most"),
+    ]
+    told = [
+        (label, hanging(formats.plain(value, 200).plain, width or len(value) + LABEL_CELLS))
+        for label, value in lines
+    ]
+    if is_short:
+        told.append(("fee", fee_text(call)))
+    return labelled(told)
+
+
+def _argument(value: str, *, is_short: bool) -> str:
+    if not is_short:
+        return value
+    words = value.split(" ")
+    return " ".join(formats.address(one).plain if one.startswith("0x") else one for one in words)
+
+
+# -- the numbers of a row -----------------------------------------------------------------------
+
+
+def explain_row(row: RedemptionRow, view: ViewContext) -> tuple[Explanation, ...]:
+    """What a redemption pays is made of."""
+    inputs = (
+        ("shares", view.shares(row.shares)),
+        ("cost", paid(row.cost, row.money, view)),
+    )
+    age = age_s(view.state, Topic.REDEMPTIONS, view.now)
+    told = Text(formats.duration(age)) if age is not None else Text("not seen yet")
+    pays = paid(row.amount, row.money, view)
+    formula = "a winning share pays 1, a losing one 0; the chain is asked again before signing"
+    return (Explanation("pays", pays, formula, inputs, "the redemption queue", told),)

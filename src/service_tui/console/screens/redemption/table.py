@@ -1,0 +1,175 @@
+"""The table of redemptions: positions on their way to money, by what can be done about them."""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.freshness import is_heard
+from service_tui.console.keys import cap
+from service_tui.console.table_spec import TableSpec, amount_column, side_column
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.columns import Column
+from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.redemption import (
+    ChainRunState,
+    RedemptionRow,
+    RedemptionView,
+    RunView,
+    Stage,
+)
+from service_tui.desk.state import DeskState
+from service_tui.terms import Venue
+from service_tui.units import Micros, decimal
+
+_STAGES: Final = {
+    Stage.READY: ("●", "profit"),
+    Stage.AWAITING: ("◐", "warn"),
+    Stage.ACTIVE: ("○", "muted"),
+    Stage.REDEEMED: ("✓", "muted"),
+}
+"""Sign and tone of each state, in the order of what can be done about it."""
+
+_ORDER: Final = {stage: place for place, stage in enumerate(_STAGES)}
+_MARKS: Final = {
+    ChainRunState.PREPARED: ("?", "accent"),
+    ChainRunState.RUNNING: ("▶", "accent"),
+    ChainRunState.UNCONFIRMED: ("◌", "warn"),
+    ChainRunState.REPORTING: ("▶", "profit"),
+    ChainRunState.REFUSED: ("!", "warn"),
+    ChainRunState.FAILED: ("✗", "loss"),
+    ChainRunState.DONE: ("✓", "profit"),
+}
+_LOST: Final = ("✗", "loss")
+_BY_HAND: Final = ("☞", "warn")
+
+
+# -- cells --------------------------------------------------------------------------------------
+
+
+def stage_text(row: RedemptionRow, run: RunView | None = None) -> Text:
+    """A state in a sign and its words; the sign is the run's where one is under way."""
+    glyph, tone = _STAGES[row.stage]
+    if run is not None and (run.state.is_open or run.state is ChainRunState.PREPARED):
+        glyph, tone = _MARKS[run.state]
+    if row.lost and row.stage is Stage.READY:
+        glyph, tone = _LOST
+        return Text(f"{glyph} Lost", tone)
+    if row.manual and row.stage is Stage.READY:
+        glyph, tone = _BY_HAND
+    return Text(f"{glyph} {row.stage.value}", tone)
+
+
+def _order(row: RedemptionRow) -> float:
+    """What can be done something about stands first; lost ones stand after what waits."""
+    place = _ORDER[row.stage]
+    return place + (2.5 if row.lost and row.stage is Stage.READY else 0.0)
+
+
+def _next_text(row: RedemptionRow, queue: RedemptionView) -> Text:
+    """What happens next, or how the run under way stands."""
+    run = queue.run(row.key)
+    if run is None or (run.state is ChainRunState.DONE and row.stage is Stage.REDEEMED):
+        return formats.plain(row.next_words)
+    glyph, tone = _MARKS[run.state]
+    return Text.assemble((f"{glyph} ", tone), formats.plain(run.words))
+
+
+def _age(row: RedemptionRow, view: ViewContext) -> Text:
+    """How long it stands so: a question ends by the world's time, money comes by ours."""
+    is_ours = row.stage is Stage.REDEEMED
+    return formats.age(row.since, view.now if is_ours else view.world_now)
+
+
+def _made(row: RedemptionRow) -> Micros | None:
+    if row.stage in {Stage.ACTIVE, Stage.AWAITING} or (
+        row.stage is Stage.REDEEMED and not row.amount
+    ):
+        return None
+    return Micros(row.amount - row.cost)
+
+
+# -- what a search finds, and why there are no rows ---------------------------------------------
+
+
+def _search_text(row: RedemptionRow, _: ViewContext) -> str:
+    return f"{row.question}\n{stage_text(row).plain}\n{row.venue.value}".casefold()
+
+
+def _empty_text(state: DeskState) -> str:
+    """Why there is nothing in the queue, and what to do."""
+    if state.service.phase is Phase.OFFLINE:
+        return f"The service does not answer: {state.service.problem}"
+    if not is_heard(state, Topic.REDEMPTIONS):
+        return "Asking for the positions on the real venues."
+    return (
+        "Nothing is held on the real venues.\n\n"
+        f"What wins there comes here, and turns into money with {cap('redemption.redeem')}. "
+        "Positions of sim are paid by themselves."
+    )
+
+
+QUEUE: Final = TableSpec[RedemptionRow](
+    "redemptions",
+    rows=lambda state: state.redemption.rows,
+    key=lambda row: row.key,
+    columns=(
+        Column(
+            "state",
+            "state",
+            21,
+            lambda row, view: stage_text(row, view.state.redemption.run(row.key)),
+            sort_key=lambda row, _: _order(row),
+        ),
+        Column(
+            "market",
+            "market",
+            14,
+            lambda row, _: formats.plain(row.question),
+            sort_key=lambda row, _: row.question.casefold(),
+            flex=True,
+        ),
+        side_column(),
+        amount_column("amount", "pays", 9, lambda row: row.amount, formats.money),
+        Column(
+            "money",
+            "money",
+            6,
+            lambda row, _: Text(row.money, "live"),
+            sort_key=lambda row, _: row.money,
+            tier=72,
+        ),
+        Column(
+            "age",
+            "age",
+            4,
+            _age,
+            sort_key=lambda row, _: row.since,
+            align="right",
+            glows=False,
+        ),
+        Column(
+            "next",
+            "next",
+            22,
+            lambda row, view: _next_text(row, view.state.redemption),
+            flex=True,
+            glows=False,
+            tier=100,
+        ),
+        Column(
+            "venue",
+            "venue",
+            9,
+            lambda row, _: Text(row.venue.value, "muted" if row.venue is Venue.SIM else "accent"),
+            sort_key=lambda row, _: row.venue.value,
+            tier=118,
+        ),
+        amount_column("pnl", "made", 9, _made, formats.pnl, tier=140),
+    ),
+    search_text=_search_text,
+    empty_text=_empty_text,
+    sort="state",
+    compared={"amount": lambda row, _: decimal(row.amount)},
+    is_told=lambda state: is_heard(state, Topic.REDEMPTIONS),
+)

@@ -1,0 +1,79 @@
+"""What a person does with sessions: begin, end, go through them, replay trades, read a diff."""
+
+from typing import Final, TypeAlias
+
+from service_tui.console.actions import ScreenAction
+from service_tui.console.parts.shared_actions import can_change
+from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.screens.research.forms import BacktestForm, SessionForm
+from service_tui.console.screens.research.session import SessionLine
+from service_tui.desk.commands.research import EndSession, RunBacktest, ShowDiff
+from service_tui.desk.slices.research import ExperimentView, SessionView
+
+Research: TypeAlias = TableScreen[ExperimentView]
+
+
+def _session(screen: Research) -> SessionView | None:
+    return screen.query_one(SessionLine).session(screen.state.research)
+
+
+def has_session(screen: Research) -> str:
+    """A session is in front."""
+    return "there is no session" if _session(screen) is None else ""
+
+
+def has_commit(screen: Research) -> str:
+    """The highlighted experiment was kept."""
+    row = screen.selected()
+    return "" if row is not None and row.commit else "only a kept experiment has a commit"
+
+
+def next_session(screen: Research) -> None:
+    """Bring the next session to the front."""
+    session, sessions = _session(screen), screen.state.research.sessions
+    if session is not None:
+        place = [one.key for one in sessions].index(session.key)
+        screen.query_one(SessionLine).chosen = sessions[(place + 1) % len(sessions)].key
+        screen.show_state()
+
+
+def backtest(screen: Research) -> None:
+    """Ask under which thresholds the skill's trades are to be replayed."""
+    line, session = screen.query_one(SessionLine), _session(screen)
+    line.asked = max(line.asked, screen.state.research.asking) + 1
+    skill = "" if session is None else session.skill
+
+    def replay(order: RunBacktest) -> None:
+        line.shows_backtest = True
+        screen.give(order)
+
+    screen.open_dialog(BacktestForm(screen.state, screen.now, skill, line.asked), replay)
+
+
+def new_session(screen: Research) -> None:
+    """Ask where and on what a session is to begin."""
+    form = SessionForm(screen.state, screen.now, _session(screen))
+    screen.open_dialog(form, screen.give)
+
+
+def end_session(screen: Research) -> None:
+    """Take no more experiments of this skill."""
+    session = _session(screen)
+    if session is not None:
+        screen.give(EndSession(session.skill))
+
+
+def show_diff(screen: Research) -> None:
+    """Show what the commit of the highlighted experiment changed."""
+    row, session = screen.row_in_focus(), _session(screen)
+    if row is not None and session is not None:
+        screen.give(ShowDiff(session.key, row.commit))
+
+
+ACTIONS: Final[tuple[ScreenAction[Research], ...]] = (
+    ScreenAction("research.diff", show_diff, requires=(has_commit,)),
+    ScreenAction("research.backtest", backtest),
+    ScreenAction("research.new", new_session, requires=(can_change,)),
+    ScreenAction("research.next", next_session, requires=(has_session,)),
+    ScreenAction("research.off", end_session, requires=(can_change, has_session)),
+)

@@ -1,0 +1,263 @@
+"""What the research screen says of a session, an experiment and a backtest. Pure functions."""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.forms.explain import Explanation
+from service_tui.console.freshness import is_heard
+from service_tui.console.keys import cap, with_keys
+from service_tui.console.screens.research.chart import figure, metric_chart, sweep_chart
+from service_tui.console.screens.research.table import NEEDS_PLAN, metrics_text, status_text
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.detail_pane import Detail
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.research import (
+    BacktestView,
+    DiffView,
+    ExperimentRunView,
+    ExperimentView,
+    ResearchView,
+    SessionView,
+)
+from service_tui.desk.state import DeskState
+from service_tui.terms import SessionState, counted
+from service_tui.units import Timestamp
+
+CHART_LINES: Final = 9
+CHART_LINES_LOW: Final = 7
+STATES: Final = {
+    SessionState.RUNNING: ("●", "profit"),
+    SessionState.PAUSED: ("‖", "warn"),
+    SessionState.CAPPED: ("■", "breach"),
+}
+DIFF_INKS: Final = {"+": "profit", "-": "loss", "@": "accent"}
+TAIL: Final = 8
+CONFIDENCE: Final = ((2.0, "likely real"), (1.0, "unsure"), (0.0, "noise"))
+"""Source: wire reference, 9.2."""
+
+
+# -- above the table ----------------------------------------------------------------------------
+
+
+def session_text(state: DeskState, session: SessionView | None) -> Text:
+    """Which session is in front, and how it stands."""
+    research = state.research
+    if session is None:
+        is_known = is_heard(state, Topic.RESEARCH) or research.needs_plan
+        return Text("no session" if is_known else "sessions are not known yet", "muted")
+    place = [one.key for one in research.sessions].index(session.key)
+    return session_line(session, place, len(research.sessions))
+
+
+def session_line(session: SessionView, place: int, total: int) -> Text:
+    """Which session is in front, and how it stands."""
+    glyph, ink = STATES[session.state]
+    count = f"{session.count}/{session.cap}" if session.cap else f"{session.count}"
+    said = Text.assemble(
+        (f"{glyph} {session.state.value}", ink),
+        ("  ", ""),
+        (session.skill, "bold"),
+        (f"  {session.name}", "muted"),
+        (f"  {count} experiments", "warn" if session.near_cap else ""),
+    )
+    if session.crashes_in_row:
+        said.append(f"  {session.crashes_in_row} crashes in a row", "loss")
+    if total > 1:
+        said.append(f"  {place + 1} of {total}, {cap('research.next')} next", "muted")
+    return said
+
+
+def why_line(state: DeskState, session: SessionView | None) -> Text:
+    """Why nothing goes on, and what clears it; empty while all is well."""
+    research = state.research
+    if session is None:
+        return Text(with_keys(NEEDS_PLAN), "warn") if research.needs_plan else Text("")
+    if session.why:
+        return Text(f"{session.state.value}: {session.why}", "warn")
+    if session.warning or session.near_cap:
+        words = session.warning or f"{session.count} of {session.cap} experiments are done"
+        return Text(words, "warn")
+    return Text("")
+
+
+# -- the pane -----------------------------------------------------------------------------------
+
+
+def describe_diff(diff: DiffView) -> Detail:
+    """What a commit changed, or why that is not known."""
+    said = Text(diff.words, "warn") if diff.words else diff_text(diff.text)
+    return Detail(Text(f"commit {diff.commit}, {cap('rows.out')} closes", "heading"), said, Text())
+
+
+def describe_backtest(view: ViewContext) -> Detail:
+    """The last backtest as a chart, and its figures."""
+    research = view.state.research
+    found = research.backtest
+    chart = Text() if found is None else sweep_chart(found, view.width, CHART_LINES)
+    return Detail(
+        Text(f"backtest, {cap('rows.out')} closes", "heading"),
+        chart,
+        backtest_text(found, research, masked=view.masked),
+    )
+
+
+def describe(
+    session: SessionView | None, row: ExperimentView | None, view: ViewContext, *, is_wide: bool
+) -> Detail:
+    """A session with its chart, what runs there, and the experiment in focus.
+
+    Args:
+        session: the one in front.
+        row: the experiment in focus.
+        view: its width is that of a line.
+        is_wide: whether the pane has two columns.
+
+    Returns:
+        What the pane shows.
+    """
+    research = view.state.research
+    if session is None:
+        return Detail(Text(), Text(), backtest_text(research.backtest, research, masked=False))
+    rows = [one for one in reversed(research.of(session)) if one.segment == session.segment]
+    # In a low pane what runs now comes before what was tried.
+    parts = [experiment_text(row), run_text(session, view.now)]
+    more = Text("\n").join(parts if is_wide else parts[::-1])
+    lines = CHART_LINES if is_wide else CHART_LINES_LOW
+    return Detail(session_head(session, view.now), metric_chart(rows, view.width, lines), more)
+
+
+def session_head(session: SessionView, now: Timestamp) -> Text:
+    """The figures of a session."""
+    better = f"{session.direction.value} is better"
+    said = Text.assemble(
+        (f"{session.metric_name} ({better})  ", "heading"),
+        ("baseline ", "muted"),
+        figure(session.baseline, session.metric_unit),
+        ("  best ", "muted"),
+        (figure(session.best, session.metric_unit), "bold accent"),
+        (f" in #{session.best_number}" if session.best_number is not None else "", "muted"),
+        ("  ", ""),
+        formats.percent_change(session.gain),
+    )
+    if session.confidence is not None:
+        words = next(word for bound, word in CONFIDENCE if session.confidence >= bound)
+        said.append(f"  {session.confidence:.1f} spreads, {words}", "muted")
+    said.append(f"  {session.kept} kept {session.discarded} dropped {session.crashed} crashed")
+    if session.last_at is not None:
+        said.append_text(Text("  last ", "muted"))
+        said.append_text(formats.age(session.last_at, now))
+    return said
+
+
+def run_text(session: SessionView | None, now: Timestamp) -> Text:
+    """What runs now, with the end of its output."""
+    run: ExperimentRunView | None = None if session is None else session.run
+    if session is None or run is None:
+        where = "" if session is None else session.repository
+        return Text(f"nothing runs here{'; ' + where if where else ''}", "muted")
+    said = Text()
+    if run.is_running and session.is_open:
+        spent = max(0.0, now - run.started_at)
+        said.append(
+            f"▶ {formats.duration(spent)} of {formats.duration(run.deadline_s)}  ", "accent"
+        )
+    elif run.is_running:
+        said.append("■ its server is gone  ", "warn")
+    elif run.timed_out:
+        said.append("✗ timed out  ", "loss")
+    elif run.exit_code is None:
+        said.append("✗ was ended  ", "loss")
+    else:
+        good = run.exit_code == 0
+        said.append(
+            f"{'✓' if good else '✗'} last run ended with {run.exit_code}  ",
+            "profit" if good else "loss",
+        )
+    said.append_text(formats.plain(run.command, 120))
+    tail = [one for one in run.tail.splitlines() if one.strip()][-TAIL:]
+    for each in tail:
+        said.append("\n")
+        said.append_text(formats.plain(each, 160))
+    return said
+
+
+def experiment_text(row: ExperimentView | None) -> Text:
+    """All about the experiment in focus."""
+    if row is None:
+        return Text("no row is highlighted", "muted")
+    said = Text.assemble(
+        (f"#{row.number} ", "bold"), status_text(row), "  ", (row.session, "muted")
+    )
+    said.append(f"\n{row.metric_name} {figure(row.metric, row.metric_unit)}")
+    if row.metrics:
+        said.append(f"\n{metrics_text(row)}", "muted")
+    said.append("\n")
+    said.append_text(formats.plain(row.description, 600))
+    if row.commit:
+        said.append(f"\ncommit {row.commit}: {cap('research.diff')} shows its diff", "muted")
+    return said
+
+
+def diff_text(text: str) -> Text:
+    """A diff, with what came and what went in colours beside their signs."""
+    said = Text()
+    is_body = False
+    for each in text.splitlines():
+        is_body = (is_body or each.startswith("@@")) and not each.startswith("diff ")
+        ink = DIFF_INKS.get(each[:1], "") if is_body else "muted"
+        said.append(f"{each}\n", ink)
+    return said
+
+
+def backtest_text(view: BacktestView | None, research: ResearchView, *, masked: bool) -> Text:
+    """The figures of the last backtest, or why it has none."""
+    if research.asking:
+        return Text("replaying trades ...", "muted")
+    said = Text()
+    if research.words:
+        said.append(f"{research.words}\n", "warn")
+    if view is None:
+        said.append(
+            f"{cap('research.backtest')} replays this desk's agent's trades of a skill under "
+            "thresholds",
+            "muted",
+        )
+        return said
+    point = view.best if view.best is not None else view.point
+    config = ", ".join(f"{name} {figure(value)}" for name, value in point.config)
+    where = f"{view.skill} on {view.venue.value}, {counted(view.days, 'day')}"
+    said.append(f"{where}, of this desk's agent: ", "heading")
+    if not view.total:
+        said.append(view.message or "no trades to replay", "warn")
+        return said
+    said.append(f"{point.included} of {counted(view.total, 'trade')} pass  ")
+    said.append_text(formats.pnl(point.pnl, masked=masked))
+    said.append(" instead of ", "muted")
+    said.append_text(formats.pnl(view.original, masked=masked))
+    said.append("  ")
+    said.append_text(formats.percent_change(point.improvement))
+    if point.win_rate is not None:
+        said.append(f"  {point.win_rate:.0%} won")
+    if config:
+        said.append(f"\nbest: {config}", "accent")
+    if view.message:
+        said.append(f"\n{view.message}", "warn")
+    return said
+
+
+def explain_experiment(
+    row: ExperimentView, session: SessionView, view: ViewContext
+) -> tuple[Explanation, ...]:
+    """Where the changes of an experiment come from."""
+    return (
+        Explanation(
+            "vs base",
+            formats.percent_change(row.change),
+            "(metric - baseline) / |baseline|, turned round where lower is better",
+            (("baseline", Text(str(session.baseline))), ("metric", Text(str(row.metric)))),
+            "autoresearch.jsonl and the service",
+            formats.age(row.at, view.now),
+        ),
+    )

@@ -1,0 +1,204 @@
+"""What the settings screen tells beside its rows: one row in full, and whose desk this is."""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import Figure, section
+from service_tui.console.freshness import world_now
+from service_tui.console.keys import cap
+from service_tui.console.rail_text import figure, source_text, used_line
+from service_tui.console.screens.settings.table import COOLDOWNS, SettingRow
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.numbered_view import ProgramInfo
+from service_tui.desk.slices.rails import RULES, Rail, RailView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Side
+from service_tui.units import Timestamp
+
+_SKILLS_MAX: Final = 8
+_NARROW: Final = 13
+_LABEL: Final = 19
+"""Cells of the labels, in the detail and on the page; how many skills are listed."""
+
+_UNKNOWN: Final = Text("not known yet", "muted")
+
+
+def about_text(state: DeskState, now: Timestamp, around: ProgramInfo) -> Text:
+    """Which agent, which service, which world, and where things lie."""
+    return Text("\n\n").join((
+        section("account", _account(state)),
+        section("world", _world(state, now)),
+        section("service", _service(state)),
+        section("places", _places(around)),
+        section("keys", _keys()),
+    ))
+
+
+def describe(row: SettingRow, view: ViewContext) -> Text:
+    """One row in full: what it means, its figures, and when it starts anew."""
+    parts = [Text.assemble((row.name, "bold"), "\n", row.says)]
+    if row.rail is not None:
+        parts.append(_limit(row.rail, view))
+    if row.key == COOLDOWNS:
+        parts.append(_cooldowns(view))
+    return Text("\n\n").join(parts)
+
+
+def describe_shortly(row: SettingRow, view: ViewContext) -> Text:
+    """One row in a line, for where there is no room for more."""
+    limit = row.rail
+    if limit is None:
+        return Text(row.says, "muted")
+    figures = f"service {_bare(limit, limit.service)}"
+    if RULES[limit.rail].on_desk:
+        figures += f", this desk {_bare(limit, limit.own)}"
+    anew = ""
+    if limit.resets_at is not None:
+        here = formats.clock_time(limit.resets_at).plain.removesuffix(":00")
+        left = formats.until(limit.resets_at, view.now).plain
+        anew = f"; anew {left}, midnight UTC, {here} here"
+    return Text(f"{figures}{anew} — {row.says}", "muted")
+
+
+def _bare(limit: RailView, amount: int | None) -> str:
+    return "none" if amount is None else figure(limit.rail, amount).plain
+
+
+def _limit(limit: RailView, view: ViewContext) -> Text:
+    rule = RULES[limit.rail]
+    shown: list[Figure] = []
+    if rule.on_service or limit.service is not None:
+        fixed = Text("  fixed", "muted") if not rule.on_service else Text()
+        service = figure(limit.rail, limit.service, masked=view.masked)
+        shown.append(("service", Text.assemble(service, fixed)))
+    if rule.on_desk:
+        own = figure(limit.rail, limit.own, masked=view.masked)
+        shown.append(("this desk", Text("unreadable", "loss") if limit.is_broken else own))
+    whose = Text(f"  {source_text(limit)}", "muted")
+    binds = figure(limit.rail, limit.limit, masked=view.masked)
+    shown.append(("binds", Text.assemble(binds, whose)))
+    if limit.used is not None:
+        shown.append(("used", used_line(limit, masked=view.masked)))
+    if limit.left is not None:
+        shown.append(("left", figure(limit.rail, limit.left, masked=view.masked)))
+    if limit.about:
+        shown.append(("most in", formats.plain(_about(limit.about, view.state), 60)))
+    if limit.resets_at is not None:
+        here = formats.clock_time(limit.resets_at).plain.removesuffix(":00")
+        shown += [
+            ("starts anew", formats.until(limit.resets_at, view.now)),
+            ("", Text(f"midnight UTC, {here} here", "muted")),
+        ]
+    lines = [_rows(tuple(shown), _NARROW)]
+    if limit.rail is Rail.SKILL_DAY:
+        lines.append(_skills(view))
+    return Text("\n").join(line for line in lines if line.plain)
+
+
+def _about(name: str, state: DeskState) -> str:
+    market = state.markets.get(name)
+    return name if market is None else market.question
+
+
+def _skills(view: ViewContext) -> Text:
+    rails = view.state.rails
+    skills = () if rails is None else rails.skills[:_SKILLS_MAX]
+    return _rows(
+        tuple(
+            (formats.plain(one.slug, _NARROW - 2).plain, view.money(one.spent)) for one in skills
+        ),
+        _NARROW,
+    )
+
+
+def _cooldowns(view: ViewContext) -> Text:
+    rails = view.state.rails
+    known = () if rails is None else rails.cooldowns
+    waiting = [one for one in known if one.until > view.now][:_SKILLS_MAX]
+    return Text("\n").join(
+        Text.assemble(
+            formats.until(one.until, view.now),
+            "  ",
+            (one.side.value.upper(), "yes" if one.side is Side.YES else "no"),
+            "  ",
+            formats.plain(_about(one.market_id, view.state), 40),
+            (f"  {one.after}", "muted"),
+        )
+        for one in waiting
+    )
+
+
+def _rows(rows: tuple[Figure, ...], wide: int = _LABEL) -> Text:
+    """Labels and values, both from the left: values here are words as often as numbers."""
+    lines = [Text.assemble((label.ljust(wide), "muted"), value) for label, value in rows]
+    return Text("\n").join(lines)
+
+
+def _account(state: DeskState) -> Text:
+    account = state.account
+    if account is None:
+        return _UNKNOWN
+    claimed = Text("yes") if account.claimed else Text("no: only simulated money", "muted")
+    rows: tuple[Figure, ...] = (
+        ("agent", formats.plain(account.name, 24)),
+        ("status", Text(account.status.value)),
+        ("plan", Text(account.plan.value)),
+        ("claimed", claimed),
+    )
+    return _rows(rows)
+
+
+def _world(state: DeskState, now: Timestamp) -> Text:
+    world = state.world
+    if not state.service.embedded or world is None:
+        return Text("this service has no world of its own to speed up", "muted")
+    rows: tuple[Figure, ...] = (
+        ("its time", formats.date_time(world_now(state, now))),
+        ("seed", Text(str(world.seed))),
+        ("open markets", formats.count(world.open_count)),
+    )
+    return _rows(rows)
+
+
+def _service(state: DeskState) -> Text:
+    service = state.service
+    took = formats.NOT_KNOWN if service.latency_s is None else f"{service.latency_s * 1000:,.0f} ms"
+    mode = Text(service.mode.value, service.mode.value.lower())
+    rows: tuple[Figure, ...] = (
+        ("name", formats.plain(service.label, 24)),
+        ("mode", mode),
+        ("venue", Text(service.venue.value)),
+        ("last answer took", Text(took)),
+        ("unusable rows", formats.count(service.dropped_rows)),
+    )
+    if not service.embedded:
+        return _rows(rows)
+    who = "another program on this machine" if service.attached else "this program"
+    return _rows((
+        *rows,
+        ("served by", Text(who)),
+        ("agents reach it at", formats.plain(service.address or "no address yet", 60)),
+    ))
+
+
+def _places(around: ProgramInfo) -> Text:
+    return _rows((
+        ("data", formats.plain(around.data_path or "not told")),
+        ("log", formats.plain(around.log_path or "not kept")),
+    ))
+
+
+def _keys() -> Text:
+    pairs = (
+        (cap("app.theme"), "next theme"),
+        (cap("app.pause"), "pause the world"),
+        (f"{cap('app.slower')} {cap('app.faster')}", "slower, faster"),
+        (cap("app.privacy"), "mask amounts"),
+        (cap("app.welcome"), "the first page again"),
+        (cap("app.help"), "all keys"),
+    )
+    return Text("   ").join(
+        Text.assemble((key, "accent"), (f" {does}", "muted")) for key, does in pairs
+    )

@@ -1,0 +1,274 @@
+"""The forms of the settings: a limit, the risk defaults, how a notice is told, quiet hours."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+
+from service_tui.console import formats
+from service_tui.console.deliveries import KINDS, Channel, Quiet, is_quiet
+from service_tui.console.fields import Field, FieldError, percent_text
+from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
+from service_tui.console.forms.rail_draft import (
+    RailChange,
+    figure_text,
+    read_defaults,
+    read_quiet,
+    read_rail,
+)
+from service_tui.console.rail_text import figure, source_text, used_line
+from service_tui.desk.rails import rails
+from service_tui.desk.slices.rails import RULES, Rail, RailView, RiskDefaults
+from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+# -- a limit --------------------------------------------------------------------------------------
+
+SERVICE: Final = "rail-service"
+OWN: Final = "rail-own"
+
+
+class RailForm(Form[RailChange]):
+    """Returns the figures that a rail is to have."""
+
+    heading: ClassVar[str] = "Limit"
+    hint: ClassVar[str] = "enter goes on, {form.cancel} leaves"
+
+    def __init__(self, state: DeskState, now: Timestamp, view: RailView) -> None:
+        super().__init__(state, now)
+        self._view = view
+        self._rule = RULES[view.rail]
+        rule, unit = self._rule, "buys" if self._rule.is_count else "money"
+        fields: list[Field[str]] = []
+        if rule.on_service:
+            fields.append(_field(SERVICE, "service", unit, may_be_off=rule.may_be_off))
+        if rule.on_desk:
+            fields.append(_field(OWN, "this desk", unit, may_be_off=True))
+        self.first = {
+            SERVICE: figure_text(view.rail, view.service), OWN: figure_text(view.rail, view.own)
+        }  # fmt: skip
+        self.body = ("form-question", "form-about-rail", *fields, "form-preview", "form-hint")
+
+    def renew(self) -> None:
+        """What is used, as it is now; the figures that stand in the lines stay."""
+        found = next(
+            (one for one in rails(self.state, self.now) if one.rail is self._view.rail), None
+        )
+        if found is not None:
+            self._view = found
+
+    def validate(self) -> RailChange:
+        """The figures that stand there."""
+        if self.state.rails is None:
+            raise FieldError("the limits are not known yet")
+        most = self.state.rails.day_buys_ceiling if self._view.rail is Rail.DAY_BUYS else None
+        service = self.typed(SERVICE) if self._rule.on_service else ""
+        own = self.typed(OWN) if self._rule.on_desk else ""
+        return read_rail(self._view, service, own, most=most)
+
+    def describe(self, result: RailChange | None) -> Mapping[str, Shown]:
+        """What it is, what binds now, and what would bind."""
+        rows = [self._row("binds now", self._view)]
+        if result is not None:
+            rows.append(self._row("binds then", result.after))
+        used = used_line(self._view if result is None else result.after, masked=self.masked)
+        if used.plain:
+            rows.append(Text.assemble((f"{'used':<12}", "muted"), used))
+        if self._view.resets_at is not None:
+            anew = formats.until(self._view.resets_at, self.now)
+            here = formats.clock_time(self._view.resets_at).plain.removesuffix(":00")
+            said = (f" at midnight UTC, {here} here", "muted")
+            rows.append(Text.assemble((f"{'starts anew':<12}", "muted"), anew, said))
+        return {
+            "form-question": self._rule.name,
+            "form-about-rail": self._rule.says,
+            "form-preview": Text("\n").join(rows),
+            "form-hint": self._hint(result),
+        }
+
+    def _row(self, name: str, view: RailView) -> Text:
+        if view.is_broken:
+            unread = "the desk's own figure cannot be read: no buy passes"
+            return Text.assemble((f"{name:<12}", "muted"), (unread, "loss"))
+        return Text.assemble(
+            (f"{name:<12}", "muted"),
+            figure(view.rail, view.limit, masked=self.masked),
+            "  ",
+            (source_text(view), "muted"),
+        )
+
+    def _hint(self, result: RailChange | None) -> Text:
+        if result is not None and result.is_loosened:
+            return Text("This loosens the limit: it is asked once more.", "warn")
+        if not self._rule.on_service:
+            return Text("The desk's own figure stays on this machine.", "muted")
+        return Text("The smaller of both binds what this desk orders.", "muted")
+
+
+def _field(name: str, label: str, unit: str, *, may_be_off: bool) -> Field[str]:
+    """The line of one figure; the draft reads both together."""
+    off = ", empty is off" if may_be_off else ""
+    placeholder = "off" if may_be_off else ""
+    return Field(name, label, str.strip, f"{unit}{off}", placeholder, 16, "figure")
+
+
+# -- the risk defaults ----------------------------------------------------------------------------
+
+_EXAMPLE: Final = 0.50
+"""The entry price by which the thresholds are shown."""
+
+STOP: Final = Field("defaults-stop", "stop", str.strip, "% down, empty is off", "off")
+TARGET: Final = Field("defaults-target", "target", str.strip, "% up, empty is off", "off")
+AUTO: Final = OptionsRow("defaults-auto", "by itself")
+
+
+class DefaultsForm(Form[RiskDefaults]):
+    """Returns the defaults; monitors that stand already keep their own thresholds."""
+
+    heading: ClassVar[str] = "Risk defaults"
+    body = ("form-question", STOP, TARGET, AUTO, "form-preview", "form-hint")
+
+    def __init__(self, state: DeskState, now: Timestamp, defaults: RiskDefaults) -> None:
+        super().__init__(state, now)
+        self._before = defaults
+        self._auto = defaults.auto_monitor
+        self.first = {
+            STOP.name: percent_text(defaults.stop_loss_pct),
+            TARGET.name: percent_text(defaults.take_profit_pct),
+        }
+
+    def validate(self) -> RiskDefaults:
+        """The thresholds that stand there."""
+        stop, target = self.read(STOP), self.read(TARGET)
+        return read_defaults(self._before, stop, target, auto_monitor=self._auto)
+
+    def describe(self, result: RiskDefaults | None) -> Mapping[str, Shown]:
+        """What a position bought at even odds would be sold at."""
+        shown = self._before if result is None else result
+        stop, target = shown.stop_loss_pct, shown.take_profit_pct
+        below = None if stop is None else _EXAMPLE * (1 - stop)
+        above = None if target is None else _EXAMPLE * (1 + target)
+        said = Text.assemble(
+            ("bought at 0.500, sold at ", "muted"),
+            formats.price(below),
+            (" or below, at ", "muted"),
+            formats.price(above),
+            (" or above", "muted"),
+        )
+        return {
+            "form-question": "Every buy to come is guarded by these.",
+            AUTO.name: Chosen(("on", "off"), 0 if self._auto else 1),
+            "form-preview": said,
+            "form-hint": self._hint(),
+        }
+
+    def choose(self, name: str, index: int) -> None:
+        """Whether they are set by themselves."""
+        del name
+        self._auto = index == 0
+
+    def _hint(self) -> Text:
+        if self._auto:
+            return Text("Every buy gets a monitor by itself.", "muted")
+        said = "Buys get no monitor; automatic ones are removed, those set by hand stay."
+        return Text(said, "warn")
+
+
+# -- notices --------------------------------------------------------------------------------------
+
+_SAYS: Final = {
+    Channel.TOAST: "a line in the corner for five seconds",
+    Channel.BADGE: "counted in the top line until you look (0 or 3)",
+    Channel.BELL: "the terminal's bell, once for many",
+    Channel.DESKTOP: "a notification of the desktop, once for many",
+}
+
+
+class ChannelsForm(Form[frozenset[Channel]]):
+    """A digit turns a way on and off, enter keeps them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(str(place), f"turn({place - 1})", show=False) for place in range(1, len(_SAYS) + 1)
+    ]
+    AUTO_FOCUS = "#form-set"
+    heading: ClassVar[str] = "Notifications"
+    hint: ClassVar[str] = "1 to 4 turn, enter keeps, {form.cancel} leaves"
+    body = ("form-question", "form-about-rail", "form-preview", "form-hint")
+
+    def __init__(
+        self, state: DeskState, now: Timestamp, kind: NoticeKind, ways: frozenset[Channel]
+    ) -> None:
+        super().__init__(state, now)
+        self._kind = kind
+        self._ways = ways
+
+    def validate(self) -> frozenset[Channel]:
+        """Any choice is one."""
+        return self._ways
+
+    def describe(self, result: frozenset[Channel] | None) -> Mapping[str, Shown]:
+        """What it is about, and the ways, those taken marked."""
+        taken, rule = result or frozenset(), KINDS[self._kind]
+        lines = [
+            Text.assemble(
+                (f"{place} ", "accent"),
+                ("● " if way in taken else "○ ", "accent" if way in taken else "muted"),
+                (f"{way.value:<9}", "bold" if way in taken else ""),
+                (_SAYS[way], "muted"),
+            )
+            for place, way in enumerate(Channel, start=1)
+        ]
+        said = "In quiet hours there is no bell and nothing on the desktop."
+        return {
+            "form-question": rule.name,
+            "form-about-rail": rule.says,
+            "form-preview": Text("\n").join(lines),
+            "form-hint": Text(said, "muted"),
+        }
+
+    def action_turn(self, place: int) -> None:
+        """Turn a way on or off."""
+        self._ways ^= {tuple(Channel)[place]}
+        self.refresh_form()
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """Quiet hours, or none."""
+
+    quiet: Quiet | None
+
+
+HOURS: Final = Field(
+    "quiet-hours", "hours", read_quiet, "local time, empty is off", "22:00-07:00", 16, "figure"
+)
+
+
+class QuietForm(Form[Hours]):
+    """Returns the hours."""
+
+    heading: ClassVar[str] = "Quiet hours"
+    body = ("form-question", HOURS, "form-preview", "form-hint")
+
+    def __init__(self, state: DeskState, now: Timestamp, quiet: Quiet | None) -> None:
+        super().__init__(state, now)
+        self.first = {HOURS.name: "" if quiet is None else quiet.describe()}
+
+    def validate(self) -> Hours:
+        """The hours that stand there."""
+        return Hours(self.read(HOURS))
+
+    def describe(self, result: Hours | None) -> Mapping[str, Shown]:
+        """Whether it would be quiet now."""
+        found = None if result is None else result.quiet
+        now = is_quiet(found, self.now)
+        said = "no quiet hours" if found is None else "quiet now" if now else "not quiet now"
+        kept = "Toasts come and the count goes on in them; they may go over midnight."
+        return {
+            "form-question": "No bell and nothing on the desktop from one time to another.",
+            "form-preview": Text(said, "warn" if now else "muted"),
+            "form-hint": Text(kept, "muted"),
+        }

@@ -1,0 +1,246 @@
+"""The table of the settings: what is set, how much of it is used, and what it means."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.deliveries import KINDS, Channel, Choices, choices_of, is_quiet
+from service_tui.console.keys import cap
+from service_tui.console.rail_text import figure, source_text, used_bar
+from service_tui.console.table_spec import TableSpec
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.columns import Column
+from service_tui.desk.rails import rails
+from service_tui.desk.slices.rails import RULES, RailView
+from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+STOP, TARGET, AUTO = "risk.stop", "risk.target", "risk.auto"
+PAUSED, PLAN, COOLDOWNS = "trading.paused", "trading.plan", "trading.cooldowns"
+QUIET_ROW, PROTOCOL_ROW = "tell.quiet", "tell.protocol"
+THEME_ROW, PACE, PRIVACY, ABOUT = "desk.theme", "desk.pace", "desk.privacy", "desk.about"
+"""Keys of the rows that are no limit and no kind of notice."""
+
+LIMIT: Final = "limit."
+TELL: Final = "tell."
+
+THEME: Final = "theme"
+"""The preference that names the theme."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One thing that can be set.
+
+    `value` is what is set, `used` a bar beside it, `beside` what is left or where it comes from;
+    `says` is what it means, in a sentence or two.
+    """
+
+    key: str
+    group: str
+    name: str
+    value: Text
+    used: Text
+    beside: Text
+    says: str
+    rail: RailView | None = None
+    kind: NoticeKind | None = None
+
+
+def settings(view: ViewContext, theme: str) -> tuple[SettingRow, ...]:
+    """Every setting, in the order of its groups; the name of a group stands at its first row.
+
+    `theme` is the one in use.
+    """
+    found = (
+        *_limits(view),
+        *_risk(view.state),
+        *_trading(view),
+        *_telling(view),
+        *_desk(view, theme),
+    )
+    shown: list[SettingRow] = []
+    last = ""
+    for row in found:
+        group = "" if row.group == last else row.group
+        last = row.group
+        shown.append(replace(row, group=group))
+    return tuple(shown)
+
+
+def _limits(view: ViewContext) -> Iterator[SettingRow]:
+    for limit in rails(view.state, view.now):
+        rule = RULES[limit.rail]
+        value = figure(limit.rail, limit.limit, masked=view.masked)
+        if limit.is_broken:
+            value = Text("unreadable", "loss")
+        yield SettingRow(
+            LIMIT + limit.rail.value,
+            "limits",
+            rule.name,
+            value,
+            used_bar(limit),
+            _left(limit, masked=view.masked),
+            rule.says,
+            rail=limit,
+        )
+
+
+def _left(limit: RailView, *, masked: bool) -> Text:
+    """What is left where something is counted, else whose figure it is."""
+    if limit.left is None:
+        return Text(source_text(limit), "muted")
+    return Text.assemble(figure(limit.rail, limit.left, masked=masked), (" left", "muted"))
+
+
+def _percent(fraction: float | None, way: str) -> Text:
+    if fraction is None:
+        return Text("off", "muted")
+    return Text.assemble(formats.percent(fraction), (f" {way}", "muted"))
+
+
+def _on_off(*, on: bool, word: str = "on", other: str = "off") -> Text:
+    return Text(word, "accent") if on else Text(other, "muted")
+
+
+def _risk(state: DeskState) -> Iterator[SettingRow]:
+    if state.rails is None:
+        return
+    known = state.rails.defaults
+    plain = Text("buys to come", "muted")
+    yield SettingRow(
+        STOP, "risk", "stop-loss", _percent(known.stop_loss_pct, "down"), Text(), plain,
+        "A position bought from now on is sold when it is down by this part.",
+    )  # fmt: skip
+    yield SettingRow(
+        TARGET, "risk", "take-profit", _percent(known.take_profit_pct, "up"), Text(), plain,
+        "A position bought from now on is sold when it is up by this part.",
+    )  # fmt: skip
+    yield SettingRow(
+        AUTO, "risk", "guard buys by itself", _on_off(on=known.auto_monitor), Text(), plain,
+        "Every successful buy gets a monitor with these thresholds. Turned off, automatic monitors "
+        "are removed and those set by hand stay.",
+    )  # fmt: skip
+
+
+def _trading(view: ViewContext) -> Iterator[SettingRow]:
+    state, now = view.state, view.now
+    limits, account = state.limits, state.account
+    if limits is not None:
+        value, beside = _trading_text(state, paused=limits.paused)
+        yield SettingRow(
+            PAUSED, "trading", "this desk's agent",
+            value, Text(), beside,
+            "Paused, the service refuses every buy of this agent; sales, exits and redemptions "
+            f"pass. Pausing asks nothing, resuming does. {cap('app.halt')} halts all agents.",
+        )  # fmt: skip
+    if account is not None:
+        yield SettingRow(
+            PLAN, "trading", "plan", Text(account.plan.value), Text(), Text(),
+            "Free: 50 buys a day, 1 agent. Pro: 500 buys a day, rates x3, 10 agents. Elite: no "
+            "daily cap, rates x10, 20 agents.",
+        )  # fmt: skip
+    if state.rails is not None:
+        waiting = [one for one in state.rails.cooldowns if one.until > now]
+        yield SettingRow(
+            COOLDOWNS, "trading", "cooldowns",
+            Text(f"{len(waiting)} now", "warn") if waiting else Text("none now", "muted"),
+            Text(), _longest(max((one.until for one in waiting), default=now), now),
+            "After an order that failed on a real venue a side of a market takes no buy for half "
+            "an hour; on the free plan two minutes lie between two buys of a side on sim.",
+        )  # fmt: skip
+
+
+def _trading_text(state: DeskState, *, paused: bool) -> tuple[Text, Text]:
+    if state.halted_since is not None:
+        return Text("halted", "loss"), Text(f"{cap('app.halt')} shows it", "muted")
+    if paused:
+        return Text("paused", "warn"), Text("buys refused", "muted")
+    return Text("running", "accent"), Text(f"{cap('settings.edit')} pauses", "muted")
+
+
+def _longest(until: Timestamp, now: Timestamp) -> Text:
+    return Text(formats.duration(until - now), "muted") if until > now else Text()
+
+
+def _telling(view: ViewContext) -> Iterator[SettingRow]:
+    choices = choices_of(view.state.preferences)
+    for kind, rule in KINDS.items():
+        value, beside = _ways(choices, kind)
+        yield SettingRow(
+            TELL + kind.value, "tell me", rule.name, value, Text(), beside, rule.says, kind=kind
+        )
+    quiet = choices.quiet
+    hours = Text("off", "muted") if quiet is None else Text(quiet.describe())
+    now_quiet = Text("quiet now", "warn") if is_quiet(quiet, view.now) else Text()
+    yield SettingRow(
+        QUIET_ROW, "tell me", "quiet hours", hours, Text(), now_quiet,
+        "Local time. No bell and nothing on the desktop in them; toasts come, the count goes on.",
+    )  # fmt: skip
+    yield SettingRow(
+        PROTOCOL_ROW, "tell me", "desktop by", Text(choices.protocol.value), Text(), Text(),
+        "What the terminal understands: OSC 9 (iTerm2, kitty, WezTerm, Windows Terminal, Ghostty) "
+        "or OSC 777 (urxvt, foot, Ghostty, VTE). Enter takes the other one.",
+    )  # fmt: skip
+
+
+def _ways(choices: Choices, kind: NoticeKind) -> tuple[Text, Text]:
+    """Where it is shown, and what it rings."""
+    ways = choices.ways_of(kind)
+    shown = " ".join(way.value for way in (Channel.TOAST, Channel.BADGE) if way in ways)
+    rings = " ".join(way.value for way in (Channel.BELL, Channel.DESKTOP) if way in ways)
+    return Text(shown or "not shown", "" if shown else "muted"), Text(
+        rings or "silent", "accent" if rings else "muted"
+    )
+
+
+def _desk(view: ViewContext, theme: str) -> Iterator[SettingRow]:
+    state = view.state
+    yield SettingRow(
+        THEME_ROW, "desk", "theme", Text(theme), Text(),
+        Text(f"{cap('app.theme')} the next", "muted"),
+        "Enter shows them by name, and each as you pass it. "
+        f"{cap('app.theme')} takes the next one.",
+    )  # fmt: skip
+    if state.service.embedded and state.world is not None:
+        pace = Text(f"{state.world.speed}x") if state.world.speed else Text("paused", "warn")
+        yield SettingRow(
+            PACE, "desk", "pace of the world", pace, Text(), Text("< > change it", "muted"),
+            "How fast the offline world's tape runs: paused, 1, 10 or 60 times. Alerts, limits and "
+            "midnight go by the wall clock all the same.",
+        )  # fmt: skip
+    yield SettingRow(
+        PRIVACY, "desk", "amounts", _on_off(on=view.masked, word="masked", other="shown"), Text(),
+        Text("z", "muted"), "Masked, amounts and addresses are dots, on the desktop as well.",
+    )  # fmt: skip
+    yield SettingRow(
+        ABOUT, "desk", "account, service, places", Text(), Text(), Text("enter", "muted"),
+        "Which agent this desk trades as, which service answers, where data and log lie.",
+    )  # fmt: skip
+
+
+def _rows(state: DeskState) -> tuple[SettingRow, ...]:
+    # As of the newest answer: the screen, which knows clock and theme, asks for them itself.
+    at = max(state.seen.values(), default=Timestamp(0.0))
+    return settings(ViewContext.of(state, at), state.preferences.get(THEME, ""))
+
+
+SETTINGS: Final = TableSpec[SettingRow](
+    "settings",
+    rows=_rows,
+    key=lambda row: row.key,
+    # 80 cells hold all but the last.
+    columns=(
+        Column("group", "", 7, lambda row, _: Text(row.group, "heading"), glows=False),
+        Column("name", "setting", 24, lambda row, _: row.name, flex=True),
+        Column("value", "", 11, lambda row, _: row.value, align="right"),
+        Column("used", "used", 10, lambda row, _: row.used, glows=False),
+        Column("beside", "", 13, lambda row, _: row.beside, glows=False),
+    ),
+    search_text=lambda row, _: row.name.casefold(),
+    empty_text=lambda _: "Nothing is known yet: the service has not answered.",
+)

@@ -1,0 +1,344 @@
+"""What the wallet panel opens: passphrases, the keys here, a cap for paid calls, a QR code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input
+
+from service_tui.console import formats
+from service_tui.console.fields import Field, figure_rule, parse_number
+from service_tui.console.forms.cursor_list import CursorList
+from service_tui.console.forms.form import Form, Shown
+from service_tui.console.forms.page import Page
+from service_tui.console.freshness import is_private
+from service_tui.console.keys import bindings_of, cap, with_keys
+from service_tui.console.messages import Copied
+from service_tui.console.qr import qr_text
+from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
+from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.words import Words
+from service_tui.desk.commands.wallet import SetPay
+from service_tui.desk.slices.wallet import KeyState, StoredKeyView, WalletView
+from service_tui.units import ONE, Micros
+
+_NONE: Final = (
+    "No key lies here. {wallet.keep} on the page before keeps one: imported, or made anew."
+)
+_OVER_MAX: Final = 300
+_TOLD_MAX: Final = 3
+"""Sentences on files that are passed over; more would push the keys out of sight."""
+_HIDDEN: Final = (
+    "Addresses are masked: {app.privacy} on any screen shows them, and then they can be removed."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKeyRequest:
+    """A key by its address, and what is to become of it."""
+
+    address: str
+    removes: bool
+
+
+class StoredKeys(CursorList[StoredKeyRequest | None, StoredKeyView]):
+    """What is chosen is an address, never a place in the list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("stored_keys")]
+
+    name_in_keys: ClassVar[str] = "stored_keys"
+    title_words: ClassVar[str] = "Keys on this machine"
+
+    def rows(self) -> tuple[StoredKeyView, ...]:
+        """The keys of this directory."""
+        return self.state.wallet.stored
+
+    def key_of(self, row: StoredKeyView) -> str:
+        """Its address."""
+        return row.address
+
+    def action_open(self) -> None:
+        """Open the key under the cursor."""
+        self._choose(removes=False)
+
+    def action_remove(self) -> None:
+        """Delete the key under the cursor, once that is confirmed."""
+        self._choose(removes=True)
+
+    def _choose(self, *, removes: bool) -> None:
+        key = self.chosen_or_said()
+        # What is deleted must have been read, and behind a mask it cannot be.
+        if key is not None and not (removes and is_private(self.state)):
+            self.dismiss(StoredKeyRequest(key.address, removes))
+
+    def told(self) -> Text:
+        """The addresses, and what lies among them and is none."""
+        masked = is_private(self.state)
+        lines = [self._line(key, masked=masked) for key in self.rows()]
+        text = Text("\n").join(lines) if lines else Text(with_keys(_NONE), "muted")
+        overs = self.state.wallet.passed_over
+        for over in overs[:_TOLD_MAX]:
+            said = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
+            text = Text.assemble(text, ("\n\npassed over: ", "warn"), said)
+        if len(overs) > _TOLD_MAX:
+            more = f"\n\nand {len(overs) - _TOLD_MAX} more: 'service-tui keys list' names them all"
+            text = Text.assemble(text, (more, "warn"))
+        if masked and lines:
+            text = Text.assemble(text, (f"\n\n{with_keys(_HIDDEN)}", "muted"))
+        return text
+
+    def _line(self, key: StoredKeyView, *, masked: bool) -> Text:
+        wallet = self.state.wallet
+        here = key.address == self.at
+        said = ", ".join(_standing(key.address, wallet))
+        return Text.assemble(
+            ("▌ " if here else "  ", "accent"),
+            (formats.MASK if masked else key.address, "bold" if here else ""),
+            (f"  {said}", "muted"),
+        )
+
+
+def _standing(address: str, wallet: WalletView) -> list[str]:
+    """What a key is now: open, or that of the linked wallet."""
+    said: list[str] = []
+    is_open = wallet.key_state is KeyState.UNLOCKED
+    if is_open and wallet.key_address.lower() == address.lower():
+        said.append("open")
+    if wallet.is_linked and wallet.address.lower() == address.lower():
+        said.append("linked")
+    return said
+
+
+def removal_question(address: str, wallet: WalletView) -> Text:
+    """What deleting a key means."""
+    body = Text.assemble(
+        "The encrypted file of this key is deleted, and its passphrase from the system's keyring:"
+        "\n\n",
+        (address, "bold"),
+        "\n\nThis cannot be undone. Whoever has no other copy of the key loses whatever lies in "
+        "its wallet.",
+    )
+    if wallet.is_linked and wallet.address.lower() == address.lower():
+        body.append(
+            "\n\nIt is the key of the linked wallet: without it nothing can be traded or redeemed "
+            "from here.",
+            "warn",
+        )
+    return body
+
+
+PASSPHRASE_MIN: Final = 8
+"""ours: letters of a new passphrase at least; it is all that stands before the key."""
+
+SECRET_MAX: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What was typed. No repr shows it."""
+
+    passphrase: str = field(repr=False)
+    secret: str = field(default="", repr=False)
+
+
+class SecretInput(Input):
+    """A line whose letters are dots; it cannot be copied from, and remembers nothing."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own word
+        super().__init__(password=True, compact=True, max_length=SECRET_MAX, id=id)
+
+    def action_copy(self) -> None:
+        """Copy nothing."""
+
+    def action_cut(self) -> None:
+        """Copy nothing, and leave what was typed."""
+
+
+class PassphraseDialog(Dialog[Secrets | None]):
+    """Asks for the passphrase of a key that is kept here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("form"),
+        Binding("up", "app.focus_previous", show=False),
+        Binding("down", "app.focus_next", show=False),
+    ]
+    AUTO_FOCUS = "SecretInput"
+
+    def __init__(self, title: str, body: Text, lines: tuple[tuple[str, str], ...]) -> None:
+        """Ask.
+
+        Args:
+            title: in a few words.
+            body: what it is for, and where it goes.
+            lines: name and label of each line.
+        """
+        super().__init__()
+        self._title = title
+        self._body = body
+        self._lines = lines
+        self._is_done = False
+
+    def compose(self) -> ComposeResult:
+        """What it is for, the lines, what is wrong with them, two doors."""
+        with Vertical(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(f" {self._title} "))
+            frame.border_subtitle = content(Text(f" {cap('form.cancel')} changes nothing "))
+            body = Words(id="secret-body")
+            body.tell(self._body)
+            yield body
+            for name, label in self._lines:
+                with Horizontal(classes="line"):
+                    yield Words(label, classes="label")
+                    yield SecretInput(id=f"secret-{name}")
+            yield Words(id="secret-problem")
+            with Horizontal(id="secret-doors"):
+                yield Door("go on  enter", id="secret-set")
+                yield Door(f"leave  {cap('form.cancel')}", id="secret-cancel")
+
+    def on_mount(self) -> None:
+        """No cursor blinks."""
+        for line in self.query(SecretInput):
+            line.cursor_blink = False
+
+    def problem(self, typed: dict[str, str]) -> str:
+        """What is against it; empty when nothing is."""
+        del typed
+        return ""
+
+    def action_set(self) -> None:
+        """Give what was typed to whoever asked, once."""
+        typed = {
+            name: self.query_one(f"#secret-{name}", SecretInput).value for name, _ in self._lines
+        }
+        why = self.problem(typed)
+        if why:
+            self.query_one("#secret-problem", Words).tell(Text(why, "warn"))
+            return
+        self._leave(Secrets(typed["passphrase"], typed.get("secret", "")))
+
+    def action_cancel(self) -> None:
+        """Leave, and give nothing."""
+        self._leave(None)
+
+    def _leave(self, secrets: Secrets | None) -> None:
+        if self._is_done:
+            return
+        self._is_done = True
+        for line in self.query(SecretInput):
+            line.value = ""
+        self.dismiss(secrets)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_set()
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+
+    @on(Door.Pressed)
+    def _opened(self, event: Door.Pressed) -> None:
+        event.stop()
+        if event.door.id == "secret-set":
+            self.action_set()
+        else:
+            self.action_cancel()
+
+
+class NewKeyDialog(PassphraseDialog):
+    """Asks for a key, or none for a new one, and twice for its passphrase."""
+
+    def __init__(self) -> None:
+        body = Text.assemble(
+            "The key is encrypted with the passphrase and lies in the data directory, for your "
+            "account of this machine only. Leave the first line empty for a new key.\n\n",
+            ("Whoever has the key has the money. A lost passphrase cannot be recovered.", "warn"),
+        )
+        lines = (("secret", "private key"), ("passphrase", "passphrase"), ("again", "once more"))
+        super().__init__("Keep a key here", body, lines)
+
+    def problem(self, typed: dict[str, str]) -> str:
+        """A passphrase that is long enough, and the same twice."""
+        if len(typed["passphrase"]) < PASSPHRASE_MIN:
+            return f"the passphrase has at least {PASSPHRASE_MIN} letters"
+        return "" if typed["passphrase"] == typed["again"] else "the two passphrases differ"
+
+
+def unlock_dialog(address: str) -> PassphraseDialog:
+    """Asks for the passphrase of one key."""
+    body = Text.assemble(
+        "The key of ",
+        (address, "bold"),
+        " is opened for this session. The passphrase goes to the signer and is kept nowhere. Left "
+        "empty, the system's keyring is asked for it.",
+    )
+    return PassphraseDialog("Unlock the wallet", body, (("passphrase", "passphrase"),))
+
+
+_SENDS: Final = "Only USDC.e and POL of chain 137 are of use here; native USDC is not."
+
+
+class WalletCode(Page):
+    """The code, and below it the address in letters, to be compared with what the camera read."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy_address", "copy", show=False)]
+
+    def __init__(self, address: str, *, on_dark: bool) -> None:
+        super().__init__("Address of the wallet", f"y copies, {cap('dialog.close')} closes")
+        self._address = address
+        self._on_dark = on_dark
+
+    def text(self) -> Text:
+        """The code and the address."""
+        code = qr_text(self._address, on_dark=self._on_dark)
+        return Text.assemble(code, "\n", (self._address, "bold"), (f"\n{_SENDS}", "muted"))
+
+    def action_copy_address(self) -> None:
+        """Copy the address, because the person asked for that."""
+        self.post_message(Copied(self._address, "the wallet's address"))
+
+
+CAP_MAX: Final = Micros(100 * ONE)
+"""ours: twenty thousand calls a day; more is a slip of the finger."""
+
+_RULE: Final = figure_rule(
+    "cap", Micros(1), CAP_MAX, beyond=f"cap: above 0, at most {CAP_MAX // ONE:,}"
+)
+
+
+def _parse_cap(text: str) -> Micros | None:
+    return parse_number(text, _RULE) if text.strip() else None
+
+
+CAP: Final = Field("pay-cap", "USDC a day", _parse_cap, placeholder="as 0.05; empty: off")
+
+
+class PayForm(Form[SetPay]):
+    """Turns paying per call on, up to a cap a day, or off."""
+
+    heading: ClassVar[str] = "Pay per call"
+    body = ("form-question", CAP, "form-preview")
+
+    def validate(self) -> SetPay:
+        """The cap that stands there; none turns it off."""
+        return SetPay(self.read(CAP))
+
+    def objection(self, result: SetPay) -> str:
+        """Turning it on is asked once more."""
+        return "this lets the desk pay after your yes: enter once more" if result.day_max else ""
+
+    def describe(self, result: SetPay | None) -> Mapping[str, Shown]:
+        """What it means."""
+        words = Text(
+            "After a 429 the service may offer a call for 0.005 USDC on a Base-type chain. With a "
+            "cap, the offer is shown here and paid only after your yes, for exactly that price.",
+        )
+        said = "" if result is None else result.describe()
+        return {"form-question": words, "form-preview": Text(said, "muted")}

@@ -1,0 +1,210 @@
+"""Tables as data: which rows, by which columns, how sorted, searched and compared.
+
+Below, the columns that many tables have: the market, a side, prices, amounts and times.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.freshness import counted
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.columns import Column
+from service_tui.desk.state import DeskState
+from service_tui.terms import Side, Venue
+from service_tui.units import Micros, Timestamp
+
+Row = TypeVar("Row")
+Value = TypeVar("Value", bound=float | None)
+
+
+def _always(_: DeskState) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class TableSpec(Generic[Row]):
+    """One table of a screen.
+
+    Args:
+        name: what its tab says.
+        rows: its rows in a state.
+        key: names a row for as long as it lives; no two of one table share it.
+        columns: from left to right.
+        search_text: everything that a search finds a row by, casefolded.
+        empty_text: why there are no rows, and what to do.
+        sort: id of the column by which it is sorted at first; empty: as the rows come.
+        falling: whether that order begins with the largest.
+        compared: the numbers that a search compares (`entry:>0.5`), each by its name; mostly the
+            id of a column.
+        is_told: whether the service has told of its rows; before that their number is not known.
+    """
+
+    name: str
+    rows: Callable[[DeskState], tuple[Row, ...]]
+    key: Callable[[Row], str]
+    columns: tuple[Column[Row], ...]
+    search_text: Callable[[Row, ViewContext], str]
+    empty_text: Callable[[DeskState], str]
+    sort: str = ""
+    falling: bool = False
+    compared: Mapping[str, Callable[[Row, ViewContext], float | None]] = field(
+        default_factory=dict[str, Callable[[Row, ViewContext], float | None]]
+    )
+    is_told: Callable[[DeskState], bool] = _always
+
+    def label(self, state: DeskState) -> str:
+        """What its tab says: the name, and how many rows there are."""
+        return f"{self.name} {counted(len(self.rows(state)), heard=self.is_told(state))}"
+
+
+class HasQuestion(Protocol):
+    """A row about a market."""
+
+    @property
+    def question(self) -> str:
+        """What the market asks."""
+        ...
+
+
+class HasSide(Protocol):
+    """A row about one side of a market."""
+
+    @property
+    def side(self) -> Side:
+        """The side."""
+        ...
+
+
+class TellsAmount(Protocol):
+    """How an amount is written, such as `formats.money`."""
+
+    def __call__(self, amount: Micros | None, /, *, masked: bool) -> Text:
+        """The amount as it stands in a cell."""
+        ...
+
+
+def venue_mark(venue: Venue) -> str:
+    """A real venue in three letters."""
+    return venue.value.partition("_")[0].upper()
+
+
+def market_column(
+    name: str = "market", title: str = "market", width: int = 14
+) -> Column[HasQuestion]:
+    """The question, which takes the room that the other columns leave."""
+    return Column(
+        name,
+        title,
+        width,
+        lambda row, _: formats.plain(row.question),
+        sort_key=lambda row, _: row.question,
+        flex=True,
+    )
+
+
+def side_column() -> Column[HasSide]:
+    """The side in its colour."""
+    return Column(
+        "side",
+        "side",
+        4,
+        lambda row, _: formats.side(row.side),
+        sort_key=lambda row, _: row.side.value,
+    )
+
+
+def figure_column(  # noqa: PLR0917 - what a column is made of
+    name: str,
+    title: str,
+    width: int,
+    value: Callable[[Row], Value],
+    told: Callable[[Value], Text],
+    *,
+    tier: int = 0,
+) -> Column[Row]:
+    """A number, told by a format and sorted by itself."""
+    return Column(
+        name,
+        title,
+        width,
+        lambda row, _: told(value(row)),
+        sort_key=lambda row, _: value(row),
+        numeric=True,
+        tier=tier,
+    )
+
+
+def price_column(
+    name: str, title: str, width: int, price: Callable[[Row], float | None], *, tier: int = 0
+) -> Column[Row]:
+    """A price, its point below that of the others."""
+    return figure_column(
+        name, title, width, price, lambda each: formats.price(each, aligned=True), tier=tier
+    )
+
+
+def amount_column(  # noqa: PLR0917 - what a column is made of
+    name: str,
+    title: str,
+    width: int,
+    amount: Callable[[Row], Micros | None],
+    told: TellsAmount,
+    *,
+    tier: int = 0,
+) -> Column[Row]:
+    """Money or shares, hidden while amounts are masked."""
+    return Column(
+        name,
+        title,
+        width,
+        lambda row, view: told(amount(row), masked=view.masked),
+        sort_key=lambda row, _: amount(row),
+        numeric=True,
+        tier=tier,
+    )
+
+
+def clock_column(at: Callable[[Row], Timestamp | None]) -> Column[Row]:
+    """The time of day at which a row came about; its header is `time`."""
+    return Column(
+        "time",
+        "time",
+        8,
+        lambda row, _: formats.clock_time(at(row)),
+        sort_key=lambda row, _: at(row),
+        numeric=True,
+        glows=False,
+    )
+
+
+def date_column(
+    name: str, title: str, at: Callable[[Row], Timestamp | None], *, tier: int = 0
+) -> Column[Row]:
+    """Day and time of day."""
+    return Column(
+        name,
+        title,
+        12,
+        lambda row, _: formats.date_time(at(row)),
+        sort_key=lambda row, _: at(row),
+        align="right",
+        tier=tier,
+    )
+
+
+def word_column(
+    name: str, title: str, width: int, word: Callable[[Row], str], *, tier: int = 0
+) -> Column[Row]:
+    """A word or a few, sorted by themselves."""
+    return Column(
+        name,
+        title,
+        width,
+        lambda row, _: formats.plain(word(row)),
+        sort_key=lambda row, _: word(row),
+        tier=tier,
+    )

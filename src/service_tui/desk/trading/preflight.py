@@ -1,0 +1,309 @@
+"""What the desk itself has against an order, before anything is sent.
+
+The ticket asks it at every key, the handlers once more when the order is theirs.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.freshness import TRADED_ON, untradable
+from service_tui.desk.rails import broken_by
+from service_tui.desk.reasons import HALTED, Fix, Reason
+from service_tui.desk.slices.orders import (
+    SHARES_MIN,
+    kept_by_buys,
+    limit_text,
+)
+from service_tui.desk.slices.records import MarketView, TicketView
+from service_tui.desk.slices.redemption import Stage
+from service_tui.desk.state import DeskState
+from service_tui.desk.trading.live_orders import against_real
+from service_tui.terms import MONEY_OF, Action, MarketStatus, Mode, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
+
+CENT: Final = 10_000
+
+
+def preflight(
+    state: DeskState, order: PlaceTrade, now: Timestamp, *, ticket_id: str = ""
+) -> Reason | None:
+    """Why the desk itself says no to an order; None when it has no objection.
+
+    Args:
+        state: the newest.
+        order: with its size.
+        now: wall time.
+        ticket_id: the order's own ticket, where it has one: what is older takes its share first.
+    """
+    any_size = preflight_any_size(state, order, now)
+    return any_size or preflight_size(state, order, now, ticket_id=ticket_id)
+
+
+def preflight_any_size(state: DeskState, order: PlaceTrade, now: Timestamp) -> Reason | None:
+    """The same of what stands against the order however large it is; its size is not looked at."""
+    buys = order.action is Action.BUY
+    said = (
+        _against_venue(state, order),
+        against_real(state, order) if order.venue is not Venue.SIM else (),
+        _against_market(state, order),
+        _against_age(state, order, now),
+        (_against_any_buy if buys else _against_any_sale)(state, order),
+    )
+    return next(chain.from_iterable(said), None)
+
+
+def preflight_size(
+    state: DeskState, order: PlaceTrade, now: Timestamp, *, ticket_id: str = ""
+) -> Reason | None:
+    """The same of what stands against its size and its price alone."""
+    # What earlier orders may still spend or sell is not there for this one: two at the same moment
+    # cannot both pass on the same money.
+    earlier = _earlier(state, ticket_id)
+    before = _under_way(earlier)
+    buys = order.action is Action.BUY
+    said = (
+        (_against_buying if buys else _against_selling)(state, order, before),
+        broken_by(state, order, now, earlier) if buys else (),
+        _against_resting(order),
+        _against_quote(state, order),
+    )
+    return next(chain.from_iterable(said), None)
+
+
+def _earlier(state: DeskState, ticket_id: str) -> list[TicketView]:
+    """Orders older than this one, newest first."""
+    newest_first = iter(state.tickets)
+    if any(ticket.ticket_id == ticket_id for ticket in state.tickets):
+        while next(newest_first).ticket_id != ticket_id:
+            continue
+    return list(newest_first)
+
+
+# -- whatever the size --------------------------------------------------------------------------
+
+
+def _against_venue(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
+    market = state.markets.get(order.market_id)
+    if market is not None and order.venue not in venues_of(market):
+        yield Reason(f"this market trades on {venues_text(market)} only", Fix.OTHER_VENUE)
+    service = state.service
+    if order.venue is Venue.SIM and not (service.venue is Venue.SIM and service.mode is Mode.SIM):
+        yield Reason("play money is not traded on this service", Fix.REAL_VENUE)
+    if order.rests:
+        why = why_no_rest(state, order.venue)
+        yield from () if why is None else (why,)
+
+
+def venues_of(market: MarketView) -> tuple[Venue, ...]:
+    """Where a market may be traded; anywhere, where the service does not say."""
+    return market.venues or tuple(Venue)
+
+
+def venues_text(market: MarketView) -> str:
+    """The same for a sentence."""
+    return " and ".join(one.value for one in venues_of(market))
+
+
+def is_simulated(state: DeskState) -> bool:
+    """Whether the real venues of this service are simulated, and their money is play."""
+    return state.service.embedded or state.wallet.simulated
+
+
+def why_no_rest(state: DeskState, venue: Venue) -> Reason | None:
+    """Why no order can rest on a venue; None where one can."""
+    if venue is Venue.SIM:
+        return Reason("sim has no book on which an order could rest", Fix.REAL_VENUE)
+    if venue is Venue.SOL and not is_simulated(state):
+        # Source: wire reference, 3.3. A limit order sent there would be carried out at once.
+        return Reason(f"{venue.value} takes orders at the market alone on this service")
+    return None
+
+
+def why_closed(market: MarketView) -> str:
+    """Why a market takes no orders, in one sentence; empty when it does."""
+    if market.is_open:
+        return ""
+    if market.status is MarketStatus.CLOSED:
+        return "this market is closed: no orders are taken while its outcome is awaited"
+    outcome = {True: " YES", False: " NO", None: ""}[market.outcome]
+    return f"this market has resolved{outcome}: no orders are taken"
+
+
+def _against_market(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
+    market = state.markets.get(order.market_id)
+    if market is not None and not market.is_open:
+        yield Reason(why_closed(market))
+
+
+def _against_age(state: DeskState, order: PlaceTrade, now: Timestamp) -> Iterator[Reason]:
+    why = untradable(state, TRADED_ON[order.action], now)
+    if why is not None:
+        yield why
+
+
+def _against_any_buy(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
+    del order
+    if state.halted_since is not None:
+        yield HALTED
+    if state.account is None or state.limits is None:
+        yield Reason("cash and limits are not known yet", Fix.WAIT_FOR_SERVICE)
+    elif state.limits.paused:
+        yield Reason("trading is paused: entries are blocked", Fix.RESUME_THERE)
+
+
+def _against_any_sale(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
+    held = holding(state, order.market_id, order.side, order.venue)
+    if held is None or held.shares <= 0:
+        where = "here" if order.venue is Venue.SIM else f"on {order.venue.value}"
+        yield Reason(f"you hold no {order.side.value.upper()} {where}", Fix.OTHER_SIDE)
+
+
+# -- by the size --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSide:
+    """What is held of one side of a market on one venue, and what that cost."""
+
+    shares: Micros
+    cost: Micros
+
+
+def holding(
+    state: DeskState, market_id: str, side: Side, venue: Venue = Venue.SIM
+) -> HeldSide | None:
+    """The open position on one side of a market, on this venue alone; None without one."""
+    if venue is Venue.SIM:
+        held = next((one for one in state.held(market_id) if one.side is side), None)
+        return None if held is None else HeldSide(held.shares, held.cost)
+    wanted = (market_id, side, venue, Stage.ACTIVE)
+    found = (
+        HeldSide(one.shares, one.cost)
+        for one in state.redemption.rows
+        if (one.market_id, one.side, one.venue, one.stage) == wanted
+    )
+    return next(found, None)
+
+
+def buy_bounds(
+    state: DeskState, venue: Venue, before: Sequence[TicketView] | None = None
+) -> list[tuple[Micros, str]]:
+    """What a buy may spend at most, and what to say beyond; the first that is broken is said.
+
+    Args:
+        state: the newest.
+        venue: where it is spent.
+        before: orders under way, whose money is spoken for; None for all that there are.
+
+    Returns:
+        Amounts in the venue's money, below zero where more is spoken for than there is.
+    """
+    account, limits = state.account, state.limits
+    if account is None or limits is None:
+        return []
+    # Source: decisions, "Unknown outcome".
+    under_way = _under_way(state.tickets) if before is None else before
+    kept = sum_of(ticket.amount for ticket in under_way if ticket.venue is venue)
+    if venue is Venue.SIM:
+        words = "orders under way leave of your cash" if kept else "your cash"
+        cash = Micros(account.cash - kept)
+        return [(cash, f"more than {words}"), (limits.max_trade, "more than one trade may spend")]
+    # The daily limit is one of real money. Source: decisions, "Spend limits by venue".
+    left = Micros(limits.day_spend_max - limits.day_spent)
+    bounds = [(left, "more than is left of the day's limit")]
+    if state.rails is not None:
+        bounds.append((state.rails.max_trade, "more than one trade may spend"))
+    # What lies on the Solana-type venue is known there alone: it says no where there is too little.
+    if venue is Venue.EVM and state.wallet.usdc is not None:
+        kept += kept_by_buys(state.orders, venue)
+        words = "open buys leave in the wallet" if kept else "lies in the wallet"
+        bounds.append((Micros(state.wallet.usdc - kept), f"more than {words}"))
+    return bounds
+
+
+def _under_way(tickets: Sequence[TicketView]) -> list[TicketView]:
+    """Orders whose end is not known.
+
+    Of what has surely left no trace nothing is reserved any more; the person decides.
+    """
+    return [ticket for ticket in tickets if ticket.in_flight and not ticket.has_no_trace]
+
+
+def _against_buying(
+    state: DeskState, order: PlaceTrade, before: Sequence[TicketView]
+) -> Iterator[Reason]:
+    """Limits are written so that a number that is none fails them."""
+    if order.venue is Venue.EVM and state.wallet.usdc is None:
+        yield Reason("what lies in the wallet is not known yet", Fix.WAIT_FOR_SERVICE)
+    for bound, words in buy_bounds(state, order.venue, before):
+        if not 0 < order.amount <= bound:
+            most = f"{max(0.0, decimal(bound)):,.2f} {MONEY_OF[order.venue]}"
+            yield Reason(words, f"at most {most}")
+
+
+def _against_selling(
+    state: DeskState, order: PlaceTrade, before: Sequence[TicketView]
+) -> Iterator[Reason]:
+    held = holding(state, order.market_id, order.side, order.venue)
+    shares = Micros(0) if held is None else held.shares
+    if not 0 < order.shares <= shares:
+        most = f"{decimal(shares):.5f}".rstrip("0").rstrip(".")
+        yield Reason("more than you hold", f"at most {most} shares")
+    selling = sum_of(ticket.shares for ticket in before if ticket.holding == order.holding)
+    if not order.shares <= shares - selling:
+        yield Reason("a sale of these shares is under way", Fix.WAIT_FOR_END)
+
+
+def _against_resting(order: PlaceTrade) -> Iterator[Reason]:
+    if not order.rests:
+        return
+    if order.price is None or not 0 < order.price < 1:
+        yield Reason("an order that rests has a price above 0 and below 1", Fix.TYPE_LIMIT)
+        return
+    size = order.amount if order.action is Action.BUY else order.shares
+    why = why_too_small(order.venue, order.action, size, Micros(round(order.price * ONE)))
+    if why:
+        yield Reason(why)
+
+
+def why_too_small(venue: Venue, action: Action, size: Micros, price: Micros) -> str:
+    """Why a venue would not let so little rest; empty where it would.
+
+    Args:
+        venue: where it would rest.
+        action: a buy is sized by money, a sale by shares.
+        size: micros of either.
+        price: the limit, micros.
+
+    Returns:
+        A sentence that names the least it takes.
+    """
+    least = SHARES_MIN.get(venue)
+    if least is None:
+        return ""
+    if action is Action.SELL:
+        return "" if size >= least else f"an order is for {decimal(least):g} shares or more here"
+    # Shares rest in hundredths. Source: wire reference, 6.2.
+    if size * ONE // price // CENT * CENT >= least:
+        return ""
+    spend = -(-least * price // ONE // CENT) * CENT
+    while spend * ONE // price // CENT * CENT < least:
+        spend += CENT
+    enough = f"{decimal(Micros(spend)):,.2f} {MONEY_OF[venue]}"
+    return (
+        f"an order is for {decimal(least):g} shares or more here: "
+        f"at {limit_text(price / ONE)} spend {enough} or more"
+    )
+
+
+def _against_quote(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
+    # ours: sim takes no limit on the wire, so the desk itself holds the order to its quote.
+    market = state.markets.get(order.market_id)
+    if order.venue is not Venue.SIM or order.price is None or market is None:
+        return
+    price = market.price_of(order.side)
+    if price > order.price if order.action is Action.BUY else price < order.price:
+        yield Reason("the price has moved beyond the quote", Fix.NEW_PRICE)

@@ -1,1 +1,0 @@
-"""What markets are about: tables of texts, one file a category."""

@@ -1,0 +1,147 @@
+"""Screens made from data: each of their keys has one action, and each action one key."""
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from textual.widgets import Static
+
+from kit.console.doors import Running, running, seen_before
+from kit.samples.guarded import guarded_state
+from service_tui.console.actions import NO_ROW, ScreenAction
+from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.monitor_form import MonitorForm
+from service_tui.console.keys import key_named, keys_of, move_keys, shown_key
+from service_tui.console.messages import GoTo, KeyChosen
+from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.screens.wallet import actions as wallet
+from service_tui.console.shell.views import SCREENS
+from service_tui.console.table_spec import TableSpec
+from service_tui.desk.slices.risk import RiskView
+
+STATE = seen_before(guarded_state())
+
+
+def made_from_data() -> Iterator[type[TableScreen[Any]]]:
+    for module, kind in SCREENS.values():
+        found = getattr(importlib.import_module(module), kind)
+        if issubclass(found, TableScreen):
+            yield found
+
+
+MADE = list(made_from_data())
+SPECS = [spec for screen in MADE for spec in screen.tables]
+
+
+def help_line(seen: Running, label: str) -> str:
+    text = str(seen.app.screen.query_one("#frame Static", Static).content)
+    return next(line for line in text.splitlines() if f" {label} " in f"{line} ")
+
+
+@pytest.mark.parametrize("screen", MADE, ids=lambda screen: screen.name_in_keys)
+def test_every_key_has_its_action_and_every_action_its_key(screen: type[TableScreen[Any]]) -> None:
+    idents = [action.id for action in screen.actions]
+    keys = keys_of(screen.name_in_keys)
+    assert sorted(idents) == sorted(key.ident for key in keys)
+    assert [key.action for key in keys] == [f"perform('{key.ident}')" for key in keys]
+    assert screen.opens in {"", *idents}
+
+
+def test_the_wallet_panel_has_an_action_for_each_of_its_keys() -> None:
+    keys = keys_of("wallet")
+    assert sorted(action.id for action in wallet.ACTIONS) == sorted(key.ident for key in keys)
+    assert [key.action for key in keys] == [f"perform('{key.ident}')" for key in keys]
+
+
+def test_every_key_that_is_performed_belongs_to_a_screen_made_from_data() -> None:
+    performed = {
+        key.group for group in SCREENS for key in keys_of(group) if "perform(" in key.action
+    }
+    assert performed == {screen.name_in_keys for screen in MADE}
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_what_a_table_declares_is_there(spec: TableSpec[Any]) -> None:
+    columns = {column.id: column for column in spec.columns}
+    assert len(columns) == len(spec.columns)
+    assert not spec.sort or columns[spec.sort].sort_key is not None
+
+
+def test_the_first_reason_disables_an_action() -> None:
+    requires = (lambda on: "" if on else "first", lambda _: "second")
+    action: ScreenAction[bool] = ScreenAction("x.y", print, requires)
+    assert [action.disabled_reason(target=on) for on in (False, True)] == ["first", "second"]
+
+
+async def test_help_shows_every_action_and_why_it_is_disabled() -> None:
+    async with running(STATE, first="monitors") as seen:
+        await seen.press("o", "o", "question_mark")
+        for key in keys_of("monitors"):
+            line = help_line(seen, key.label)
+            assert shown_key(key) in line
+            assert key.tooltip in line
+        assert "(there is nothing to sell here)" in help_line(seen, "exit")
+        assert "(this is history: it stays)" in help_line(seen, "remove")
+        assert "(nothing was set or removed here)" in help_line(seen, "undo")
+        assert "(" not in help_line(seen, "next list")
+
+
+async def test_another_screen_leads_to_an_action() -> None:
+    alert = STATE.risk.open_alerts[0]
+    async with running(STATE, first="attention") as seen:
+        seen.app.post_message(GoTo("monitors", alert.alert_id, key_named("monitors.exit")))
+        await seen.until(lambda: isinstance(seen.app.screen, Confirm))
+        assert seen.app.front.current_row() == alert.alert_id
+
+
+async def test_the_mouse_and_the_palette_run_an_action_or_hear_why_not() -> None:
+    async with running(STATE, first="monitors") as seen:
+        seen.app.post_message(KeyChosen(key_named("monitors.undo")))
+        await seen.until(lambda: any("undo: nothing was set" in toast for toast in seen.toasts))
+        await seen.press("j")
+        seen.app.post_message(KeyChosen(key_named("monitors.edit")))
+        await seen.until(lambda: isinstance(seen.app.screen, MonitorForm))
+
+
+async def test_what_is_disabled_stands_in_no_footer() -> None:
+    async with running(replace(STATE, risk=RiskView()), first="monitors", size=(160, 50)) as seen:
+        assert "o next list" in seen.lines[-1]
+        assert "e edit" not in seen.lines[-1]
+
+
+@pytest.mark.parametrize("screen", MADE, ids=lambda screen: screen.name_in_keys)
+async def test_no_requirement_raises_without_a_row(screen: type[TableScreen[Any]]) -> None:
+    bare = replace(
+        STATE, risk=RiskView(), positions=(), closed=(), on_venues=(), markets={}, tickets=(),
+        trades=(),
+    )  # fmt: skip
+    async with running(bare, first=screen.name_in_keys) as seen:
+        front = seen.app.front
+        assert isinstance(front, screen)
+        # Some lists are never empty by themselves, as that of the settings.
+        front.table.show(())
+        reasons = {key.ident: front.disabled_reason(key) for key in keys_of(screen.name_in_keys)}
+        wants_row = {"monitors.edit", "monitors.market", "portfolio.sell", "markets.star"}
+        assert all(reasons[ident] == NO_ROW for ident in wants_row & set(reasons))
+
+
+def test_the_help_of_a_key_names_other_keys_as_they_are_now() -> None:
+    assert key_named("monitors.mark").tooltip == "Then e and d take the marked"
+    move_keys({"monitors.edit": ("f4",)})
+    try:
+        assert key_named("monitors.mark").tooltip == "Then F4 and d take the marked"
+    finally:
+        move_keys({})
+
+
+def test_what_changes_something_asks_whether_it_may() -> None:
+    # A read-only desk: these would set, remove or trade.
+    asked = {"edit", "all", "remove", "undo", "alert", "monitor", "sell", "buy", "new", "off"}
+    for screen in MADE:
+        for action in screen.actions:
+            # What was dismissed, or chosen for this console, changes nothing of the desk.
+            of_console = {"attention.undo", "settings.undo"}
+            if action.id.partition(".")[2] in asked and action.id not in of_console:
+                assert any(one.__name__.startswith("can_") for one in action.requires), action.id
