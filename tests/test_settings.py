@@ -83,6 +83,7 @@ seed = 7
 speed = 10
 plan = "free"
 signal_ttl = 90
+loopback_webhooks = true
 read_only = false
 listen = 8400
 log_level = "debug"
@@ -100,7 +101,7 @@ def test_every_kind_of_value_is_read(tmp_path: Path) -> None:
     assert found.problem == ""
     assert {*found.values} == {*BY_KEY} - {"profile", "wallet_key"}
     assert found.values["data_dir"] == Path("/tmp/d")  # noqa: S108
-    assert found.lines["serve.limits"] == 15
+    assert found.lines["serve.limits"] == 16
     assert "sk_1" not in repr(found)
 
 

@@ -83,6 +83,8 @@ SETTINGS: Final = (
             "--plan", values=tuple(plan.value for plan in Plan)),
     Setting("signal_ttl", int, "seconds that a signal of the reactor waits on the embedded service",
             "60", "--signal-ttl", low=1, high=SIGNAL_TTL_MAX_S, metavar="S"),
+    Setting("loopback_webhooks", bool, "let webhooks of every agent reach this machine by its "
+            "number", "false", "--loopback-webhooks"),
     Setting("read_only", bool, "refuse every write", "false", "--read-only"),
     Setting("listen", int, "port on which agents reach the desk's service", "any free one",
             "--listen", high=PORT_MAX, metavar="N"),

@@ -234,6 +234,36 @@ class Direction(StrEnum):
         return one > other if self is Direction.HIGHER else one < other
 
 
+class MarketWindow(StrEnum):
+    """How long a fast market lasts. Source: wire reference, 2.2."""
+
+    FIVE_MINUTES = "5m"
+    QUARTER = "15m"
+    HOUR = "1h"
+    FOUR_HOURS = "4h"
+    DAY = "daily"
+
+
+class AlertCondition(StrEnum):
+    """When a price alert triggers. Source: wire reference, 2.4."""
+
+    ABOVE = "above"
+    BELOW = "below"
+    CROSSES_ABOVE = "crosses_above"
+    CROSSES_BELOW = "crosses_below"
+
+
+class WebhookEvent(StrEnum):
+    """What a webhook can report. Source: wire reference, 2.4; the last one is ours."""
+
+    TRADE_EXECUTED = "trade.executed"
+    MARKET_RESOLVED = "market.resolved"
+    PRICE_MOVEMENT = "price.movement"
+    WINDOW_OPEN = "market.window_open"
+    # ours: so that an alert need not name an address of its own.
+    PRICE_ALERT = "price.alert"
+
+
 # -- bounds of the protocol ------------------------------------------------------------------------
 # Each stands here once: wire, engine, desk, console, sdk and every sentence read it from here.
 
@@ -327,6 +357,16 @@ EVERY_MAX_S: Final = 86_400
 DAYS_DEFAULT: Final = 7
 DAYS_MAX: Final = 30
 """Days that a backtest replays. Source: spec, "Limits", "Backtest window"."""
+
+PRICE_ALERTS_MAX: Final = 100
+WEBHOOKS_MAX: Final = 10
+"""Price alerts that wait, and webhooks, of one agent. # ours: more is a mistake in a loop."""
+
+WEBHOOK_FAILURES_MAX: Final = 10
+"""Failed attempts in a row that disable a webhook. Source: wire reference, 2.4."""
+
+URL_MAX: Final = 500
+"""Letters of the address of a webhook."""
 
 GRID_MAX: Final = 400
 """Combinations of one backtest. # ours: a grid of 20 by 20 fills a screen."""

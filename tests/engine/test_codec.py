@@ -61,8 +61,18 @@ from service_tui.engine.events import (
     kind_of,
 )
 from service_tui.engine.listing import Listing, NewsReport
+from service_tui.engine.notify_events import (
+    PriceAlertArmed,
+    PriceAlertDeleted,
+    PriceAlertSet,
+    PriceAlertTriggered,
+    WebhookDeleted,
+    WebhookSet,
+    WebhookTried,
+)
 from service_tui.terms import (
     Action,
+    AlertCondition,
     AlertStatus,
     Category,
     Direction,
@@ -76,6 +86,7 @@ from service_tui.terms import (
     Side,
     Venue,
     WalletKind,
+    WebhookEvent,
 )
 
 # Whatever the wire lets through: all of Unicode but lone surrogates, controls and escapes too.
@@ -383,6 +394,34 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
     ),
     "held_end": st.builds(
         HeldEnded, texts, moments, st.sampled_from(HeldStatus), texts, micros, texts
+    ),
+    "price_alert": st.builds(
+        PriceAlertSet,
+        texts,
+        texts,
+        moments,
+        texts,
+        sides,
+        st.sampled_from(AlertCondition),
+        prices,
+        prices,
+        texts,
+    ),
+    "price_alert_armed": st.builds(PriceAlertArmed, texts, moments),
+    "price_alert_met": st.builds(PriceAlertTriggered, texts, texts, moments, prices),
+    "price_alert_end": st.builds(PriceAlertDeleted, texts, moments),
+    "webhook": st.builds(
+        WebhookSet,
+        texts,
+        texts,
+        moments,
+        texts,
+        st.lists(st.sampled_from(WebhookEvent), max_size=3).map(tuple),
+        st.integers(0, 10**9),
+    ),
+    "webhook_end": st.builds(WebhookDeleted, texts, moments),
+    "webhook_try": st.builds(
+        WebhookTried, texts, moments, texts, texts, st.integers(0, 10**9), texts
     ),
 }
 

@@ -43,6 +43,7 @@ from service_tui.engine.events import (
     kind_of,
 )
 from service_tui.engine.limits import DAY_S, day_of
+from service_tui.engine.notify_events import NOTIFY_KINDS
 from service_tui.engine.reactor.wallets import ROSTER, address_of
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.tape.feed import Tape
@@ -617,7 +618,8 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
     venue_kinds = {"order", "order_fill", "order_end", "redeemed"}  # test_venues replays these
     by_hand = {"monitor", "monitor_end", "alert_end"}  # test_exits replays these
     on_chain = {*CHAIN_KINDS, "claimed"}  # test_redemption replays these
-    there = set(codec.KINDS) - venue_kinds - by_hand - on_chain
+    notified = set(NOTIFY_KINDS)  # test_notify replays these
+    there = set(codec.KINDS) - venue_kinds - by_hand - on_chain - notified
     assert {kind_of(event) for event in events} == there
     assert text_of(world) == moments[-1][1]
     # Killed after any of these rows, and started again from any snapshot before it.

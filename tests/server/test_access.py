@@ -19,6 +19,7 @@ from service_tui.terms import Plan
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints.browse import BROWSE
 from service_tui.wire.endpoints.desk import WORLD
 from service_tui.wire.endpoints.public import (
     AGENT,
@@ -55,6 +56,9 @@ def path_of(endpoint: Endpoint[WireModel]) -> str:
         "order_id": "some-order",
         "address": "0x" + "ab" * 20,
         "held_id": "h1",
+        "alert_id": "pa1",
+        "webhook_id": "wh1",
+        "venue": "sim",
         "signal_id": "0x12:maker:0:0xab:77",
     }
     return endpoint.path.format_map(ids)
@@ -194,7 +198,7 @@ async def test_every_endpoint_but_the_keyless_wants_its_own_key(tmp_path: Path) 
 async def test_keyless_endpoints_answer_without_a_key(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         assert (await ask(stage, "GET", HEALTH.path, [])).status_code == 200
-        assert KEYLESS == [HEALTH, REGISTER, CLAIM, TROUBLESHOOT, SKILLS]
+        assert KEYLESS == [HEALTH, REGISTER, CLAIM, TROUBLESHOOT, SKILLS, BROWSE]
 
 
 FOREIGN: Final = (
@@ -391,7 +395,12 @@ async def test_an_agents_key_sees_its_own_data_only(tmp_path: Path) -> None:
         assert bought.json()["success"] is True
 
         async def seen(endpoint: Endpoint[WireModel], key: str) -> dict[str, Any]:
-            path = endpoint.path.format(market_id=market.market_id, address="0x" + "ab" * 20)
+            path = endpoint.path.format(
+                market_id=market.market_id,
+                address="0x" + "ab" * 20,
+                agent_id=stage.agent_id,
+                venue="sim",
+            )
             return (await ask(stage, "GET", path, bearer(key))).json()
 
         theirs = other["api_key"]

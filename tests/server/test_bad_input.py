@@ -21,6 +21,18 @@ from service_tui.terms import LeashMode, Venue
 from service_tui.units import Micros
 from service_tui.wire.base import OperatorModel, WireModel
 from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints.agent_wallets import (
+    AGENT_DW_PREPARE,
+    AGENT_DW_SUBMIT,
+    DW_PREPARE,
+    DW_SUBMIT,
+    REGISTER_AGENT_WALLET,
+    UPDATE_AGENT_CREDS,
+    UPGRADE_TO_DW,
+    WRAP_PREPARE,
+    WRAP_SUBMIT,
+)
+from service_tui.wire.endpoints.browse import BROWSE, CANDLES, FAST_MARKETS, OPPORTUNITIES
 from service_tui.wire.endpoints.desk import DESK_PATCH_ACCOUNT, DESK_PATCH_AGENT, SET_SPEED, TAPE
 from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_OUTCOMES,
@@ -33,6 +45,13 @@ from service_tui.wire.endpoints.fleet import (
     DESK_SET_LEASH,
     HELD_TRADES,
 )
+from service_tui.wire.endpoints.notify import (
+    SET_PRICE_ALERT,
+    SET_WEBHOOK,
+    TEST_WEBHOOKS,
+    TRIGGERED_ALERTS,
+)
+from service_tui.wire.endpoints.paid import FORECAST, PAID_BRIEFING
 from service_tui.wire.endpoints.public import (
     ALL,
     BATCH,
@@ -45,6 +64,7 @@ from service_tui.wire.endpoints.public import (
     EXPIRING,
     IMPORT_MARKET,
     IMPORT_TICKER,
+    IMPORT_TICKER_EVENT,
     IMPORTABLE,
     LEADERS,
     MARKET,
@@ -70,6 +90,7 @@ from service_tui.wire.endpoints.public import (
     SKILLS,
     TRADES,
     TROUBLESHOOT,
+    VENUE_LEADERS,
     VERSION_CHECK,
 )
 from service_tui.wire.endpoints.research import (
@@ -79,6 +100,7 @@ from service_tui.wire.endpoints.research import (
     POST_EXPERIMENT,
     RESEARCH_STATE,
 )
+from service_tui.wire.endpoints.trading import COPY_WALLETS, SOL_QUOTE, SOL_SUBMIT
 from service_tui.wire.endpoints.wallet import (
     ALLOWANCES,
     BROADCAST,
@@ -205,6 +227,32 @@ SETTINGS_FIELDS: Final[dict[str, Literals]] = {
     "trading_paused": FLAG,
     "skill_daily_budget": MONEY,
 }
+
+BAD_URL: Final = (
+    *TEXT,
+    '""',
+    '"x"',
+    '"http://hook.example"',
+    '"https://"',
+    '"https://a:b@hook.example/"',
+    '"https://hook.example/#x"',
+    '"ftp://hook.example"',
+    '"https://10.0.0.1/"',
+    '"https://[::ffff:10.0.0.1]/"',
+    '"https://hook.example:0/"',
+    '"https://hook.example:70000/"',
+    '"https://a b/"',
+    long(501),
+)
+DEPOSIT_WALLETS: Final = (
+    DW_PREPARE,
+    DW_SUBMIT,
+    AGENT_DW_PREPARE,
+    AGENT_DW_SUBMIT,
+    UPGRADE_TO_DW,
+    WRAP_PREPARE,
+    WRAP_SUBMIT,
+)
 
 BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     REGISTER: {
@@ -506,11 +554,80 @@ GOOD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, str]]] = {
     EXECUTABLE_PRICE: {"side": "yes", "action": "buy"},
     DELETE_MONITOR: {"side": "yes"},
     LINK_CHALLENGE: {"address": "0x" + "ab" * 20},
+    CANDLES: {"symbol": "nowhere"},
 }
 """Where a query without parameters is a fault."""
 
+BAD_BODIES |= {
+    SET_PRICE_ALERT: {
+        "market_id": (*TEXT, *NEVER_NULL, '""', '"a b"', '"../x"', long(129)),
+        "side": (*WORD, *NEVER_NULL),
+        "condition": (*WORD, *NEVER_NULL, '"touches"'),
+        "threshold": (*NUMBER, *NEVER_NULL, "0", "1", "1.01"),
+        "webhook_url": BAD_URL,
+    },
+    SET_WEBHOOK: {
+        "url": (*BAD_URL, *NEVER_NULL),
+        "events": ('"trade.executed"', "[]", "[1]", '["trade"]', "1", "{}", *NEVER_NULL),
+        "secret": (*TEXT, '""', '"short"', long(201), '"eight\\u0000le"'),
+    },
+    TEST_WEBHOOKS: {"webhook_id": (*TEXT, '""', '"a b"', '"../x"', long(129))},
+    SOL_QUOTE: {
+        "market_id": (*TEXT, *NEVER_NULL, '""', '"a b"', '"../x"', long(129)),
+        "side": (*WORD, *NEVER_NULL),
+        "wallet_address": (*TEXT, *NEVER_NULL, '""', '"0x12"', long(33), long(45)),
+        "amount": (*NUMBER, *NEVER_NULL),
+        "shares": (*NUMBER, *NEVER_NULL),
+        "action": (*WORD, *NEVER_NULL),
+    },
+    SOL_SUBMIT: {
+        "signed_transaction": (*TEXT, *NEVER_NULL, '""', long(2_001)),
+        "quote_id": (*TEXT, *NEVER_NULL, '""', '"a b"', '"../x"', long(129)),
+        "market_id": (*TEXT, *NEVER_NULL, '""', '"a b"', '"../x"', long(129)),
+        "side": (*WORD, *NEVER_NULL),
+        "action": (*WORD, *NEVER_NULL),
+        "reasoning": PROSE,
+        "source": LINE,
+        "skill_slug": SLUG,
+    },
+    COPY_WALLETS: {
+        "wallets": ('"0x12"', "[]", "[1]", '["0x12"]', "1", "{}", *NEVER_NULL),
+        "top_n": (*WHOLE, "0", "31"),
+        "max_usd_per_position": (*NUMBER, *NEVER_NULL, "0", "501"),
+        "dry_run": (*FLAG, *NEVER_NULL),
+        "buy_only": (*FLAG, *NEVER_NULL),
+        "detect_whale_exits": (*FLAG, *NEVER_NULL),
+        "max_trades": (*WHOLE, "0", "31"),
+        "venue": (*WORD, *NEVER_NULL),
+    },
+    IMPORT_TICKER_EVENT: {"event_ticker": (*TEXT, *NEVER_NULL, '""', long(201))},
+    REGISTER_AGENT_WALLET: {"agent_id": (*TEXT, '""', '"a b"', '"../x"', long(129))},
+    UPDATE_AGENT_CREDS: {"agent_id": (*TEXT, '""', '"a b"', '"../x"', long(129))},
+    FORECAST: {"market_id": (*TEXT, *NEVER_NULL, '""', '"a b"', '"../x"', long(129))},
+    PAID_BRIEFING: {"since": ("1", '"soon"', '"2026"', "[]", "{}", "true", '""')},
+} | {
+    endpoint: {"combo": (*FLAG, *NEVER_NULL), "signature": (*TEXT, long(2_001))}
+    for endpoint in DEPOSIT_WALLETS
+}
+
 GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     REGISTER: {"name": "another"},
+    SET_PRICE_ALERT: {
+        "market_id": "", "side": "yes", "condition": "above", "threshold": 0.999,
+    },
+    SET_WEBHOOK: {"url": "https://hook.example/x", "events": ["trade.executed"]},
+    TEST_WEBHOOKS: {},
+    SOL_QUOTE: {"market_id": "", "side": "yes", "wallet_address": "1" * 32, "amount": 5},
+    SOL_SUBMIT: {
+        "signed_transaction": "AA==", "quote_id": "q", "market_id": "", "side": "yes",
+    },
+    COPY_WALLETS: {"wallets": ["0x" + "ab" * 20], "dry_run": True},
+    IMPORT_TICKER_EVENT: {"event_ticker": "CRYPTO-1-1"},
+    REGISTER_AGENT_WALLET: {},
+    UPDATE_AGENT_CREDS: {},
+    FORECAST: {"market_id": ""},
+    PAID_BRIEFING: {},
+    **{endpoint: {} for endpoint in DEPOSIT_WALLETS},
     PATCH_AGENT: {"name": "renamed"},
     POST_SETTINGS: {"sdk_daily_limit": 70},
     PATCH_SETTINGS: {"max_position_usd": 900},
@@ -663,6 +780,36 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     REDEMPTIONS: {"limit": (*COUNTS, "0", "201")},
     TAPE: {"span_s": (*COUNTS, "10000001"), "points": (*COUNTS, "0", "1", "501")},
 }
+BAD_QUERIES |= {
+    OPPORTUNITIES: {
+        "venue": (*WORDS, "moon"),
+        "limit": (*COUNTS, "0", "51"),
+        "min_divergence": ("-1", "NaN", "Infinity", "ten", "", "1.1"),
+    },
+    FAST_MARKETS: {
+        "asset": ("", "a" * 201),
+        "window": (*WORDS, "2h"),
+        "venue": (*WORDS, "moon"),
+        "limit": (*COUNTS, "0", "201"),
+        "sort": (*WORDS, "price"),
+        "market_status": (*WORDS, "gone"),
+    },
+    BROWSE: {
+        "q": ("", "x", "a" * 201),
+        "limit": (*COUNTS, "0", "201"),
+        "status": (*WORDS, "open"),
+        "tags": ("a" * 401,),
+        "min_volume": ("-1", "NaN", "Infinity", "ten", "", "1e999"),
+    },
+    CANDLES: {
+        "symbol": ("", "a b", "../x", "a" * 129),
+        "interval": (*WORDS, "2m"),
+        "start": (*COUNTS, "1" * 17),
+        "end": (*COUNTS, "1" * 17),
+    },
+    VENUE_LEADERS: {"trader_type": (*WORDS, "robot"), "limit": (*COUNTS, "0", "51")},
+    TRIGGERED_ALERTS: {"hours": (*COUNTS, "0", "169")},
+}
 BAD_QUERIES[DESK_AGENT_TRADES] = BAD_QUERIES[TRADES]
 BAD_QUERIES[DESK_AGENT_POSITIONS] = BAD_QUERIES[POSITIONS]
 BAD_QUERIES[DESK_AGENT_OUTCOMES] = BAD_QUERIES[OUTCOMES]
@@ -725,6 +872,9 @@ async def send(
                 side="yes",
                 address="0x" + "ab" * 20,
                 held_id="h1",
+                alert_id="pa1",
+                webhook_id="wh1",
+                venue="sim",
             ),
             headers={"Content-Type": "application/json", **key_for(stage, endpoint)},
             content=content,
@@ -835,16 +985,35 @@ async def test_a_bad_body_is_refused_and_changes_nothing(
         assert dumps(fields_of(stage.world)) == before
         # The same body without the bad field passes: it was the field that was refused.
         response = await send(stage, endpoint, content=json.dumps(good).encode())
-        assert response.status_code == (403 if endpoint is DERIVE_CREDENTIALS else 200)
+        assert response.status_code == REFUSED_ALL_THE_SAME.get(endpoint, 200)
         assert (dumps(fields_of(stage.world)) != before) is (endpoint not in WITHOUT_TRACE)
 
 
+REFUSED_ALL_THE_SAME: Final[dict[Endpoint[WireModel], int]] = {
+    DERIVE_CREDENTIALS: 403,
+    # The agent has another wallet, or none; there is no such quote, and no such event.
+    SOL_QUOTE: 403,
+    SOL_SUBMIT: 404,
+    IMPORT_TICKER_EVENT: 404,
+    # Below Elite.
+    REGISTER_AGENT_WALLET: 403,
+    UPDATE_AGENT_CREDS: 403,
+    # Nobody paid.
+    FORECAST: 402,
+    PAID_BRIEFING: 402,
+    **dict.fromkeys(DEPOSIT_WALLETS, 409),
+}
+"""What a good body is answered with, where that is not 200."""
+
 WITHOUT_TRACE: Final = {
+    *REFUSED_ALL_THE_SAME,
+    # There is no webhook to test, and a rehearsal buys nothing.
+    TEST_WEBHOOKS,
+    COPY_WALLETS,
     TROUBLESHOOT,
     CHAIN_RPC,
     # What is good in form is no true signature, and nothing is there to be redeemed.
     LINK_WALLET,
-    DERIVE_CREDENTIALS,
     BROADCAST,
     REDEEM,
     DESK_REDEEM,
@@ -877,8 +1046,8 @@ async def test_a_bad_parameter_is_refused_and_changes_nothing(tmp_path: Path) ->
             await send(stage, endpoint, query=GOOD_QUERIES.get(endpoint))
             for endpoint in BAD_QUERIES
         ]
-        # Nothing was breached: there is no alert to acknowledge.
-        wanted = [404 if one is END_RISK_ALERT else 200 for one in BAD_QUERIES]
+        # Nothing was breached: there is no alert to acknowledge; and no market has the name.
+        wanted = [404 if one in {END_RISK_ALERT, CANDLES} else 200 for one in BAD_QUERIES]
         assert [one.status_code for one in good] == wanted
 
 

@@ -21,6 +21,20 @@ from service_tui.server.http.loopback import listen
 from service_tui.terms import Plan, Venue
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints.agent_wallets import (
+    AGENT_DW_PREPARE,
+    AGENT_DW_SUBMIT,
+    AGENT_WALLET_PNL,
+    AGENT_WALLETS,
+    DW_PREPARE,
+    DW_SUBMIT,
+    REGISTER_AGENT_WALLET,
+    UPDATE_AGENT_CREDS,
+    UPGRADE_TO_DW,
+    WRAP_PREPARE,
+    WRAP_SUBMIT,
+)
+from service_tui.wire.endpoints.browse import BROWSE, CANDLES, FAST_MARKETS, OPPORTUNITIES
 from service_tui.wire.endpoints.desk import (
     DESK_ACCOUNT,
     DESK_AGENTS,
@@ -51,6 +65,17 @@ from service_tui.wire.endpoints.fleet import (
     DESK_SET_LEASH,
     HELD_TRADES,
 )
+from service_tui.wire.endpoints.notify import (
+    DELETE_PRICE_ALERT,
+    DELETE_WEBHOOK,
+    PRICE_ALERTS,
+    SET_PRICE_ALERT,
+    SET_WEBHOOK,
+    TEST_WEBHOOKS,
+    TRIGGERED_ALERTS,
+    WEBHOOKS,
+)
+from service_tui.wire.endpoints.paid import FORECAST, PAID_BRIEFING
 from service_tui.wire.endpoints.public import (
     AGENT,
     ALL,
@@ -67,9 +92,11 @@ from service_tui.wire.endpoints.public import (
     END_RISK_ALERT,
     EXECUTABLE_PRICE,
     EXPIRING,
+    FLEET_SUMMARY,
     HEALTH,
     IMPORT_MARKET,
     IMPORT_TICKER,
+    IMPORT_TICKER_EVENT,
     IMPORTABLE,
     LEADERS,
     MARKET,
@@ -101,6 +128,7 @@ from service_tui.wire.endpoints.public import (
     TRADES,
     TROUBLESHOOT,
     USER_SETTINGS,
+    VENUE_LEADERS,
     VERSION_CHECK,
 )
 from service_tui.wire.endpoints.research import (
@@ -110,6 +138,7 @@ from service_tui.wire.endpoints.research import (
     POST_EXPERIMENT,
     RESEARCH_STATE,
 )
+from service_tui.wire.endpoints.trading import COPY_WALLETS, SOL_QUOTE, SOL_SUBMIT
 from service_tui.wire.endpoints.wallet import (
     ALLOWANCES,
     BROADCAST,
@@ -227,6 +256,15 @@ def address(endpoint: Endpoint[WireModel]) -> Ask:
     return lambda scene: {"json": {field: scene.heard["importable"].json["markets"][0]["url"]}}
 
 
+DEPOSIT_WALLETS: Final = (
+    DW_PREPARE,
+    DW_SUBMIT,
+    AGENT_DW_PREPARE,
+    AGENT_DW_SUBMIT,
+    UPGRADE_TO_DW,
+    WRAP_PREPARE,
+    WRAP_SUBMIT,
+)
 WALLET_ADDRESS: Final = "0x" + "ab" * 20
 SECRETS: Final = {"api_key": "k", "api_secret": "s", "api_passphrase": "p"}
 HEADERS: Final = {
@@ -497,6 +535,78 @@ SCRIPT: Final = (
     Call("an agent's results", DESK_AGENT_RESULTS, of_first),
     Call("account", DESK_ACCOUNT),
     Call("another plan", DESK_PATCH_ACCOUNT, body(plan="elite")),
+    Call("opportunities", OPPORTUNITIES, query(min_divergence=0, limit=50)),
+    Call("fast markets", FAST_MARKETS, query(window="1h")),
+    Call("fast markets to come", FAST_MARKETS, query(market_status="upcoming", sort="volume")),
+    Call("browse", BROWSE, query(status="trending", limit=5)),
+    Call("candles", CANDLES, query(symbol=lambda s: s.market_id, interval="1h")),
+    Call("no candles", CANDLES, query(symbol="nowhere"), 404),
+    Call("leaders of a venue", VENUE_LEADERS, lambda _: {"path": {"venue": "polymarket"}}),
+    Call("no venue", VENUE_LEADERS, lambda _: {"path": {"venue": "moon"}}, 404),
+    Call("fleet", FLEET_SUMMARY),
+    Call("no event", IMPORT_TICKER_EVENT, body(event_ticker="WEATHER-1-1"), 404),
+    Call(
+        "quote of an unknown wallet",
+        SOL_QUOTE,
+        lambda s: {
+            "json": {
+                "market_id": s.market_id,
+                "side": "yes",
+                "wallet_address": "1" * 32,
+                "amount": 5,
+            }
+        },
+        403,
+    ),
+    Call(
+        "no quote to submit",
+        SOL_SUBMIT,
+        lambda s: {
+            "json": {
+                "signed_transaction": "AA==",
+                "quote_id": "q",
+                "market_id": s.market_id,
+                "side": "yes",
+            }
+        },
+        404,
+    ),
+    Call("copy", COPY_WALLETS, body(wallets=[f"0x{'ab' * 20}"], dry_run=True)),
+    Call(
+        "price alert",
+        SET_PRICE_ALERT,
+        lambda s: {
+            "json": {
+                "market_id": s.market_id,
+                "side": "yes",
+                "condition": "crosses_above",
+                "threshold": 0.99,
+                "webhook_url": "https://hook.example/alert",
+            }
+        },
+    ),
+    Call("price alerts", PRICE_ALERTS),
+    Call("triggered alerts", TRIGGERED_ALERTS, query(hours=2)),
+    Call("no more alert", DELETE_PRICE_ALERT, lambda _: {"path": {"alert_id": "pa1"}}),
+    Call("no price alert", DELETE_PRICE_ALERT, lambda _: {"path": {"alert_id": "pa1"}}, 404),
+    Call(
+        "webhook",
+        SET_WEBHOOK,
+        body(url="https://hook.example/", events=["trade.executed"], secret="a secret"),  # noqa: S106
+    ),
+    Call("webhooks", WEBHOOKS),
+    Call("no more webhook", DELETE_WEBHOOK, lambda _: {"path": {"webhook_id": "wh1"}}),
+    Call("test no webhook", TEST_WEBHOOKS, body()),
+    Call("wallets below elite", AGENT_WALLETS, status=403),
+    Call("pnl below elite", AGENT_WALLET_PNL, of_first, 403),
+    Call("register below elite", REGISTER_AGENT_WALLET, body(), 403),
+    Call("update below elite", UPDATE_AGENT_CREDS, body(), 403),
+    *(
+        Call(f"no deposit wallet {number}", one, lambda s: of_first(s) | {"json": {}}, 409)
+        for number, one in enumerate(DEPOSIT_WALLETS)
+    ),
+    Call("forecast unpaid", FORECAST, lambda s: {"json": {"market_id": s.market_id}}, 402),
+    Call("briefing unpaid", PAID_BRIEFING, body(), 402),
     Call("wallet", WALLET),
     Call("challenge", LINK_CHALLENGE, query(address=WALLET_ADDRESS)),
     Call("credentials there", CHECK_CREDENTIALS),
@@ -643,6 +753,7 @@ def test_an_answer_is_an_object_of_its_endpoints_shape(heard: dict[str, Heard], 
 
 DRAWN: Final = frozenset({
     *("agent_id", "api_key", "claim_code", "claim_url", "code", "id", "key_prefix"),
+    *("trader_id", "webhook_secret"),
     *("address", "message", "nonce", "wallet_address"),
 })
 """Fields that are drawn by chance, so that two services never say the same in them."""

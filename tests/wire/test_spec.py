@@ -337,6 +337,42 @@ ENDPOINTS: Final = (
     Row("ours", "GET", "/api/sdk/redemptions"),
     # Ours: how an agent learns what its operator decided.
     Row("ours", "GET", "/api/sdk/trades/held"),
+    # Wire 2.1, 2.2 and 2.6: other ways to look for markets.
+    Row("wire 2.2, extra", "GET", "/api/sdk/markets/opportunities"),
+    Row("wire 2.2, extra", "GET", "/api/sdk/fast-markets"),
+    Row("wire 2.1, extra", "GET", "/api/markets", auth="none"),
+    Row("wire 2.6, extra", "GET", "/api/replay-data/candles"),
+    Row("wire 2.1, extra", "GET", "/api/leaderboard/{venue}"),
+    Row("wire 2.1, extra", "GET", "/api/sdk/fleet/summary"),
+    Row("wire 2.2, extra", "POST", "/api/sdk/markets/import/kalshi/event"),
+    Row("wire 2.3, extra", "POST", "/api/sdk/trade/kalshi/quote"),
+    Row("wire 2.3, extra", "POST", "/api/sdk/trade/kalshi/submit"),
+    Row("wire 2.3, extra", "POST", "/api/sdk/copytrading/execute"),
+    Row("wire 2.4, extra", "POST", "/api/sdk/alerts"),
+    Row("wire 2.4, extra", "GET", "/api/sdk/alerts"),
+    Row("wire 2.4, extra", "GET", "/api/sdk/alerts/triggered"),
+    Row("wire 2.4, extra", "DELETE", "/api/sdk/alerts/{alert_id}"),
+    Row("wire 2.4, extra", "POST", "/api/sdk/webhooks"),
+    Row("wire 2.4, extra", "GET", "/api/sdk/webhooks"),
+    Row("wire 2.4, extra", "POST", "/api/sdk/webhooks/test"),
+    Row("wire 2.4, extra", "DELETE", "/api/sdk/webhooks/{webhook_id}"),
+    Row("wire 2.5, extra", "GET", "/api/sdk/agent-wallets", plan=Plan.ELITE),
+    Row("wire 2.5, extra", "POST", "/api/sdk/agent-wallet/register", plan=Plan.ELITE),
+    Row("wire 2.5, extra", "POST", "/api/sdk/agent-wallet/update-creds", plan=Plan.ELITE),
+    Row("wire 2.5, extra", "GET", "/api/sdk/agent-wallet/{agent_id}/pnl", plan=Plan.ELITE),
+    Row("wire 2.5, extra", "POST", "/api/user/wallet/external/dw-approvals/prepare"),
+    Row("wire 2.5, extra", "POST", "/api/user/wallet/external/dw-approvals/submit"),
+    Row(
+        "wire 2.5, extra", "POST", "/api/user/agent/{agent_id}/wallet/external/dw-approvals/prepare"
+    ),
+    Row(
+        "wire 2.5, extra", "POST", "/api/user/agent/{agent_id}/wallet/external/dw-approvals/submit"
+    ),
+    Row("wire 2.5, extra", "POST", "/api/user/wallet/external-upgrade-to-deposit-wallet"),
+    Row("wire 2.5, extra", "POST", "/api/user/wallet/wrap-on-dw/external/prepare"),
+    Row("wire 2.5, extra", "POST", "/api/user/wallet/wrap-on-dw/external/submit"),
+    Row("wire 7", "POST", "/x402/forecast"),
+    Row("wire 7", "POST", "/x402/briefing"),
 )
 OWN: Final = {(one.method, one.path) for one in ALL if one.path.startswith(DESK)}
 """Ours: they stand apart under a path of their own, for the operator only."""
@@ -363,7 +399,17 @@ def test_every_endpoint_has_its_row_in_the_documents() -> None:
 
 def test_all_paths_of_the_spec_are_under_one_root_without_a_version() -> None:
     # Wire 2.5: the chain and its approvals stand outside, as on the public service.
-    roots = (f"{SDK}/", f"{endpoints.LEADERBOARD}/", "/api/rpc/", "/api/polymarket/")
+    roots = (
+        f"{SDK}/",
+        f"{endpoints.LEADERBOARD}/",
+        "/api/rpc/",
+        "/api/polymarket/",
+        # Wire 2.1, 2.5, 2.6 and 7.
+        "/api/markets",
+        "/api/user/",
+        "/api/replay-data/",
+        "/x402/",
+    )
     assert all(row.path.startswith(roots) for row in ENDPOINTS)
     assert all(row.path.startswith(roots[0]) for row in ENDPOINTS if row.section == "spec")
     assert not any("/v1" in one.path or "/v2" in one.path for one in ALL)

@@ -239,6 +239,7 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         signal_ttl_s=given.signal_ttl,
         wallet_key=environment.wallet_key,
         exchange=_exchange(environment.exchange),
+        loopback_webhooks=given.loopback_webhooks,
     )
 
 

@@ -32,6 +32,7 @@ COMMON: Final = (
     "speed",
     "plan",
     "signal_ttl",
+    "loopback_webhooks",
     "read_only",
     "log_level",
 )

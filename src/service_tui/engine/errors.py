@@ -2,12 +2,14 @@
 
     Refusal
     ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound,
-    │                  MonitorNotFound, AlertNotFound, SignalNotFound, HeldNotFound
+    │                  MonitorNotFound, AlertNotFound, SignalNotFound, HeldNotFound,
+    │                  PriceAlertNotFound, WebhookNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, TradingHalted, AgentBroke, AgentSuspended,
     │                  VenueNotServed, RealTradingOff, LeashObserves, NeedsApproval,
     │                  CannotWait
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
-    │                  TooManyOrders, LeashBudget, TooManyHeld
+    │                  TooManyOrders, LeashBudget, TooManyHeld, TooManyPriceAlerts,
+    │                  TooManyWebhooks
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
     │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit, SlippageBeyond,
     │                  InvalidTick, NoLiquidity, NotFilledWhole, OwnOrderInTheWay,
@@ -62,6 +64,20 @@ class AgentNotFound(NotFound):
     fix = "take the id from the list of agents, or the claim link from GET /api/sdk/context"
 
 
+class PriceAlertNotFound(NotFound):
+    """No price alert of this agent that waits has this id."""
+
+    code = "PRICE_ALERT_NOT_FOUND"
+    fix = "take the id from GET /api/sdk/alerts"
+
+
+class WebhookNotFound(NotFound):
+    """No webhook of this agent has this id."""
+
+    code = "WEBHOOK_NOT_FOUND"
+    fix = "take the id from GET /api/sdk/webhooks"
+
+
 class NotAllowed(Refusal):
     """The agent may not do this now."""
 
@@ -114,6 +130,20 @@ class LimitReached(Refusal):
     """A safety rail."""
 
     code = "LIMIT_REACHED"
+
+
+class TooManyPriceAlerts(LimitReached):
+    """The agent has as many price alerts as it may."""
+
+    code = "TOO_MANY_PRICE_ALERTS"
+    fix = "delete one first: DELETE /api/sdk/alerts/{id}"
+
+
+class TooManyWebhooks(LimitReached):
+    """The agent has as many webhooks as it may."""
+
+    code = "TOO_MANY_WEBHOOKS"
+    fix = "delete one first: DELETE /api/sdk/webhooks/{id}"
 
 
 class DayTrades(LimitReached):

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.chain_events import CHAIN_KINDS, ChainEvent
 from service_tui.engine.listing import Listing
+from service_tui.engine.notify_events import NOTIFY_KINDS, NotifyEvent
 from service_tui.terms import (
     Action,
     AlertStatus,
@@ -523,6 +524,7 @@ Event = (
     | ChainEvent
     | ExperimentLogged
     | FleetEvent
+    | NotifyEvent
 )
 """Everything that can happen."""
 
@@ -557,6 +559,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "leash": LeashSet,
     "held": TradeHeld,
     "held_end": HeldEnded,
+    **NOTIFY_KINDS,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

@@ -1,10 +1,22 @@
 """A market as the tape lists it: what is asked, when it ends, how it will end."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from service_tui.terms import Category, Venue
+from service_tui.terms import Category, MarketWindow, Venue
 from service_tui.units import Micros, Probability, Timestamp
+
+_WINDOWS: Final = (
+    (300.0, MarketWindow.FIVE_MINUTES),
+    (900.0, MarketWindow.QUARTER),
+    (3_600.0, MarketWindow.HOUR),
+    (14_400.0, MarketWindow.FOUR_HOURS),
+    (86_400.0, MarketWindow.DAY),
+)
+"""Lengths of fast markets in seconds, shortest first."""
+
+_LEAD: Final = 1.5
+"""A market may open before its window begins, by up to `slots.LEAD_MAX` of its length."""
 
 
 class NewsReport(NamedTuple):
@@ -42,3 +54,8 @@ class Listing:
     news: tuple[NewsReport, ...]
     home: Venue = Venue.SIM
     subject: str = ""
+
+    def window(self) -> MarketWindow | None:
+        """The window of a fast market, None for one that lasts longer than a day."""
+        life_s = self.resolves_at - self.opens_at
+        return next((name for length_s, name in _WINDOWS if life_s <= length_s * _LEAD), None)

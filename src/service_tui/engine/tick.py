@@ -216,6 +216,7 @@ def _move(world: World, times: Times, *, crossed: bool) -> list[Event]:
     events += world.did([Ticked(at, world_at, tuple(trades), crossed, settled)])
     events += match_due(world.venues, times)
     events += redeem_due(world, at)
+    events += world.did(world.price_alerts.due(world.markets, at))
     return events + watch(world, times)
 
 

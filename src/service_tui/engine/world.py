@@ -39,6 +39,14 @@ from service_tui.engine.events import (
     VenueEvent,
 )
 from service_tui.engine.limits import DAY_S, day_of
+from service_tui.engine.notify.price_alerts import PriceAlertBook
+from service_tui.engine.notify.webhooks import Webhooks
+from service_tui.engine.notify_events import (
+    NotifyEvent,
+    WebhookDeleted,
+    WebhookSet,
+    WebhookTried,
+)
 from service_tui.engine.reactor.reactor import Reactor
 from service_tui.engine.reactor.settling import apply_settled
 from service_tui.engine.reactor.wallet_trades import WalletContext
@@ -69,7 +77,9 @@ CLOSED_KEPT: Final = 1_000
 """Closed positions of an agent in each snapshot; older ones are in the history and the sums."""
 
 
-Noted = ClientSeen | TradeFailed | ReactorEvent | ChainEvent | ExperimentLogged | LeashSet
+Noted = (
+    ClientSeen | TradeFailed | ReactorEvent | ChainEvent | ExperimentLogged | LeashSet | NotifyEvent
+)
 """What happens to an agent, or what it does, without a trade."""
 
 
@@ -101,6 +111,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.chain = Chain(self.ledger)
         self.research = Research()
         self.holding = PendingTrades(self.agents)
+        self.price_alerts = PriceAlertBook()
+        self.webhooks = Webhooks()
         self.around = WalletContext(seed, self.tape, self.markets, self.venues, self.reactor)
         self.speed = 1
         self.at = at
@@ -206,7 +218,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.apply(event)
         return list(events)
 
-    def apply(self, event: Event) -> None:  # noqa: C901, PLR0912, PLR0915  (a line a kind)
+    def apply(self, event: Event) -> None:  # noqa: C901, PLR0911, PLR0912, PLR0915  (a line a kind)
         """Change the world by something that happened. Never refuses, asks nobody."""
         if isinstance(event, VenueEvent):
             # Play USDC is no part of the day's equity: nothing to note before it moves.
@@ -223,6 +235,12 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             return
         if isinstance(event, FleetEvent):
             self.holding.apply(event)
+            return
+        if isinstance(event, WebhookSet | WebhookDeleted | WebhookTried):
+            self.webhooks.apply(event)
+            return
+        if isinstance(event, NotifyEvent):
+            self.price_alerts.apply(event)
             return
         if event.at >= self._midnight:
             self._mark_day(event.at)
@@ -344,6 +362,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def _apply_resolution(self, event: MarketResolved) -> None:
         self.risk.take_outcome(event.market_id, event.at)
+        self.price_alerts.end_market(event.market_id)
         market = self.markets[event.market_id]
         listing = market.listing
         for paid in event.payouts:

@@ -36,7 +36,7 @@ from service_tui.server.http.access import (
 from service_tui.server.http.direct import Answering, DirectRequest, Front, JsonText
 from service_tui.server.http.idempotency import Promise
 from service_tui.server.http.names import VENUES, Speech, speech_of
-from service_tui.server.http.paid_calls import admitted
+from service_tui.server.http.paid_calls import admitted, charged
 from service_tui.server.http.refusals import (
     Denied,
     denied,
@@ -138,6 +138,7 @@ def create_app(service: Service, access: Access) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with asyncio.TaskGroup() as tasks:
             running = [tasks.create_task(work(service)) for work in (_tick, _beat, _digest)]
+            running.append(tasks.create_task(service.courier.run()))
             yield
             service.keeper.events.close()
             for task in running:
@@ -241,6 +242,8 @@ def _answering(
 ) -> Answering:
     """The whole way of one call: access, rates, decoding, handler, encoding."""
     may_rehearse = endpoint.asks is not None and "dry_run" in endpoint.asks.model_fields
+    # A body that cannot be read is refused before it is counted, or paid for.
+    reads_first = may_rehearse or bool(endpoint.price)
 
     async def answer(call: DirectRequest) -> Response:
         speech = speech_of(call.headers.get("user-agent", ""))
@@ -249,11 +252,11 @@ def _answering(
             agent = _agent_of(service, access, endpoint, call.headers)
             caller = Caller(agent, call.path, _is_inside(call))
             paid: dict[str, str] = {}
-            if not may_rehearse:
+            if not reads_first:
                 paid = await admitted(service, access, (endpoint, caller), call.headers)
             body = await _body_of(call, endpoint, speech)
             rehearses: bool = getattr(body, "is_quote", False)
-            if may_rehearse and not rehearses:
+            if reads_first and not rehearses:
                 paid = await admitted(service, access, (endpoint, caller), call.headers)
             pairs = _pairs_of(call)
             asked = RequestContext(
@@ -280,6 +283,7 @@ def _answering(
             # Whether the service answers is told while its disk does not.
             only_reads = rehearses or (endpoint.method in _READING and endpoint is not HEALTH)
             reply = await (_read(asked, handler) if only_reads else handler(asked))
+            asked.headers.update(await charged(service, (endpoint, caller), call.headers))
             return _said(speech, reply.model_dump_json(by_alias=True), asked.headers)
         except Refusal as refusal:
             return _refused(speech, from_refusal(refusal))

@@ -13,6 +13,8 @@ from service_tui.server.filling_in import filled_in
 from service_tui.server.http.access import EMBEDDED_HOST, new_key
 from service_tui.server.http.idempotency import recall
 from service_tui.server.http.service import Service
+from service_tui.server.webhooks.courier import Courier, MemorySecrets, SecretStore
+from service_tui.server.webhooks.post import Post
 from service_tui.server.world_store import WorldStore, begin, restore
 from service_tui.signing.book import ExchangeVersion
 from service_tui.skills.package import BUNDLED
@@ -34,7 +36,9 @@ class SimSettings:
     `plan` is that of new agents in this run; None takes the one that was chosen last, else Pro.
     Without `limits` nobody waits for rates, daily counts or cooldowns; amounts keep their bounds.
     `signal_ttl_s` is the life of a reactor signal, above 0 and at most SIGNAL_TTL_MAX_S. `exchange`
-    is the generation of the EVM venue that is simulated.
+    is the generation of the EVM venue that is simulated. `loopback_webhooks` lets the webhooks of
+    every agent reach this machine; those of the operator's own agent always may. `webhook_post`
+    sends them, by HTTP where it is None.
     """
 
     seed: int
@@ -45,6 +49,9 @@ class SimSettings:
     limits: bool = True
     signal_ttl_s: float = SIGNAL_TTL_S
     exchange: ExchangeVersion = ExchangeVersion.V1
+    webhook_secrets: SecretStore = field(default_factory=MemorySecrets, repr=False)
+    loopback_webhooks: bool = False
+    webhook_post: Post | None = None
 
 
 def new_id() -> str:
@@ -78,7 +85,20 @@ async def service_of(
     if settings.speed is not None:
         await keeper.commit(change_speed(keeper.world, settings.speed, now))
     await keeper.advance(now)
-    return Service(
+    service: Service
+
+    def allows_loopback(agent_id: str) -> bool:
+        return settings.loopback_webhooks or agent_id == service.operator_agent
+
+    courier = Courier(
+        keeper,
+        clock,
+        secrets=settings.webhook_secrets,
+        post=settings.webhook_post,
+        allows_loopback=allows_loopback,
+    )
+    keeper.events.followers.append(courier.take)
+    service = Service(
         keeper=keeper,
         clock=clock,
         new_key=new_key,
@@ -90,4 +110,6 @@ async def service_of(
         signal_ttl_s=settings.signal_ttl_s,
         exchange=settings.exchange,
         skill_folders=(database.path.parent / SKILLS, BUNDLED),
+        courier=courier,
     )
+    return service

@@ -21,7 +21,9 @@ class Endpoint(Generic[Answer_co]):
     are none. `keyless` needs no key; `operator` wants the operator key of the embedded service.
     `key_helps` marks a keyless one that knows more of a caller with a key. The answer of one that
     `streams` is not one body but many, as server-sent events, and never ends by itself.
-    `once` moves money: repeated under the same Idempotency-Key, it is carried out once.
+    `once` moves money: repeated under the same Idempotency-Key, it is carried out once. `price` is
+    what each call costs, micros of USDC; 0 is free. `refuses` is the status of one that is only
+    here to say in a plain sentence that this service has no such thing; 0 for every other.
     """
 
     method: str
@@ -36,6 +38,8 @@ class Endpoint(Generic[Answer_co]):
     streams: bool = False
     summary: str = ""
     once: bool = False
+    price: int = 0
+    refuses: int = 0
 
     @property
     def reads(self) -> bool:

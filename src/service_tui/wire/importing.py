@@ -106,6 +106,12 @@ class ImportTickerRequest(WireModel):
     kalshi_url: Address
 
 
+class ImportEventRequest(WireModel):
+    """An event of the Solana venue, by its ticker; it counts as one import."""
+
+    event_ticker: Annotated[str, StringConstraints(min_length=1, max_length=LINE_MAX)]
+
+
 class OutcomeBody(WireModel):
     """One outcome of an imported event."""
 

@@ -1,11 +1,11 @@
 """The agents of this service by P&L. Source: wire reference, 2.1 and 3.11."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from service_tui.terms import AgentStatus
-from service_tui.wire.base import Count, Line, Money, Price, WireModel
+from service_tui.wire.base import AnyVenue, Count, Line, Money, Price, WireModel
 
 LEADERS_MAX: Final = 50
 Limit = Annotated[int, Field(ge=1, le=LEADERS_MAX)]
@@ -60,3 +60,53 @@ class SdkAgentsBody(WireModel):
 
     sdk_agents: tuple[LeaderBody, ...]
     total: Count
+
+
+class VenueLeadersQuery(WireModel):
+    """Which traders, and how many."""
+
+    trader_type: Literal["human", "agent", "all"] = "all"
+    limit: Limit = 20
+
+
+class VenueLeaderBody(TraderBody):
+    """A trader of one venue."""
+
+    # ours: everything below; the reference requires the first two fields alone.
+    name: Line = ""
+    trader_type: Literal["human", "agent"] = "agent"
+    trades_count: Count = 0
+    win_count: Count = 0
+    loss_count: Count = 0
+    win_rate: Price | None = None
+
+
+class VenueLeadersBody(WireModel):
+    """The traders of one venue, best first; money in the venue's currency."""
+
+    venue: AnyVenue
+    currency: Line
+    traders: tuple[VenueLeaderBody, ...] = ()
+    total: Count = 0
+
+
+class FleetTotals(WireModel):
+    """Sums over all agents of the account, of sim alone: two currencies make no sum."""
+
+    agents: Count = 0
+    balance: Money = 0.0
+    pnl: Money = 0.0
+    trades_count: Count = 0
+
+
+class FleetSummaryBody(WireModel):
+    """The account's agents. ours: the shape; the reference publishes none.
+
+    Of the others an agent sees what the leaderboard shows, and never a balance.
+    """
+
+    agent: LeaderBody
+    agents: tuple[LeaderBody, ...] = ()
+    totals: FleetTotals
+    plan: Line
+    agents_max: Count

@@ -86,6 +86,9 @@ AnyStatus = Annotated[
 ]
 """A trade's state; the list of the words is not closed. Source: spec, "Trade status"."""
 
+SkillSlug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$")]
+"""The skill that made an order."""
+
 _SIZES: JsonDict = {
     "oneOf": [
         {
@@ -129,7 +132,7 @@ class TradeRequest(WireModel):
     execute: bool | None = None
     reasoning: SentProse | None = None
     source: SentLine | None = None
-    skill_slug: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$")] | None = None
+    skill_slug: SkillSlug | None = None
     signal_data: SignalData | None = None
     # An external wallet's own signature under a real order. Source: wire reference, 3.3 and 6.2.
     signed_order: SignedOrderBody | None = None

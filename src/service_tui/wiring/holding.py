@@ -32,6 +32,7 @@ from service_tui.wiring.options import Options
 from service_tui.wiring.own_agent import keeper_of_own_key, keys_of_own_agent
 from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.topics import load_topics
+from service_tui.wiring.webhook_secrets import SecretFile
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +72,8 @@ async def open_embedded(
         limits=options.limits,
         signal_ttl_s=SIGNAL_TTL_S if options.signal_ttl_s is None else options.signal_ttl_s,
         exchange=ExchangeVersion(options.exchange),
+        webhook_secrets=SecretFile(options.data_dir),
+        loopback_webhooks=options.loopback_webhooks,
     )
     async with open_sim(database, clock, settings) as sim:
         keys = await keys_of_own_agent(sim, database, keys, clock)

@@ -15,7 +15,8 @@ class Options:
     life of its reactor signals, None the usual minute. `exits` False leaves the exits of alerts to
     the next desk. `wallet_key` is what the environment held of
     the wallet, which the signer checks. `exchange` is the generation of the EVM venue for which
-    orders are signed, and which the embedded service simulates.
+    orders are signed, and which the embedded service simulates. `loopback_webhooks` lets
+    the webhooks of every agent reach this machine.
     """
 
     data_dir: Path
@@ -35,3 +36,4 @@ class Options:
     exits: bool = True
     wallet_key: str | None = field(default=None, repr=False)
     exchange: str = "v1"
+    loopback_webhooks: bool = False

@@ -4,7 +4,7 @@ import itertools
 import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kit.engine.topics import TOPICS
@@ -20,6 +20,8 @@ from service_tui.engine.agents.agents import Agent
 from service_tui.engine.amm.market import Market
 from service_tui.engine.world import World
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
+from service_tui.server.webhooks.courier import MemorySecrets, SecretStore
+from service_tui.server.webhooks.post import Post
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
@@ -79,8 +81,16 @@ def client_of(sim: Sim, clock: ManualClock, api: str | None) -> Client:
     return Client(sim.transport, BASE_URL, keys, clock=clock, rng=random.Random(1))
 
 
+@dataclass
+class WebhookParts:
+    """How a stage's service reaches webhooks, and where it keeps their secrets."""
+
+    post: Post | None = None
+    secrets: SecretStore = field(default_factory=MemorySecrets)
+
+
 @asynccontextmanager
-async def open_stage(
+async def open_stage(  # noqa: PLR0913  (each has its default)
     path: Path,
     clock: ManualClock | None = None,
     *,
@@ -88,9 +98,19 @@ async def open_stage(
     agent_id: str = "",
     plan: Plan = Plan.PRO,
     speed: int | None = None,
+    webhooks: WebhookParts | None = None,
 ) -> AsyncGenerator[Stage]:
     clock = clock or ManualClock()
-    settings = SimSettings(seed=SEED, topics=TOPICS, plan=plan, speed=speed, operator_key=OPERATOR)
+    webhooks = webhooks or WebhookParts()
+    settings = SimSettings(
+        seed=SEED,
+        topics=TOPICS,
+        plan=plan,
+        speed=speed,
+        operator_key=OPERATOR,
+        webhook_post=webhooks.post,
+        webhook_secrets=webhooks.secrets,
+    )
     async with (
         open_directory(path, clock) as database,
         open_sim(database, clock, settings) as sim,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from service_tui.engine.codec.chain import CHAIN_DECODERS
+from service_tui.engine.codec.notify import NOTIFY_DECODERS
 from service_tui.engine.events import (
     KINDS,
     AgentChanged,
@@ -341,6 +342,7 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "leash": _leash_of,
     "held": held_of,
     "held_end": held_end_of,
+    **NOTIFY_DECODERS,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

@@ -23,6 +23,7 @@ from service_tui.engine.codec.events import (
     listing_fields,
     listing_of,
 )
+from service_tui.engine.codec.notify import notify_fields, restore_notify
 from service_tui.engine.codec.reactor import reactor_fields, restore_reactor
 from service_tui.engine.codec.research import research_fields, restore_research
 from service_tui.engine.codec.risk import restore_risk, risk_fields
@@ -88,6 +89,7 @@ def fields_of(world: World) -> Named:
         "chain": chain_fields(world.chain),
         "research": research_fields(world.research),
         "holding": holding_fields(world.holding),
+        **notify_fields(world.price_alerts, world.webhooks),
     }
 
 
@@ -119,6 +121,7 @@ def world_of(fields: Named, topics: Topics) -> World:
         restore_chain(world.chain, fields.get("chain"))
         restore_research(world.research, fields.get("research"))
         restore_holding(world.holding, fields.get("holding"))
+        restore_notify(world.price_alerts, world.webhooks, fields.get("notify"))
     except NewerJournalError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -95,6 +95,15 @@ class Tape:
             self._standing = (at, until, standing)
         return standing
 
+    def next_listings(self, at: Timestamp) -> tuple[Listing, ...]:
+        """The market that each slot lists next, after a moment."""
+        near = (
+            self.listing_of(slot.index, number)
+            for slot in SLOTS
+            for number in numbers_at(self.seed, slot, at)
+        )
+        return tuple(one for one in near if one.opens_at > at)
+
     def resolved_between(
         self, since: Timestamp, until: Timestamp, limit: int
     ) -> tuple[Listing, ...]:

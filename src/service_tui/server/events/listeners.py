@@ -131,9 +131,12 @@ class EventHub:
         self._last = seq
         # In the order of their coming.
         self._listeners: dict[Subscription, None] = {}
+        self.followers: list[Callable[[Sequence[Happened]], None]] = []
 
     def publish(self, happened: Sequence[Happened]) -> None:
-        """Tell of what is on disk now, in the order of the journal."""
+        """Notify followers and listeners of what is on disk now, in the order of the journal."""
+        for follower in self.followers:
+            follower(happened)
         for seq, event in happened:
             self._last = seq
             if type(event) not in PARTS:

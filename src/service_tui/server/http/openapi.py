@@ -56,7 +56,10 @@ _ID: Final = re.compile(r"{(\w+)}")
 _ID_SCHEMA: Final[Schema] = {"type": "string", "pattern": rf"^{ID_PATTERN}$"}
 
 
-NAMING: Final = frozenset({"market_id", "agent_id", "polymarket_url", "kalshi_url"})
+NAMING: Final = frozenset({
+    *("market_id", "agent_id", "symbol", "webhook_id", "quote_id"),
+    *("polymarket_url", "kalshi_url", "event_ticker"),
+})
 """Fields that name something which may not be there."""
 
 
@@ -91,6 +94,8 @@ def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, AnswerModel]:
     said: dict[int | str, AnswerModel] = {
         200: {"model": endpoint.answers, "description": _first_line(endpoint.answers)}
     }
+    if endpoint.refuses:
+        said[endpoint.refuses] = {"model": ErrorBody, "description": "Always: see the summary"}
     said |= {
         status: {"model": ErrorBody, "description": why}
         for status, may_be, why in refusals
@@ -129,6 +134,11 @@ def security_of(endpoint: Endpoint[WireModel]) -> list[JsonValue]:
     return [{"operator": []}] if endpoint.operator else [{"bearer": []}, {"header": []}]
 
 
+def _tag_of(path: str) -> str:
+    """The noun under which a path is shown: the first part behind the roots."""
+    return path.replace("/api/", "/").removeprefix("/sdk").split("/")[1].removesuffix("s")
+
+
 def description_of(endpoint: Endpoint[WireModel]) -> Schema:
     """The part of an operation that the endpoint's models know."""
     parameters: list[JsonValue] = [
@@ -148,7 +158,7 @@ def description_of(endpoint: Endpoint[WireModel]) -> Schema:
         parameters.append(_parameter("header", HEADER, _KEY_SCHEMA, required=False))
     described: Schema = {
         "security": security_of(endpoint),
-        "tags": [endpoint.path.split("/")[3].removesuffix("s")],
+        "tags": [_tag_of(endpoint.path)],
     }
     if parameters:
         described["parameters"] = parameters

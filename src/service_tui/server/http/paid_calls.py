@@ -9,7 +9,7 @@ from service_tui.server.http.refusals import Denied
 from service_tui.server.http.service import ETHEREUM, Service
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.payment import PAID_HEADER, PAYMENT_HEADER
+from service_tui.wire.payment import PAID_HEADER, PAY_PRICE, PAYMENT_HEADER
 
 
 async def admitted(
@@ -24,20 +24,77 @@ async def admitted(
         Denied: 429 above the rate, 402 where the payment is not taken.
     """
     endpoint, caller = asked
+    if endpoint.price:
+        # Always paid for, so that no rate counts it.
+        _payment_of(service, asked, headers)
+        return {}
     try:
         access.admit(service, endpoint, caller)
-    except Denied as said:
-        text = headers.get(PAYMENT_HEADER)
-        if text is None or caller.agent is None:
+    except Denied as throttled:
+        if headers.get(PAYMENT_HEADER) is None or caller.agent is None:
             raise
-        await imported(ETHEREUM)
-        url = f"{service.address}{caller.path}"
-        service.keeper.check_whole()
-        agent = service.world.agents[caller.agent.agent_id]
-        try:
-            paid = payments.taken(service.world, agent, text, (url, service.clock.now()))
-        except payments.PaymentRefused as refused:
-            raise Denied(402, payments.refusal_body(str(refused), url), said.headers) from refused
-        await service.keeper.commit(service.world.note(paid))
-        return {PAID_HEADER: payments.receipt(paid)}
+        return await _take(service, (caller, headers[PAYMENT_HEADER]), PAY_PRICE, throttled.headers)
     return {}
+
+
+async def charged(
+    service: Service, asked: tuple[Endpoint[WireModel], Caller], headers: Headers
+) -> dict[str, str]:
+    """Take the payment of a call that is never free, once its answer is there.
+
+    Returns:
+        The receipt's header, none for a call that is free.
+
+    Raises:
+        Denied: 402 where the payment is not taken; then the answer is not given either.
+    """
+    endpoint, caller = asked
+    if not endpoint.price:
+        return {}
+    payment = (caller, _payment_of(service, asked, headers))
+    return await _take(service, payment, endpoint.price, {})
+
+
+def _payment_of(
+    service: Service, asked: tuple[Endpoint[WireModel], Caller], headers: Headers
+) -> str:
+    """The payment that came with a call.
+
+    Raises:
+        Denied: 402 with the offer where none came.
+    """
+    endpoint, caller = asked
+    text = headers.get(PAYMENT_HEADER)
+    if text is None:
+        url = f"{service.address}{caller.path}"
+        why = f"this call is paid for: sign the offer and send it as {PAYMENT_HEADER}"
+        raise Denied(402, payments.refusal_body(why, url, endpoint.price))
+    return text
+
+
+async def _take(
+    service: Service, payment: tuple[Caller, str], price: int, refusal_headers: dict[str, str]
+) -> dict[str, str]:
+    """Take a payment and write it down.
+
+    Returns:
+        The receipt's header.
+
+    Raises:
+        Denied: 402 where it is not taken.
+    """
+    caller, text = payment
+    if caller.agent is None:
+        raise TypeError("a call without a key is not paid for")
+    await imported(ETHEREUM)
+    url = f"{service.address}{caller.path}"
+    service.keeper.check_whole()
+    agent = service.world.agents[caller.agent.agent_id]
+    try:
+        call = (url, service.clock.now())
+        paid = payments.taken(service.world, agent, text, call, price=price)
+    except payments.PaymentRefused as refused:
+        body = payments.refusal_body(str(refused), url, price)
+        raise Denied(402, body, refusal_headers) from refused
+    await service.keeper.commit(service.world.note(paid))
+    return {PAID_HEADER: payments.receipt(paid)}

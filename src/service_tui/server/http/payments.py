@@ -46,13 +46,13 @@ class PaymentRefused(Exception):
     """Nothing was taken; `str()` says why."""
 
 
-def offer_for(url: str) -> PayOfferBody:
-    """The one way to pay for a call."""
+def offer_for(url: str, price: int = PAY_PRICE) -> PayOfferBody:
+    """The one way to pay for a call; the price in micros of USDC."""
     return PayOfferBody(
         network=PAY_NETWORK,
-        max_amount_required=str(PAY_PRICE),
+        max_amount_required=str(price),
         resource=url,
-        description="one call above the rate, with play money",
+        description="one call, with play money",
         pay_to=RECIPIENT,
         max_timeout_seconds=PAY_SECONDS,
         asset=PAY_TOKEN,
@@ -60,7 +60,7 @@ def offer_for(url: str) -> PayOfferBody:
     )
 
 
-def refusal_body(why: str, url: str) -> ErrorBody:
+def refusal_body(why: str, url: str, price: int = PAY_PRICE) -> ErrorBody:
     """Body of a 402: why the payment was not taken, and the offer again."""
     return ErrorBody(
         error=why,
@@ -68,18 +68,26 @@ def refusal_body(why: str, url: str) -> ErrorBody:
         fix="sign exactly the offer, once, with the key of the linked wallet; or wait",
         x402_url=url,
         x402_version=VERSION,
-        accepts=(offer_for(url),),
+        accepts=(offer_for(url, price),),
     )
 
 
-def taken(world: World, agent: Agent, text: str, told: tuple[str, Timestamp]) -> CallPaid:
+def taken(
+    world: World,
+    agent: Agent,
+    text: str,
+    call: tuple[str, Timestamp],
+    *,
+    price: int = PAY_PRICE,
+) -> CallPaid:
     """Judge the payment of a header.
 
     Args:
         world: whose accounts are meant.
         agent: who calls.
         text: of the header, base64 of JSON.
-        told: address of the call, and wall time.
+        call: its address, and wall time.
+        price: what it costs, micros of USDC.
 
     Returns:
         The event, not yet applied.
@@ -87,7 +95,7 @@ def taken(world: World, agent: Agent, text: str, told: tuple[str, Timestamp]) ->
     Raises:
         PaymentRefused: it is not exactly what was offered, or was taken before.
     """
-    url, at = told
+    url, at = call
     said = _payment_of(text)
     authorization = said.payload.authorization
     wallet = world.chain.wallet_of(agent.agent_id)
@@ -97,17 +105,17 @@ def taken(world: World, agent: Agent, text: str, told: tuple[str, Timestamp]) ->
         (wallet is None or wallet.address != payer, "the payer is not the linked wallet"),
         (said.network != PAY_NETWORK, "the payment is for another chain"),
         (checksummed(authorization.to) != RECIPIENT, "the payment goes to somebody else"),
-        (int(authorization.value) != PAY_PRICE, "the payment is not the price"),
+        (int(authorization.value) != price, "the payment is not the price"),
         (int(authorization.valid_after) > at, "the authorisation is not good yet"),
         (int(authorization.valid_before) <= at, "the authorisation has expired"),
         (int(authorization.valid_before) > at + AHEAD_MAX_S, "it is good for too long"),
         (key in world.chain.paid, "the authorisation was used before"),
         (_signer(said) != payer, "the signature is not the payer's"),
-        (world.chain.pay_balance(payer) < PAY_PRICE, "insufficient balance on the paying chain"),
+        (world.chain.pay_balance(payer) < price, "insufficient balance on the paying chain"),
     ):
         if is_wrong:
             raise PaymentRefused(f"payment refused: {why}")
-    return CallPaid(agent.agent_id, at, payer, authorization.nonce.lower(), Micros(PAY_PRICE), url)
+    return CallPaid(agent.agent_id, at, payer, authorization.nonce.lower(), Micros(price), url)
 
 
 def receipt(paid: CallPaid) -> str:

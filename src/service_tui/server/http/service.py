@@ -16,8 +16,10 @@ from service_tui.server.events.listeners import Subscription
 from service_tui.server.http.idempotency import Promise, Repeats
 from service_tui.server.http.rates import Rates
 from service_tui.server.http.refusals import denied
+from service_tui.server.http.sol_quotes import SolQuotes
 from service_tui.server.results.by_source import PastSums
 from service_tui.server.results.reported import ReportedPnl
+from service_tui.server.webhooks.courier import Courier
 from service_tui.server.world_store import WorldStore
 from service_tui.signing.book import ExchangeVersion
 from service_tui.terms import SIGNAL_TTL_S, Plan
@@ -43,7 +45,8 @@ class Service:
     folder of its own. `sdk_seen_at` is when each agent last called with the published client, since
     the start. `keep_own_key` puts the key of the console's own agent where its desks look for it;
     it blocks, and a StorageError says that it could not. `signal_ttl_s` is the life of a reactor
-    signal, seconds of wall time. `exchange` is the generation of the EVM venue that is simulated.
+    signal, seconds of wall time. `courier` delivers to webhooks. `exchange` is the generation of
+    the EVM venue that is simulated.
     `past` is what each source of trades has come to.
     """
 
@@ -54,6 +57,7 @@ class Service:
     address: str
     plan: Plan
     repeats: Repeats
+    courier: Courier
     operator_agent: str | None = None
     keep_own_key: Callable[[str], None] | None = None
     claim_codes: ClaimCodes = field(default_factory=ClaimCodes)
@@ -66,6 +70,7 @@ class Service:
     exchange: ExchangeVersion = ExchangeVersion.V1
     sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
     past: PastSums = field(default_factory=PastSums)
+    sol_quotes: SolQuotes = field(default_factory=SolQuotes)
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""

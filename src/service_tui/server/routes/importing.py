@@ -32,7 +32,13 @@ from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import claim_url
 from service_tui.terms import Venue
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints.public import CHECK_MARKET, IMPORT_MARKET, IMPORT_TICKER, IMPORTABLE
+from service_tui.wire.endpoints.public import (
+    CHECK_MARKET,
+    IMPORT_MARKET,
+    IMPORT_TICKER,
+    IMPORT_TICKER_EVENT,
+    IMPORTABLE,
+)
 from service_tui.wire.errors import ErrorBody
 from service_tui.wire.importing import (
     CheckBody,
@@ -41,6 +47,7 @@ from service_tui.wire.importing import (
     ImportableQuery,
     ImportablesBody,
     ImportBody,
+    ImportEventRequest,
     ImportRequest,
     ImportTickerRequest,
     OutcomeBody,
@@ -225,6 +232,18 @@ async def import_ticker(asked: RequestContext) -> ImportBody:
     return await _import(asked, named, whole_event=_is_event(named))
 
 
+async def import_ticker_event(asked: RequestContext) -> ImportBody:
+    """List the outcomes of an event of the Solana venue, named by its ticker or by an outcome's."""
+    ticker = asked.body_as(ImportEventRequest).event_ticker.strip()
+    named = _at_home(asked, ticker, Venue.SOL)
+    event = None if named is None else named.event
+    if event is not None:
+        named = _at_home(asked, event.slug, Venue.SOL)
+    if named is None or event is None:
+        raise denied(404, "no event of the venue has this ticker", UNKNOWN_FIX)
+    return await _import(asked, named, whole_event=True)
+
+
 async def _import(asked: RequestContext, named: CatalogueMatch, *, whole_event: bool) -> ImportBody:
     """List what is not listed; what is costs nothing. Says what is left of the day's imports."""
     world, agent, service = asked.world, asked.agent, asked.service
@@ -326,4 +345,5 @@ ROUTES: Final[Routes] = {
     CHECK_MARKET: check,
     IMPORT_MARKET: import_market,
     IMPORT_TICKER: import_ticker,
+    IMPORT_TICKER_EVENT: import_ticker_event,
 }

@@ -5,11 +5,15 @@ from typing import Final
 from service_tui.server.http.service import Handler, StreamHandler
 from service_tui.server.routes import (
     agent_results,
+    agent_wallets,
     agents,
+    alerts,
     batch,
     briefing,
+    browse,
     chain,
     claim,
+    copytrading,
     desk,
     fleet,
     halt,
@@ -21,15 +25,18 @@ from service_tui.server.routes import (
     needs,
     orders,
     outcomes,
+    paid,
     positions,
     reactor,
     redemption,
     research,
     settings,
     skills,
+    sol_trades,
     trades,
     troubleshoot,
     wallet,
+    webhooks,
     world,
 )
 from service_tui.wire.base import WireModel
@@ -39,6 +46,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **agents.ROUTES,
     **settings.ROUTES,
     **importing.ROUTES,
+    **browse.ROUTES,
     **markets.ROUTES,
     **market_context.ROUTES,
     **trades.ROUTES,
@@ -63,6 +71,12 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **research.ROUTES,
     **fleet.ROUTES,
     **needs.ROUTES,
+    **alerts.ROUTES,
+    **agent_wallets.ROUTES,
+    **copytrading.ROUTES,
+    **sol_trades.ROUTES,
+    **paid.ROUTES,
+    **webhooks.ROUTES,
 }
 
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}

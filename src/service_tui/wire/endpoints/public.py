@@ -27,9 +27,14 @@ from service_tui.wire import (
 )
 from service_tui.wire.base import Line, Moment, WireModel
 from service_tui.wire.endpoint import SDK, Endpoint
+from service_tui.wire.endpoints.agent_wallets import ALL_AGENT_WALLETS
+from service_tui.wire.endpoints.browse import ALL_BROWSE
 from service_tui.wire.endpoints.desk import ALL_DESK
 from service_tui.wire.endpoints.fleet import ALL_FLEET
+from service_tui.wire.endpoints.notify import ALL_NOTIFY
+from service_tui.wire.endpoints.paid import ALL_PAID
 from service_tui.wire.endpoints.research import ALL_RESEARCH
+from service_tui.wire.endpoints.trading import ALL_TRADING
 from service_tui.wire.endpoints.wallet import ALL_WALLET
 
 LEADERBOARD: Final = "/api/leaderboard"
@@ -166,6 +171,13 @@ IMPORT_TICKER = Endpoint(
     asks=importing.ImportTickerRequest,
     summary="List a question by its address or ticker",
 )
+IMPORT_TICKER_EVENT = Endpoint(
+    "POST",
+    f"{SDK}/markets/import/kalshi/event",
+    importing.ImportBody,
+    asks=importing.ImportEventRequest,
+    summary="List the outcomes of an event by its ticker",
+)
 BATCH = Endpoint(
     "POST",
     f"{SDK}/trades/batch",
@@ -238,6 +250,19 @@ SDK_LEADERS = Endpoint(
     leaderboard.SdkAgentsBody,
     query=leaderboard.SdkAgentsQuery,
     summary="The agents of this service by P&L",
+)
+VENUE_LEADERS = Endpoint(
+    "GET",
+    f"{LEADERBOARD}/{{venue}}",
+    leaderboard.VenueLeadersBody,
+    query=leaderboard.VenueLeadersQuery,
+    summary="The traders of one venue by P&L",
+)
+FLEET_SUMMARY = Endpoint(
+    "GET",
+    f"{SDK}/fleet/summary",
+    leaderboard.FleetSummaryBody,
+    summary="The agents of the account",
 )
 SKILLS = Endpoint(
     "GET",
@@ -376,6 +401,7 @@ ALL: Final = (
     CHECK_MARKET,
     IMPORT_MARKET,
     IMPORT_TICKER,
+    IMPORT_TICKER_EVENT,
     BATCH,
     EXPIRING,
     OUTCOMES,
@@ -386,6 +412,8 @@ ALL: Final = (
     VERSION_CHECK,
     LEADERS,
     SDK_LEADERS,
+    VENUE_LEADERS,
+    FLEET_SUMMARY,
     SKILLS,
     OWN_SKILLS,
     OPEN_ORDERS,
@@ -408,5 +436,10 @@ ALL: Final = (
     *ALL_WALLET,
     *ALL_RESEARCH,
     *ALL_FLEET,
+    *ALL_AGENT_WALLETS,
+    *ALL_BROWSE,
+    *ALL_TRADING,
+    *ALL_PAID,
+    *ALL_NOTIFY,
 )
 """Every endpoint that stands. A later issue adds its own here."""

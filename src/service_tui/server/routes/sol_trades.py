@@ -1,0 +1,214 @@
+"""Trades of a wallet of the Solana venue: quote, then submit what the wallet has signed.
+
+The wallet is a rehearsal wallet: its signature is checked against the quote, byte for byte, and
+the order then meets the simulated book, paid from the agent's play money on that venue.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from service_tui.loading import imported
+from service_tui.server.http.refusals import denied, invalid_items
+from service_tui.server.http.service import RequestContext, Routes
+from service_tui.server.http.sol_quotes import SolQuote
+from service_tui.server.routes import trades
+from service_tui.server.routes.claim import require_claim
+from service_tui.signing.errors import MalformedError
+from service_tui.terms import Action, Venue
+from service_tui.units import Timestamp
+from service_tui.wire.base import moment
+from service_tui.wire.endpoints.trading import SOL_QUOTE, SOL_SUBMIT
+from service_tui.wire.sol_trades import (
+    SolQuoteBody,
+    SolQuoteRequest,
+    SolSubmitBody,
+    SolSubmitRequest,
+)
+from service_tui.wire.trades import TradeBody, TradeRequest
+
+SOLANA: Final = "service_tui.signing.solana"
+"""Loaded in a thread before the first transaction: its library is heavy."""
+
+QUOTE_S: Final = 300.0
+"""Life of a quote. Source: wire reference, 2.3."""
+
+SLIP_MAX: Final = 0.005
+"""How much less than the quote an order may bring. # ours: more asks for a new signature."""
+
+
+def _order(request: SolQuoteRequest, *, dry_run: bool) -> TradeRequest:
+    """The order of a quote.
+
+    Raises:
+        Denied: 422 where it is sized by both, or by neither.
+    """
+    buys = request.action is Action.BUY
+    size, other = (request.amount, request.shares) if buys else (request.shares, request.amount)
+    if not size > 0 or other:
+        said = "a buy needs amount above 0 and no shares; a sell the reverse"
+        raise invalid_items([(("body", "amount"), said, "value")])
+    return TradeRequest(
+        market_id=request.market_id,
+        side=request.side,
+        amount=request.amount,
+        shares=request.shares,
+        action=request.action,
+        venue=Venue.SOL,
+        dry_run=dry_run,
+    )
+
+
+async def _quoted(request: RequestContext, wanted: SolQuoteRequest) -> TradeBody:
+    return await trades.place(replace(request, body=_order(wanted, dry_run=True)))
+
+
+def _exchanged(trade: TradeBody, action: Action) -> tuple[float, float]:
+    """Shares and money of a quote or a fill."""
+    return (trade.shares_bought if action is Action.BUY else trade.shares_sold), trade.cost
+
+
+async def quote(request: RequestContext) -> SolQuoteBody:
+    """What an order would get now, with the transaction that the wallet is to sign."""
+    wanted, service = request.body_as(SolQuoteRequest), request.service
+    require_claim(request, Venue.SOL)
+    _check_wallet(request, wanted.wallet_address)
+    trade = await _quoted(request, wanted)
+    if not trade.success:
+        return SolQuoteBody(success=False, error=trade.error or "", fix=trade.fix or "")
+    shares, money = _exchanged(trade, wanted.action)
+    quote_id = service.new_id()
+    memo = (
+        f"{quote_id} {wanted.action.value} {wanted.side.value} {wanted.market_id} "
+        f"{shares} shares {money} USDC"
+    )
+    await imported(SOLANA)
+    from service_tui.signing import solana  # noqa: PLC0415
+
+    message = solana.memo_message(wanted.wallet_address, memo)
+    expires_at = Timestamp(request.now + QUOTE_S)
+    kept = SolQuote(request.agent.agent_id, wanted, shares, money, message, expires_at)
+    service.sol_quotes.keep(quote_id, kept)
+    buys = wanted.action is Action.BUY
+    return SolQuoteBody(
+        success=True,
+        transaction=solana.unsigned_transaction(message),
+        quote_id=quote_id,
+        in_amount=money if buys else shares,
+        out_amount=shares if buys else money,
+        price=round(money / shares, 6) if shares else 0.0,
+        expires_at=moment(expires_at),
+    )
+
+
+def _check_wallet(request: RequestContext, address: str) -> None:
+    """Refuse a wallet that is not the agent's.
+
+    Raises:
+        Denied: 403.
+    """
+    if request.agent.settings.solana_wallet != address:
+        raise denied(
+            403,
+            "this is not the agent's wallet of the venue",
+            "send it as bot_solana_wallet to PATCH /api/sdk/user/settings first",
+        )
+
+
+async def submit(request: RequestContext) -> SolSubmitBody:
+    """Carry out a quote that the wallet has signed; a quote is good once."""
+    wanted, service = request.body_as(SolSubmitRequest), request.service
+    kept = service.sol_quotes.find(wanted.quote_id, request.agent.agent_id, request.now)
+    if kept is None:
+        raise denied(
+            404,
+            "there is no such quote, or it is older than five minutes",
+            "ask for a new one: POST /api/sdk/trade/kalshi/quote",
+        )
+    terms = kept.request
+    _check_same(wanted, terms)
+    await imported(SOLANA)
+    from service_tui.signing import solana  # noqa: PLC0415
+
+    try:
+        solana.check_signed(wanted.signed_transaction, kept.message, terms.wallet_address)
+    except MalformedError as error:
+        raise invalid_items([(("body", "signed_transaction"), str(error), "signature")]) from error
+    _check_wallet(request, terms.wallet_address)
+    now = await _quoted(request, terms)
+    if not now.success:
+        return _failed(now)
+    if _is_worse(now, kept):
+        return SolSubmitBody(
+            success=False,
+            error="the price has moved since the quote",
+            error_code="PRICE_MOVED",
+            fix="ask for a new quote and sign that",
+            retryable=True,
+        )
+    service.sol_quotes.take(wanted.quote_id)
+    order = _order(terms, dry_run=False).model_copy(
+        update={
+            "reasoning": wanted.reasoning,
+            "source": wanted.source,
+            "skill_slug": wanted.skill_slug,
+        }
+    )
+    # The answer under an idempotency key is the one below, not that of the trade.
+    trade = await trades.place(replace(request, body=order, promise=None))
+    if not trade.success:
+        return _failed(trade)
+    return _submitted(trade, terms, solana.signature_of(wanted.signed_transaction))
+
+
+def _check_same(wanted: SolSubmitRequest, terms: SolQuoteRequest) -> None:
+    """Refuse a submission whose terms are not those of its quote.
+
+    Raises:
+        Denied: 422.
+    """
+    for field in ("market_id", "side", "action"):
+        if getattr(wanted, field) != getattr(terms, field):
+            said = "not that of the quote"
+            raise invalid_items([(("body", field), said, "value")])
+
+
+def _is_worse(now: TradeBody, kept: SolQuote) -> bool:
+    """True where the order would bring noticeably less than what the wallet signed."""
+    shares, money = _exchanged(now, kept.request.action)
+    if kept.request.action is Action.BUY:
+        return shares < kept.shares * (1 - SLIP_MAX)
+    return money < kept.money * (1 - SLIP_MAX)
+
+
+def _failed(trade: TradeBody) -> SolSubmitBody:
+    return SolSubmitBody(
+        success=False,
+        market_id=trade.market_id,
+        side=trade.side,
+        error=trade.error or "",
+        error_code=trade.error_code,
+        fix=trade.fix or "",
+        retryable=trade.retryable,
+    )
+
+
+def _submitted(trade: TradeBody, terms: SolQuoteRequest, signature: str) -> SolSubmitBody:
+    shares, money = _exchanged(trade, terms.action)
+    status = trade.fill_status
+    return SolSubmitBody(
+        success=True,
+        tx_signature=signature,
+        trade_id=trade.trade_id,
+        market_id=trade.market_id,
+        side=trade.side,
+        shares=shares,
+        shares_bought=trade.shares_bought,
+        shares_sold=trade.shares_sold,
+        cost=money,
+        cost_usdc=money,
+        price=round(money / shares, 6) if shares else 0.0,
+        fill_status="partially_filled" if status == "partially_filled" else "filled",
+    )
+
+
+ROUTES: Final[Routes] = {SOL_QUOTE: quote, SOL_SUBMIT: submit}

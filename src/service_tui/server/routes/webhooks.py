@@ -1,0 +1,137 @@
+"""Webhooks of the calling agent: register, list, test, delete."""
+
+from typing import Final
+
+from service_tui.engine.notify.webhooks import Webhook
+from service_tui.server.http.refusals import invalid_items
+from service_tui.server.http.service import RequestContext, Routes
+from service_tui.server.webhooks.address import AddressRefusedError, parsed
+from service_tui.terms import WebhookEvent
+from service_tui.wire.alerts import RemovedBody
+from service_tui.wire.base import moment
+from service_tui.wire.endpoints.notify import (
+    DELETE_WEBHOOK,
+    SET_WEBHOOK,
+    TEST_WEBHOOKS,
+    WEBHOOKS,
+)
+from service_tui.wire.webhooks import (
+    WebhookBody,
+    WebhookRequest,
+    WebhooksBody,
+    WebhookSetBody,
+    WebhookTestBody,
+    WebhookTestRequest,
+    WebhookTestResult,
+)
+
+
+def checked_url(request: RequestContext, url: str, field: str = "webhook_url") -> None:
+    """Refuse an address that no webhook of the caller may have.
+
+    Raises:
+        Denied: 422, with the reason.
+    """
+    allowed = request.service.courier.allows_loopback(request.agent.agent_id)
+    try:
+        parsed(url, allows_loopback=allowed)
+    except AddressRefusedError as refused:
+        raise invalid_items([(("body", field), str(refused), "url")]) from refused
+
+
+async def new_secret(
+    request: RequestContext, url: str, events: tuple[WebhookEvent, ...], secret: str | None
+) -> str:
+    """Register a webhook.
+
+    Args:
+        request: who asks.
+        url: an address that was checked.
+        events: what it is to get.
+        secret: what signs its deliveries; one is made where it is None.
+
+    Returns:
+        The secret.
+    """
+    service, world = request.service, request.world
+    keeper = service.keeper
+    kept = secret or service.new_id() + service.new_id()
+    keeper.check_whole()
+    event = world.webhooks.request(
+        request.agent.agent_id, url, events, at=request.now, seq=keeper.seq
+    )
+    await keeper.commit(world.note(event))
+    await service.courier.keep_secret(event.webhook_id, kept)
+    return kept
+
+
+def _body(request: RequestContext, webhook: Webhook) -> WebhookBody:
+    placed = webhook.placed
+    at = webhook.last_delivery_at
+    return WebhookBody(
+        id=placed.webhook_id,
+        url=placed.url,
+        events=placed.events,
+        active=webhook.is_active,
+        created_at=moment(placed.at),
+        consecutive_failures=webhook.failures,
+        last_delivery_at=None if at is None else moment(at),
+        last_error=webhook.detail,
+        waiting=request.service.courier.waiting_count(placed.webhook_id),
+    )
+
+
+async def create(request: RequestContext) -> WebhookSetBody:
+    """Register an address for events; a secret that the service made is shown this once."""
+    wanted = request.body_as(WebhookRequest)
+    checked_url(request, wanted.url, "url")
+    events = tuple(dict.fromkeys(wanted.events))
+    secret = await new_secret(request, wanted.url, events, wanted.secret)
+    webhook = request.world.webhooks.of(request.agent.agent_id)[-1]
+    body = _body(request, webhook)
+    shown = secret if wanted.secret is None else None
+    return WebhookSetBody.model_construct(**dict(body), secret=shown)
+
+
+async def read(request: RequestContext) -> WebhooksBody:
+    """The agent's webhooks, oldest first."""
+    found = request.world.webhooks.of(request.agent.agent_id)
+    rows = tuple(_body(request, webhook) for webhook in found)
+    return WebhooksBody(webhooks=rows, count=len(rows))
+
+
+async def delete(request: RequestContext) -> RemovedBody:
+    """Remove a webhook with what waits for it."""
+    world, keeper = request.world, request.service.keeper
+    webhook_id = request.path["webhook_id"]
+    event = world.webhooks.delete(request.agent.agent_id, webhook_id, request.now)
+    keeper.check_whole()
+    await keeper.commit(world.note(event))
+    await request.service.courier.forget(webhook_id)
+    return RemovedBody(success=True, id=webhook_id, message="the webhook is removed")
+
+
+async def test(request: RequestContext) -> WebhookTestBody:
+    """Send one test delivery to a webhook, or to each of the agent's; it counts for nothing."""
+    wanted, service = request.body_as(WebhookTestRequest), request.service
+    webhooks, agent_id = request.world.webhooks, request.agent.agent_id
+    found = webhooks.of(agent_id)
+    if wanted.webhook_id is not None:
+        found = [webhooks.find(agent_id, wanted.webhook_id)]
+    results: list[WebhookTestResult] = []
+    for webhook in found:
+        placed = webhook.placed
+        delivery_id = f"{placed.webhook_id}-test-{service.new_id()[:12]}"
+        error = await service.courier.test(webhook, request.now, delivery_id)
+        results.append(
+            WebhookTestResult(id=placed.webhook_id, url=placed.url, success=not error, error=error)
+        )
+    return WebhookTestBody(success=all(one.success for one in results), results=tuple(results))
+
+
+ROUTES: Final[Routes] = {
+    WEBHOOKS: read,
+    SET_WEBHOOK: create,
+    TEST_WEBHOOKS: test,
+    DELETE_WEBHOOK: delete,
+}

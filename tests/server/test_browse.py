@@ -1,0 +1,190 @@
+"""Other ways to look for markets: opportunities, fast markets, the public list, candles."""
+
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from kit.service.line import Line
+from kit.service.stage import open_stage
+from service_tui.terms import MarketWindow, Plan
+from service_tui.wire.browse import CANDLES_MAX
+from service_tui.wire.endpoints.browse import BROWSE, CANDLES, FAST_MARKETS, OPPORTUNITIES
+from service_tui.wire.endpoints.public import (
+    FLEET_SUMMARY,
+    LEADERS,
+    MARKETS,
+    PLACE_TRADE,
+    REGISTER,
+    VENUE_LEADERS,
+)
+
+LENGTHS = {"5m": 300, "15m": 900, "1h": 3_600, "4h": 14_400, "daily": 86_400}
+
+
+async def test_opportunities_are_where_the_outside_price_differs(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        line = Line(stage, stage.key)
+        every = (await line.ask(OPPORTUNITIES, min_divergence=0, limit=50)).json()["markets"]
+        gaps = [abs(row["divergence"]) for row in every]
+        assert gaps == sorted(gaps, reverse=True)
+        assert every
+        for row in every:
+            assert row["recommended_side"] == ("yes" if row["divergence"] > 0 else "no")
+            outside = row["external_price_yes"] - row["current_probability"]
+            assert row["divergence"] == pytest.approx(outside, abs=1e-6)
+        wide = (await line.ask(OPPORTUNITIES, min_divergence=gaps[0])).json()["markets"]
+        assert [row["id"] for row in wide] == [every[0]["id"]]
+        of_sol = (await line.ask(OPPORTUNITIES, venue="sol_venue", min_divergence=0)).json()
+        assert {row["import_source"] for row in of_sol["markets"]} <= {"sol_venue"}
+
+
+async def test_a_fast_market_lasts_no_longer_than_its_window(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        line = Line(stage, stage.key)
+        seen: set[str] = set()
+        for window in MarketWindow:
+            answer = (await line.ask(FAST_MARKETS, window=window.value, limit=200)).json()
+            for row in answer["markets"]:
+                assert row["window"] == window.value
+                life = datetime.fromisoformat(row["resolves_at"]) - datetime.fromisoformat(
+                    row["opens_at"]
+                )
+                assert life.total_seconds() <= LENGTHS[window.value] * 1.5
+                assert row["is_live_now"] is True
+                seen.add(row["id"])
+        every = (await line.ask(FAST_MARKETS, limit=200)).json()["markets"]
+        assert {row["id"] for row in every} == seen
+        ends = [row["resolves_at"] for row in every]
+        assert ends == sorted(ends)
+        name = every[0]["asset"]
+        named = (await line.ask(FAST_MARKETS, asset=name, limit=200)).json()["markets"]
+        assert every[0]["id"] in {row["id"] for row in named}
+
+
+async def test_an_upcoming_market_takes_no_orders_and_is_then_listed(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        line = Line(stage, stage.key)
+        rows = (await line.ask(FAST_MARKETS, market_status="upcoming", limit=200)).json()["markets"]
+        first = min(rows, key=lambda row: row["opens_at"])
+        assert (first["is_live_now"], first["sim_tradeable"]) == (False, False)
+        body = {"market_id": first["id"], "side": "yes", "amount": 5}
+        assert (await line.ask(PLACE_TRADE, json=body)).status_code == 404
+        opens_at = datetime.fromisoformat(first["opens_at"]).timestamp()
+        while stage.world.world_at < opens_at + 1:
+            await stage.clock.advance(4)
+        assert first["id"] in stage.world.markets
+
+
+async def test_anybody_may_browse_without_a_key(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        line = Line(stage, "no key at all")
+        trending = (await line.ask(BROWSE, status="trending", limit=5)).json()
+        volumes = [row["volume_24h"] for row in trending["markets"]]
+        assert volumes == sorted(volumes, reverse=True)
+        assert len(volumes) == 5
+        ending = (await line.ask(BROWSE, status="ending")).json()["markets"]
+        assert [row["resolves_at"] for row in ending] == sorted(
+            row["resolves_at"] for row in ending
+        )
+        new = (await line.ask(BROWSE, status="new")).json()["markets"]
+        assert [row["opens_at"] for row in new] == sorted(
+            (row["opens_at"] for row in new), reverse=True
+        )
+        word = trending["markets"][0]["question"].split()[1]
+        found = (await line.ask(BROWSE, q=word, limit=200)).json()
+        assert trending["markets"][0]["id"] in {row["id"] for row in found["markets"]}
+        assert (await line.ask(BROWSE, q="no such words here")).json() == {
+            "markets": [], "total": 0
+        }  # fmt: skip
+
+
+async def test_candles_hang_together_and_end_at_the_price_of_now(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        for _ in range(100):
+            await stage.clock.advance(4)
+        line = Line(stage, stage.key)
+        market = max(stage.open_markets(), key=lambda one: one.listing.resolves_at)
+        answer = (await line.ask(CANDLES, symbol=market.market_id, interval="1h")).json()
+        rows = answer["candles"]
+        assert answer["complete"] is True
+        assert answer["served_through"] == rows[-1]["close_time"]
+        for row in rows:
+            assert row["low"] <= min(row["open"], row["close"])
+            assert row["high"] >= max(row["open"], row["close"])
+            assert row["close_time"] == row["open_time"] + 3_600_000 - 1
+            assert row["open_time"] % 3_600_000 == 0
+        for early, late in pairwise(rows):
+            assert late["open_time"] == early["close_time"] + 1
+            assert late["open"] == early["close"]
+        assert rows[-1]["close"] == pytest.approx(market.price(), abs=1e-3)
+        minutes = (await line.ask(CANDLES, symbol=market.market_id)).json()
+        assert {row["volume"] for row in minutes["candles"]} == {None}
+
+
+async def test_many_candles_come_in_pages(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        line = Line(stage, stage.key)
+        market = min(stage.open_markets(), key=lambda one: one.listing.opens_at)
+        got: list[int] = []
+        start = int(market.listing.opens_at * 1_000)
+        for _ in range(100):
+            params = {"symbol": market.market_id, "interval": "5m", "start": str(start)}
+            page = (await line.ask(CANDLES, **params)).json()
+            assert len(page["candles"]) <= CANDLES_MAX
+            got += [row["open_time"] for row in page["candles"]]
+            if page["complete"]:
+                break
+            start = page["served_through"] + 1
+        assert got == sorted(set(got))
+        assert len(got) > CANDLES_MAX
+        assert got[-1] <= stage.world.world_at * 1_000 <= got[-1] + 300_000
+
+
+async def test_a_span_that_ends_before_it_begins_is_refused(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        line = Line(stage, stage.key)
+        market = stage.open_markets()[0]
+        answer = await line.ask(CANDLES, symbol=market.market_id, start=2_000, end=1_000)
+        assert answer.status_code == 422
+
+
+async def test_a_venue_ranks_its_traders_in_its_own_money(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        for _ in range(120):
+            await stage.clock.advance(4)
+        line = Line(stage, stage.key)
+        for name, currency in (("sim", "$SIM"), ("polymarket", "USDC"), ("sol_venue", "USDC")):
+            answer = (await line.ask(VENUE_LEADERS, path={"venue": name}, limit=50)).json()
+            gains = [row["total_pnl"] for row in answer["traders"]]
+            assert gains == sorted(gains, reverse=True)
+            assert answer["currency"] == currency
+        people = (await line.ask(VENUE_LEADERS, path={"venue": "sim"}, trader_type="human")).json()
+        assert {row["trader_type"] for row in people["traders"]} == {"human"}
+        agents = (await line.ask(VENUE_LEADERS, path={"venue": "sim"}, trader_type="agent")).json()
+        assert [row["trader_id"] for row in agents["traders"]] == [stage.agent_id]
+        assert (await line.ask(VENUE_LEADERS, path={"venue": "moon"})).status_code == 404
+
+
+async def test_an_agent_sees_no_balance_of_another_in_the_fleet(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, plan=Plan.ELITE) as stage:
+        line = Line(stage, stage.key)
+        other = (await line.ask(REGISTER, json={"name": "other"})).json()
+        mine = Line(stage, other["api_key"])
+        fleet = (await mine.ask(FLEET_SUMMARY)).json()
+        assert fleet["agent"]["id"] == other["agent_id"]
+        assert fleet["totals"]["agents"] == 2
+        assert fleet["totals"]["balance"] == 20_000
+        shown = {row["id"] for row in fleet["agents"]}
+        assert stage.agent_id not in shown
+        assert stage.key not in str(fleet)
+        assert fleet["agents"] == (await mine.ask(LEADERS)).json()["sdk_agents"]
+
+
+async def test_no_word_after_markets_is_taken_for_an_id(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        line = Line(stage, stage.key)
+        listed = (await line.ask(MARKETS, limit=500)).json()["markets"]
+        found = (await line.ask(OPPORTUNITIES, min_divergence=0, limit=50)).json()["markets"]
+        assert {row["id"] for row in found} <= {row["id"] for row in listed}
