@@ -29,7 +29,7 @@ from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Venue
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.public import ALL, IMPORT_TICKER_EVENT
-from service_tui.wire.endpoints.trading import SOL_QUOTE, SOL_SUBMIT
+from service_tui.wire.endpoints.trading import SOL_SUBMIT
 from service_tui.wire.text import line
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ pytestmark = pytest.mark.fuzz
 EXAMPLES = 2 if DEPTH == 1 else 4 * DEPTH
 SEED = 20_261_101
 Scope = dict[str, Any]
+OWN = {"max_position_usd": 1_000_000, "bot_solana_wallet": "1" * 32}
 
 
 OPEN = {
@@ -140,24 +141,12 @@ class Running(Threaded):
         await line.patch("/api/desk/account", json=plan, headers=desk)
         await line.patch(f"/api/desk/agents/{self.stage.agent_id}", json=own, headers=desk)
         await line.post("/api/sdk/settings", json=OPEN)
-        await line.patch("/api/sdk/user/settings", json={"max_position_usd": 1_000_000})
+        await line.patch("/api/sdk/user/settings", json=OWN)
 
     async def freed(self) -> None:
         """On the largest plan again, whatever another case has chosen."""
         async with self.line() as line:
             await self.free(line)
-
-    async def notify(self) -> dict[str, str]:
-        """A price alert and a webhook that wait to be removed."""
-        market_id = self.stage.open_markets()[0].market_id
-        alert = {"market_id": market_id, "side": "yes", "condition": "above", "threshold": 0.99}
-        hook = {"url": "https://example.org/hook", "events": ["trade.executed"]}
-        async with self.line() as line:
-            for row in (await line.get("/api/sdk/webhooks")).json()["webhooks"]:
-                await line.delete(f"/api/sdk/webhooks/{row['id']}")
-            made = await line.post("/api/sdk/alerts", json=alert)
-            hooked = await line.post("/api/sdk/webhooks", json=hook)
-        return {"alert_id": made.json()["id"], "webhook_id": hooked.json()["id"]}
 
     async def link(self) -> None:
         """A linked wallet of the first agent."""
@@ -248,11 +237,24 @@ def scope_of(asked: dict[str, Any]) -> Scope:
     }  # fmt: skip
 
 
-OTHERWISE: Final = {IMPORT_TICKER_EVENT: 404, SOL_QUOTE: 403, SOL_SUBMIT: 404}
-"""What a good request is answered with that names no event, no quote and another wallet."""
+OTHERWISE: Final = {IMPORT_TICKER_EVENT: 404, SOL_SUBMIT: 404}
+"""What a good request is answered with that names no event and no quote."""
 
 SIGNER: Final = LocalSigner("5e" * 32)
 RUNNING = Running()
+
+
+async def notify() -> dict[str, str]:
+    """A price alert and a webhook that wait to be removed."""
+    market_id = RUNNING.stage.open_markets()[0].market_id
+    alert = {"market_id": market_id, "side": "yes", "condition": "above", "threshold": 0.99}
+    hook = {"url": "https://example.org/hook", "events": ["trade.executed"]}
+    async with RUNNING.line() as line:
+        for row in (await line.get("/api/sdk/webhooks")).json()["webhooks"]:
+            await line.delete(f"/api/sdk/webhooks/{row['id']}")
+        made = await line.post("/api/sdk/alerts", json=alert)
+        hooked = await line.post("/api/sdk/webhooks", json=hook)
+    return {"alert_id": made.json()["id"], "webhook_id": hooked.json()["id"]}
 
 
 async def document() -> dict[str, Any]:
@@ -324,14 +326,14 @@ def help_on(case: "Case") -> None:
 def help_on_wallets(case: "Case", known: dict[str, Any]) -> None:
     """A linked wallet, and headers that it has signed."""
     known |= {"address": SIGNER.address, "venue": "sim"}
-    if "/agent-wallet" in case.path:
+    if "/agent-wallet" in case.path or case.path.endswith("/quote"):
         RUNNING.run(RUNNING.freed())
     if "/agent-wallet/" in case.path or "/user/agent/" in case.path:
         known["agent_id"] = RUNNING.stage.agent_id
     if case.path.endswith("/quote"):
         case.body |= {"amount": 5, "shares": 0, "action": "buy"}
     if case.method == "DELETE" and case.path.endswith(("/{alert_id}", "/{webhook_id}")):
-        known |= RUNNING.run(RUNNING.notify())
+        known |= RUNNING.run(notify())
     if case.path.endswith(("/wallet", "/credentials", "/derive-via-proxy")):
         RUNNING.run(RUNNING.link())
         known["agent_id"] = RUNNING.stage.agent_id
