@@ -8,11 +8,17 @@ from kit.engine.topics import TOPICS
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
-from service_tui.engine.books.catalogue import event_of, importable_at, slug_of, url_of
+from service_tui.engine.books.catalogue import (
+    event_of,
+    importable_at,
+    slug_of,
+    ticker_of,
+    url_of,
+)
 from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.listing import Listing
-from service_tui.engine.tape.slots import IMPORT_SLOTS
+from service_tui.engine.tape.slots import EVENT_SIZE, IMPORT_SLOTS
 from service_tui.server.routes.importing import venue_of
 from service_tui.server.world_store import restore
 from service_tui.terms import Plan, Venue
@@ -21,6 +27,7 @@ from service_tui.wire.endpoints.public import (
     CHECK_MARKET,
     IMPORT_MARKET,
     IMPORT_TICKER,
+    IMPORT_TICKER_EVENT,
     IMPORTABLE,
     MARKET,
     PLACE_TRADE,
@@ -264,3 +271,23 @@ async def test_imports_and_their_count_are_there_after_a_restart(tmp_path: Path)
         again, _ = found
         assert dumps(fields_of(again)) == dumps(fields_of(stage.world))
         assert again.agents[stage.agent_id].imports_today(stage.clock.now()) == 3
+
+
+async def test_an_event_of_the_solana_venue_is_imported_by_any_of_its_tickers(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        await change(stage, claimed=True)
+        line, world = line_to(stage), stage.world
+        found = importable_at(world.tape, world.world_at)
+        events = [one for one in found if one.home is Venue.SOL and event_of(one) is not None]
+        first = events[0]
+        made = await line.said(IMPORT_TICKER_EVENT, json={"event_ticker": ticker_of(first)})
+        assert (made["success"], made["status"]) == (True, "imported")
+        assert made["markets_imported"] == len(made["markets"]) == EVENT_SIZE
+        assert first.market_id in {one["market_id"] for one in made["markets"]}
+        again = await line.said(IMPORT_TICKER_EVENT, json={"event_ticker": ticker_of(first)})
+        assert (again["status"], again["markets_imported"]) == ("already_exists", 0)
+        assert stage.agent.imports_today(stage.clock.now()) == 1
+        single = next(iter(alone(stage, Venue.SOL)))
+        await line.said(IMPORT_TICKER_EVENT, 404, json={"event_ticker": ticker_of(single)})

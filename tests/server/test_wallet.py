@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import httpx
 import pytest
+from eth_account import Account
 
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
@@ -461,3 +462,93 @@ async def test_settings_and_wallet_agree_on_the_approvals(tmp_path: Path) -> Non
                 assert settings["wallet_address"] == wallet["wallet_address"]
         # Nobody holds a wallet that is not linked yet, and nothing can have been approved for it.
         assert settings["polymarket_allowances_set"] is False
+
+
+def signed_alone(own: External, offer: Json, number: int) -> Json:
+    """A payment of any price: our own signer pays the documented one alone."""
+    now = int(own.line.stage.clock.now())
+    authorization = {
+        "from": own.address,
+        "to": offer["payTo"],
+        "value": int(offer["maxAmountRequired"]),
+        "validAfter": now - 5,
+        "validBefore": now + 60,
+        "nonce": "0x" + number.to_bytes(32, "big").hex(),
+    }
+    kinds = {
+        "EIP712Domain": [
+            {"name": "name", "type": "string"},
+            {"name": "version", "type": "string"},
+            {"name": "chainId", "type": "uint256"},
+            {"name": "verifyingContract", "type": "address"},
+        ],
+        "TransferWithAuthorization": [
+            {"name": name, "type": kind}
+            for name, kind in (
+                ("from", "address"),
+                ("to", "address"),
+                ("value", "uint256"),
+                ("validAfter", "uint256"),
+                ("validBefore", "uint256"),
+                ("nonce", "bytes32"),
+            )
+        ],
+    }
+    domain = {
+        "name": offer["extra"]["name"],
+        "version": offer["extra"]["version"],
+        "chainId": 8453,
+        "verifyingContract": offer["asset"],
+    }
+    typed = {
+        "types": kinds,
+        "primaryType": "TransferWithAuthorization",
+        "domain": domain,
+        "message": authorization,
+    }
+    signature = Account.from_key(KEYS[0]).sign_typed_data(full_message=typed).signature.hex()
+    texts = {name: str(value) for name, value in authorization.items()}
+    payload = {"signature": "0x" + signature.removeprefix("0x"), "authorization": texts}
+    return {"x402Version": 1, "scheme": "exact", "network": "base", "payload": payload}
+
+
+async def test_a_forecast_is_paid_for_with_each_call_and_costs_nothing_when_refused(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, plan=Plan.FREE, speed=0) as stage:
+        own = External(line_to(stage))
+        await own.link()
+        market_id = stage.open_markets()[0].market_id
+        headers = {"Authorization": f"Bearer {stage.key}"}
+        async with httpx.AsyncClient(
+            transport=stage.sim.transport, base_url=BASE_URL, headers=headers
+        ) as client:
+
+            async def ask(body: Json, payment: Json | None = None) -> httpx.Response:
+                more = header_of(payment) if payment else {}
+                return await client.post("/x402/forecast", json=body, headers=more)
+
+            refused = await ask({"market_id": market_id})
+            assert refused.status_code == 402
+            (offer,) = refused.json()["accepts"]
+            assert offer["maxAmountRequired"] == "10000"
+            # What cannot be answered costs nothing.
+            for body, status in (({"market_id": "nowhere"}, 404), ({}, 422)):
+                assert (await ask(body, signed_alone(own, offer, 1))).status_code == status
+            assert stage.world.chain.pay_balance(own.address) == 1_000_000
+            answer = await ask({"market_id": market_id}, signed_alone(own, offer, 1))
+            assert answer.status_code == 200
+            assert answer.headers["X-PAYMENT-RESPONSE"]
+            found = answer.json()
+            prices = [found["market_price"], found["external_price"]]
+            known = [price for price in prices if price is not None]
+            assert found["probability"] == pytest.approx(sum(known) / len(known), abs=1e-6)
+            assert stage.world.chain.pay_balance(own.address) == 990_000
+            again = await ask({"market_id": market_id}, signed_alone(own, offer, 1))
+            assert (again.status_code, "used before" in again.json()["error"]) == (402, True)
+            cheap = signed_alone(own, offer | {"maxAmountRequired": "5000"}, 2)
+            assert (await ask({"market_id": market_id}, cheap)).status_code == 402
+            assert stage.world.chain.pay_balance(own.address) == 990_000
+            briefing = await client.post("/x402/briefing", json={})
+            (offer,) = briefing.json()["accepts"]
+            assert offer["maxAmountRequired"] == "50000"

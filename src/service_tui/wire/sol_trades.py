@@ -44,7 +44,8 @@ class SolQuoteBody(LenientModel):
     out_amount: Amount = 0.0
     price: Price = 0.0
     error: Line = ""
-    # ours: until when it can be submitted, and what to do about an error.
+    # ours: the fee beside the money, until when it can be submitted, and what to do about an error.
+    fee: Amount = 0.0
     expires_at: Moment | None = None
     fix: Line = ""
     simulated: bool = True
@@ -78,6 +79,7 @@ class SolSubmitBody(LenientModel):
     shares_sold: Amount = 0.0
     cost: Amount = 0.0
     cost_usdc: Amount = 0.0
+    fee: Amount = 0.0
     price: Price = 0.0
     fill_status: Literal["filled", "partially_filled", "failed"] = "failed"
     retryable: bool = False

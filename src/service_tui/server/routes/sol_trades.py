@@ -79,7 +79,7 @@ async def quote(request: RequestContext) -> SolQuoteBody:
     quote_id = service.new_id()
     memo = (
         f"{quote_id} {wanted.action.value} {wanted.side.value} {wanted.market_id} "
-        f"{shares} shares {money} USDC"
+        f"{shares} shares {money} USDC, fee {trade.fee}"
     )
     await imported(SOLANA)
     from service_tui.signing import solana  # noqa: PLC0415
@@ -96,6 +96,7 @@ async def quote(request: RequestContext) -> SolQuoteBody:
         in_amount=money if buys else shares,
         out_amount=shares if buys else money,
         price=round(money / shares, 6) if shares else 0.0,
+        fee=trade.fee,
         expires_at=moment(expires_at),
     )
 
@@ -206,6 +207,7 @@ def _submitted(trade: TradeBody, terms: SolQuoteRequest, signature: str) -> SolS
         shares_sold=trade.shares_sold,
         cost=money,
         cost_usdc=money,
+        fee=trade.fee,
         price=round(money / shares, 6) if shares else 0.0,
         fill_status="partially_filled" if status == "partially_filled" else "filled",
     )
