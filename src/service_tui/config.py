@@ -18,7 +18,7 @@ EXCHANGE_VARIABLE: Final = "SERVICE_POLYMARKET_EXCHANGE_VERSION"
 """Source: wire reference, 6.1."""
 
 DATA_VARIABLE: Final = "SERVICE_TUI_DATA_DIR"
-TRUE_WORDS: Final = frozenset({"1", "true", "yes"})
+TRUE_VALUES: Final = frozenset({"1", "true", "yes"})
 
 _DUMPABLE: Final = 4
 """The process attribute by which others of the same user may look into one. Source: prctl(2)."""
@@ -48,7 +48,7 @@ def read_environment(environ: MutableMapping[str, str]) -> Environment:
     return Environment(
         api_key=environ.get(KEY_VARIABLE) or None,
         api_url=environ.get(URL_VARIABLE) or None,
-        allow_insecure=environ.get(INSECURE_VARIABLE, "").lower() in TRUE_WORDS,
+        allow_insecure=environ.get(INSECURE_VARIABLE, "").lower() in TRUE_VALUES,
         data_dir=_at_home(own) if own else folders.user_data_path,
         config_dir=folders.user_config_path,
         wallet_key=wallet_key or None,

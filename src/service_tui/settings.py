@@ -12,7 +12,7 @@ from service_tui.config import (
     EXCHANGE_VARIABLE,
     INSECURE_VARIABLE,
     KEY_VARIABLE,
-    TRUE_WORDS,
+    TRUE_VALUES,
     URL_VARIABLE,
     WALLET_VARIABLE,
 )
@@ -193,7 +193,7 @@ def _check_secret(mode: int, values: Mapping[str, Value]) -> None:
         raise SettingError(f"{KEY} needs url beside it: the key goes to that address alone")
 
 
-def value_of(setting: Setting, said: object) -> Value:
+def value_of(setting: Setting, raw: object) -> Value:
     """The value that a file says, in its own type.
 
     Returns:
@@ -203,13 +203,13 @@ def value_of(setting: Setting, said: object) -> Value:
         SettingError: it has another type, or lies outside of what there is.
     """
     wanted = str if setting.kind is Path else setting.kind
-    is_number = isinstance(said, int) and not isinstance(said, bool)
-    if not (is_number if wanted is int else isinstance(said, wanted)):
+    is_number = isinstance(raw, int) and not isinstance(raw, bool)
+    if not (is_number if wanted is int else isinstance(raw, wanted)):
         raise SettingError(f"{setting.key} is {wanted_of(setting)}")
-    if isinstance(said, str) and setting.kind is Path:
-        return folder(said)
-    if isinstance(said, str | int) and _is_possible(setting, said):
-        return said
+    if isinstance(raw, str) and setting.kind is Path:
+        return folder(raw)
+    if isinstance(raw, str | int) and _is_possible(setting, raw):
+        return raw
     raise SettingError(f"{setting.key} is {wanted_of(setting)}")
 
 
@@ -231,7 +231,7 @@ def value_in(setting: Setting, text: str) -> Value:
         SettingError: the words are no such value.
     """
     if setting.kind is bool:
-        return text.lower() in TRUE_WORDS
+        return text.lower() in TRUE_VALUES
     if setting.kind is not int:
         return value_of(setting, text)
     # More digits than the largest has are no number of ours, and slow to read.
@@ -303,7 +303,7 @@ def settle(
             yield EffectiveSetting(setting, None, DEFAULT)
 
 
-_Said = tuple[Value | None, str]
+_Sourced = tuple[Value | None, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +314,7 @@ class _Service:
     them elsewhere in vain.
     """
 
-    sources: Mapping[str, _Said] = field(repr=False)
+    sources: Mapping[str, _Sourced] = field(repr=False)
     notes: Mapping[str, str]
 
     @classmethod
@@ -325,11 +325,11 @@ class _Service:
         url, key = environ.get(URL_VARIABLE, ""), environ.get(KEY_VARIABLE, "")
         by_flag = {name: flags.get(name) for name in ("url", "profile") if flags.get(name)}
         by_file = {name: file.values[name] for name in ("url", "profile") if name in file.values}
-        nobody: _Said = (None, DEFAULT)
-        found: dict[str, _Said] = {"url": nobody, "profile": nobody, KEY: nobody}
+        unset: _Sourced = (None, DEFAULT)
+        found: dict[str, _Sourced] = {"url": unset, "profile": unset, KEY: unset}
         notes: dict[str, str] = {}
         if by_flag:
-            found.update((name, (str(said), f"--{name}")) for name, said in by_flag.items())
+            found.update((name, (str(value), f"--{name}")) for name, value in by_flag.items())
         elif url and key:
             found["url"] = (url, URL_VARIABLE)
         else:
@@ -338,12 +338,12 @@ class _Service:
         if url and address != url:
             why = f"without {KEY_VARIABLE}" if not key and not by_flag else "here"
             notes["url"] = f"{URL_VARIABLE} is not used {why}"
-        if key and address and url in {"", address} and found["profile"] == nobody:
+        if key and address and url in {"", address} and found["profile"] == unset:
             found[KEY] = (key, KEY_VARIABLE)
         elif key:
             notes[KEY] = f"{KEY_VARIABLE} is not used here"
         is_file = bool(address) and not by_flag and address == file.values.get("url")
-        if KEY in file.values and found[KEY] == nobody and is_file:
+        if KEY in file.values and found[KEY] == unset and is_file:
             found[KEY] = (file.values[KEY], _place(file, KEY))
         return cls(found, notes)
 

@@ -194,11 +194,11 @@ def win_rate(wins: int, losses: int) -> float | None:
     return wins / decided if decided else None
 
 
-def venue_marked(words: str, venue: Venue, unit: str = "") -> str:
+def venue_marked(text: str, venue: Venue, unit: str = "") -> str:
     """Words of an order or a fill: one for real money says so, with its unit and its venue."""
     if venue is Venue.SIM:
-        return words
-    return f"{Mode.LIVE.value} {words}{unit} on {venue.value}"
+        return text
+    return f"{Mode.LIVE.value} {text}{unit} on {venue.value}"
 
 
 class ExperimentStatus(StrEnum):

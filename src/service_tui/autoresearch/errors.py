@@ -4,8 +4,8 @@
 class ToolError(Exception):
     """An orderly no. `status` is the service's, where it said no; 0 elsewhere."""
 
-    def __init__(self, said: str, fix: str = "", *, status: int = 0) -> None:
-        super().__init__(f"{said}; {fix}" if fix else said)
+    def __init__(self, problem: str, fix: str = "", *, status: int = 0) -> None:
+        super().__init__(f"{problem}; {fix}" if fix else problem)
         self.status = status
 
 

@@ -87,25 +87,25 @@ class Messages:
     """The messages of a client; whatever is none is answered on the way."""
 
     def __init__(
-        self, heard: FrameReceiver[SessionMessage | Exception], said: FrameSender[SessionMessage]
+        self, received: FrameReceiver[SessionMessage | Exception], sent: FrameSender[SessionMessage]
     ) -> None:
-        self._heard = heard
-        self._said = said
+        self._received = received
+        self._sent = sent
 
     async def receive(self) -> SessionMessage:
         """The next message; fails with EndOfStream after the last."""
         while True:
-            item = await self._heard.receive()
+            item = await self._received.receive()
             if isinstance(item, SessionMessage):
                 return item
             refusal = refusal_of(item)
             if refusal is not None:
                 log.info("a line is no message: %s", refusal.error.message)
-                await self._said.send(SessionMessage(refusal))
+                await self._sent.send(SessionMessage(refusal))
 
     async def aclose(self) -> None:
         """Hear no more."""
-        await self._heard.aclose()
+        await self._received.aclose()
 
     def __aiter__(self) -> Self:
         return self
@@ -163,14 +163,14 @@ def refusal_of(wrong: Exception) -> types.JSONRPCError | None:
         return _error(None, types.PARSE_ERROR, "the line is no JSON")
     # What lacks something at its top is the whole line.
     whole = [row["input"] for row in rows if row["type"] == "missing" and len(row["loc"]) <= FIELD]
-    said = "the line is no JSON-RPC 2.0 message"
+    problem = "the line is no JSON-RPC 2.0 message"
     if any(_is_object(given) and _has_wrong_id(given) for given in whole):
-        said += ": its id is neither a text nor a whole number"
-    return _error(_id_in(whole), types.INVALID_REQUEST, said)
+        problem += ": its id is neither a text nor a whole number"
+    return _error(_id_in(whole), types.INVALID_REQUEST, problem)
 
 
-def _error(number: types.RequestId | None, code: int, said: str) -> types.JSONRPCError:
-    error = types.ErrorData(code=code, message=said)
+def _error(number: types.RequestId | None, code: int, message: str) -> types.JSONRPCError:
+    error = types.ErrorData(code=code, message=message)
     return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
 

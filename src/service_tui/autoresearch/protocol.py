@@ -34,7 +34,7 @@ Answer = Mapping[str, object]
 Given = Mapping[str, object]
 
 
-class ToolWords(Protocol):
+class ToolDescription(Protocol):
     """A tool as a client sees it."""
 
     @property
@@ -55,7 +55,7 @@ class ToolWords(Protocol):
 class Doer(Protocol):
     """Has the tools, and does one thing at a time with them."""
 
-    async def tools(self) -> Sequence[ToolWords]:
+    async def tools(self) -> Sequence[ToolDescription]:
         """All of them."""
         ...
 
@@ -96,10 +96,10 @@ def server_of(doer: Doer) -> Server[dict[str, Any]]:
     )
 
 
-def _answer(said: Answer) -> types.CallToolResult:
-    text = json.dumps(said, ensure_ascii=False, indent=1)
+def _answer(answer: Answer) -> types.CallToolResult:
+    text = json.dumps(answer, ensure_ascii=False, indent=1)
     content = types.TextContent(type="text", text=text[:ANSWER_MAX])
-    return types.CallToolResult(content=[content], structured_content=dict(said))
+    return types.CallToolResult(content=[content], structured_content=dict(answer))
 
 
 def _error(error: ToolError) -> types.CallToolResult:
@@ -116,7 +116,7 @@ async def serve(doer: Doer) -> None:
     """Answer a client on standard input and output until it goes away."""
     server = server_of(doer)
     try:
-        async with stdio_server(anyio.wrap_file(lines_of_client())) as (heard, said):
-            await server.run(Messages(heard, said), said, server.create_initialization_options())
+        async with stdio_server(anyio.wrap_file(lines_of_client())) as (received, sent):
+            await server.run(Messages(received, sent), sent, server.create_initialization_options())
     except* BrokenPipeError:
         log.info("the client went away before it had its answer")

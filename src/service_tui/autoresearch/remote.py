@@ -84,9 +84,9 @@ class Remote:
         )
         return (await self.client.call(POST_EXPERIMENT, body=body)).answer
 
-    async def backtest(self, asked: BacktestRequest) -> BacktestBody:
+    async def backtest(self, request: BacktestRequest) -> BacktestBody:
         """Replay trades; fails with ServiceError."""
-        return (await self.client.call(BACKTEST, body=asked)).answer
+        return (await self.client.call(BACKTEST, body=request)).answer
 
     async def outcomes(self, skill: str) -> OutcomesBody:
         """What a skill's trades came to; fails with ServiceError."""

@@ -68,7 +68,7 @@ class Ran:
 
 
 def environment_of(
-    around: Mapping[str, str], *, mark: str, api: Mapping[str, str]
+    environment: Mapping[str, str], *, mark: str, api: Mapping[str, str]
 ) -> dict[str, str]:
     """What a command may know: plain settings, the skills' own, and the session's API key.
 
@@ -79,7 +79,7 @@ def environment_of(
     """
     kept = {
         name: value
-        for name, value in around.items()
+        for name, value in environment.items()
         if name in PASSED
         or name.startswith("LC_")
         or (name.startswith("SERVICE_") and not SECRET.search(name))
@@ -90,10 +90,10 @@ def environment_of(
 class Output:
     """The end of what a command writes, within bounds. `heard` is told when there is more."""
 
-    def __init__(self, heard: Callable[["Output"], None] | None = None) -> None:
+    def __init__(self, on_output: Callable[["Output"], None] | None = None) -> None:
         self._parts: deque[bytes] = deque()
         self._held = 0
-        self._heard = heard
+        self._on_output = on_output
         self.size = 0
 
     def take(self, part: bytes) -> None:
@@ -103,8 +103,8 @@ class Output:
         self._held += len(self._parts[-1])
         while self._held - len(self._parts[0]) >= KEPT_BYTES:
             self._held -= len(self._parts.popleft())
-        if self._heard is not None:
-            self._heard(self)
+        if self._on_output is not None:
+            self._on_output(self)
 
     def tail(self) -> str:
         """The last lines as harmless text."""

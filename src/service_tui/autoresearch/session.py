@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from service_tui.autoresearch.begun import Begun
 from service_tui.autoresearch.errors import BusyError, ToolError
 from service_tui.autoresearch.file import fresh, notes_of, size_of
-from service_tui.autoresearch.outbox import Outbox
 from service_tui.autoresearch.remote import Remote, failure
+from service_tui.autoresearch.result_sender import ResultSender
 from service_tui.autoresearch.runner import Output, Ran, end_marked, environment_of, run
-from service_tui.autoresearch.worktree import Repository, Worktree, check_calm
+from service_tui.autoresearch.unfinished import Begun
+from service_tui.autoresearch.worktree import Repository, Worktree, check_idle
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock
 from service_tui.experiments import SeriesState
@@ -38,40 +38,40 @@ from service_tui.wire.research_tools import InitArguments, LogArguments, RunArgu
 COMMAND_MAX: Final = 60
 
 
-def told_of(
-    config: Config, stands: SeriesState, cap: int, warnings: Sequence[str]
+def description_of(
+    config: Config, series: SeriesState, cap: int, warnings: Sequence[str]
 ) -> dict[str, object]:
     """How a session stands, with a warning where it is nearly full."""
-    said = list(warnings)
-    if stands.near_cap and stands.state is SessionState.RUNNING:
-        said.append(f"{stands.count} of {cap} experiments are done: a command runs up to {cap}")
+    texts = list(warnings)
+    if series.near_cap and series.state is SessionState.RUNNING:
+        texts.append(f"{series.count} of {cap} experiments are done: a command runs up to {cap}")
     return {
         "skill": config.skill,
         "session": config.name,
-        "state": stands.state.value,
-        "why": stands.why or None,
-        "experiments": stands.count,
+        "state": series.state.value,
+        "why": series.why or None,
+        "experiments": series.count,
         "max_experiments": cap,
-        "kept": stands.kept,
-        "discarded": stands.discarded,
-        "crashed": stands.crashed,
-        "crashes_in_row": stands.crashes_in_row,
+        "kept": series.kept,
+        "discarded": series.discarded,
+        "crashed": series.crashed,
+        "crashes_in_row": series.crashes_in_row,
         "metric": config.metric_name,
         "direction": config.direction.value,
-        "baseline": stands.baseline,
-        "best": stands.best,
-        "confidence": stands.confidence,
-        "warnings": said,
+        "baseline": series.baseline,
+        "best": series.best,
+        "confidence": series.confidence,
+        "warnings": texts,
     }
 
 
-def check_same(config: Config, asked: InitArguments) -> None:
+def check_same(config: Config, request: InitArguments) -> None:
     """Refuse a session of the same name that measures something else.
 
     Raises:
         ToolError: the metric or its direction is another.
     """
-    if (config.metric_name, config.direction) != (asked.metric_name, asked.direction):
+    if (config.metric_name, config.direction) != (request.metric_name, request.direction):
         raise ToolError(
             f"the session {config.name} measures {config.metric_name}, "
             f"{config.direction.value} is better",
@@ -97,8 +97,8 @@ def message_of(one: Logged) -> str:
 
 def shortened(command: str) -> str:
     """A command as a sentence can hold it."""
-    words = " ".join(command.split())
-    return words if len(words) <= COMMAND_MAX else f"{words[:COMMAND_MAX]}..."
+    text = " ".join(command.split())
+    return text if len(text) <= COMMAND_MAX else f"{text[:COMMAND_MAX]}..."
 
 
 def after(ran: Ran, deadline_s: float) -> str:
@@ -151,7 +151,7 @@ class Session:
         if self._config is not None and self._config.skill in self._notes.off:
             self._config = None
         self._offset: dict[str, int] = {}
-        self._outbox = Outbox(means.remote, self._notes, self._file)
+        self._sender = ResultSender(means.remote, self._notes, self._file)
         self._entry = RegistryEntry(
             repository=str(means.repository.root), pid=os.getpid(), allows_shell=means.allows_shell
         )
@@ -179,7 +179,7 @@ class Session:
         for skill in {one.skill for one in self._notes.configs}:
             await self._recover(skill)
         self._show()
-        await self._outbox.sync()
+        await self._sender.sync()
 
     def close(self) -> None:
         """Give the repository back."""
@@ -215,32 +215,32 @@ class Session:
 
     # -- the four tools --------------------------------------------------------------------
 
-    async def init(self, asked: InitArguments) -> dict[str, object]:
+    async def init(self, request: InitArguments) -> dict[str, object]:
         """Begin a session, or take up the one of that name."""
         with suppress(ToolError):
             self._catch_up()
-        state = await self._outbox.state_of(asked.skill_slug)
+        state = await self._sender.state_of(request.skill_slug)
         repository = self._means.repository
-        before = self._notes.config_of(asked.skill_slug)
-        is_same = before is not None and before.name == asked.name
-        if asked.skill_slug in self._notes.off:
+        before = self._notes.config_of(request.skill_slug)
+        is_same = before is not None and before.name == request.name
+        if request.skill_slug in self._notes.off:
             is_same = False
-        await check_calm(repository)
-        worktree = Worktree(repository, asked.skill_slug)
+        await check_idle(repository)
+        worktree = Worktree(repository, request.skill_slug)
         await worktree.open()
         if before is not None and is_same:
-            check_same(before, asked)
+            check_same(before, request)
             config = before
             if self._config is not config:
                 self._write(config.line())
         else:
-            config = self._new_config(asked, before, state)
+            config = self._new_config(request, before, state)
             self._write(config.line())
         self._config = config
         self._offset[config.skill] = 0 if state is None else state.last_experiment_number
-        await self._outbox.sync()
+        await self._sender.sync()
         self._show(worktree)
-        return self._told({
+        return self._description({
             "session": config.name,
             "resumed": bool(before is not None and is_same),
             "worktree": str(worktree.folder),
@@ -250,27 +250,27 @@ class Session:
         })
 
     def _new_config(
-        self, asked: InitArguments, before: Config | None, state: StateBody | None
+        self, request: InitArguments, before: Config | None, state: StateBody | None
     ) -> Config:
         segment = 0
         if before is not None:
             segment = before.segment + 1
         if state is not None and state.last_experiment_number:
             # Another process may have come further than this file.
-            is_its = before is None and state.session == asked.name
+            is_its = before is None and state.session == request.name
             segment = max(segment, state.current_segment + (0 if is_its else 1))
         return Config(
-            name=asked.name,
-            skill=asked.skill_slug,
-            metric_name=asked.metric_name,
-            metric_unit=asked.metric_unit,
-            direction=asked.direction,
+            name=request.name,
+            skill=request.skill_slug,
+            metric_name=request.metric_name,
+            metric_unit=request.metric_unit,
+            direction=request.direction,
             segment=segment,
             started_ms=self._now_ms(),
             cap=self._means.cap,
         )
 
-    async def run(self, asked: RunArguments) -> dict[str, object]:
+    async def run(self, request: RunArguments) -> dict[str, object]:
         """Run a command in the worktree, unless the session is paused or full."""
         config = self._current()
         stands = self._standing(config)
@@ -278,25 +278,25 @@ class Session:
             raise ToolError(f"the session is {stands.state.value}: {stands.why}")
         if not self._means.allows_shell:
             raise ToolError("shell commands are not allowed on this server", ALLOW_FIX)
-        await self._outbox.check_plan()
+        await self._sender.check_plan()
         worktree = Worktree(self._means.repository, config.skill)
         await worktree.open()
-        ran = await self._run_in(worktree, asked)
-        return self._told({
+        ran = await self._run_in(worktree, request)
+        return self._description({
             "exit_code": ran.exit_code,
             "succeeded": ran.succeeded,
             "timed_out": ran.timed_out,
             "duration_seconds": round(ran.took_s, 3),
             "output": ran.tail,
             "output_bytes": ran.size,
-            "say": after(ran, asked.deadline_s),
+            "say": after(ran, request.deadline_s),
         })
 
-    async def _run_in(self, worktree: Worktree, asked: RunArguments) -> Ran:
+    async def _run_in(self, worktree: Worktree, request: RunArguments) -> Ran:
         now = self._means.clock.now
-        live = Live(asked.command, now(), asked.deadline_s)
+        live = Live(request.command, now(), request.deadline_s)
 
-        def heard(output: Output) -> None:
+        def on_output(output: Output) -> None:
             at = self._means.clock.monotonic()
             if at - self._shown_at >= SHOW_EVERY_S:
                 self._shown_at = at
@@ -306,15 +306,15 @@ class Session:
         environment = environment_of(
             self._means.environment, mark=self._means.mark, api=self._means.api()
         )
-        self._begun.note_run(self._means.mark, asked.command)
+        self._begun.note_run(self._means.mark, request.command)
         self._notice = ""
-        output = Output(heard)
+        output = Output(on_output)
         ended = live
         try:
             ran = await run(
-                asked.command,
+                request.command,
                 worktree.folder,
-                deadline_s=asked.deadline_s,
+                deadline_s=request.deadline_s,
                 environment=environment,
                 output=output,
             )
@@ -325,11 +325,11 @@ class Session:
             self._show(worktree, live=replace(ended, tail=output.tail(), ended_at=now()))
         return ran
 
-    async def log(self, asked: LogArguments) -> dict[str, object]:
+    async def log(self, request: LogArguments) -> dict[str, object]:
         """Keep a result: commit it, or revert the worktree."""
         config = self._current()
-        metrics = dict(asked.secondary_metrics or asked.metrics or {})
-        if not (asked.force or asked.status.is_crash):
+        metrics = dict(request.secondary_metrics or request.metrics or {})
+        if not (request.force or request.status.is_crash):
             self._check_metrics(config, metrics)
         worktree = Worktree(self._means.repository, config.skill)
         await worktree.open()
@@ -337,16 +337,16 @@ class Session:
         one = Logged(
             run=run_number,
             commit="",
-            metric=None if asked.status.is_crash and not asked.metric else asked.metric,
+            metric=None if request.status.is_crash and not request.metric else request.metric,
             metrics=metrics,
-            status=asked.status,
-            description=asked.description,
+            status=request.status,
+            description=request.description,
             timestamp_ms=self._now_ms(),
             segment=config.segment,
             config=config,
-            asi=asked.asi,
+            asi=request.asi,
         )
-        if asked.status is ExperimentStatus.KEEP:
+        if request.status is ExperimentStatus.KEEP:
             one = replace(one, commit=await worktree.prepare(message_of(one)))
         else:
             one = replace(one, commit=await worktree.head())
@@ -356,26 +356,26 @@ class Session:
         self._write(one.line())
         self._notes.results[-1] = one
         backup = await self._carry_out(worktree, one)
-        posted = await self._outbox.send(one)
+        posted = await self._sender.send(one)
         self._show(worktree)
-        warnings = await self._outbox.verified(one)
+        warnings = await self._sender.verified(one)
         self._begun.end(config.skill)
         self._notice = ""
-        return self._told({
+        return self._description({
             "experiment": run_number,
-            "status": asked.status.value,
+            "status": request.status.value,
             "commit": one.commit[: notebook.COMMIT_SHORT]
-            if asked.status is ExperimentStatus.KEEP
+            if request.status is ExperimentStatus.KEEP
             else None,
             "backup": backup or None,
             "is_new_best": posted,
             "warnings": warnings,
         })
 
-    async def backtest(self, asked: BacktestRequest) -> BacktestBody:
+    async def backtest(self, request: BacktestRequest) -> BacktestBody:
         """Replay a skill's trades under thresholds, on the service."""
         try:
-            return await self._means.remote.backtest(asked)
+            return await self._means.remote.backtest(request)
         except ServiceError as error:
             raise failure(error) from error
 
@@ -385,9 +385,9 @@ class Session:
         """Begin a fresh baseline under a new name, with the metric of before."""
         return await self.init(fresh(self._notes, skill, self._now_ms()))
 
-    def told(self) -> dict[str, object]:
+    def description(self) -> dict[str, object]:
         """Where the current session stands."""
-        return {"session": None} if self._config is None else self._told({})
+        return {"session": None} if self._config is None else self._description({})
 
     # -- steps -----------------------------------------------------------------------------
 
@@ -506,17 +506,17 @@ class Session:
 
     # -- what is told ----------------------------------------------------------------------
 
-    def _told(self, more: Mapping[str, object]) -> dict[str, object]:
+    def _description(self, more: Mapping[str, object]) -> dict[str, object]:
         """How the session stands, and what else there is to say."""
         if self._config is None:
             raise ToolError("there is no session", FIRST_INIT)
         config = self._config
         given = more.get("warnings")
         warnings = [str(one) for one in given] if isinstance(given, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        warnings += [one for one in (self._notice, self._outbox.unsent) if one]
+        warnings += [one for one in (self._notice, self._sender.unsent) if one]
         if self._notes.bad_lines:
             warnings.append(f"{self._notes.bad_lines} lines of {self._file} cannot be read")
-        return {**more, **told_of(config, self._standing(config), self._means.cap, warnings)}
+        return {**more, **description_of(config, self._standing(config), self._means.cap, warnings)}
 
     def _show(self, worktree: Worktree | None = None, *, live: Live | None = None) -> None:
         """Let those who look on see what there is."""
@@ -531,6 +531,6 @@ class Session:
             skill=skill,
             live=live or self._entry.live,
             warning=warning,
-            agent_id=self._outbox.agent_id,
+            agent_id=self._sender.agent_id,
         )
         registry.write(self._entry_path, self._entry)

@@ -35,9 +35,9 @@ async def _log(session: Session, given: Given) -> Answer:
 
 
 async def _backtest(session: Session, given: Given) -> Answer:
-    said = arguments(BacktestArguments, given)
-    asked = BacktestRequest.model_validate(said.model_dump())
-    return (await session.backtest(asked)).model_dump(mode="json", exclude={"points", "best"})
+    given_arguments = arguments(BacktestArguments, given)
+    request = BacktestRequest.model_validate(given_arguments.model_dump())
+    return (await session.backtest(request)).model_dump(mode="json", exclude={"points", "best"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ _SILENT: Final = ("-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"
 
 
 async def git(
-    folder: Path, *words: str, env: Mapping[str, str] | None = None, given: bytes = b""
+    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, given: bytes = b""
 ) -> bytes:
     """Have git do something.
 
@@ -47,12 +47,12 @@ async def git(
     Raises:
         ToolError: there is no git, or it refuses.
     """
-    around = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    around |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
-    around |= env or {}
+    variables = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    variables |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
+    variables |= env or {}
     try:
         process = await asyncio.create_subprocess_exec(
-            "git", *_SILENT, "-C", str(folder), *words, env=around,
+            "git", *_SILENT, "-C", str(folder), *arguments, env=variables,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
@@ -62,14 +62,14 @@ async def git(
         raise ToolError(f"{folder} cannot be used ({error.strerror})") from error
     try:
         async with asyncio.timeout(GIT_WITHIN_S):
-            said, wrong = await process.communicate(given)
+            output, wrong = await process.communicate(given)
     except TimeoutError as error:
-        raise ToolError(f"git {words[0]} took longer than {GIT_WITHIN_S:.0f} s") from error
+        raise ToolError(f"git {arguments[0]} took longer than {GIT_WITHIN_S:.0f} s") from error
     finally:
         await _ended(process)
     if process.returncode:
-        raise ToolError(f"git {words[0]}: {_reason(wrong.decode(errors='replace'))}")
-    return said
+        raise ToolError(f"git {arguments[0]}: {_reason(wrong.decode(errors='replace'))}")
+    return output
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
@@ -82,9 +82,9 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
             await asyncio.wait_for(process.wait(), ENDING_S)
 
 
-def _reason(said: str) -> str:
+def _reason(output: str) -> str:
     """The line in which git says what is wrong; advice stands before and after it."""
-    lines = said.strip().splitlines() or ["refused"]
+    lines = output.strip().splitlines() or ["refused"]
     return next((one for one in lines if one.startswith(("fatal:", "error:"))), lines[-1])
 
 
@@ -146,7 +146,7 @@ async def repository_at(folder: Path) -> Repository:
     return Repository(Path(root), (folder / store).resolve())
 
 
-async def check_calm(repository: Repository) -> None:
+async def check_idle(repository: Repository) -> None:
     """Refuse a repository in which the person is in the middle of something.
 
     Raises:
@@ -172,12 +172,12 @@ async def _check_finished(folder: Path) -> None:
 
 async def changes_in(folder: Path) -> Changes:
     """What differs from the last commit, but for what is ignored and what is ours."""
-    said = await git(
+    output = await git(
         folder, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"
     )
     tracked: list[str] = []
     new: list[str] = []
-    for entry in said.decode(errors="surrogateescape").split("\0"):
+    for entry in output.decode(errors="surrogateescape").split("\0"):
         state, path = entry[:2], entry[3:]
         if not path or _is_ours(path):
             continue
@@ -332,11 +332,11 @@ class Worktree:
                 "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": address,
                 "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": address,
             }  # fmt: skip
-        said = await git(
+        output = await git(
             self.folder, "commit-tree", tree, "-p", "HEAD", "-F", "-", env=env,
             given=message.encode(errors="replace"),
         )  # fmt: skip
-        return said.decode().strip()
+        return output.decode().strip()
 
     def _remove(self, path: str) -> None:
         """Remove a new file, and the folders that it leaves empty; what resists is left."""

@@ -12,7 +12,6 @@ from typing import Final, Generic, Self
 
 import httpx
 
-from service_tui.client.asking import Names, called_of, request_of
 from service_tui.client.errors import (
     Called,
     HeldBackError,
@@ -25,6 +24,7 @@ from service_tui.client.errors import (
     unanswered,
     unreadable,
 )
+from service_tui.client.http_request import Names, called_of, request_of
 from service_tui.client.keys import Key, Keys, RefusedKeys, service_address
 from service_tui.client.passing import BODY_MAX, LEAVING, Passed, no_objection, pass_on
 from service_tui.client.refusals import RawAnswer, error_of
@@ -322,11 +322,11 @@ class Client:
         )
         usual_s = READ_DEADLINE_S if called.reads else WRITE_DEADLINE_S
         until = self._clock.monotonic() + (usual_s if deadline_s is None else deadline_s)
-        asked = _PendingCall(endpoint, called, request, until, body)
+        pending = _PendingCall(endpoint, called, request, until, body)
         tries = 0
         while True:
             await self._gates.enter(endpoint.path, called, until)
-            outcome = await self._try(asked)
+            outcome = await self._try(pending)
             if isinstance(outcome, Reply):
                 self._gates.answered(endpoint.path)
                 self.skew_s = self.skew_s if outcome.skew_s is None else outcome.skew_s
@@ -383,17 +383,17 @@ class Client:
         """Raise what the status of a stream's answer means, if it is no stream."""
         if response.status_code == HTTPStatus.OK:
             return
-        heard = RawAnswer(
+        answer = RawAnswer(
             status=response.status_code,
             headers=response.headers,
             raw=self._keys.masked(await _bounded(response)),
             at=self._clock.now(),
             latency_s=0.0,
         )
-        error = error_of(heard, called)
+        error = error_of(answer, called)
         if isinstance(error, UnauthenticatedError) and key is not None:
             self._refused.refuse(key, called.path, error.reason, self._clock.monotonic())
-        raise error or unreadable(f"status {heard.status} is no stream of events", called)
+        raise error or unreadable(f"status {answer.status} is no stream of events", called)
 
     def _key_of(
         self, endpoint: Endpoint[Answer], called: Called, *, sends: bool = True
@@ -418,35 +418,35 @@ class Client:
             raise UnauthenticatedError(reason, called, is_revoked=is_revoked)
         return key
 
-    async def _try(self, asked: _PendingCall[Answer]) -> Reply[Answer] | ServiceError:
+    async def _try(self, pending: _PendingCall[Answer]) -> Reply[Answer] | ServiceError:
         """Send once, and say what it came to."""
         # Looked up again at each send: another call may have met a 401 meanwhile.
-        key = self._key_of(asked.endpoint, asked.called)
+        key = self._key_of(pending.endpoint, pending.called)
         if key is not None:
-            asked.request.headers["Authorization"] = key.authorization(asked.request.url)
-        heard = await self._send(asked)
-        if isinstance(heard, ServiceError):
-            return heard
-        log.debug("%s %s: %d", asked.called.method, asked.called.path, heard.status)
-        error = error_of(heard, asked.called)
-        if heard.retry_after_s is not None:
+            pending.request.headers["Authorization"] = key.authorization(pending.request.url)
+        answer = await self._send(pending)
+        if isinstance(answer, ServiceError):
+            return answer
+        log.debug("%s %s: %d", pending.called.method, pending.called.path, answer.status)
+        error = error_of(answer, pending.called)
+        if answer.retry_after_s is not None:
             why = f": {error.error}" if isinstance(error, RateLimitedError) else ""
-            said = RefusalReason(
+            reason = RefusalReason(
                 f"the service asked us to wait{why}", "wait until the countdown ends"
             )
-            self._gates.close(asked.endpoint.path, heard.retry_after_s, said)
+            self._gates.close(pending.endpoint.path, answer.retry_after_s, reason)
         if isinstance(error, UnauthenticatedError) and key is not None:
-            path = asked.endpoint.path
+            path = pending.endpoint.path
             self._refused.refuse(key, path, error.reason, self._clock.monotonic())
             error.is_revoked = self._refused.is_revoked(key)
         elif key is not None and error is None:
-            self._refused.answered(key, asked.endpoint.path)
-        is_offer = isinstance(error, RateLimitedError) and error.accepts and asked.called.reads
+            self._refused.answered(key, pending.endpoint.path)
+        is_offer = isinstance(error, RateLimitedError) and error.accepts and pending.called.reads
         if self.offered is not None and isinstance(error, RateLimitedError) and is_offer:
-            self.offered(error, partial(self._paid, asked))
-        return error or _reply_of(asked, heard, self._same)
+            self.offered(error, partial(self._paid, pending))
+        return error or _reply_of(pending, answer, self._same)
 
-    async def _paid(self, asked: _PendingCall[Answer], payment: str) -> Answer:
+    async def _paid(self, pending: _PendingCall[Answer], payment: str) -> Answer:
         """The same read with a payment, sent once and never again.
 
         Returns:
@@ -456,30 +456,30 @@ class Client:
             ServiceError: it was not taken, or nothing came; then the payment may have been used.
         """
         request = httpx.Request(
-            asked.request.method, asked.request.url, headers=asked.request.headers
+            pending.request.method, pending.request.url, headers=pending.request.headers
         )
         request.headers[PAYMENT_HEADER] = payment
         until = self._clock.monotonic() + READ_DEADLINE_S
-        outcome = await self._try(replace(asked, request=request, until=until))
+        outcome = await self._try(replace(pending, request=request, until=until))
         if isinstance(outcome, Reply):
             return outcome.answer
         raise outcome
 
-    async def _send(self, asked: _PendingCall[Answer]) -> RawAnswer | ServiceError:
+    async def _send(self, pending: _PendingCall[Answer]) -> RawAnswer | ServiceError:
         """What the transport brings within the deadline and the size bound."""
         started = self._clock.monotonic()
-        left_s = asked.until - started
+        left_s = pending.until - started
         # A connection that fails before the deadline proves that nothing was sent.
         early_s = min(CONNECT_MAX_S, left_s / 2)
         timeout = httpx.Timeout(left_s, connect=early_s, pool=early_s)
-        asked.request.extensions["timeout"] = timeout.as_dict()
-        if self.last_word is not None and not asked.called.reads:
-            asked.request.extensions["trace"] = self._watching(asked)
+        pending.request.extensions["timeout"] = timeout.as_dict()
+        if self.last_word is not None and not pending.called.reads:
+            pending.request.extensions["trace"] = self._watching(pending)
         try:
-            self._check_leaving(asked)
+            self._check_leaving(pending)
             # Around everything: httpx bounds each read only, and an app in process not at all.
             async with asyncio.timeout(left_s):
-                response = await self._transport.handle_async_request(asked.request)
+                response = await self._transport.handle_async_request(pending.request)
                 try:
                     raw = await _bounded(response)
                 finally:
@@ -488,12 +488,12 @@ class Client:
             return error
         except NOT_SENT as error:
             why = self._why(error)
-            return UnreachableError(f"{self._base.host} cannot be reached: {why}", asked.called)
+            return UnreachableError(f"{self._base.host} cannot be reached: {why}", pending.called)
         except (TimeoutError, httpx.TimeoutException):
-            return unanswered(f"no whole answer within {left_s:.3g} s", asked.called)
+            return unanswered(f"no whole answer within {left_s:.3g} s", pending.called)
         except httpx.TransportError as error:
             why = self._why(error)
-            return unanswered(f"the line broke before the answer was whole: {why}", asked.called)
+            return unanswered(f"the line broke before the answer was whole: {why}", pending.called)
         return RawAnswer(
             status=response.status_code,
             headers=httpx.Headers([
@@ -504,31 +504,31 @@ class Client:
             latency_s=self._clock.monotonic() - started,
         )
 
-    def _watching(self, asked: _PendingCall[Answer]) -> Callable[[str, object], Awaitable[None]]:
+    def _watching(self, pending: _PendingCall[Answer]) -> Callable[[str, object], Awaitable[None]]:
         """What the line calls at each step: the last word once more, before bytes leave."""
 
         async def watch(step: str, _: object) -> None:
             if step.endswith(LEAVING):
-                self._check_leaving(asked)
+                self._check_leaving(pending)
 
         return watch
 
-    def _check_leaving(self, asked: _PendingCall[Answer]) -> None:
+    def _check_leaving(self, pending: _PendingCall[Answer]) -> None:
         """Ask for the last word.
 
         Raises:
             HeldBackError: the call must not leave.
         """
-        if self.last_word is None or asked.called.reads:
+        if self.last_word is None or pending.called.reads:
             return
-        why = self.last_word(asked.body)
+        why = self.last_word(pending.body)
         if why:
-            raise HeldBackError(why, asked.called)
+            raise HeldBackError(why, pending.called)
 
     def _why(self, error: httpx.TransportError) -> str:
         """What the transport says; it may repeat what came over the line."""
-        said = self._keys.masked(str(error).encode("utf-8", "replace"))
-        return line(said.decode("utf-8", "replace")) or type(error).__name__
+        masked = self._keys.masked(str(error).encode("utf-8", "replace"))
+        return line(masked.decode("utf-8", "replace")) or type(error).__name__
 
 
 async def _bounded(response: httpx.Response) -> bytes:
@@ -551,27 +551,27 @@ def _event_of(endpoint: Endpoint[Answer], data: bytes) -> Answer | None:
 
 
 def _reply_of(
-    asked: _PendingCall[Answer], heard: RawAnswer, same: SameAnswers
+    pending: _PendingCall[Answer], heard: RawAnswer, same: SameAnswers
 ) -> Reply[Answer] | ServiceError:
     """The decoded answer, or the error of one that cannot be believed."""
     coding = heard.headers.get("content-encoding", "identity").strip().lower()
     if coding != "identity":
-        return unreadable(f"the answer is packed as '{line(coding, 20)}', unasked", asked.called)
+        return unreadable(f"the answer is packed as '{line(coding, 20)}', unasked", pending.called)
     if len(heard.raw) > BODY_MAX:
-        return unreadable(f"the answer is larger than {BODY_MAX:,} bytes", asked.called)
+        return unreadable(f"the answer is larger than {BODY_MAX:,} bytes", pending.called)
     try:
         # Only reads are asked again and again; a write's answer may hold a key.
-        decoded = same.decode if asked.called.reads else decode
-        answer, dropped = decoded(asked.endpoint.answers, heard.raw)
+        decoded = same.decode if pending.called.reads else decode
+        answer, dropped = decoded(pending.endpoint.answers, heard.raw)
     except NotProtocolError as error:
         why = str(error)
     else:
         return Reply(answer, dropped, heard.latency_s, heard.at, heard.server_date)
     kind = line(heard.headers.get("content-type", "").partition(";")[0], 40) or "no type"
-    if asked.called.reads:
+    if pending.called.reads:
         # Answers to writes are never logged: the one to a registration holds a key.
-        said = prose(heard.raw[: 4 * LOGGED_MAX].decode("utf-8", "replace"), LOGGED_MAX)
+        text = prose(heard.raw[: 4 * LOGGED_MAX].decode("utf-8", "replace"), LOGGED_MAX)
         log.warning(
-            "%s %s is not of the protocol: %s", asked.called.method, asked.called.path, said
+            "%s %s is not of the protocol: %s", pending.called.method, pending.called.path, text
         )
-    return unreadable(f"{why} (status {heard.status}, {kind})", asked.called)
+    return unreadable(f"{why} (status {heard.status}, {kind})", pending.called)

@@ -18,7 +18,7 @@ from service_tui.wire.text import has_controls, letters
 TRIED_AGAIN_S: Final = 60.0
 """How long a refused key rests. Source: decisions, "401"."""
 
-TELLING: Final = frozenset({AGENT.path, BRIEFING.path})
+WHOLE_KEY_PATHS: Final = frozenset({AGENT.path, BRIEFING.path})
 """A 401 of these counts for the whole key. Source: decisions, "401"."""
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -81,7 +81,7 @@ class RefusedKeys:
     def refuse(self, key: Key, path: str, reason: RefusalReason, now: float) -> None:
         """Note a 401; one that says who we are counts for every path."""
         self._until[key, path] = (reason, now + TRIED_AGAIN_S)
-        if path in TELLING:
+        if path in WHOLE_KEY_PATHS:
             self._until[key, ""] = (reason, now + TRIED_AGAIN_S)
 
     def why(
@@ -106,7 +106,7 @@ class RefusedKeys:
             if found is None:
                 continue
             reason, until = found
-            if now < until or (not where and path not in TELLING):
+            if now < until or (not where and path not in WHOLE_KEY_PATHS):
                 return reason, not where
             if sends:
                 self._until[key, where] = (reason, now + TRIED_AGAIN_S)
@@ -119,7 +119,7 @@ class RefusedKeys:
     def answered(self, key: Key, path: str) -> None:
         """Let a key pass again that was taken."""
         self._until.pop((key, path), None)
-        if path in TELLING and self._until.pop((key, ""), None) is not None:
+        if path in WHOLE_KEY_PATHS and self._until.pop((key, ""), None) is not None:
             self.try_again()
 
     def try_again(self) -> None:

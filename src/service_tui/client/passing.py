@@ -42,8 +42,8 @@ class Passed:
 class NotPassedError(Exception):
     """No whole answer came; `was_sent` says whether the call may have arrived all the same."""
 
-    def __init__(self, words: str, *, was_sent: bool) -> None:
-        super().__init__(words)
+    def __init__(self, text: str, *, was_sent: bool) -> None:
+        super().__init__(text)
         self.was_sent = was_sent
 
 

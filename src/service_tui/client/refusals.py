@@ -73,44 +73,44 @@ class RawAnswer:
         """Seconds, 1 to 60, that a 429 or 503 asks to wait."""
         if self.status not in WAITS:
             return None
-        asked = retry_after(self.headers.get("retry-after"), self.server_date or self.at)
-        return WAITS[self.status] if asked is None else asked
+        requested_s = retry_after(self.headers.get("retry-after"), self.server_date or self.at)
+        return WAITS[self.status] if requested_s is None else requested_s
 
 
-def error_of(heard: RawAnswer, called: Called) -> ServiceError | None:
+def error_of(answer: RawAnswer, called: Called) -> ServiceError | None:
     """The error that an answer's status means; None for a 2xx, which is still to be decoded."""
-    match heard.status // 100:
+    match answer.status // 100:
         case 2:
             return None
         case 3:
-            return unreadable(_redirect(heard.headers.get("location", "")), called)
+            return unreadable(_redirect(answer.headers.get("location", "")), called)
         case 4:
-            return _refused(heard, called)
+            return _refused(answer, called)
         case 5:
             return unanswered(
-                f"the service failed with status {heard.status}{_own_words(heard)}",
+                f"the service failed with status {answer.status}{_own_text(answer)}",
                 called,
-                status=heard.status,
-                retry_after_s=heard.retry_after_s,
+                status=answer.status,
+                retry_after_s=answer.retry_after_s,
             )
         case _:
-            return unreadable(f"{heard.status} is no status of the protocol", called)
+            return unreadable(f"{answer.status} is no status of the protocol", called)
 
 
-def _own_words(heard: RawAnswer) -> str:
+def _own_text(answer: RawAnswer) -> str:
     """What the service says of its fault, behind a colon; empty where it says nothing."""
-    said = reason_of(heard.status, heard.raw).error
-    return "" if said == _phrase(heard.status) else f": {said}"
+    reason = reason_of(answer.status, answer.raw).error
+    return "" if reason == _phrase(answer.status) else f": {reason}"
 
 
-def _refused(heard: RawAnswer, called: Called) -> ServiceError:
-    if heard.status == HTTPStatus.REQUEST_TIMEOUT and not called.reads:
+def _refused(answer: RawAnswer, called: Called) -> ServiceError:
+    if answer.status == HTTPStatus.REQUEST_TIMEOUT and not called.reads:
         # Whoever stands between may say 408 about a request that went through.
         return unanswered("the answer is 408, which leaves the outcome open", called)
-    reason = reason_of(heard.status, heard.raw)
-    if heard.retry_after_s is not None:
-        return RateLimitedError(reason, called, retry_after_s=heard.retry_after_s)
-    return KINDS.get(heard.status, RefusedError)(reason, called, status=heard.status)
+    reason = reason_of(answer.status, answer.raw)
+    if answer.retry_after_s is not None:
+        return RateLimitedError(reason, called, retry_after_s=answer.retry_after_s)
+    return KINDS.get(answer.status, RefusedError)(reason, called, status=answer.status)
 
 
 def reason_of(status: int, raw: bytes) -> RefusalReason:
@@ -130,7 +130,7 @@ def reason_of(status: int, raw: bytes) -> RefusalReason:
     if fields.detail:
         first = fields.detail[0]
         error = line(f"{'.'.join(str(part) for part in first.loc)}: {first.msg}")
-    fix = next((prose(said) for said in _texts(tree, inner) if said.strip()), FIXES.get(status, ""))
+    fix = next((prose(text) for text in _texts(tree, inner) if text.strip()), FIXES.get(status, ""))
     return RefusalReason(
         error=error or code or _phrase(status),
         fix=fix,
@@ -152,8 +152,8 @@ def _offers(tree: Mapping[str, object]) -> tuple[PayOfferBody, ...]:
 
 def _texts(tree: Mapping[str, object], inner: Mapping[str, object]) -> list[str]:
     """Where services put the advice, best first."""
-    said = (tree.get("fix"), inner.get("fix"), tree.get("error_hint"), tree.get("hint"))
-    return [text for text in said if isinstance(text, str)]
+    candidates = (tree.get("fix"), inner.get("fix"), tree.get("error_hint"), tree.get("hint"))
+    return [text for text in candidates if isinstance(text, str)]
 
 
 def _fields(raw: bytes) -> ValidationBody:

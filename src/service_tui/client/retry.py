@@ -51,10 +51,10 @@ def retry_delay(error: ServiceError, tries: int, rng: random.Random) -> float | 
     if tries >= TRIES or not may_retry(error):
         return None
     delay_s = FIRST_DELAY_S * 2 ** (tries - 1) * rng.uniform(0.5, 1.0)
-    asked_s = (
+    requested_s = (
         error.retry_after_s if isinstance(error, (ServiceFaultError, RateLimitedError)) else None
     )
-    return delay_s if asked_s is None else clamp_wait(asked_s) + delay_s
+    return delay_s if requested_s is None else clamp_wait(requested_s) + delay_s
 
 
 def next_delay(failures: int, rng: random.Random) -> float:

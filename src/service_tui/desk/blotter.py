@@ -48,7 +48,7 @@ def ticket_of(row: StoredTicket) -> TicketView:
     end = _texts(row.outcome)
     state = TicketState(row.state.value)
     unsettled = state in {TicketState.QUEUED, TicketState.SENT}
-    said = "left open by an earlier run" if unsettled else str(end.get("outcome", ""))
+    outcome = "left open by an earlier run" if unsettled else str(end.get("outcome", ""))
     return TicketView(
         ticket_id=row.ticket_id,
         kind=row.kind,
@@ -58,7 +58,7 @@ def ticket_of(row: StoredTicket) -> TicketView:
         opened_at=Timestamp(row.at),
         sent_at=_timestamp(end.get("sent_at") or row.sent_at),
         settled_at=_timestamp(row.settled_at),
-        outcome=_ODD if row.is_odd else said,
+        outcome=_ODD if row.is_odd else outcome,
         fix=str(end.get("fix", "")),
         client_ref=row.client_ref or "",
         amount=Micros(row.amount_micros),

@@ -130,10 +130,10 @@ class PreferenceSet:
 class Acted:
     """Something that an agent did, or that was done to it, beside a trade; for the action log."""
 
-    who: str
-    deed: LogEvent
+    actor: str
+    event: LogEvent
     kind: str
-    words: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ class Gate:
         self._is_halted = self._service_halted = False
         self._go_on()
 
-    def hear(self, *, service_halted: bool) -> None:
+    def on_service_halt(self, *, service_halted: bool) -> None:
         """What the service says of its own halt, which may be another console's."""
         if service_halted == self._service_halted:
             return

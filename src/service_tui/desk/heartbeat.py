@@ -24,20 +24,20 @@ async def watch_briefing(ports: Ports) -> None:
     Each is said once, and only when it is so at two looks: a machine that was asleep has not asked
     yet at the first. Goes on for ever.
     """
-    began, told, last = ports.now(), 0, 0
+    began, notified, last = ports.now(), 0, 0
     while True:
         state = ports.state()
         late_s = silence_s(state, began, ports.now())
         grade, last = min(last, _grade(late_s)), _grade(late_s)
-        words = late_text(state, late_s) if grade else ""
-        if words != state.risk.briefing_late:
-            ports.say(BriefingLate(words))
-        if grade > told:
-            ports.say(Noticed("bad", words, NoticeKind.CONNECTION))
-        elif told and not grade:
+        text = late_text(state, late_s) if grade else ""
+        if text != state.risk.briefing_late:
+            ports.emit(BriefingLate(text))
+        if grade > notified:
+            ports.emit(Noticed("bad", text, NoticeKind.CONNECTION))
+        elif notified and not grade:
             again = "the briefing comes again"
-            ports.say(Noticed("good", again, NoticeKind.CONNECTION))
-        told = grade
+            ports.emit(Noticed("good", again, NoticeKind.CONNECTION))
+        notified = grade
         await ports.clock.sleep(LOOK_S)
 
 

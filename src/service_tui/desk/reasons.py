@@ -93,7 +93,7 @@ class Fix(StrEnum):
 
     # -- the service and this desk
     WAIT_FOR_SERVICE = "wait for the service's answer"
-    ASK_SERVICE = "ask the service now"
+    READ_NOW = "ask the service now"
     WHEN_SERVICE_ANSWERS = "try again when the service answers"
     WRITABLE_DESK = "start it without --read-only"
     FREE_DISK = "free disk space"

@@ -36,6 +36,7 @@ from service_tui.desk.reduce_risk import (
 from service_tui.desk.slices import reactor as reactors
 from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.buy_limits import BuyLimitsView
 from service_tui.desk.slices.fleet import (
     FLEET_KINDS,
     FleetFact,
@@ -48,7 +49,6 @@ from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.log import LogView
 from service_tui.desk.slices.orders import OpenOrderView, end_text
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.rails import RailsView
 from service_tui.desk.slices.reactor import (
     REACTOR_KINDS,
     ReactorBarred,
@@ -138,15 +138,15 @@ def _ended(order: OpenOrderView, trades: Mapping[str, TradeView]) -> Noticed:
     """How an order that rests no more has ended, as far as its trade says it."""
     trade = trades.get(order.trade_id)
     if trade is None or trade.status is TradeStatus.SUBMITTED:
-        said = "it rests no more: the trades do not say yet how it ended"
-        return Noticed("warn", f"{order.describe()}: {said}", NoticeKind.FILL)
+        text = "it rests no more: the trades do not say yet how it ended"
+        return Noticed("warn", f"{order.describe()}: {text}", NoticeKind.FILL)
     if not trade.shares:
         return Noticed("warn", f"{order.describe()}: it ended unfilled", NoticeKind.FILL)
-    said = end_text(order, trade.shares, trade.cost)
+    text = end_text(order, trade.shares, trade.cost)
     whole = trade.status in {TradeStatus.FILLED, TradeStatus.CONFIRMED}
     tail = "filled" if whole else "ended, the rest unfilled"
     tone = "good" if whole else "warn"
-    return Noticed(tone, f"{order.describe()}: {tail}: {said}", NoticeKind.FILL)
+    return Noticed(tone, f"{order.describe()}: {tail}: {text}", NoticeKind.FILL)
 
 
 TICKETS_MAX: Final = 500
@@ -277,21 +277,21 @@ def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
         awaited=awaited,
     )
     marked = _marked(replace(held, account=account))
-    return _told_ends(state, _dropped(marked, Topic.POSITIONS, fact.dropped))
+    return _with_resolutions(state, _dropped(marked, Topic.POSITIONS, fact.dropped))
 
 
-def _told_ends(before: DeskState, after: DeskState) -> DeskState:
+def _with_resolutions(before: DeskState, after: DeskState) -> DeskState:
     """A notice for each position that was open and has its outcome."""
     if before.from_cache or after.closed is before.closed:
         return after
-    was_open = {held.key for held in before.positions}
+    was_open = {position.key for position in before.positions}
     known = {held.key for held in before.closed}
     for held in after.closed:
         if held.key in was_open and held.key not in known and held.outcome is not None:
             ended, made = "YES" if held.outcome else "NO", decimal(held.realized)
-            words = f"resolved {ended}: {made:+,.2f} with {held.side.value.upper()}"
+            text = f"resolved {ended}: {made:+,.2f} with {held.side.value.upper()}"
             tone = "good" if made > 0 else "warn"
-            after = _noticed(after, Noticed(tone, f"{words}, {held.question}", NoticeKind.FILL))
+            after = _noticed(after, Noticed(tone, f"{text}, {held.question}", NoticeKind.FILL))
     return after
 
 
@@ -303,8 +303,8 @@ def _with_fills(state: DeskState, fact: FillsReceived) -> DeskState:
         return state
     # The history may have told of it a moment before; of a part of an order it tells the whole.
     whole = {(fill.trade_id, fill.shares) for fill in fresh.values()}
-    told = (one for one in state.fills if one.seq or (one.trade_id, one.shares) not in whole)
-    fills = (*reversed(fresh.values()), *told)[:FILLS_MAX]
+    others = (one for one in state.fills if one.seq or (one.trade_id, one.shares) not in whole)
+    fills = (*reversed(fresh.values()), *others)[:FILLS_MAX]
     moved: dict[str, MarketView] = {}
     for fill in fresh.values():
         market = state.markets.get(fill.market_id)
@@ -317,13 +317,13 @@ def _with_fills(state: DeskState, fact: FillsReceived) -> DeskState:
     return _marked(replace(state, fills=fills, markets={**state.markets, **moved}))
 
 
-def _with_past(heard: tuple[FillView, ...], read: tuple[FillView, ...]) -> tuple[FillView, ...]:
+def _with_past(streamed: tuple[FillView, ...], read: tuple[FillView, ...]) -> tuple[FillView, ...]:
     """What was heard, and of what was read whatever was not; the newest first."""
-    told = {fill.trade_id for fill in heard if fill.seq}
+    known = {fill.trade_id for fill in streamed if fill.seq}
     agents = {fill.agent_id for fill in read}
-    older = [fill for fill in heard if not fill.seq and fill.agent_id not in agents]
-    past = [*older, *(fill for fill in read if fill.trade_id not in told)]
-    now = [fill for fill in heard if fill.seq]
+    older = [fill for fill in streamed if not fill.seq and fill.agent_id not in agents]
+    past = [*older, *(fill for fill in read if fill.trade_id not in known)]
+    now = [fill for fill in streamed if fill.seq]
     every = sorted((*now, *past), key=lambda one: (one.at, one.seq), reverse=True)
     return tuple(every[:FILLS_MAX])
 
@@ -364,8 +364,8 @@ def _with_risk(state: DeskState, fact: RiskFact) -> DeskState:
         after = _dropped(after, Topic.MONITORS, fact.dropped)
     if isinstance(fact, AlertsSeen):
         is_first = Topic.BRIEFING not in state.seen
-        for told in news_of(state.risk, risk, is_first=is_first):
-            after = _noticed(after, told)
+        for notice in news_of(state.risk, risk, is_first=is_first):
+            after = _noticed(after, notice)
     return after
 
 
@@ -385,8 +385,8 @@ def _with_orders(state: DeskState, fact: OrdersSeen) -> DeskState:
     orders, gone = listed(state, fact), still_gone(state.gone_orders, fact)
     listing = replace(state, orders=orders, gone_orders=gone)
     after = _dropped(listing, Topic.ORDERS, fact.dropped)
-    for told in news_of_orders(state, orders):
-        after = _noticed(after, told)
+    for notice in news_of_orders(state, orders):
+        after = _noticed(after, notice)
     return after
 
 
@@ -546,7 +546,7 @@ def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
     elif phase is Phase.UNAUTHORIZED:
         # Nothing is asked any more; what a late call met must not hide what is to be checked.
         return state
-    elif (fact.offline or failures.keys() >= ESSENTIAL) and not _heard_lately(service, fact.at):
+    elif (fact.offline or failures.keys() >= ESSENTIAL) and not _answered_lately(service, fact.at):
         # An orderly no to everything leaves as little to work with as silence.
         phase = Phase.OFFLINE
     failed = replace(
@@ -560,7 +560,7 @@ def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
     return _phase_notice(state, replace(state, service=failed))
 
 
-def _heard_lately(service: ServiceView, now: Timestamp) -> bool:
+def _answered_lately(service: ServiceView, now: Timestamp) -> bool:
     """Whether any topic was answered a moment ago; never true once the clock was set back."""
     return service.last_ok_at is not None and 0 <= now - service.last_ok_at < OFFLINE_AFTER_S
 
@@ -594,7 +594,7 @@ def _thinned(points: tuple[EquityPoint, ...]) -> tuple[EquityPoint, ...]:
 
 _FIELDS: Final[Mapping[type[object], tuple[str, Topic | None]]] = {
     LimitsView: ("limits", None),
-    RailsView: ("rails", None),
+    BuyLimitsView: ("buy_limits", None),
     BriefingView: ("briefing", Topic.BRIEFING),
     DetailView: ("detail", Topic.DETAIL),
     FleetView: ("fleet", None),

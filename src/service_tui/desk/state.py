@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.buy_limits import BuyLimitsView
 from service_tui.desk.slices.fleet import SupervisionView
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.log import LogView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.rails import RailsView
 from service_tui.desk.slices.reactor import ReactorView
 from service_tui.desk.slices.records import (
     AccountView,
@@ -82,7 +82,7 @@ class DeskState:
     listening: bool = False
     briefing: BriefingView | None = None
     risk: RiskView = field(default_factory=RiskView)
-    rails: RailsView | None = None
+    buy_limits: BuyLimitsView | None = None
     halt: HaltView | None = None
     reactor: ReactorView = field(default_factory=ReactorView)
     redemption: RedemptionView = field(default_factory=RedemptionView)

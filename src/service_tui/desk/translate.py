@@ -6,7 +6,7 @@ Amounts become micros here, once.
 from collections.abc import Iterable
 from typing import Final
 
-from service_tui.desk.advice import fix_of
+from service_tui.desk.fixes import fix_of
 from service_tui.desk.slices.agents import (
     AgentLimitsView,
     AgentView,
@@ -22,11 +22,11 @@ from service_tui.desk.slices.briefing import (
 )
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import (
+    AbsenceView,
     AccountView,
     DetailView,
     LimitsView,
     MarketView,
-    MeanwhileView,
     NewsView,
     PositionView,
     ResolvedView,
@@ -164,11 +164,11 @@ def _position_view(
     value, cost = amount(side.current_value), amount(side.cost_basis)
     closed = body.status not in {"active", "closed"}
     realized = amount(side.realized_pnl)
-    told = _amount_or_none(side.unrealized_pnl)
+    unrealized_reported = _amount_or_none(side.unrealized_pnl)
     unrealized = Micros(0 if closed and body.venue is Venue.SIM else value - cost)
     left = _amount_or_none(side.exit_value)
-    if told is not None:
-        unrealized = told
+    if unrealized_reported is not None:
+        unrealized = unrealized_reported
     elif closed and not _waits(body, side):
         # Nothing is left to come: what was paid is cash by now, and no value beside it.
         realized, unrealized = Micros(realized + unrealized), Micros(0)
@@ -285,7 +285,9 @@ def trade_view(row: TradeRow) -> TradeView:
         fee=amount(row.fee) if "fee" in row.model_fields_set else None,
         client_ref=str(signal.get(CLIENT_REF, "")),
         skill_slug=row.skill_slug or "",
-        signal_data=tuple((name, str(said)) for name, said in signal.items() if name != CLIENT_REF),
+        signal_data=tuple(
+            (name, str(value)) for name, value in signal.items() if name != CLIENT_REF
+        ),
     )
 
 
@@ -354,10 +356,10 @@ def _resolved_view(body: ResolvedBody) -> ResolvedView:
     )
 
 
-def _meanwhile_view(body: MeanwhileBody | None) -> MeanwhileView | None:
+def _absence_view(body: MeanwhileBody | None) -> AbsenceView | None:
     if body is None:
         return None
-    return MeanwhileView(
+    return AbsenceView(
         closed_at=timestamp(body.closed_at),
         opened_at=timestamp(body.opened_at),
         world_elapsed_s=body.world_elapsed_s,
@@ -378,7 +380,7 @@ def world_view(body: WorldBody) -> WorldView:
         speed=body.speed,
         seed=body.seed,
         open_count=body.open_count,
-        meanwhile=_meanwhile_view(body.meanwhile),
+        meanwhile=_absence_view(body.meanwhile),
         halted_at=_at(body.halted_at),
     )
 
@@ -429,20 +431,20 @@ def shares_of(body: TradeBody, action: Action) -> float:
     return own or body.shares
 
 
-def _limits_view(rails: RailsBody) -> AgentLimitsView:
+def _limits_view(body: RailsBody) -> AgentLimitsView:
     return AgentLimitsView(
-        sim_trade_max=amount(rails.sim_trade_max),
-        sim_market_max=amount(rails.sim_market_max),
-        trade_max=amount(rails.max_trade),
-        day_spend_max=amount(rails.daily_limit),
-        day_spent=amount(rails.daily_spent),
-        position_max=None if rails.max_position is None else amount(rails.max_position),
-        buys_today=rails.trades_today,
-        buys_resting=rails.trades_resting,
-        buys_max=rails.trades_per_day,
-        skill_budget=None if rails.skill_daily_budget is None else amount(rails.skill_daily_budget),
-        skills=tuple((one.skill_slug, amount(one.spent)) for one in rails.skills_today),
-        cooldowns_count=len(rails.cooldowns),
+        sim_trade_max=amount(body.sim_trade_max),
+        sim_market_max=amount(body.sim_market_max),
+        trade_max=amount(body.max_trade),
+        day_spend_max=amount(body.daily_limit),
+        day_spent=amount(body.daily_spent),
+        position_max=None if body.max_position is None else amount(body.max_position),
+        buys_today=body.trades_today,
+        buys_resting=body.trades_resting,
+        buys_max=body.trades_per_day,
+        skill_budget=None if body.skill_daily_budget is None else amount(body.skill_daily_budget),
+        skills=tuple((one.skill_slug, amount(one.spent)) for one in body.skills_today),
+        cooldowns_count=len(body.cooldowns),
     )
 
 
@@ -530,10 +532,10 @@ def filled_text(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> st
     if venue is not Venue.SIM:
         unit = MONEY_OF[venue]
         fee = amount(body.fee) if "fee" in body.model_fields_set else None
-        told = venue_fee_text(fee, action, venue)
+        fee_text = venue_fee_text(fee, action, venue)
         if fee is None and body.fee_rate_bps:
-            told = f"fee not told, its rate is {body.fee_rate_bps / 100:g}%"
-        paid = f"{body.cost:,.2f} {unit} (average {average:.3f}), {told}"
+            fee_text = f"fee not told, its rate is {body.fee_rate_bps / 100:g}%"
+        paid = f"{body.cost:,.2f} {unit} (average {average:.3f}), {fee_text}"
     return f"{verb} {shares:,.2f} shares, {tail} {paid}{after}"
 
 

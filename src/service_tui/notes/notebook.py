@@ -69,12 +69,12 @@ class Logged:
     @property
     def ref(self) -> str:
         """What tells this result from every other, wherever it is sent."""
-        said = f"{self.config.skill}|{self.segment}|{self.run}|{self.timestamp_ms}"
-        return f"jsonl-{hashlib.sha256(said.encode()).hexdigest()[:32]}"
+        identity = f"{self.config.skill}|{self.segment}|{self.run}|{self.timestamp_ms}"
+        return f"jsonl-{hashlib.sha256(identity.encode()).hexdigest()[:32]}"
 
     def line(self) -> dict[str, object]:
         """Its line."""
-        said: dict[str, object] = {
+        fields: dict[str, object] = {
             "run": self.run,
             "commit": self.commit[:COMMIT_SHORT],
             "metric": self.metric,
@@ -85,7 +85,7 @@ class Logged:
             "segment": self.segment,
             "confidence": self.confidence,
         }
-        return said if self.asi is None else {**said, "asi": dict(self.asi)}
+        return fields if self.asi is None else {**fields, "asi": dict(self.asi)}
 
 
 @dataclass(slots=True)

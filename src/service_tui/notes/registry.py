@@ -74,16 +74,16 @@ def read(path: Path) -> RegistryEntry | None:
     try:
         if path.stat().st_size > ENTRY_BYTES_MAX:
             return None
-        said = json.loads(path.read_bytes())
-        return _entry_of(said)
+        fields = json.loads(path.read_bytes())
+        return _entry_of(fields)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def _entry_of(said: Mapping[str, object]) -> RegistryEntry:
-    live = said.get("live")
+def _entry_of(fields: Mapping[str, object]) -> RegistryEntry:
+    live = fields.get("live")
     plain: dict[str, object] = {
-        name: value for name, value in said.items() if name in RegistryEntry.__slots__
+        name: value for name, value in fields.items() if name in RegistryEntry.__slots__
     }
     plain["live"] = _live_of(live) if isinstance(live, dict) else None  # pyright: ignore[reportUnknownArgumentType]
     entry = RegistryEntry(**plain)  # pyright: ignore[reportArgumentType]
@@ -92,8 +92,8 @@ def _entry_of(said: Mapping[str, object]) -> RegistryEntry:
     return entry
 
 
-def _live_of(said: Mapping[str, object]) -> Live:
-    plain = {str(name): value for name, value in said.items() if name in Live.__slots__}
+def _live_of(fields: Mapping[str, object]) -> Live:
+    plain = {str(name): value for name, value in fields.items() if name in Live.__slots__}
     live = Live(**plain)  # pyright: ignore[reportArgumentType]
     if not isinstance(live.tail, str) or not isinstance(live.started_at, int | float):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError("no run")

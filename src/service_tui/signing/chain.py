@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast
 from service_tui.addresses import checksummed
 from service_tui.signing import keep_recursion_limit
 from service_tui.signing.errors import ChainError, NotEnoughGasError
-from service_tui.signing.policy import GWEI, Judged, Price
+from service_tui.signing.policy import GWEI, Price, SignableCall
 from service_tui.signing.transactions import Transaction
 
 if TYPE_CHECKING:
@@ -91,11 +91,11 @@ class ChainReader:
             raise ChainError("the node's answer for the nonce is more than any wallet has sent")
         return found
 
-    async def price(self, judged: Judged, sender: str, *, attempt: int = 0) -> Price:
+    async def price(self, signable: SignableCall, sender: str, *, attempt: int = 0) -> Price:
         """Nonce, gas and fees for a call that was judged, after it went through on trial.
 
         Args:
-            judged: the call.
+            signable: the call.
             sender: our address.
             attempt: how often it was tried before; each time the fees are a quarter higher.
 
@@ -105,9 +105,9 @@ class ChainReader:
         Raises:
             ChainError: no answer, or the call would fail.
         """
-        data = "0x" + judged.data.hex()
+        data = "0x" + signable.data.hex()
         with as_chain_error():
-            await self._eth.call(_wanted(judged, sender, data), "latest")
+            await self._eth.call(_request(signable, sender, data), "latest")
             nonce = await self.count(sender, "pending")
             gas_price = await self._eth.gas_price
         priority = max(PRIORITY_MIN, gas_price // 4)
@@ -115,17 +115,17 @@ class ChainReader:
         ceiling = max(2 * gas_price, priority)
         return Price(
             nonce=nonce,
-            gas=await self._gas(judged, sender, data),
+            gas=await self._gas(signable, sender, data),
             max_fee=_raised(ceiling, attempt),
             max_priority_fee=_raised(priority, attempt),
         )
 
-    async def _gas(self, judged: Judged, sender: str, data: str) -> int:
+    async def _gas(self, signable: SignableCall, sender: str, data: str) -> int:
         try:
             with as_chain_error():
-                estimate = await self._eth.estimate_gas(_wanted(judged, sender, data), "latest")
+                estimate = await self._eth.estimate_gas(_request(signable, sender, data), "latest")
         except ChainError:
-            return judged.gas_hint or GAS_UNKNOWN
+            return signable.gas_hint or GAS_UNKNOWN
         return estimate * 13 // 10
 
     async def check_gas(self, transaction: Transaction, sender: str) -> None:
@@ -181,8 +181,8 @@ def _address(text: str) -> "ChecksumAddress":
     return cast("ChecksumAddress", checksummed(text))
 
 
-def _wanted(judged: Judged, sender: str, data: str) -> "TxParams":
-    return {"from": _address(sender), "to": _address(judged.to), "data": cast("HexStr", data)}
+def _request(signable: SignableCall, sender: str, data: str) -> "TxParams":
+    return {"from": _address(sender), "to": _address(signable.to), "data": cast("HexStr", data)}
 
 
 def _raised(fee: int, attempt: int) -> int:

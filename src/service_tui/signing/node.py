@@ -23,7 +23,7 @@ _QUANTITY: Final = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
 _WORD: Final = re.compile(r"0x[0-9a-fA-F]{64}\Z")
 _BYTES: Final = re.compile(r"0x(?:[0-9a-fA-F]{2}){0,32768}\Z")
 
-_ASKED: Final = {
+_READINGS: Final = {
     "eth_chainId": "the chain's id",
     "eth_blockNumber": "the number of the block",
     "eth_getBalance": "the balance",
@@ -80,7 +80,7 @@ def _web(rpc: Rpc, forms: Mapping[str, Form]) -> AsyncWeb3[Relayed]:
 
 def _quantity(method: str, found: Answer) -> Answer:
     if not isinstance(found, str) or not _QUANTITY.match(found):
-        raise ChainError(f"the node's answer for {_ASKED.get(method, method)} is no number")
+        raise ChainError(f"the node's answer for {_READINGS.get(method, method)} is no number")
     return found
 
 

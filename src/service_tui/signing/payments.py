@@ -96,7 +96,7 @@ def judge_offer(offer: PaymentOffer, policy: PaymentPolicy, *, paid_today: int) 
         PolicyRefusedError: another host, scheme, chain, token, price or recipient, or the day's
             cap would be passed; the decoded offer comes along.
     """
-    lines = told_offer(offer)
+    lines = describe_offer(offer)
     price = policy.price
     is_paid = is_address(offer.pay_to) and offer.pay_to.lower() != ZERO_ADDRESS
     is_known = policy.recipient is None or (
@@ -187,7 +187,7 @@ def typed_authorization(authorization: Authorization, token: PaymentToken = USDC
     )
 
 
-def told_offer(offer: PaymentOffer) -> tuple[str, ...]:
+def describe_offer(offer: PaymentOffer) -> tuple[str, ...]:
     """What an offer says, a line a fact; harmless to show."""
     known = checksummed(offer.pay_to) if is_address(offer.pay_to) else "no address"
     return (f"host: {offer.host}", f"price: {offer.amount} millionths of USDC", f"paid to: {known}")

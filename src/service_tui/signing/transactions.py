@@ -113,22 +113,22 @@ def decode_transaction(signed: str | bytes) -> SignedTransaction:
     raw = _bytes(signed)
     if raw[:1] != TYPE_2:
         raise OtherTypeError("the transaction is not of type 2")
-    said = _read(raw)
-    if said["accessList"]:
+    fields = _read(raw)
+    if fields["accessList"]:
         raise MalformedError("the transaction has an access list")
-    if len(said["to"]) != _ADDRESS_BYTES:
+    if len(fields["to"]) != _ADDRESS_BYTES:
         raise MalformedError("the transaction has no address that it goes to")
     transaction = Transaction(
-        chain_id=said["chainId"],
-        nonce=said["nonce"],
-        max_priority_fee=said["maxPriorityFeePerGas"],
-        max_fee=said["maxFeePerGas"],
-        gas=said["gas"],
-        to=checksummed("0x" + said["to"].hex()),
-        value=said["value"],
-        data=bytes(said["data"]),
+        chain_id=fields["chainId"],
+        nonce=fields["nonce"],
+        max_priority_fee=fields["maxPriorityFeePerGas"],
+        max_fee=fields["maxFeePerGas"],
+        gas=fields["gas"],
+        to=checksummed("0x" + fields["to"].hex()),
+        value=fields["value"],
+        data=bytes(fields["data"]),
     )
-    parity, r, s = said["v"], said["r"], said["s"]
+    parity, r, s = fields["v"], fields["r"], fields["s"]
     if parity > 1 or max(r, s) >= 1 << _WORD_BITS:
         raise MalformedError("the signature's numbers are out of range")
     signature = r.to_bytes(32, "big") + s.to_bytes(32, "big") + bytes([parity + V_OFFSET])
@@ -166,13 +166,13 @@ def _read(raw: bytes) -> dict[str, Any]:
     keep_recursion_limit()
     try:
         found = TypedTransaction.from_bytes(HexBytes(raw))
-        again, said = found.encode(), found.as_dict()
+        encoded, fields = found.encode(), found.as_dict()
     except Exception as error:
         # The bytes come from outside: whatever the library raises, they are no transaction.
         raise MalformedError("the bytes are no signed transaction of type 2") from error
-    if again != raw:
+    if encoded != raw:
         raise MalformedError("the bytes are not the one way to write this transaction")
-    return said
+    return fields
 
 
 def _typed(transaction: Transaction, signature: bytes | None = None) -> "TypedTransaction":

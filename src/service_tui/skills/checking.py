@@ -66,11 +66,13 @@ def _of_letters(fields: dict[str, str]) -> list[str]:
 
 
 def _of_description(top: dict[str, str]) -> list[str]:
-    said = top.get("description", "")
-    if not said:
+    description = top.get("description", "")
+    if not description:
         return [f"{DOCUMENT}: no description; say in a sentence what the skill does"]
-    if len(said) > DESCRIPTION_MAX:
-        return [f"{DOCUMENT}: the description has {len(said)} letters, at most {DESCRIPTION_MAX}"]
+    if len(description) > DESCRIPTION_MAX:
+        return [
+            f"{DOCUMENT}: the description has {len(description)} letters, at most {DESCRIPTION_MAX}"
+        ]
     return []
 
 

@@ -30,7 +30,7 @@ NICENESS = 10
 # ours: a skill computes when nobody else has to: the console's keys and the service come first.
 
 
-def main(words: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Set the bounds, then be the skill."""
     signal.signal(signal.SIGTERM, _end)
     os.nice(NICENESS)
@@ -44,10 +44,10 @@ def main(words: list[str]) -> None:
     with contextlib.suppress(OSError, AttributeError):
         # Orphans of the skill come to it: what has cleared its environment is found by descent.
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
-    sys.argv = words
-    sys.path[0] = str(Path(words[0]).parent)
+    sys.argv = arguments
+    sys.path[0] = str(Path(arguments[0]).parent)
     try:
-        runpy.run_path(words[0], run_name="__main__")
+        runpy.run_path(arguments[0], run_name="__main__")
     finally:
         end_all(descendants(os.getpid()))
 

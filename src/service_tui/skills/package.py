@@ -136,9 +136,10 @@ def entry_script(path: Path) -> Path:
     scripts = sorted(path.glob("*.py"))
     if len(scripts) == 1 and stat.S_ISREG(scripts[0].lstat().st_mode):
         return scripts[0]
-    said = "there is no entry script" if not scripts else "there are several scripts"
+    problem = "there is no entry script" if not scripts else "there are several scripts"
     raise NotASkillError(
-        f'{said}: write one, or name it in {MANIFEST}: {{"automaton": {{"entrypoint": "run.py"}}}}'
+        f"{problem}: write one, or name it in {MANIFEST}: "
+        '{"automaton": {"entrypoint": "run.py"}}'
     )
 
 

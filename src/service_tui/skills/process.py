@@ -58,7 +58,7 @@ class Launch:
     run_id: str
     folder: Path
     script: Path
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
     own: Mapping[str, str] = field(repr=False)
 
 
@@ -101,7 +101,7 @@ class SkillProcess:
         log = os.open(launch.folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             child = subprocess.Popen(  # noqa: S603  (a skill is run: that is the wish)
-                [sys.executable, "-u", guard.__file__, str(launch.script), *launch.words],
+                [sys.executable, "-u", guard.__file__, str(launch.script), *launch.arguments],
                 cwd=launch.folder,
                 env=environment(launch, ours) | {guard.LIFELINE: str(ends)},
                 stdin=subprocess.DEVNULL,
@@ -238,10 +238,10 @@ def report_of(lines: Sequence[str]) -> str:
         if not line.startswith("{"):
             continue
         try:
-            said: object = json.loads(line, parse_constant=_no_number)
+            report: object = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError):
             return "its report is no JSON"
-        return _report_in_words(said)
+        return _report_text(report)
     return ""
 
 
@@ -253,10 +253,14 @@ def _is_object(value: object) -> TypeGuard[dict[str, object]]:
     return isinstance(value, dict)
 
 
-def _report_in_words(said: object) -> str:
-    inner = said.get("automaton", said.get("service_managed_output")) if _is_object(said) else None
+def _report_text(report: object) -> str:
+    inner = (
+        report.get("automaton", report.get("service_managed_output"))
+        if _is_object(report)
+        else None
+    )
     if not _is_object(inner):
         return ""
     names = ("signals", "trades_attempted", "trades_executed", "amount_usd", "skip_reason")
-    words = [f"{name.replace('_', ' ')} {str(inner[name])[:60]}" for name in names if name in inner]
-    return ", ".join(words)
+    parts = [f"{name.replace('_', ' ')} {str(inner[name])[:60]}" for name in names if name in inner]
+    return ", ".join(parts)

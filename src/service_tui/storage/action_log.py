@@ -71,9 +71,9 @@ class ActionLog:
         lines: list[str] = []
         made_lines: list[LogEntry] = []
         for number, entry in enumerate(entries, self._count + 1):
-            said = _said(entry)
-            last = _hash(last, said)
-            lines.append(f'{{"hash":"{last}","entry":{said}}}\n')
+            text = _text_of(entry)
+            last = _hash(last, text)
+            lines.append(f'{{"hash":"{last}","entry":{text}}}\n')
             made_lines.append(LogEntry(number, last, entry))
         if os.fstat(file.fileno()).st_size and not _ends_whole(self._path):
             # A torn last line stays as it is, on a line of its own.
@@ -149,8 +149,8 @@ def _followed(
         if found is None:
             torn = f"line {number} is torn, or no entry"
             return LogCheck(count, last, torn), at_head, is_held
-        said, claimed = found
-        if _hash(last, said) != claimed:
+        text, claimed = found
+        if _hash(last, text) != claimed:
             odd = f"line {number} does not follow from the one before it"
             return LogCheck(count, last, odd), at_head, is_held
         last, count = claimed, count + 1
@@ -216,12 +216,12 @@ def _count_lines(path: Path, since: int = 0) -> int:
     return count + (end != b"\n")
 
 
-def _said(entry: Mapping[str, object]) -> str:
+def _text_of(entry: Mapping[str, object]) -> str:
     return json.dumps(dict(entry), separators=(",", ":"), sort_keys=True, allow_nan=False)
 
 
-def _hash(last: str, said: str) -> str:
-    return hashlib.sha256(f"{last}\n{said}".encode()).hexdigest()
+def _hash(last: str, text: str) -> str:
+    return hashlib.sha256(f"{last}\n{text}".encode()).hexdigest()
 
 
 def _read(raw: bytes) -> tuple[str, str] | None:
@@ -236,7 +236,7 @@ def _read(raw: bytes) -> tuple[str, str] | None:
     if not isinstance(claimed, str) or not _is_object(entry):
         return None
     try:
-        return _said(entry), claimed
+        return _text_of(entry), claimed
     except (TypeError, ValueError):
         return None
 

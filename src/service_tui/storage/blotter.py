@@ -283,7 +283,7 @@ def _check(connection: sqlite3.Connection, intent: Intent, budget: Budget) -> No
     (reserved,) = connection.execute(_RESERVED_SQL, values).fetchone()
     if not reserved + intent.amount_micros <= budget.max_micros:
         raise BudgetExceededError(
-            reserved=reserved, asked=intent.amount_micros, maximum=budget.max_micros
+            reserved=reserved, requested=intent.amount_micros, maximum=budget.max_micros
         )
 
 

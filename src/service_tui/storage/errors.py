@@ -132,19 +132,19 @@ class CorruptDatabaseError(StorageError):
     def __init__(
         self, database: Path, *, reason: str, kept_as: Path, backups: tuple[Path, ...], had: Had
     ) -> None:
-        said = [f"{database} is damaged ({reason})", f"it is kept as {kept_as}"]
+        parts = [f"{database} is damaged ({reason})", f"it is kept as {kept_as}"]
         if had.rest is not None:
             rest = had.rest
-            said.append(f"what is left of it: {rest.path} ({rest.reach}; missing: {rest.missing})")
+            parts.append(f"what is left of it: {rest.path} ({rest.reach}; missing: {rest.missing})")
         elif had.backup is not None:
-            said.append("nothing is left of it that goes further than a backup")
+            parts.append("nothing is left of it that goes further than a backup")
         else:
-            said.append("nothing is left of it that is whole")
+            parts.append("nothing is left of it that is whole")
         if had.backup is not None:
-            said.append(f"newest whole backup: {had.backup.path} ({had.backup.reach})")
+            parts.append(f"newest whole backup: {had.backup.path} ({had.backup.reach})")
         else:
-            said.append("no backup is whole" if backups else "there is no backup yet")
-        super().__init__("; ".join(said))
+            parts.append("no backup is whole" if backups else "there is no backup yet")
+        super().__init__("; ".join(parts))
         self.database = database
         self.kept_as = kept_as
         self.backups = backups
@@ -223,10 +223,10 @@ class ClaimedError(StorageError):
 class BudgetExceededError(StorageError):
     """An intent is larger than what its budget has left; all in micros. Nothing was written."""
 
-    def __init__(self, *, reserved: int, asked: int, maximum: int) -> None:
-        super().__init__(f"{asked} micros asked, {reserved} of {maximum} already reserved")
+    def __init__(self, *, reserved: int, requested: int, maximum: int) -> None:
+        super().__init__(f"{requested} micros asked, {reserved} of {maximum} already reserved")
         self.reserved = reserved
-        self.asked = asked
+        self.requested = requested
         self.maximum = maximum
 
 
@@ -277,7 +277,7 @@ def storage_error(error: sqlite3.Error | OSError) -> StorageError:
 
 
 @contextmanager
-def in_plain_words() -> Generator[None]:
+def as_storage_error() -> Generator[None]:
     """Turn what SQLite or the system raises inside into an error of ours."""
     try:
         yield

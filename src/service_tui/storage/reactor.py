@@ -113,10 +113,10 @@ class StoredReactor:
 
     async def put(self, signals: Sequence[StoredSignal]) -> None:
         """Keep signals as they stand now, in one transaction."""
-        works = [putting(signal) for signal in signals]
+        writes = [putting(signal) for signal in signals]
 
         def work(connection: sqlite3.Connection) -> None:
-            for one in works:
+            for one in writes:
                 one(connection)
 
         await self._database.write(work)

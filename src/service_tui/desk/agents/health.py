@@ -43,7 +43,7 @@ class Health(StrEnum):
     PAUSED = "paused"
     BUDGET = "at budget"
     LIMIT = "at limit"
-    ASKS = "asks"
+    NEEDS_APPROVAL = "asks"
     SILENT = "silent"
     OBSERVES = "observes"
     RUNNING = "running"
@@ -75,7 +75,7 @@ def health_of(
     never = (Health.NEW, "it has not traded yet")
     health, why = next((found for found in reasons if found[1]), never)
     # Who asks has said so already.
-    left = "" if health is Health.ASKS else still_waiting(view, agent.agent_id)
+    left = "" if health is Health.NEEDS_APPROVAL else still_waiting(view, agent.agent_id)
     return HealthReport(health, f"{why}{left}", case.waiting)
 
 
@@ -178,7 +178,7 @@ def _limit(case: _Case) -> str:
     return f"{used} of {limits.buys_max} buys of the day{resting} are used"
 
 
-def _asks(case: _Case) -> str:
+def _approvals_text(case: _Case) -> str:
     # What runs no more does not ask: what it left to be decided is told beside its state.
     if case.has_ended or not case.waiting:
         return ""
@@ -191,8 +191,8 @@ def _silent(case: _Case) -> str:
     run = case.newest(SkillRunState.RUNNING, SkillRunState.DETACHED)
     if run is None or run.pace is not Pace.LOOP or run.started_at is None:
         return ""
-    heard = max(run.started_at, run.output_at or 0.0, case.agent.last_trade_at or 0.0)
-    silent_s = case.now - heard
+    last_sign = max(run.started_at, run.output_at or 0.0, case.agent.last_trade_at or 0.0)
+    silent_s = case.now - last_sign
     if silent_s <= SILENT_S:
         return ""
     return f"it runs, and has said and done nothing for {silent_s // 60:.0f} minutes"
@@ -242,7 +242,7 @@ _REASONS: Final[tuple[tuple[Health, Callable[[_Case], str]], ...]] = (
     (Health.PAUSED, _paused),
     (Health.BUDGET, _budget),
     (Health.LIMIT, _limit),
-    (Health.ASKS, _asks),
+    (Health.NEEDS_APPROVAL, _approvals_text),
     (Health.SILENT, _silent),
     (Health.OBSERVES, _observes),
     (Health.RUNNING, _running),
@@ -305,7 +305,7 @@ def _actions(
     agent: AgentView, view: SupervisionView, fills: tuple[FillView, ...]
 ) -> Iterator[tuple[str, Timestamp]]:
     yield from _traded(agent, fills)
-    yield from _asked(agent, view)
+    yield from _approval_activity(agent, view)
     for run in view.runs_of(agent.agent_id)[:1]:
         if run.ended_at is not None:
             yield f"{run.state.value}: {run.skill_slug}", run.ended_at
@@ -315,15 +315,16 @@ def _actions(
 
 def _traded(agent: AgentView, fills: tuple[FillView, ...]) -> Iterator[tuple[str, Timestamp]]:
     """Its newest trade, in words where it was heard."""
-    heard = next((fill for fill in fills if fill.agent_id == agent.agent_id), None)
-    if heard is not None:
-        words = f"{heard.action.value} {heard.side.value.upper()} {decimal(heard.money):,.2f}"
-        yield words, Timestamp(max(heard.at, agent.last_trade_at or 0.0))
+    last_fill = next((fill for fill in fills if fill.agent_id == agent.agent_id), None)
+    if last_fill is not None:
+        deal = f"{last_fill.action.value} {last_fill.side.value.upper()}"
+        at = Timestamp(max(last_fill.at, agent.last_trade_at or 0.0))
+        yield f"{deal} {decimal(last_fill.money):,.2f}", at
     elif agent.last_trade_at is not None:
         yield "traded", agent.last_trade_at
 
 
-def _asked(agent: AgentView, view: SupervisionView) -> Iterator[tuple[str, Timestamp]]:
+def _approval_activity(agent: AgentView, view: SupervisionView) -> Iterator[tuple[str, Timestamp]]:
     """The trades of it that wait, and the last one that was decided."""
     for held in view.held:
         if held.agent_id == agent.agent_id:

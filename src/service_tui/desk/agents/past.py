@@ -47,10 +47,10 @@ async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
             break
     trades = tuple(reasoned_trade_view(row) for row in rows.values())
 
-    async def ask(query: PositionsQuery) -> Reply[PositionsBody]:
+    async def read_page(query: PositionsQuery) -> Reply[PositionsBody]:
         path = {"agent_id": agent_id}
         return await ports.client.call(DESK_AGENT_POSITIONS, path=path, query=query)
 
-    held = await all_positions(ask, EndedRows(), whole=True)
+    held = await all_positions(read_page, EndedRows(), whole=True)
     positions = tuple(view for row in held.rows for view in position_views(row, None))
     return AgentDetailView(agent_id, trades, (), positions=positions)

@@ -126,14 +126,14 @@ def _name(agent_id: str, service: str) -> str:
 
 
 def _view(package: SkillPackage, *, is_bundled: bool) -> SkillView:
-    said = package.metadata
+    metadata = package.metadata
     return SkillView(
         slug=package.slug,
         name=package.name,
         description=package.description,
         version=package.version or "",
-        author=said.get("author", ""),
-        difficulty=said.get("difficulty", ""),
+        author=metadata.get("author", ""),
+        difficulty=metadata.get("difficulty", ""),
         is_bundled=is_bundled,
         requires=package.requires,
     )

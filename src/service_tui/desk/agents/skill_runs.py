@@ -58,7 +58,7 @@ RUN_MAX_S: Final = 300.0
 RUNS_MAX: Final = 40
 """ours: at one time; twenty agents with two skills each."""
 
-HEARD_S: Final = 30.0
+OUTPUT_EVERY_S: Final = 30.0
 """So often it is told at most that a run writes."""
 
 FOLDER: Final = "runs"
@@ -113,7 +113,7 @@ class SkillRuns:
         data_dir: Path,
         clock: Clock,
         gate: Gate,
-        say: Callable[[Fact], None],
+        emit: Callable[[Fact], None],
         *,
         held_in: Path | None = None,
     ) -> None:
@@ -123,7 +123,7 @@ class SkillRuns:
             data_dir: where this desk keeps its own.
             clock: time.
             gate: what suspends runs while trading is halted.
-            say: told how each run stands.
+            emit: told how each run stands.
             held_in: the directory that another program holds; None: it is this desk's own.
         """
         self._folder = data_dir / FOLDER
@@ -132,7 +132,7 @@ class SkillRuns:
         self._look_again_at = 0.0
         self._clock = clock
         self._gate = gate
-        self._say = say
+        self._emit = emit
         self._runs: dict[str, _Run] = {}
         self._tail_of = ""
         self._tail_at = 0
@@ -159,7 +159,7 @@ class SkillRuns:
         run = _Run(known, launch, due=self._clock.monotonic())
         self._runs[view.run_id] = run
         self._gate.watch(run)
-        self._tell(run)
+        self._update(run)
 
     def stop(self, run_id: str, why: str = "by hand") -> bool:
         """Ask a run to end; False where there is none that lives."""
@@ -173,7 +173,7 @@ class SkillRuns:
         self._signal(run, signal.SIGTERM)
         # Who stands still hears nothing until he goes on.
         self._signal(run, signal.SIGCONT)
-        self._tell(run, state=SkillRunState.STOPPING, why=why)
+        self._update(run, state=SkillRunState.STOPPING, why=why)
         return True
 
     def restart(self, view: SkillRunView, launch: Launch) -> None:
@@ -194,14 +194,14 @@ class SkillRuns:
         except OSError as error:
             log.warning("%s: %s", run.name, error)
             return False
-        self._tell(run, state=SkillRunState.DETACHED if detached else SkillRunState.RUNNING)
+        self._update(run, state=SkillRunState.DETACHED if detached else SkillRunState.RUNNING)
         return True
 
     def look_at(self, run_id: str) -> None:
         """Show the end of a run's output from now on; empty: of none."""
         self._tail_of, self._tail_at = run_id, -1
         if not run_id:
-            self._say(Removed(LogTailView))
+            self._emit(Removed(LogTailView))
 
     # -- what passes -----------------------------------------------------------------------
 
@@ -221,7 +221,7 @@ class SkillRuns:
             # What was taken in meanwhile is told by ourselves.
             if view.run_id not in self._runs and self._shown.get(view.run_id) != view:
                 self._shown[view.run_id] = view
-                self._say(Changed(view))
+                self._emit(Changed(view))
 
     def look(self) -> None:
         """One look at every run that lives, and at the output that is shown."""
@@ -238,7 +238,7 @@ class SkillRuns:
                 self._start(run, now)
             return
         bound_log(run.launch.folder)
-        self._hear(run)
+        self._note_output(run)
         code = run.process.exit_code()
         if code is not None:
             self._ended(run, code, now)
@@ -252,23 +252,25 @@ class SkillRuns:
         ):
             self.stop(run.view.run_id, f"it ran longer than {RUN_MAX_S:.0f} s")
         else:
-            self._tell_held(run)
+            self._note_suspension(run)
 
-    def _hear(self, run: _Run) -> None:
+    def _note_output(self, run: _Run) -> None:
         """Whether it wrote anything: who does not for long is called silent."""
         with suppress(OSError):
             size = (run.launch.folder / LOG).stat().st_size
-            now, told = self._clock.now(), run.view.output_at
-            if size != run.log_size and (told is None or not 0 <= now - told < HEARD_S):
+            now, noted_at = self._clock.now(), run.view.output_at
+            if size != run.log_size and (
+                noted_at is None or not 0 <= now - noted_at < OUTPUT_EVERY_S
+            ):
                 run.log_size = size
-                self._tell(run, output_at=now)
+                self._update(run, output_at=now)
 
-    def _tell_held(self, run: _Run) -> None:
+    def _note_suspension(self, run: _Run) -> None:
         """The halt came or went: nobody else says so."""
         if run.is_held and run.view.state is SkillRunState.RUNNING:
-            self._tell(run, state=SkillRunState.SUSPENDED, why="trading is halted")
+            self._update(run, state=SkillRunState.SUSPENDED, why="trading is halted")
         elif not run.is_held and run.view.state is SkillRunState.SUSPENDED:
-            self._tell(run, state=SkillRunState.RUNNING, why="")
+            self._update(run, state=SkillRunState.RUNNING, why="")
 
     def _start(self, run: _Run, now: float) -> None:
         try:
@@ -277,7 +279,7 @@ class SkillRuns:
             self._over(run, SkillRunState.CRASHED, f"it cannot be started: {error.strerror}")
             return
         run.began, run.kill_at = now, None
-        self._tell(
+        self._update(
             run,
             state=SkillRunState.RUNNING,
             pid=run.process.pid,
@@ -291,8 +293,8 @@ class SkillRuns:
         process, run.process = run.process, None
         if process is not None:
             process.kill()
-        said = report_of(tail(run.launch.folder)) or run.view.report
-        self._tell(run, pid=None, exit_code=code, report=said)
+        report = report_of(tail(run.launch.folder)) or run.view.report
+        self._update(run, pid=None, exit_code=code, report=report)
         if run.view.state is SkillRunState.STOPPING:
             self._over(run, SkillRunState.STOPPED, run.view.why)
         elif code == 0:
@@ -307,7 +309,7 @@ class SkillRuns:
             return
         run.due = max(now, run.began + run.view.every_s)
         next_at = Timestamp(self._clock.now() + run.due - now)
-        self._tell(run, state=SkillRunState.RESTING, next_at=next_at, restarts=0, why="")
+        self._update(run, state=SkillRunState.RESTING, next_at=next_at, restarts=0, why="")
 
     def _try_again(self, run: _Run, code: int, now: float) -> None:
         how = f"it ended with {code}" if code > 0 else f"it was ended by signal {-code}"
@@ -317,7 +319,7 @@ class SkillRuns:
             return
         wait_s = BACKOFF_S[min(restarts, len(BACKOFF_S) - 1)]
         run.due = now + wait_s
-        self._tell(
+        self._update(
             run,
             state=SkillRunState.BACKING_OFF,
             restarts=restarts + 1,
@@ -328,7 +330,7 @@ class SkillRuns:
     def _over(self, run: _Run, state: SkillRunState, why: str, at: Timestamp | None = None) -> None:
         self._gate.release(run.name)
         ended_at = self._clock.now() if at is None else at
-        self._tell(run, state=state, why=why, ended_at=ended_at, pid=None, next_at=None)
+        self._update(run, state=state, why=why, ended_at=ended_at, pid=None, next_at=None)
         if run.then is not None:
             self.begin(*run.then)
 
@@ -345,12 +347,12 @@ class SkillRuns:
             size = (folder / LOG).stat().st_size
             if size != self._tail_at:
                 self._tail_at = size
-                self._say(Changed(LogTailView(run_id, tail(folder))))
+                self._emit(Changed(LogTailView(run_id, tail(folder))))
 
-    def _tell(self, run: _Run, **changes: object) -> None:
+    def _update(self, run: _Run, **changes: object) -> None:
         """Say how a run stands, and write it down; a disk that fails loses only the memory."""
         run.view = replace(run.view, **changes)  # pyright: ignore[reportArgumentType]
-        self._say(Changed(run.view))
+        self._emit(Changed(run.view))
         path = run.launch.folder / STATE
         try:
             run.launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -373,13 +375,13 @@ class SkillRuns:
     def _find_again(self, run: _Run) -> None:
         view = run.view
         if not view.state.is_alive:
-            self._say(Changed(view))
+            self._emit(Changed(view))
             return
         if view.state is SkillRunState.DETACHED and view.pid and is_run(view.pid, view.run_id):
             run.process = SkillProcess(view.pid, view.run_id, run.launch.folder)
             run.began = self._clock.monotonic()
             self._gate.watch(run)
-            self._tell(run, why="it ran on without the console")
+            self._update(run, why="it ran on without the console")
             return
         end_tagged(view.run_id)
         self._over(run, SkillRunState.STOPPED, ENDED_WITH_CONSOLE, _last_sign(view))

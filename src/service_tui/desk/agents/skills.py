@@ -11,11 +11,11 @@ from typing import Final
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, WALLET_VARIABLE
 from service_tui.desk.agents.health import still_waiting
-from service_tui.desk.agents.leash_keeping import KeptLeash
-from service_tui.desk.agents.leash_line import SkillProxies
 from service_tui.desk.agents.leashing import set_leash
 from service_tui.desk.agents.skill_home import SkillHome
+from service_tui.desk.agents.skill_proxy import SkillProxies
 from service_tui.desk.agents.skill_runs import SkillRuns
+from service_tui.desk.agents.stored_leash import StoredLeash
 from service_tui.desk.changes import Loaded
 from service_tui.desk.commands.agents import (
     DetachSkill,
@@ -69,18 +69,18 @@ class SkillPorts:
 async def carry_out(order: SkillOrder, own: SkillPorts, ports: Ports) -> None:
     """Do it, and say how it went."""
     if ports.state().service.read_only and not isinstance(order, StopSkill):
-        said = READ_ONLY
-        ports.say(Noticed("warn", f"{order.describe()}: {said}"))
+        reason = READ_ONLY
+        ports.emit(Noticed("warn", f"{order.describe()}: {reason}"))
         return
     try:
-        tone, words = await _done(order, own, ports)
+        tone, text = await _done(order, own, ports)
     except (CannotStartError, SkillRefusedError) as error:
-        tone, words = "bad", f"{order.describe()}: {error}"
+        tone, text = "bad", f"{order.describe()}: {error}"
     except (ServiceError, OSError, ValueError) as error:
         fix = f"; {error.fix}" if isinstance(error, RefusedError) and error.fix else ""
-        tone, words = "bad", f"{order.describe()}: {error}{fix}"
-    ports.say(Noticed(tone, words))
-    ports.poke(Topic.AGENTS)
+        tone, text = "bad", f"{order.describe()}: {error}{fix}"
+    ports.emit(Noticed(tone, text))
+    ports.refresh(Topic.AGENTS)
 
 
 async def _done(order: SkillOrder, own: SkillPorts, ports: Ports) -> tuple[str, str]:
@@ -104,7 +104,7 @@ async def _done(order: SkillOrder, own: SkillPorts, ports: Ports) -> tuple[str, 
 
 async def see_skills(home: SkillHome, ports: Ports) -> None:
     """Tell which skills are installed."""
-    ports.say(Loaded(SkillView, await asyncio.to_thread(home.views)))
+    ports.emit(Loaded(SkillView, await asyncio.to_thread(home.views)))
 
 
 async def watch_skills(home: SkillHome, ports: Ports) -> None:
@@ -163,7 +163,7 @@ async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
         state=SkillRunState.STARTING,
         budget=order.budget,
     )
-    leash = None if embedded else _kept_leash(order, view)
+    leash = None if embedded else _leash_of_run(order, view)
     own.runs.begin(view, await _launch(view, script, own, ports, leash=leash))
     return order.describe()
 
@@ -232,9 +232,9 @@ def _keys_of(ports: Ports) -> str:
     return "embedded" if ports.state().service.embedded else ports.client.base_url
 
 
-def _kept_leash(order: StartSkill, view: SkillRunView) -> KeptLeash:
+def _leash_of_run(order: StartSkill, view: SkillRunView) -> StoredLeash:
     """The leash that this desk keeps for a run; without a wish each buy is asked for."""
-    return KeptLeash(
+    return StoredLeash(
         view.agent_id,
         view.agent_name,
         view.skill_slug,
@@ -245,7 +245,7 @@ def _kept_leash(order: StartSkill, view: SkillRunView) -> KeptLeash:
 
 
 async def _launch(
-    view: SkillRunView, script: Path, own: SkillPorts, ports: Ports, *, leash: KeptLeash | None
+    view: SkillRunView, script: Path, own: SkillPorts, ports: Ports, *, leash: StoredLeash | None
 ) -> Launch:
     """How the process is started: with its own agent's key and its own budget."""
     key = own.home.key_of(view.agent_id, _keys_of(ports))
@@ -257,7 +257,7 @@ async def _launch(
         raise CannotStartError("the service is not reachable for programs of this machine yet")
     if not service.embedded:
         # A run of before, whose leash is not known any more, asks for everything.
-        kept = leash or KeptLeash(
+        kept = leash or StoredLeash(
             view.agent_id, view.agent_name, view.skill_slug, LeashMode.ASK, budget=view.budget
         )
         address, key = await own.lines.open(view.run_id, kept, key)
@@ -265,8 +265,8 @@ async def _launch(
     budget = DAILY_BUDGET_USD if view.budget is None else decimal(view.budget)
     variables[budget_variable(view.skill_slug)] = f"{budget:.2f}"
     variables.pop(WALLET_VARIABLE, None)
-    words = [
+    flags = [
         *(["--live"] if view.live else []),
         *(["--once"] if view.pace is not Pace.LOOP else []),
     ]
-    return Launch(view.run_id, own.runs.folder_of(view.run_id), script, tuple(words), variables)
+    return Launch(view.run_id, own.runs.folder_of(view.run_id), script, tuple(flags), variables)

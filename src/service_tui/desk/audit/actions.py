@@ -21,7 +21,7 @@ from service_tui.desk.commands.settings import (
     SetStar,
     WatchMarket,
 )
-from service_tui.desk.commands.trading import AskQuote
+from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
 from service_tui.desk.reasons import Reason
 from service_tui.desk.slices.fleet import HeldSeen, SkillRunView
@@ -47,7 +47,8 @@ WAITING_MAX: Final = 5_000
 """Entries that wait for a disk that refuses; more are counted, and the count is written."""
 
 _READINGS: Final = (
-    AskQuote, Forget, ReadDay, ReadLog, Refresh, SetPreference, SetStar, WatchAgent, WatchMarket,
+    RequestQuote, Forget, ReadDay, ReadLog, Refresh, SetPreference, SetStar, WatchAgent,
+    WatchMarket,
 )  # fmt: skip
 """What changes nothing but the screen."""
 
@@ -72,19 +73,19 @@ class Actions:
     """
 
     def __init__(
-        self, data_dir: Path, clock: Clock, say: Callable[[Fact], None], *, beside: bool = False
+        self, data_dir: Path, clock: Clock, emit: Callable[[Fact], None], *, beside: bool = False
     ) -> None:
         self._beside = beside
         self._path = data_dir / FILE
         self._log = ActionLog(self._path)
         self._clock = clock
-        self._say = say
+        self._emit = emit
         self._waiting: list[Entry] = []
         self._lost = 0
         self._view: LogView | None = None
         self._writing = asyncio.Lock()
 
-    def ordered(self, command: Command) -> None:
+    def on_command(self, command: Command) -> None:
         """The person, or somebody in the person's name, ordered something."""
         if isinstance(command, NoteConfirmed):
             self._take("person", LogEvent.CONFIRMED, command.kind, command.what)
@@ -94,19 +95,19 @@ class Actions:
             named = (market_id, question) if market_id and question else None
             self._take("person", LogEvent.INTENT, command.kind, command.describe(), market=named)
 
-    def heard(self, before: DeskState, fact: Fact) -> None:
+    def on_fact(self, before: DeskState, fact: Fact) -> None:
         """Something became known; `before` is the state that does not know it yet."""
         if self._beside and isinstance(fact, FillsReceived | HeldSeen):
             return
-        for who, what, kind, words in _told(before, fact):
-            self._take(who, what, kind, words, market=_market_in(words, before))
+        for actor, event, kind, text in _rows_of(before, fact):
+            self._take(actor, event, kind, text, market=_market_in(text, before))
 
     def _take(
         self,
-        who: str,
-        what: LogEvent,
+        actor: str,
+        event: LogEvent,
         kind: str,
-        words: str,
+        full_text: str,
         *,
         market: tuple[str, str] | None = None,
     ) -> None:
@@ -114,8 +115,8 @@ class Actions:
             self._lost += 1
             return
         at = round(self._clock.now(), 3)
-        text = words[:4_000].encode("utf-8", "replace").decode()
-        entry = {"at": at, "who": who, "what": what.value, "kind": kind, "words": text}
+        text = full_text[:4_000].encode("utf-8", "replace").decode()
+        entry = {"at": at, "who": actor, "what": event.value, "kind": kind, "words": text}
         if market is not None:
             entry |= {"market": market[0], "question": market[1]}
         self._waiting.append(entry)
@@ -157,7 +158,7 @@ class Actions:
             problem=verdict.problem,
             checked_at=self._clock.now(),
         )
-        self._say(Changed(self._view))
+        self._emit(Changed(self._view))
 
     def _show(self, lines: tuple[LogEntry, ...]) -> None:
         """Put new lines before those that are shown, if anybody has asked to see them."""
@@ -166,7 +167,7 @@ class Actions:
         new = tuple(_view(line) for line in reversed(lines))
         entries = (*new, *self._view.entries)[:SHOWN_MAX]
         self._view = replace(self._view, entries=entries, count=lines[-1].number)
-        self._say(Changed(self._view))
+        self._emit(Changed(self._view))
 
 
 def _looked(path: Path) -> tuple[LogCheck, tuple[LogEntry, ...]]:
@@ -184,11 +185,11 @@ def _view(line: LogEntry) -> ActionView:
     entry = line.entry
     at = entry.get("at")
     names = ("who", "what", "kind", "words", "market", "question")
-    words = {name: str(entry.get(name, "")) for name in names}
-    if not words["words"] and "count" in entry:
-        words["words"] = f"{entry['count']} entries were not written: the disk refused"
+    texts = {name: str(entry.get(name, "")) for name in names}
+    if not texts["words"] and "count" in entry:
+        texts["words"] = f"{entry['count']} entries were not written: the disk refused"
     when = Timestamp(float(at)) if isinstance(at, int | float) else Timestamp(0.0)
-    return ActionView(number=line.number, hash=line.hash, at=when, **words)
+    return ActionView(number=line.number, hash=line.hash, at=when, **texts)
 
 
 LogRow = tuple[str, LogEvent, str, str]
@@ -201,15 +202,15 @@ _ENDS: Final = {
 }
 
 
-def _market_in(words: str, state: DeskState) -> tuple[str, str] | None:
+def _market_in(text: str, state: DeskState) -> tuple[str, str] | None:
     """The market that words name by its id, with its question, where it is known."""
-    tokens = (token.strip(".,:;()") for token in words.split())
+    tokens = (token.strip(".,:;()") for token in text.split())
     found = (state.markets[token] for token in tokens if token in state.markets)
     market = next(found, None)
     return None if market is None else (market.market_id, market.question)
 
 
-def _is_told(state: DeskState, notice: Noticed) -> bool:
+def _repeats_ticket(state: DeskState, notice: Noticed) -> bool:
     """Whether a notice repeats the end of a ticket."""
     return any(
         one.outcome and notice.text.startswith(f"{one.what}: {one.outcome}")
@@ -217,17 +218,17 @@ def _is_told(state: DeskState, notice: Noticed) -> bool:
     )
 
 
-def _told(before: DeskState, fact: Fact) -> Iterator[LogRow]:
+def _rows_of(before: DeskState, fact: Fact) -> Iterator[LogRow]:
     match fact:
         case Changed(row=TicketView() as ticket):
             yield from _ending(before, ticket)
-        case Noticed() if _is_told(before, fact):
+        case Noticed() if _repeats_ticket(before, fact):
             # The end of its ticket says the same, a moment before.
             return
         case Noticed():
             # An answer without a ticket: what a person ordered and no money moved for.
-            deed = LogEvent.REFUSAL if fact.tone in _BAD else LogEvent.RESULT
-            yield "desk", deed, fact.kind.value, Reason(fact.text, fact.fix).plain()
+            event = LogEvent.REFUSAL if fact.tone in _BAD else LogEvent.RESULT
+            yield "desk", event, fact.kind.value, Reason(fact.text, fact.fix).plain()
         case FillsReceived():
             yield from _trades(before, fact)
         case HeldSeen():
@@ -235,7 +236,7 @@ def _told(before: DeskState, fact: Fact) -> Iterator[LogRow]:
         case Changed(row=SkillRunView() as run):
             yield from _runs(before, run)
         case Acted():
-            yield fact.who, fact.deed, fact.kind, fact.words
+            yield fact.actor, fact.event, fact.kind, fact.text
         case _:
             return
 
@@ -246,8 +247,8 @@ def _ending(before: DeskState, ticket: TicketView) -> Iterator[LogRow]:
     if ticket.state in {TicketState.QUEUED, TicketState.SENT}:
         return
     if known is None or (known.state, known.outcome) != (ticket.state, ticket.outcome):
-        said = f"{ticket.what}: {ticket.state.value}: {ticket.outcome}"
-        yield "person", _ENDS.get(ticket.state, LogEvent.RESULT), ticket.kind, said
+        text = f"{ticket.what}: {ticket.state.value}: {ticket.outcome}"
+        yield "person", _ENDS.get(ticket.state, LogEvent.RESULT), ticket.kind, text
 
 
 def _trades(before: DeskState, fact: FillsReceived) -> Iterator[LogRow]:
@@ -255,23 +256,23 @@ def _trades(before: DeskState, fact: FillsReceived) -> Iterator[LogRow]:
     for fill in fact.fills:
         if fill.seq not in known:
             what = f"{fill.action.value} {fill.side.value} {fill.market_id}"
-            words = f"{what} for {decimal(fill.money):.2f}"
-            words = venue_marked(words, fill.venue, f" {MONEY_OF[fill.venue]}")
-            yield fill.agent_name, LogEvent.TRADE, fill.source, f"{words} at {fill.price:.4f}"
+            text = f"{what} for {decimal(fill.money):.2f}"
+            text = venue_marked(text, fill.venue, f" {MONEY_OF[fill.venue]}")
+            yield fill.agent_name, LogEvent.TRADE, fill.source, f"{text} at {fill.price:.4f}"
 
 
 def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[LogRow]:
     waited = {held.held_id for held in before.supervision.held}
     for held in fact.held:
         if held.held_id not in waited:
-            words = f"{held.agent_name} {held.held_id}: {held.reasoning}"
-            yield held.agent_name, LogEvent.ASKS, held.skill_slug, words
+            text = f"{held.agent_name} {held.held_id}: {held.reasoning}"
+            yield held.agent_name, LogEvent.APPROVAL, held.skill_slug, text
     for held in fact.decided:
         if held.held_id in waited:
             status, reason = held.status.value, held.reason
-            said = reason if reason.startswith(status) else f"{status}: {reason}"
-            words = f"{held.agent_name} {held.held_id}: {said}"
-            yield held.agent_name, LogEvent.DECISION, held.skill_slug, words
+            decision = reason if reason.startswith(status) else f"{status}: {reason}"
+            text = f"{held.agent_name} {held.held_id}: {decision}"
+            yield held.agent_name, LogEvent.DECISION, held.skill_slug, text
 
 
 def _runs(before: DeskState, run: SkillRunView) -> Iterator[LogRow]:

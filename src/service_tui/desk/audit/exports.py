@@ -12,7 +12,7 @@ from typing import Final
 
 from service_tui.desk.audit.report import DayReport, Pasts, day_reports
 from service_tui.desk.audit.report_rows import Cell, report_markdown, report_rows, report_table
-from service_tui.desk.freshness import is_heard
+from service_tui.desk.freshness import is_answered
 from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.records import PositionView, Topic
 from service_tui.desk.state import DeskState
@@ -261,7 +261,7 @@ def unread_tables(state: DeskState) -> tuple[str, ...]:
     return tuple(
         name
         for name, sources in _SOURCES.items()
-        if not any(is_heard(state, topic) for topic in sources)
+        if not any(is_answered(state, topic) for topic in sources)
     )
 
 
@@ -269,8 +269,8 @@ def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str =
     """The day of all agents, or of one, for a person to read or to send."""
     reports = [one for one in day_reports(state, now, pasts) if _is_wanted(one, agent)]
     waiting = len(state.supervision.held)
-    is_known = is_heard(state, Topic.FLEET)
-    told = [
+    is_known = is_answered(state, Topic.FLEET)
+    lines = [
         f"# Agents on {datetime.fromtimestamp(now, UTC):%Y-%m-%d}",
         "",
         report_table(reports),
@@ -281,7 +281,7 @@ def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str =
         "",
         report_markdown(reports),
     ]
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
 def _is_wanted(report: DayReport, agent: str) -> bool:

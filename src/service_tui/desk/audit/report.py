@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.desk.agents.health import leash_mode, spend_of
-from service_tui.desk.freshness import is_heard, leashes_known
+from service_tui.desk.freshness import is_answered, leashes_known
 from service_tui.desk.slices.agents import AgentView, VenueMoneyView
 from service_tui.desk.slices.fleet import (
     AgentDetailView,
@@ -105,7 +105,7 @@ def known_pasts(state: DeskState) -> dict[str, AgentDetailView]:
     found: dict[str, AgentDetailView] = {}
     if state.account is not None:
         own = tuple(ReasonedTradeView(trade, trade.skill_slug) for trade in state.trades)
-        unread = "" if is_heard(state, Topic.TRADES) else UNREAD
+        unread = "" if is_answered(state, Topic.TRADES) else UNREAD
         found[state.account.agent_id] = AgentDetailView(
             state.account.agent_id, own, (), problem=unread
         )
@@ -267,9 +267,9 @@ def _slug_of(one: ReasonedTradeView, known: _Buys) -> str:
 
 
 def _decisions(decided: Sequence[HeldView], agent_id: str, since: Timestamp) -> dict[str, int]:
-    words = (
+    statuses = (
         held.status.value
         for held in decided
         if held.agent_id == agent_id and (held.decided_at or since) >= since
     )
-    return dict(Counter(words))
+    return dict(Counter(statuses))

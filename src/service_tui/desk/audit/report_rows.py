@@ -123,23 +123,23 @@ def report_markdown(reports: Sequence[DayReport]) -> str:
     return "\n".join(line for one in reports for line in _section(one))
 
 
-def _section(one: DayReport) -> list[str]:
-    lines = [f"## {plain(one.agent.name)}", ""]
-    if one.problem:
-        lines.append(f"- Not known: {plain(one.problem)}")
+def _section(report: DayReport) -> list[str]:
+    lines = [f"## {plain(report.agent.name)}", ""]
+    if report.problem:
+        lines.append(f"- Not known: {plain(report.problem)}")
     else:
-        lines += [line for day in one.monies for line in _of_money(day)]
-    if one.decisions or one.waiting:
-        words = [f"{count} {word}" for word, count in sorted(one.decisions.items())]
-        lines.append(f"- Asked: {', '.join([*words, f'{one.waiting} waiting'])}")
-    spent, budget = one.spent
-    if one.leash is not None and budget is not None:
+        lines += [line for day in report.monies for line in _of_money(day)]
+    if report.decisions or report.waiting:
+        parts = [f"{count} {word}" for word, count in sorted(report.decisions.items())]
+        lines.append(f"- Asked: {', '.join([*parts, f'{report.waiting} waiting'])}")
+    spent, budget = report.spent
+    if report.leash is not None and budget is not None:
         lines.append(f"- Spent {_sum(spent)} of {_sum(budget)} a day, all money counted alike")
     lines += [
         f"- Run {plain(run.skill_slug)}: {run.state.value} {plain(run.why)}".rstrip()
-        for run in one.runs
+        for run in report.runs
     ]
-    for trade in one.trades[:REASONS_MAX]:
+    for trade in report.trades[:REASONS_MAX]:
         if trade.trade.reasoning:
             lines.append(f"- It said: {plain(trade.trade.reasoning)}")
     return [*lines, ""]
@@ -173,10 +173,10 @@ def _trade(one: ReasonedTradeView) -> str:
 
 
 def _skill(skill: SkillResultView) -> str:
-    said = [counted(skill.trades_count, "trade"), f"P&L {_sum(skill.pnl, signed=True)}"]
+    parts = [counted(skill.trades_count, "trade"), f"P&L {_sum(skill.pnl, signed=True)}"]
     if skill.win_rate is not None:
-        said.append(f"{skill.win_rate:.0%} won")
-    return ", ".join(said)
+        parts.append(f"{skill.win_rate:.0%} won")
+    return ", ".join(parts)
 
 
 def _sum(amount: Micros, *, signed: bool = False) -> str:

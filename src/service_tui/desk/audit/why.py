@@ -62,7 +62,7 @@ class Link:
 
     name: str
     at: Timestamp | None = None
-    said: tuple[LabelledValue, ...] = ()
+    values: tuple[LabelledValue, ...] = ()
     missing: str = ""
     when: str = "its time is not kept"
 
@@ -152,11 +152,11 @@ def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHi
     position = Link("position", missing="not known: its buys are not among the newest trades read")
     if bought:
         shares = sum_of(one.shares for one in bought)
-        told = (
+        values = (
             LabelledValue("bought", int(shares), Unit.SHARES),
             LabelledValue("for", int(cost), Unit.MONEY),
         )
-        position = Link("position", bought[-1].at, told)
+        position = Link("position", bought[-1].at, values)
     outcome = Link("outcome", missing="not known: the position is not among those read")
     if held is not None and held.outcome is not None:
         word = "YES" if held.outcome else "NO"
@@ -225,13 +225,13 @@ def _signal(known: _Known) -> Link:
     mirrored, entry = _mirrored(known), known.entry
     if mirrored is not None:
         wallet = mirrored.label or mirrored.wallet
-        said = (
+        values = (
             LabelledValue("from", f"wallet {wallet}"),
             LabelledValue("its price", mirrored.price, Unit.PRICE),
             LabelledValue("its size", int(mirrored.size), Unit.SHARES),
             LabelledValue("state", mirrored.state.value),
         )
-        return Link("signal", mirrored.at, said)
+        return Link("signal", mirrored.at, values)
     data = () if entry is None else entry.signal_data
     held = _held(known)
     if not data and held is not None:
@@ -243,8 +243,8 @@ def _signal(known: _Known) -> Link:
             else (LabelledValue("skill", entry.skill_slug),)
         )
         when = None if held is None else held.created_at
-        said = (*skill, *(LabelledValue(name, value) for name, value in data))
-        return Link("signal", when, said, when=WITH_IT)
+        values = (*skill, *(LabelledValue(name, value) for name, value in data))
+        return Link("signal", when, values, when=WITH_IT)
     return Link("signal", missing=_unfilled(known) or "none: nobody gave one with the order")
 
 
@@ -262,39 +262,39 @@ def _no_entry(known: _Known) -> str:
 
 def _reasoning(known: _Known) -> Link:
     entry, held = known.entry, _held(known)
-    words = "" if entry is None else entry.reasoning
-    words = words or ("" if held is None else held.reasoning)
-    if not words:
+    text = "" if entry is None else entry.reasoning
+    text = text or ("" if held is None else held.reasoning)
+    if not text:
         return Link("reasoning", missing=_unfilled(known) or "none was given")
-    who = () if entry is None or not entry.source else (LabelledValue("by", entry.source),)
+    author = () if entry is None or not entry.source else (LabelledValue("by", entry.source),)
     decided = (
         (LabelledValue("allowed", "by you, at another size" if held.decided_amount else "by you"),)
         if held is not None and held.status is not HeldStatus.WAITING
         else ()
     )
-    said = (LabelledValue("", words), *who, *decided)
-    return Link("reasoning", None if held is None else held.decided_at, said, when=WITH_IT)
+    values = (LabelledValue("", text), *author, *decided)
+    return Link("reasoning", None if held is None else held.decided_at, values, when=WITH_IT)
 
 
 def _quote(known: _Known) -> Link:
     """What it expected to pay: the price before, the bound, what the person was shown."""
     entry, held, mirrored = known.entry, _held(known), _mirrored(known)
     ticket = known.ticket or _ticket_of(known)
-    said: list[LabelledValue] = []
+    values: list[LabelledValue] = []
     if entry is not None and entry.price_before is not None:
-        said.append(LabelledValue("price before", entry.price_before, Unit.PRICE))
+        values.append(LabelledValue("price before", entry.price_before, Unit.PRICE))
     if held is not None and held.average is not None:
-        said.append(LabelledValue("quoted average", held.average, Unit.PRICE))
+        values.append(LabelledValue("quoted average", held.average, Unit.PRICE))
     if mirrored is not None:
-        said.append(LabelledValue("at most", mirrored.price_max, Unit.PRICE))
+        values.append(LabelledValue("at most", mirrored.price_max, Unit.PRICE))
     if ticket is not None and ticket.amount:
-        said.append(LabelledValue("amount asked", int(ticket.amount), Unit.MONEY))
+        values.append(LabelledValue("amount asked", int(ticket.amount), Unit.MONEY))
     if ticket is not None and ticket.shares:
-        said.append(LabelledValue("shares asked", int(ticket.shares), Unit.SHARES))
-    if not said:
+        values.append(LabelledValue("shares asked", int(ticket.shares), Unit.SHARES))
+    if not values:
         return Link("quote", missing=_unfilled(known) or "not known: quotes are not kept")
-    asked = None if ticket is None else ticket.sent_at or ticket.opened_at
-    return Link("quote", asked, tuple(said), when="right before the fill")
+    quoted_at = None if ticket is None else ticket.sent_at or ticket.opened_at
+    return Link("quote", quoted_at, tuple(values), when="right before the fill")
 
 
 # -- when it traded -----------------------------------------------------------------------------
@@ -307,27 +307,27 @@ def _fill(known: _Known) -> Link:
             return Link("fill", missing=_no_entry(known))
         ending = LabelledValue("order", f"{ticket.state.value}: {ticket.outcome}".rstrip(": "))
         return Link("fill", ticket.settled_at, (ending,))
-    said = [
+    values = [
         LabelledValue(entry.did, int(entry.shares), Unit.SHARES),
         LabelledValue("for", int(entry.cost), Unit.MONEY),
         LabelledValue("venue", entry.venue.value),
         LabelledValue("status", entry.status.value),
     ]
     if entry.average is not None:
-        said.insert(2, LabelledValue("average", entry.average, Unit.PRICE))
+        values.insert(2, LabelledValue("average", entry.average, Unit.PRICE))
     if entry.fee:
-        said.append(LabelledValue("fee", int(entry.fee), Unit.MONEY))
+        values.append(LabelledValue("fee", int(entry.fee), Unit.MONEY))
     if entry.average is not None and entry.price_before is not None:
-        said.append(LabelledValue("slippage", entry.average - entry.price_before, Unit.POINTS))
+        values.append(LabelledValue("slippage", entry.average - entry.price_before, Unit.POINTS))
     if entry.price_after is not None:
-        said.append(LabelledValue("price after", entry.price_after, Unit.PRICE))
+        values.append(LabelledValue("price after", entry.price_after, Unit.PRICE))
     others = [one for one in known.trades if one.deal is entry.deal and one is not entry]
     if others:
         more = sum_of(one.shares for one in others)
-        said.append(
+        values.append(
             LabelledValue(f"{len(others)} other {_MANY[entry.deal]}", int(more), Unit.SHARES)
         )
-    return Link("fill", entry.at, tuple(said))
+    return Link("fill", entry.at, tuple(values))
 
 
 # -- after it traded ----------------------------------------------------------------------------
@@ -337,20 +337,20 @@ def _monitor(known: _Known) -> Link:
     risk = known.state.risk
     monitor = risk.monitor(known.holding)
     alerts = [one for one in risk.alerts if one.holding == known.holding]
-    said: list[LabelledValue] = []
+    values: list[LabelledValue] = []
     if monitor is not None:
-        said.append(LabelledValue("set", "by the buy" if monitor.automatic else "by hand"))
+        values.append(LabelledValue("set", "by the buy" if monitor.automatic else "by hand"))
         if monitor.stop_price is not None:
-            said.append(LabelledValue("stop at", monitor.stop_price, Unit.PRICE))
+            values.append(LabelledValue("stop at", monitor.stop_price, Unit.PRICE))
         if monitor.target_price is not None:
-            said.append(LabelledValue("target at", monitor.target_price, Unit.PRICE))
+            values.append(LabelledValue("target at", monitor.target_price, Unit.PRICE))
         if monitor.mark is not None:
-            said.append(LabelledValue("price now", monitor.mark, Unit.PRICE))
-        said.append(LabelledValue("state", monitor.state.value))
-    said += [_alert(one) for one in alerts]
-    if not said:
+            values.append(LabelledValue("price now", monitor.mark, Unit.PRICE))
+        values.append(LabelledValue("state", monitor.state.value))
+    values += [_alert(one) for one in alerts]
+    if not values:
         return Link("monitor", missing="none: nothing guards this side")
-    return Link("monitor", alerts[0].breached_at if alerts else None, tuple(said))
+    return Link("monitor", alerts[0].breached_at if alerts else None, tuple(values))
 
 
 def _alert(alert: AlertView) -> LabelledValue:
@@ -375,59 +375,59 @@ def _exits(known: _Known) -> Iterator[Link]:
     closed = next((one for one in ended if one.key == known.holding), None)
     if closed is not None and closed.outcome is not None:
         word = "YES" if closed.outcome else "NO"
-        said = (
+        values = (
             LabelledValue("outcome", word),
             LabelledValue("realized", int(closed.made), Unit.PNL),
         )
         if known.state.service.embedded:
             # All other links have wall time.
-            said = (*said, LabelledValue("clock", "world time"))
-        yield Link("exit", closed.resolves_at, said)
+            values = (*values, LabelledValue("clock", "world time"))
+        yield Link("exit", closed.resolves_at, values)
     elif not sales and not exits:
         held = known.state.position(known.holding)
         if held is None:
             yield Link("exit", missing="not known: it is neither held nor among what was sold")
         else:
-            yield Link("exit", said=_open(held), when="not yet")
+            yield Link("exit", values=_open(held), when="not yet")
 
 
 def _open(held: PositionView) -> tuple[LabelledValue, ...]:
     """Not sold yet: what it is worth."""
-    said = [
+    values = [
         LabelledValue("held", int(held.shares), Unit.SHARES),
         LabelledValue("mark", int(held.mark_value), Unit.MONEY),
     ]
     if held.exit_value is not None:
-        said.append(LabelledValue("exit now", int(held.exit_value), Unit.MONEY))
-    return (*said, LabelledValue("unrealized", int(held.unrealized), Unit.PNL))
+        values.append(LabelledValue("exit now", int(held.exit_value), Unit.MONEY))
+    return (*values, LabelledValue("unrealized", int(held.unrealized), Unit.PNL))
 
 
 def _sale(sale: TradeView, exits: list[ExitView]) -> Link:
-    said = [
+    values = [
         LabelledValue(
             "sold" if sale.deal is Deal.SALE else "redeemed", int(sale.shares), Unit.SHARES
         )
     ]
-    said.append(LabelledValue("for", int(sale.cost), Unit.MONEY))
+    values.append(LabelledValue("for", int(sale.cost), Unit.MONEY))
     if sale.average is not None:
-        said.append(LabelledValue("average", sale.average, Unit.PRICE))
+        values.append(LabelledValue("average", sale.average, Unit.PRICE))
     if sale.fee:
-        said.append(LabelledValue("fee", int(sale.fee), Unit.MONEY))
+        values.append(LabelledValue("fee", int(sale.fee), Unit.MONEY))
     if sale.pnl is not None:
-        said.append(LabelledValue("P&L", int(sale.pnl), Unit.PNL))
+        values.append(LabelledValue("P&L", int(sale.pnl), Unit.PNL))
     cause = next((one.cause for one in exits if abs(one.at - sale.at) <= 1.0), "")
     if cause or sale.reasoning:
-        said.append(LabelledValue("because", cause or sale.reasoning))
-    return Link("exit", sale.at, tuple(said))
+        values.append(LabelledValue("because", cause or sale.reasoning))
+    return Link("exit", sale.at, tuple(values))
 
 
 def _exit(one: ExitView) -> Link:
-    said = [
+    values = [
         LabelledValue("sold", int(one.shares), Unit.SHARES),
         LabelledValue("for", int(one.proceeds), Unit.MONEY),
         LabelledValue("because", one.cause),
         LabelledValue("by", "the service" if one.by_service else "this desk, or another client"),
     ]
     if one.pnl is not None:
-        said.append(LabelledValue("P&L", int(one.pnl), Unit.PNL))
-    return Link("exit", one.at, tuple(said))
+        values.append(LabelledValue("P&L", int(one.pnl), Unit.PNL))
+    return Link("exit", one.at, tuple(values))

@@ -72,7 +72,7 @@ def redemption_row(body: RedemptionBody) -> RedemptionRow:
         condition_id=body.condition_id or "",
         token_id=body.token_id or "",
         neg_risk=body.neg_risk,
-        next_words=_next(stage, venue, body.waits_for or "", lost=lost, manual=manual, pays=pays),
+        next_text=_next(stage, venue, body.waits_for or "", lost=lost, manual=manual, pays=pays),
         simulated=body.simulated,
         tx_hash=body.tx_hash or "",
         reported=body.reported,
@@ -105,7 +105,7 @@ def rows_of_position(body: PositionBody) -> Iterator[RedemptionRow]:
             manual=manual,
             condition_id=body.condition_id or "",
             token_id=(body.token_id_yes if side is Side.YES else body.token_id_no) or "",
-            next_words=_next(stage, body.venue, "", lost=lost, manual=manual, pays=pays),
+            next_text=_next(stage, body.venue, "", lost=lost, manual=manual, pays=pays),
             simulated=body.simulated,
         )
 
@@ -132,7 +132,7 @@ def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
             CheckView(
                 _NAMES[one.name],
                 is_done=one.done,
-                says=one.about if one.done else _NOT[one.name],
+                detail=one.about if one.done else _NOT[one.name],
                 fix="" if one.done else _FIXES.get(one.name, one.fix),
             )
             for one in body.checks
@@ -163,19 +163,19 @@ def wallet_of_settings(body: SettingsBody, known: WalletView) -> WalletView:
             CheckView(
                 _NAMES["linked"],
                 is_done=external,
-                says=f"{owner.value}, {address}" if address else "no wallet",
+                detail=f"{owner.value}, {address}" if address else "no wallet",
                 fix="" if external else Fix.LINK_WALLET,
             ),
             CheckView(
                 _NAMES["approvals"],
                 is_done=body.polymarket_allowances_set,
-                says="given" if body.polymarket_allowances_set else "not given",
+                detail="given" if body.polymarket_allowances_set else "not given",
                 fix="" if body.polymarket_allowances_set else Fix.GIVE_APPROVALS,
             ),
             CheckView(
                 _NAMES["enabled"],
                 is_done=body.sdk_real_trading_enabled,
-                says="allowed" if body.sdk_real_trading_enabled else "not allowed for this agent",
+                detail="allowed" if body.sdk_real_trading_enabled else "not allowed for this agent",
                 fix="" if body.sdk_real_trading_enabled else _FIXES["enabled"],
             ),
         ),

@@ -66,7 +66,7 @@ def _shares_text(shares: Micros) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class AskQuote(Command):
+class RequestQuote(Command):
     """What the order would get now. A reading: leaves no row, and a newer one replaces it."""
 
     kind: ClassVar[str] = "quote"

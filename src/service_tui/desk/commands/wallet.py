@@ -165,7 +165,7 @@ class RemoveKey(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class AskLink(Command):
+class RequestLink(Command):
     """Read the service's challenge to link this wallet, and show its text. Signs nothing."""
 
     kind: ClassVar[str] = "wallet"
@@ -195,7 +195,7 @@ class LinkWallet(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class AskApprovals(Command):
+class ReadApprovals(Command):
     """Read which approvals are set, and what setting the others would sign. Signs nothing."""
 
     kind: ClassVar[str] = "wallet"

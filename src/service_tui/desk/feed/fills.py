@@ -25,17 +25,17 @@ class FillsWatch:
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
 
-    def behind(self, fleet: FleetView, heard: Counter[str]) -> tuple[AgentView, ...]:
+    def behind(self, fleet: FleetView, streamed: Counter[str]) -> tuple[AgentView, ...]:
         """The agents of which the service counts trades that were neither read nor heard."""
         return tuple(
             one
             for one in fleet.agents
-            if one.trades_count > self._known.get(one.agent_id, 0) + heard[one.agent_id]
+            if one.trades_count > self._known.get(one.agent_id, 0) + streamed[one.agent_id]
         )
 
-    def take(self, agent: AgentView, heard: int) -> None:
+    def take(self, agent: AgentView, streamed: int) -> None:
         """Note that all trades of an agent are known now."""
-        self._known[agent.agent_id] = agent.trades_count - heard
+        self._known[agent.agent_id] = agent.trades_count - streamed
 
 
 async def read_fills(ports: Ports, watch: FillsWatch, fleet: FleetView) -> tuple[FillsRead, ...]:
@@ -46,7 +46,7 @@ async def read_fills(ports: Ports, watch: FillsWatch, fleet: FleetView) -> tuple
     """
     found: list[FillView] = []
     was_read = False
-    for agent in watch.behind(fleet, _heard(ports)):
+    for agent in watch.behind(fleet, _streamed(ports)):
         query = TradesQuery(venue="all", limit=NEWEST)
         path = {"agent_id": agent.agent_id}
         try:
@@ -54,15 +54,15 @@ async def read_fills(ports: Ports, watch: FillsWatch, fleet: FleetView) -> tuple
             found += _fills_of(agent, (trade_view(row) for row in reply.answer.trades))
         except (ServiceError, *UNTRANSLATABLE):
             continue
-        watch.take(agent, _heard(ports)[agent.agent_id])
+        watch.take(agent, _streamed(ports)[agent.agent_id])
         was_read = True
     return (FillsRead(tuple(found)),) if was_read else ()
 
 
-def _heard(ports: Ports) -> Counter[str]:
+def _streamed(ports: Ports) -> Counter[str]:
     """Trades that the stream has told, by agent; an order that is met in parts is one."""
-    heard = {(one.agent_id, one.trade_id) for one in ports.state().fills if one.seq}
-    return Counter(agent_id for agent_id, _ in heard)
+    trades = {(one.agent_id, one.trade_id) for one in ports.state().fills if one.seq}
+    return Counter(agent_id for agent_id, _ in trades)
 
 
 def _fills_of(agent: AgentView, trades: Iterator[TradeView]) -> Iterator[FillView]:

@@ -59,16 +59,16 @@ class _Pages:
     dropped: int = 0
     latency_s: float = 0.0
     has_all: bool = True
-    asked: int = 0
+    count: int = 0
 
 
 async def _turn_pages(ports: Ports, query: MarketsQuery, pages: _Pages) -> None:
     """Read one list to its end: an empty page, one that brings nothing new, or its total."""
     offset = 0
-    while pages.asked < PAGES_MAX:
-        pages.asked += 1
-        wanted = query.model_copy(update={"limit": MARKETS_PAGE_MAX, "offset": offset})
-        reply = await ports.client.call(MARKETS, query=wanted)
+    while pages.count < PAGES_MAX:
+        pages.count += 1
+        page = query.model_copy(update={"limit": MARKETS_PAGE_MAX, "offset": offset})
+        reply = await ports.client.call(MARKETS, query=page)
         answer, known = reply.answer, len(pages.bodies)
         # A market that moved on while the pages were turned comes twice: the newer counts.
         pages.bodies |= {body.id: body for body in answer.markets}

@@ -4,15 +4,15 @@ import logging
 
 from service_tui.client.errors import NotFoundError
 from service_tui.desk.facts import Fact, OrdersSeen
-from service_tui.desk.feed.polling import Read, Watched
+from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
 from service_tui.desk.reduce import listed
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import TicketState, Topic
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
+from service_tui.desk.trading.cancel_orders import TOPICS_AFTER_ORDER
 from service_tui.desk.trading.handlers import recent_trades
-from service_tui.desk.trading.resting import TOUCHED
 from service_tui.desk.trading.translate import open_order_view
 from service_tui.desk.translate import amount
 from service_tui.terms import Venue
@@ -23,8 +23,8 @@ from service_tui.wire.positions import PortfolioBody, PortfolioVenue
 
 def venue_sums(body: PortfolioBody) -> tuple[VenueSumView, ...]:
     """A view for each real venue that the service tells of; to who is not claimed it tells none."""
-    told = ((Venue.EVM, body.polymarket), (Venue.SOL, body.kalshi))
-    return tuple(_venue_sum(venue, row) for venue, row in told if row is not None)
+    rows = ((Venue.EVM, body.polymarket), (Venue.SOL, body.kalshi))
+    return tuple(_venue_sum(venue, row) for venue, row in rows if row is not None)
 
 
 def _venue_sum(venue: Venue, row: PortfolioVenue) -> VenueSumView:
@@ -43,7 +43,7 @@ def _venue_sum(venue: Venue, row: PortfolioVenue) -> VenueSumView:
 log = logging.getLogger(__name__)
 
 
-async def read_orders(ports: Ports, watched: Watched) -> Read:
+async def read_orders(ports: Ports, watched: PollerMemory) -> Read:
     """All that rests; where something was met or has ended, the trades that say how."""
     if watched.without_orders and not _may_rest(ports.state()):
         return [], None
@@ -64,8 +64,8 @@ async def read_orders(ports: Ports, watched: Watched) -> Read:
         return [seen], reply.latency_s
     # The trades first: by them is told how an order that is gone has ended.
     traded, _ = await recent_trades(ports)
-    for topic in TOUCHED:
-        ports.poke(topic)
+    for topic in TOPICS_AFTER_ORDER:
+        ports.refresh(topic)
     facts: list[Fact] = [traded, seen]
     return facts, reply.latency_s
 

@@ -14,7 +14,7 @@ from service_tui.desk.chain.translate import (
 )
 from service_tui.desk.changes import Changed
 from service_tui.desk.facts import Fact
-from service_tui.desk.feed.polling import Read, Watched
+from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.wallet import AutoChanged, QueueSeen
 from service_tui.wire.endpoints.public import AGENT, POSITIONS, SETTINGS
@@ -25,7 +25,7 @@ from service_tui.wire.redemption import RedemptionsQuery
 log = logging.getLogger(__name__)
 
 
-async def read_redemptions(ports: Ports, watched: Watched) -> Read:
+async def read_redemptions(ports: Ports, watched: PollerMemory) -> Read:
     """Every position on a real venue on its way to money, and whether that goes by itself."""
     if not watched.without_queue:
         try:
@@ -48,7 +48,7 @@ async def read_redemptions(ports: Ports, watched: Watched) -> Read:
     return facts, listed.latency_s
 
 
-async def read_wallet(ports: Ports, watched: Watched) -> Read:
+async def read_wallet(ports: Ports, watched: PollerMemory) -> Read:
     """The wallet, what is in it, and what real trades still need."""
     if not watched.without_wallet:
         try:

@@ -77,9 +77,9 @@ class Halting:
         self._rng = rng
         self._either = either
         self._wanted = asyncio.Event()
-        self._hurry = asyncio.Event()
+        self._retry = asyncio.Event()
         self._doubt = asyncio.Event()
-        self._line = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._round = 0
         if ports.state().halt is not None:
             # Kept from an earlier run: everybody is told again, which harms nobody.
@@ -93,11 +93,11 @@ class Halting:
         known = self._ports.state().halt
         if known is not None and known.missing and not known.is_resuming:
             # They are being told: those that failed at once, not when their rest is over.
-            self.hurry()
+            self.retry_now()
             return
         self._begin(known or self._new())
 
-    def hear(self) -> None:
+    def on_world(self) -> None:
         """Follow what the service says of its own halt: that closes the gate here as well.
 
         A service that has acknowledged this desk's halt and is not halted any more was resumed from
@@ -105,26 +105,26 @@ class Halting:
         """
         world = self._ports.state().world
         service_halted = world is not None and world.halted_at is not None
-        self._ports.gate.hear(service_halted=service_halted)
+        self._ports.gate.on_service_halt(service_halted=service_halted)
         if world is not None and not service_halted and self._may_be_over():
             self._doubt.set()
 
-    def hurry(self) -> None:
+    def retry_now(self) -> None:
         """Whoever still rests from a failure asks again."""
-        self._hurry.set()
-        self._hurry = asyncio.Event()
+        self._retry.set()
+        self._retry = asyncio.Event()
 
     async def run(self) -> None:
         """Tell everybody, again and again until all have said so, and hear of its end elsewhere."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._tell())
+            tasks.create_task(self._request_halts())
             tasks.create_task(self._follow())
 
-    async def _tell(self) -> None:
+    async def _request_halts(self) -> None:
         while True:
             await self._wanted.wait()
             self._wanted.clear()
-            async with self._line, asyncio.TaskGroup() as tasks:
+            async with self._lock, asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._until_done("kept", self._keep, self._round))
                 halt = self._ports.state().halt
                 for step in () if halt is None else self._steps(halt):
@@ -140,11 +140,11 @@ class Halting:
     def _begin(self, halt: HaltView) -> None:
         """Have everybody told, from the beginning."""
         self._round += 1
-        told = replace(halt, agents=self._skills.named(halt.agents))
-        rows = (GATE, KEPT, *(AckView(step.name, step.what) for step in self._steps(told)))
-        self._ports.say(Changed(replace(told, acks=rows, is_resuming=False)))
+        begun = replace(halt, agents=self._skills.named(halt.agents))
+        rows = (GATE, KEPT, *(AckView(step.name, step.what) for step in self._steps(begun)))
+        self._ports.emit(Changed(replace(begun, acks=rows, is_resuming=False)))
         self._wanted.set()
-        self.hurry()
+        self.retry_now()
 
     def _steps(self, halt: HaltView) -> tuple[HaltStep, ...]:
         embedded = self._ports.state().service.embedded
@@ -157,31 +157,31 @@ class Halting:
         while number == self._round:
             state, tries = AckState.FAILED, tries + 1
             try:
-                said = await done(self._ports)
+                text = await done(self._ports)
                 state, tries = AckState.DONE, 0
             except steps.NotYetError as wait:
-                state, said = AckState.WAITING, str(wait)
+                state, text = AckState.WAITING, str(wait)
             except ReadOnlyError:
                 self._acknowledge(name, number, AckView(name, "", state, READ_ONLY, tries))
                 return
             except (ServiceError, StorageError, steps.NotDoneError) as error:
-                said = _halt_text(error)
-                log.info("the halt is not acknowledged (%s): %s", name, said)
-            self._acknowledge(name, number, AckView(name, "", state, said, tries))
+                text = _halt_text(error)
+                log.info("the halt is not acknowledged (%s): %s", name, text)
+            self._acknowledge(name, number, AckView(name, "", state, text, tries))
             if state is AckState.DONE:
                 return
             if number == self._round:
-                await self._either(self._hurry, next_delay(tries, self._rng))
+                await self._either(self._retry, next_delay(tries, self._rng))
 
-    def _acknowledge(self, name: str, number: int, said: AckView) -> None:
+    def _acknowledge(self, name: str, number: int, ack: AckView) -> None:
         halt = self._ports.state().halt
         if halt is None or number != self._round:
             return
-        rows = tuple(replace(said, what=row.what) if row.name == name else row for row in halt.acks)
-        told = replace(halt, acks=rows)
-        self._ports.say(Changed(told))
-        if halt.missing and not told.missing:
-            self._ports.say(Noticed("good", "halted: everybody has acknowledged it", _HALT))
+        rows = tuple(replace(ack, what=row.what) if row.name == name else row for row in halt.acks)
+        acknowledged = replace(halt, acks=rows)
+        self._ports.emit(Changed(acknowledged))
+        if halt.missing and not acknowledged.missing:
+            self._ports.emit(Noticed("good", "halted: everybody has acknowledged it", _HALT))
 
     async def _keep(self, ports: Ports) -> str:
         """On disk; with it the halt holds at the next start before anything may trade."""
@@ -222,12 +222,12 @@ class Halting:
                 log.info("whether the halt was ended elsewhere is not known: %s", error)
 
     async def _end_here(self, number: int) -> None:
-        async with self._line:
+        async with self._lock:
             self._check(number)
             if self._may_be_over():
                 await self._open(self._ports.state().halt, number)
-                said = "resumed from another console: entries pass again"
-                self._ports.say(Noticed("good", said, _HALT))
+                text = "resumed from another console: entries pass again"
+                self._ports.emit(Noticed("good", text, _HALT))
 
     # -- resuming --------------------------------------------------------------------------
 
@@ -236,23 +236,23 @@ class Halting:
         state = self._ports.state()
         objection = self._objection(order)
         if objection:
-            self._ports.say(Noticed("warn", objection))
+            self._ports.emit(Noticed("warn", objection))
             return
         known = state.halt
         if known is not None:
-            self._ports.say(Changed(replace(known, is_resuming=True)))
+            self._ports.emit(Changed(replace(known, is_resuming=True)))
         # Whoever is being told of the halt comes to an end first: nothing may overtake the end.
         self._round += 1
         number = self._round
-        self.hurry()
+        self.retry_now()
         try:
-            async with self._line:
+            async with self._lock:
                 await self._let_go(known, number)
         except OvertakenError:
-            self._ports.say(Noticed("warn", "not resumed: it was halted again", _HALT))
+            self._ports.emit(Noticed("warn", "not resumed: it was halted again", _HALT))
         except (ServiceError, StorageError, steps.NotDoneError) as error:
-            said = f"not resumed, still halted: {_halt_text(error)}"
-            self._ports.say(Noticed("bad", said, _HALT))
+            text = f"not resumed, still halted: {_halt_text(error)}"
+            self._ports.emit(Noticed("bad", text, _HALT))
             if number == self._round and known is not None:
                 # What has let go already is told again.
                 self._begin(self._ports.state().halt or known)
@@ -283,14 +283,14 @@ class Halting:
         left = await self._skills.lift(partial(self._check, number))
         self._check(number)
         await self._open(known, number)
-        ports.say(Noticed("good", "resumed: entries pass again", _HALT))
+        ports.emit(Noticed("good", "resumed: entries pass again", _HALT))
         if was_paused:
-            said = (
+            text = (
                 "the service had paused trading before the halt, and still does: see the settings"
             )
-            ports.say(Noticed("warn", said))
-        for said in left:
-            ports.say(Noticed("warn", said))
+            ports.emit(Noticed("warn", text))
+        for text in left:
+            ports.emit(Noticed("warn", text))
 
     async def _open(self, known: HaltView | None, number: int) -> None:
         """The last two steps: the end is kept, and the gate opens."""
@@ -300,7 +300,7 @@ class Halting:
         await self._memory.keep_halt(KeptHalt(on=False, at=at))
         self._check(number)
         self._ports.gate.open()
-        self._ports.say(Removed(HaltView))
+        self._ports.emit(Removed(HaltView))
 
     def _check(self, number: int) -> None:
         if number != self._round:

@@ -51,14 +51,14 @@ async def halt_service(ports: Ports) -> str:
     answer = (await ports.client.call(DESK_HALT)).answer
     if not answer.halted:
         raise NotDoneError("the service answers that it is not halted")
-    ports.poke(Topic.WORLD)
+    ports.refresh(Topic.WORLD)
     return f"{len(answer.cancelled)} resting buys cancelled" if answer.cancelled else ""
 
 
 async def service_is_halted(ports: Ports) -> bool:
     """What the embedded service says of its halt, asked now; the world shown is asked for too."""
     answer = (await ports.client.call(WORLD)).answer
-    ports.poke(Topic.WORLD)
+    ports.refresh(Topic.WORLD)
     return answer.halted_at is not None
 
 
@@ -69,7 +69,7 @@ async def pause_agent(ports: Ports) -> str:
     # Left out it means paused wherever something is to be allowed; here it acknowledges nothing.
     if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
         raise NotDoneError("the service answers that trading is not paused")
-    ports.poke(Topic.ACCOUNT)
+    ports.refresh(Topic.ACCOUNT)
     return ""
 
 
@@ -80,12 +80,12 @@ async def cancel_buys(ports: Ports) -> str:
     refused: list[str] = []
     for order in buys:
         try:
-            said = await ports.client.call(CANCEL_ORDER, path={"order_id": order.order_id})
+            cancelled = await ports.client.call(CANCEL_ORDER, path={"order_id": order.order_id})
         except NotFoundError:
             # It was filled, or ended by itself, since it was listed.
             continue
-        if not said.answer.success:
-            refused.append(said.answer.message)
+        if not cancelled.answer.success:
+            refused.append(cancelled.answer.message)
     if refused:
         why = f": {refused[0]}" if refused[0] else ""
         raise NotDoneError(f"{len(refused)} of {len(buys)} are not cancelled{why}")
@@ -104,7 +104,7 @@ async def lift_pause(ports: Ports) -> None:
     """The agent of this desk may enter again, as far as its own pause goes."""
     body = UserSettingsPatch(trading_paused=False)
     await ports.client.call(PATCH_USER_SETTINGS, body=body)
-    ports.poke(Topic.ACCOUNT)
+    ports.refresh(Topic.ACCOUNT)
 
 
 async def resume_service(ports: Ports) -> None:
@@ -112,4 +112,4 @@ async def resume_service(ports: Ports) -> None:
     answer = (await ports.client.call(DESK_RESUME)).answer
     if answer.halted:
         raise NotDoneError("the service answers that it is halted still")
-    ports.poke(Topic.WORLD)
+    ports.refresh(Topic.WORLD)

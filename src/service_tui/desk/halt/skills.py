@@ -10,9 +10,9 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
-from service_tui.client.asking import called_of
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
+from service_tui.client.http_request import called_of
 from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError
 from service_tui.client.reply import NotProtocolError, decode
@@ -124,7 +124,7 @@ class SkillAgents:
         Raises:
             NotDoneError: some may rest still.
         """
-        orders = (await self._asked(agent, OPEN_ORDERS, OPEN_ORDERS.path)).orders
+        orders = (await self._request(agent, OPEN_ORDERS, OPEN_ORDERS.path)).orders
         buys = [one for one in orders if one.trade_type is not Action.SELL]
         kept = [one for one in buys if not await self._is_cancelled(agent, one)]
         if kept:
@@ -135,7 +135,7 @@ class SkillAgents:
         """Whether an order rests no more: cancelled now, or gone since it was listed."""
         try:
             call = called_of(CANCEL_ORDER, {"order_id": order.order_id})
-            return (await self._asked(agent, CANCEL_ORDER, call.path)).success
+            return (await self._request(agent, CANCEL_ORDER, call.path)).success
         except ServiceError as error:
             raise NotDoneError(f"an order of {agent.name} cannot be named: {error}") from error
         except _GoneError:
@@ -147,9 +147,9 @@ class SkillAgents:
         endpoint: Endpoint[UserSettingsBody],
         body: UserSettingsPatch | None = None,
     ) -> UserSettingsBody:
-        return await self._asked(agent, endpoint, endpoint.path, body)
+        return await self._request(agent, endpoint, endpoint.path, body)
 
-    async def _asked(
+    async def _request(
         self,
         agent: HaltedAgent,
         endpoint: Endpoint[Answer],
@@ -175,8 +175,8 @@ class SkillAgents:
         except (NotPassedError, OSError, ValueError) as error:
             raise NotDoneError(f"{agent.name}: {error}") from error
         if passed.status != HTTPStatus.OK:
-            said = f"the service answers {passed.status} to {agent.name}"
-            raise _REFUSALS.get(passed.status, NotDoneError)(said)
+            text = f"the service answers {passed.status} to {agent.name}"
+            raise _REFUSALS.get(passed.status, NotDoneError)(text)
         try:
             answer, dropped = decode(endpoint.answers, passed.body)
         except NotProtocolError as error:
@@ -270,7 +270,7 @@ class SkillPauses:
         halt = self._ports.state().halt
         if halt is not None:
             agents = tuple(agent if one.agent_id == agent.agent_id else one for one in halt.agents)
-            self._ports.say(Changed(replace(halt, agents=agents)))
+            self._ports.emit(Changed(replace(halt, agents=agents)))
 
     def _known(self) -> tuple[HaltedAgent, ...]:
         halt = self._ports.state().halt

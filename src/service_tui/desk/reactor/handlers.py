@@ -56,19 +56,19 @@ SETTINGS: Final[tuple[type[Setting], ...]] = get_args(Setting)
 async def change(order: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports) -> None:
     """Carry out any of them, and say how it went."""
     try:
-        said = await _changed(order, stored, watch, ports)
+        result = await _changed(order, stored, watch, ports)
     except ValueError as error:
-        ports.say(Noticed("warn", f"{order.describe()}: {_why(error)}"))
+        ports.emit(Noticed("warn", f"{order.describe()}: {_why(error)}"))
     except OutcomeUnknownError:
-        ports.say(Noticed("bad", f"{order.describe()}: sent, no answer; it is read anew"))
+        ports.emit(Noticed("bad", f"{order.describe()}: sent, no answer; it is read anew"))
         watch.config_at = None
     except RefusedError as error:
-        ports.say(Noticed("warn", f"{order.describe()}: {error.error}", fix=error.fix))
+        ports.emit(Noticed("warn", f"{order.describe()}: {error.error}", fix=error.fix))
     except (ServiceError, StorageError) as error:
-        ports.say(Noticed("bad", f"{order.describe()}: {error}"))
+        ports.emit(Noticed("bad", f"{order.describe()}: {error}"))
     else:
-        ports.say(Noticed("good", said))
-    ports.poke(Topic.REACTOR)
+        ports.emit(Noticed("good", result))
+    ports.refresh(Topic.REACTOR)
 
 
 async def _changed(order: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports) -> str:
@@ -195,13 +195,13 @@ async def _patch(ports: Ports, changes: ReactorConfigPatch) -> None:
     if ports.state().service.read_only:
         raise ValueError(READ_ONLY)
     reply = await ports.client.call(PATCH_REACTOR, body=changes)
-    _say_config(ports, reply.answer)
+    _emit_config(ports, reply.answer)
 
 
-def _say_config(ports: Ports, body: ReactorConfigBody) -> None:
+def _emit_config(ports: Ports, body: ReactorConfigBody) -> None:
     # A service may answer with nothing of it: what is not told is read.
     if "wallets" in body.model_fields_set:
-        ports.say(seen_of(body, config_view(body), ports.client.skew_s or 0.0))
+        ports.emit(seen_of(body, config_view(body), ports.client.skew_s or 0.0))
 
 
 async def _reset(watch: ReactorWatch, ports: Ports) -> str:
@@ -214,11 +214,11 @@ async def _reset(watch: ReactorWatch, ports: Ports) -> str:
             raise ValueError("the agent is not known yet: wait for an answer")
         path = {"agent_id": account.agent_id}
         reply = await ports.client.call(DESK_RESET_REACTOR, path=path)
-        _say_config(ports, reply.answer)
+        _emit_config(ports, reply.answer)
         return "the circuit breaker is closed"
     # ours: the spec has no call for it. A breaker of our own counting can be reset here.
     watch.breaker_reset_at = ports.now()
-    ports.say(Changed(BreakerView()))
+    ports.emit(Changed(BreakerView()))
     return "failures count from 0 here; the service's own breaker is reset on its dashboard"
 
 
@@ -257,4 +257,4 @@ async def _choose(choice: WalletChoice, stored: StoredReactor, ports: Ports) -> 
     await stored.choose(
         StoredWallet(address=choice.address, label=choice.label, policy=choice.policy.value)
     )
-    ports.say(WalletChosen(choice))
+    ports.emit(WalletChosen(choice))

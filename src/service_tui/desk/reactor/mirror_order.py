@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from service_tui.desk.buy_limits import day_began
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.rails import day_began
 from service_tui.desk.reactor.translate import CENT
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.reactor import MIRROR, SignalView
@@ -120,7 +120,7 @@ def reaction_of(signal: SignalView, decision: Decision, trade_id: str = "") -> R
         market_title=signal.question or None,
         outcome=signal.side.value.capitalize(),
         trade_id=trade_id or None,
-        reason=signal.words or None,
+        reason=signal.detail or None,
         signal_id=signal.name or signal.tx_hash,
     )
 
@@ -206,9 +206,9 @@ def _not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Iterator[R
 
 def _skill_left(state: DeskState) -> Micros | None:
     """What the per-skill budget still allows for mirrors; None where there is none."""
-    known = state.rails
+    known = state.buy_limits
     if known is None or known.skill_day_max is None:
         return None
-    told = sum_of(one.spent for one in known.skills if one.slug == SKILL)
+    reported = sum_of(one.spent for one in known.skills if one.slug == SKILL)
     later = _mirrored_since(state, known.at)
-    return Micros(max(0, known.skill_day_max - told - later))
+    return Micros(max(0, known.skill_day_max - reported - later))

@@ -29,7 +29,6 @@ from service_tui.desk.commands.reactor import DismissSignal, MirrorAllFrom, Mirr
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
-from service_tui.desk.reactor.kept import row_of
 from service_tui.desk.reactor.mirror_order import (
     cap_of,
     cut_to_day,
@@ -41,6 +40,7 @@ from service_tui.desk.reactor.mirror_order import (
     why_never,
     why_not_now,
 )
+from service_tui.desk.reactor.stored import row_of
 from service_tui.desk.reactor.translate import breaker_view
 from service_tui.desk.reasons import HALTED, Fix, Reason
 from service_tui.desk.slices.reactor import (
@@ -129,8 +129,8 @@ class Mirrors:
         for kept in (self._owed, self._ended_here, self._reported, self._finished):
             kept.intersection_update(known)
         may_buy = self._executes and not self._held_back()
-        for told in fact.signals:
-            signal = known.get(told.signal_id)
+        for listed in fact.signals:
+            signal = known.get(listed.signal_id)
             if signal is None:
                 continue
             is_auto = may_buy and reactor.policy_of(signal.wallet) is Policy.AUTO
@@ -142,27 +142,27 @@ class Mirrors:
         for signal_id in self._owed - self._finished:
             self._finish_later(signal_id)
 
-    def ask(self, order: MirrorSignal) -> None:
+    def mirror(self, order: MirrorSignal) -> None:
         """Mirror one signal now."""
         signal = self._ports.state().reactor.signal(order.signal_id)
         why = self._why_not_by_hand(signal)
         if why:
-            self._ports.say(Noticed("warn", f"{order.describe()}: {why}"))
+            self._ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
         else:
             self._put(order.signal_id, _Why.HAND)
 
-    def ask_all(self, order: MirrorAllFrom) -> None:
+    def mirror_all(self, order: MirrorAllFrom) -> None:
         """Mirror every signal of a wallet that waits, oldest first."""
         waiting = self._ports.state().reactor.waiting
         mine = [one for one in reversed(waiting) if one.wallet == order.wallet]
         why = self._held_back() if mine else "none of them waits any more"
         if why:
-            self._ports.say(Noticed("warn", f"{order.describe()}: {why}"))
+            self._ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
             return
         for one in mine:
             self._put(one.signal_id, _Why.HAND)
 
-    def nudge(self, ticket: TicketView) -> None:
+    def on_ticket(self, ticket: TicketView) -> None:
         """A mirror has come to its end, found or answered: the service is to hear of it."""
         if ticket.in_flight and not ticket.has_no_trace:
             return
@@ -183,7 +183,7 @@ class Mirrors:
         if signal is None:
             return "this signal is not known any more"
         if not signal.can_mirror(self._ports.now()):
-            known = f": {signal.words}" if signal.words else ""
+            known = f": {signal.detail}" if signal.detail else ""
             if signal.state in {SignalState.PENDING, SignalState.SKIPPED}:
                 return f"it has expired{known}"
             return f"it is {signal.state.value} already{known}"
@@ -223,20 +223,20 @@ class Mirrors:
                 continue
             if row is None:
                 # Intent and signal are written together: without the one nothing was sent.
-                failed = replace(signal, state=SignalState.FAILED, words=UNSENT)
-                self._ports.say(Changed(failed))
+                failed = replace(signal, state=SignalState.FAILED, detail=UNSENT)
+                self._ports.emit(Changed(failed))
                 continue
             ticket = ticket_of(row)
             if not ticket.in_flight:
                 self._taken_up.add(signal.signal_id)
-            self._ports.say(Changed(ticket))
+            self._ports.emit(Changed(ticket))
             if not ticket.in_flight:
-                self._tell(ticket.what, ticket.outcome)
+                self._notify_left_over(ticket.what, ticket.outcome)
 
-    def _tell(self, what: str, outcome: str) -> None:
+    def _notify_left_over(self, what: str, outcome: str) -> None:
         """An outcome that nobody may have seen, as the program ended."""
-        said = f"{what}, left by an earlier run: {outcome}"
-        self._ports.say(Noticed("info", said, NoticeKind.FILL))
+        text = f"{what}, left by an earlier run: {outcome}"
+        self._ports.emit(Noticed("info", text, NoticeKind.FILL))
 
     async def _work(self, signal_id: str, why: _Why) -> None:
         try:
@@ -246,7 +246,7 @@ class Mirrors:
             if signal is not None and signal.state in _ENDED and signal_id not in self._finished:
                 await self._finish(signal)
         except StorageError as error:
-            self._ports.say(Noticed("bad", f"the reactor: {error}"))
+            self._ports.emit(Noticed("bad", f"the reactor: {error}"))
         finally:
             self._working.discard(signal_id)
             self._slots.release()
@@ -284,11 +284,11 @@ class Mirrors:
             return None
         # Said before anything waits: what it takes is not there for the next one.
         ticket = ticket_of_mirror(signal, now)
-        self._ports.say(Changed(ticket))
+        self._ports.emit(Changed(ticket))
         begun = replace(
-            signal, state=SignalState.MIRRORING, words=ticket.what, ticket_id=ticket.ticket_id
+            signal, state=SignalState.MIRRORING, detail=ticket.what, ticket_id=ticket.ticket_id
         )
-        self._ports.say(Changed(begun))
+        self._ports.emit(Changed(begun))
         if not await self._written(begun, ticket, request):
             return None
         if self._ports.gate.last_word(request):
@@ -302,10 +302,10 @@ class Mirrors:
     def _put_off(self, signal: SignalView, why: Reason, *, by_hand: bool) -> None:
         """It cannot be mirrored now: a person hears why, a rule tries again while it waits."""
         if by_hand:
-            words = f"{ticket_of_mirror(signal, signal.at).what}: {why.text}"
-            self._ports.say(Noticed("warn", words, fix=why.fix))
-        elif signal.words != why.plain():
-            self._ports.say(Changed(replace(signal, words=why.plain())))
+            text = f"{ticket_of_mirror(signal, signal.at).what}: {why.text}"
+            self._ports.emit(Noticed("warn", text, fix=why.fix))
+        elif signal.detail != why.plain():
+            self._ports.emit(Changed(replace(signal, detail=why.plain())))
 
     async def _written(self, signal: SignalView, ticket: TicketView, request: TradeRequest) -> bool:
         """Write intent, once-key and signal; False when nothing may be sent."""
@@ -322,12 +322,12 @@ class Mirrors:
         except ClaimedError:
             await self._known_already(signal, ticket)
         except StorageError as error:
-            told, said = unwritten(error)
+            end_state, reason = unwritten(error)
             if isinstance(error, BudgetExceededError) and cap is not None:
-                said = _cap_text(error, said, cap.max_micros)
-            end(self._ports, ticket, told, said)
-            skipped = replace(signal, ticket_id="", words=" — ".join(said))
-            await self._skip(skipped, skipped.words)
+                reason = _cap_text(error, reason, cap.max_micros)
+            end(self._ports, ticket, end_state, reason)
+            skipped = replace(signal, ticket_id="", detail=" — ".join(reason))
+            await self._skip(skipped, skipped.detail)
         else:
             return True
         return False
@@ -336,11 +336,11 @@ class Mirrors:
         """This transaction was mirrored before, however long ago: show how that went."""
         row = await asyncio.to_thread(self._ports.blotter.find, ticket.ticket_id)
         if row is not None:
-            self._ports.say(Changed(ticket_of(row)))
+            self._ports.emit(Changed(ticket_of(row)))
             return
-        said = Reason("this signal was mirrored before")
-        end(self._ports, ticket, TicketState.REFUSED, said)
-        self._ports.say(Changed(replace(signal, state=SignalState.SKIPPED, words=said[0])))
+        reason = Reason("this signal was mirrored before")
+        end(self._ports, ticket, TicketState.REFUSED, reason)
+        self._ports.emit(Changed(replace(signal, state=SignalState.SKIPPED, detail=reason[0])))
 
     def _take_fill(self, signal: SignalView, order: PlaceTrade, body: TradeBody | None) -> None:
         """What the answer says was bought; where it says nothing, the list of trades will."""
@@ -352,12 +352,12 @@ class Mirrors:
         if shares <= 0:
             return
         filled = replace(known, shares=shares, cost=cost)
-        self._ports.say(Changed(filled))
+        self._ports.emit(Changed(filled))
         paid = filled.fill_price
         if paid is not None and not paid <= signal.price_max + SLACK:
-            said = f"paid {paid:.4f} a share, above the bound of {signal.price_max:.4f}"
+            text = f"paid {paid:.4f} a share, above the bound of {signal.price_max:.4f}"
             what = f"mirror: {order.describe()}"
-            self._ports.say(Noticed("bad", f"{what}: {said}; the service did not heed it"))
+            self._ports.emit(Noticed("bad", f"{what}: {text}; the service did not heed it"))
 
     async def _ended(self, begun: SignalView) -> SignalView | None:
         """The signal once its order was answered, or not."""
@@ -391,7 +391,7 @@ class Mirrors:
             return
         self._finished.add(signal.signal_id)
         if signal.signal_id not in self._ended_here | self._taken_up:
-            self._tell(f"mirror, {signal.question or signal.market_id}", signal.words)
+            self._notify_left_over(f"mirror, {signal.question or signal.market_id}", signal.detail)
         self._trade_ids.pop(signal.signal_id, None)
 
     async def _report(self, signal: SignalView, decision: Decision) -> None:
@@ -409,7 +409,7 @@ class Mirrors:
             else:
                 breaker = breaker_view(reply.answer.breaker, self._ports.client.skew_s or 0.0)
                 if breaker is not None:
-                    self._ports.say(Changed(breaker))
+                    self._ports.emit(Changed(breaker))
         self._reported.add(signal.signal_id)
 
     async def _was_reported(self, signal: SignalView) -> bool:
@@ -431,9 +431,9 @@ class Mirrors:
 
     async def _skip(self, signal: SignalView, why: str) -> None:
         """Nothing was sent, and nothing will be: say so here and there."""
-        skipped = replace(signal, state=SignalState.SKIPPED, words=why)
+        skipped = replace(signal, state=SignalState.SKIPPED, detail=why)
         self._owed.discard(signal.signal_id)
-        self._ports.say(Changed(skipped))
+        self._ports.emit(Changed(skipped))
         try:
             await self._report(skipped, "skipped_filter")
         except ServiceError as error:
@@ -444,21 +444,21 @@ class Mirrors:
         signal = self._ports.state().reactor.signal(order.signal_id)
         if signal is None or signal.state is not SignalState.PENDING:
             how = "not known any more" if signal is None else f"{signal.state.value} already"
-            self._ports.say(Noticed("warn", f"{order.describe()}: it is {how}"))
+            self._ports.emit(Noticed("warn", f"{order.describe()}: it is {how}"))
             return
         if signal.signal_id in self._working:
-            self._ports.say(Noticed("warn", f"{order.describe()}: it is on its way"))
+            self._ports.emit(Noticed("warn", f"{order.describe()}: it is on its way"))
             return
-        self._ports.say(Changed(replace(signal, state=SignalState.SKIPPED, words=DISMISSED)))
-        dismissed = replace(signal, state=SignalState.SKIPPED, words=DISMISSED)
+        self._ports.emit(Changed(replace(signal, state=SignalState.SKIPPED, detail=DISMISSED)))
+        dismissed = replace(signal, state=SignalState.SKIPPED, detail=DISMISSED)
         try:
             await self._report(dismissed, "skipped_filter")
             await self._delete(signal)
         except ReadOnlyError:
             pass
         except ServiceError as error:
-            said = f"it stays in the service's list until it expires: {error}"
-            self._ports.say(Noticed("warn", f"{order.describe()}: {said}", NoticeKind.SIGNAL))
+            text = f"it stays in the service's list until it expires: {error}"
+            self._ports.emit(Noticed("warn", f"{order.describe()}: {text}", NoticeKind.SIGNAL))
 
 
 def _is_about(signal: SignalView, tx_hash: str, signal_id: str | None) -> bool:
@@ -466,10 +466,10 @@ def _is_about(signal: SignalView, tx_hash: str, signal_id: str | None) -> bool:
     return name == (signal_id or tx_hash).lower()
 
 
-def _cap_text(error: BudgetExceededError, said: Reason, cap: int) -> Reason:
+def _cap_text(error: BudgetExceededError, reason: Reason, cap: int) -> Reason:
     """Which of the two budgets of a mirror did not hold."""
     if error.maximum != cap:
-        return said
+        return reason
     used, most = error.reserved / 1_000_000, error.maximum / 1_000_000
     return Reason(
         f"the day's cap of the reactor is {most:,.2f}, {used:,.2f} used by this desk",

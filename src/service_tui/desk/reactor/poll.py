@@ -95,30 +95,30 @@ async def _read(ports: Ports, watch: ReactorWatch) -> tuple[list[Fact], float]:
         facts += await _wallets(ports)
     if not config.enabled:
         return facts, latency_s
-    asked = await ports.client.call(PENDING_SIGNALS, query=PendingQuery(caps=MAKER))
+    pending = await ports.client.call(PENDING_SIGNALS, query=PendingQuery(caps=MAKER))
     ahead_s = ports.client.skew_s or 0.0
-    found = listing_of(
-        asked.answer.reactor_signals,
+    listing = listing_of(
+        pending.answer.reactor_signals,
         config,
         now=ports.now(),
         ahead_s=ahead_s,
-        dropped=asked.dropped,
+        dropped=pending.dropped,
     )
-    breaker = breaker_view(asked.answer.breaker, ahead_s)
+    breaker = breaker_view(pending.answer.breaker, ahead_s)
     if breaker is None:
         breaker = await _breaker_by_reactions(ports, watch, ahead_s)
     facts.append(
         SignalsSeen(
             at=ports.now(),
-            signals=tuple(found.signals),
+            signals=tuple(listing.signals),
             breaker=breaker,
-            day_spent=spent_of(asked.answer.daily_spent),
-            labels=found.labels,
-            dropped=found.dropped,
-            broken=found.broken,
+            day_spent=spent_of(pending.answer.daily_spent),
+            labels=listing.labels,
+            dropped=listing.dropped,
+            broken=listing.broken,
         )
     )
-    return facts, asked.latency_s
+    return facts, pending.latency_s
 
 
 def seen_of(body: ReactorConfigBody, config: ReactorConfigView, ahead_s: float) -> ReactorSeen:

@@ -35,7 +35,7 @@ class FileWatch:
         while True:
             found = await asyncio.to_thread(self.look)
             if found is not None:
-                self.ports.say(FilesSeen(found))
+                self.ports.emit(FilesSeen(found))
             await self.ports.clock.sleep(LOOK_S)
 
     def look(self) -> Source | None:

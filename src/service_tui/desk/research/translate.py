@@ -26,7 +26,7 @@ from service_tui.wire.research import (
 )
 from service_tui.wire.text import line, prose
 
-OFF_WORDS: Final = "turned off; a new session turns it on"
+OFF_TEXT: Final = "turned off; a new session turns it on"
 THOUSAND: Final = 1_000
 
 
@@ -124,7 +124,7 @@ def _file_session(
         best_number=best,
         confidence=stands.confidence,
         near_cap=stands.near_cap,
-        why=OFF_WORDS if is_off else stands.why,
+        why=OFF_TEXT if is_off else stands.why,
         warning=line(entry.warning) if is_its else "",
         started_at=Timestamp(config.started_ms / THOUSAND) if config.started_ms else None,
         last_at=Timestamp(last / THOUSAND) if last else None,

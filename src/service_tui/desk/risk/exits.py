@@ -23,12 +23,12 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Reason
-from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_WORDS
+from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_TEXT
 from service_tui.desk.risk.translate import alert_view
 from service_tui.desk.slices.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.slices.risk import ALERT_LIFE_S, UNNAMED, AlertState, AlertView
+from service_tui.desk.trading.cancel_orders import free_shares, held_now, sellable
 from service_tui.desk.trading.sending import request_of, send, settle, take_answer
-from service_tui.desk.trading.taking_off import free_shares, held_now, sellable
 from service_tui.signing.orders import SHARES_MIN
 from service_tui.storage.errors import ClaimedError, StorageError
 from service_tui.terms import Action, Venue
@@ -69,7 +69,7 @@ class Exits:
         self._ports = ports
         self._executes = executes
         self._listed: dict[str, AlertView] = {}
-        self._asked: set[str] = set()
+        self._by_hand: set[str] = set()
         self._busy: set[str] = set()
         self._first_seen: dict[str, float] = {}
         self._awake = asyncio.Event()
@@ -86,17 +86,17 @@ class Exits:
         self._listed = {alert.alert_id: alert for alert in waiting}
         self._awake.set()
 
-    def ask(self, order: ExitAlert) -> None:
+    def exit_now(self, order: ExitAlert) -> None:
         """Exit for one alert now, whatever pause a failed exit left behind."""
         alert = self._listed.get(order.alert_id)
         why = self._why_not(alert)
         if why or alert is None:
-            self._ports.say(Noticed("warn", why))
+            self._ports.emit(Noticed("warn", why))
             return
-        self._asked.add(alert.alert_id)
+        self._by_hand.add(alert.alert_id)
         self._awake.set()
 
-    def nudge(self) -> None:
+    def wake(self) -> None:
         """An exit has come to its end, found or answered: what follows need not wait."""
         self._awake.set()
 
@@ -140,8 +140,8 @@ class Exits:
 
     async def _work(self, alert: AlertView) -> None:
         """One alert's turn; whatever goes wrong is shown, and its next turn comes."""
-        by_hand = alert.alert_id in self._asked
-        self._asked.discard(alert.alert_id)
+        by_hand = alert.alert_id in self._by_hand
+        self._by_hand.discard(alert.alert_id)
         turn = _Turn(self._ports, alert, self._since(alert))
         try:
             async with self._slots:
@@ -149,11 +149,11 @@ class Exits:
                     # Until the service lists it again, which it does if it has not taken note.
                     self._listed.pop(alert.alert_id, None)
         except (ServiceError, StorageError) as error:
-            turn.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: {error}", only_if_idle=True)
+            turn.show(AlertState.FAILED, f"{NOT_SOLD_YET}: {error}", only_if_idle=True)
         except ValueError:
             # A service may name its markets and alerts as nothing can be named that is sent.
             log.warning("an alert cannot be answered as it is named")
-            turn.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: {UNSENDABLE}", only_if_idle=True)
+            turn.show(AlertState.FAILED, f"{NOT_SOLD_YET}: {UNSENDABLE}", only_if_idle=True)
         finally:
             self._busy.discard(alert.alert_id)
 
@@ -191,13 +191,13 @@ class _Turn:
                 return True
             self._alert = rest
         if self._is_over():
-            self.tell(AlertState.EXPIRED, EXPIRED_WORDS)
+            self.show(AlertState.EXPIRED, EXPIRED_TEXT)
             return True
         if last is None or by_hand or self._is_due(last):
             return await self._exit(number=len(past) + 1)
         return False
 
-    def tell(self, state: AlertState, words: str, *, only_if_idle: bool = False) -> None:
+    def show(self, state: AlertState, text: str, *, only_if_idle: bool = False) -> None:
         """Show where the exit stands."""
         known = self._ports.state().risk.alert(self._alert.alert_id) or self._alert
         if only_if_idle and known.state in {AlertState.UNKNOWN, AlertState.EXECUTED}:
@@ -208,12 +208,12 @@ class _Turn:
         changed = replace(
             known,
             state=state,
-            words=words,
+            detail=text,
             ticket_id=self._ticket_id or known.ticket_id,
             attempts=attempts,
         )
         if changed != known:
-            self._ports.say(Changed(changed))
+            self._ports.emit(Changed(changed))
 
     # -- what was tried before -----------------------------------------------------------------
 
@@ -262,17 +262,17 @@ class _Turn:
             The ticket once it has an end; None while it has none.
         """
         if by_hand and ticket.is_lost:
-            said = Reason(f"{ticket.outcome}; tried again by you")
-            await settle(self._ports, ticket, TicketState.FAILED, said)
+            reason = Reason(f"{ticket.outcome}; tried again by you")
+            await settle(self._ports, ticket, TicketState.FAILED, reason)
         elif self._may_repeat(ticket):
             await self._repeat(ticket)
         ended = await self._ticket(ticket.ticket_id)
         if ended is not None and not ended.in_flight:
             return ended
-        words = "sent, no answer: it is looked up and not sent again"
+        text = "sent, no answer: it is looked up and not sent again"
         if ticket.is_lost:
-            words = f"{ticket.outcome}: check the position, and exit again yourself"
-        self.tell(AlertState.UNKNOWN, words)
+            text = f"{ticket.outcome}: check the position, and exit again yourself"
+        self.show(AlertState.UNKNOWN, text)
         return None
 
     def _may_repeat(self, ticket: TicketView) -> bool:
@@ -314,18 +314,18 @@ class _Turn:
         """Sell what the alert asks for, at most what is held; the intent is on disk before."""
         held = await self._held()
         if held is None:
-            self.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: what is held cannot be read")
+            self.show(AlertState.FAILED, f"{NOT_SOLD_YET}: what is held cannot be read")
             return False
         free = held - self._leaving()
-        asked = self._alert.shares or held
-        if not sellable(self._alert.venue, min(asked, held)):
+        due = self._alert.shares or held
+        if not sellable(self._alert.venue, min(due, held)):
             # No venue takes it, however often it is sent: the alert ends, what is held stays.
             await self._finish(held)
-            self.tell(AlertState.ENDED, _dust_text(min(asked, held)))
+            self.show(AlertState.ENDED, _dust_text(min(due, held)))
             return True
-        shares = sellable(self._alert.venue, min(asked, free))
+        shares = sellable(self._alert.venue, min(due, free))
         if not shares:
-            self.tell(AlertState.PENDING, "a sale of these shares is under way: it goes first")
+            self.show(AlertState.PENDING, "a sale of these shares is under way: it goes first")
             return False
         # What open sales were met with, until they are cancelled here, is held no more.
         alert = self._alert
@@ -343,10 +343,10 @@ class _Turn:
             intent = intent_of(ticket, request.model_dump_json(exclude_none=True))
             await self._ports.blotter.open_ticket(intent, once=once)
         except ClaimedError:
-            self.tell(AlertState.UNKNOWN, "this exit was begun before: it is looked up")
+            self.show(AlertState.UNKNOWN, "this exit was begun before: it is looked up")
             return False
         self._attempts, self._ticket_id = number, ticket.ticket_id
-        self.tell(AlertState.EXITING, ticket.what)
+        self.show(AlertState.EXITING, ticket.what)
         await send(self._ports, ticket, order, request)
         return await self._after(ticket)
 
@@ -354,14 +354,14 @@ class _Turn:
         """What an answer, or none, means for the alert; True when nothing is left to do."""
         ended = await self._ticket(ticket.ticket_id)
         if ended is None or ended.in_flight:
-            self.tell(AlertState.UNKNOWN, "sent, no answer: it is looked up and not sent again")
+            self.show(AlertState.UNKNOWN, "sent, no answer: it is looked up and not sent again")
         elif ended.state is TicketState.DONE:
             if await self._rest() is None:
                 await self._acknowledge(ended)
                 return True
-            self.tell(AlertState.PENDING, f"{SOLD} in part, the rest follows: {ended.outcome}")
+            self.show(AlertState.PENDING, f"{SOLD} in part, the rest follows: {ended.outcome}")
         else:
-            self.tell(AlertState.FAILED, f"{NOT_SOLD_YET}, tried again soon: {ended.outcome}")
+            self.show(AlertState.FAILED, f"{NOT_SOLD_YET}, tried again soon: {ended.outcome}")
         return False
 
     def _order(self, shares: Micros, *, everything: bool = False) -> PlaceTrade:
@@ -424,11 +424,11 @@ class _Turn:
 
         In this order a crash in between leaves the alert, so that the rest is done next time.
         """
-        self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}")
+        self.show(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}")
         held = await self._held()
         await self._finish(held)
         if held is not None and held >= SHARE_QUANTUM and not sellable(self._alert.venue, held):
-            self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_text(held)}")
+            self.show(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_text(held)}")
 
     async def _finish(self, held: Micros | None) -> None:
         """The monitor goes if nothing is held that can be sold, then the alert."""
@@ -436,7 +436,7 @@ class _Turn:
             await self._drop_monitor()
         await self._end_alert()
         for topic in (Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS, Topic.TRADES):
-            self._ports.poke(topic)
+            self._ports.refresh(topic)
 
     async def _drop_monitor(self) -> None:
         query = MonitorQuery(side=self._alert.side, venue=self._alert.venue)

@@ -383,11 +383,11 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
     known = {held.held_id for held in before.held}
     fresh = [held for held in after.held if held.held_id not in known]
     if fresh:
-        yield "warn", _asks(fresh[-1], len(after.held)), NoticeKind.APPROVAL
+        yield "warn", _approval_text(fresh[-1], len(after.held)), NoticeKind.APPROVAL
     for held in after.decided:
         if held.held_id in known and held.status is HeldStatus.EXPIRED:
-            words = f"nobody decided in time: {approval_text(held)}"
-            yield "bad", words, NoticeKind.APPROVAL
+            text = f"nobody decided in time: {approval_text(held)}"
+            yield "bad", text, NoticeKind.APPROVAL
     states = {run.run_id: run.state for run in before.runs}
     for run in after.runs:
         tone = _TONES.get(run.state)
@@ -395,10 +395,10 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
             yield tone, f"{run.skill_slug} as {run.agent_name}: {run.why}", NoticeKind.AGENT
 
 
-def _asks(held: HeldView, waiting: int) -> str:
+def _approval_text(held: HeldView, waiting: int) -> str:
     """That a trade waits, and how many do."""
-    asked = f"{held.agent_name} asks to {pending_text(held)}"
-    return asked if waiting == 1 else f"{waiting} trades wait for you, the newest: {asked}"
+    request = f"{held.agent_name} asks to {pending_text(held)}"
+    return request if waiting == 1 else f"{waiting} trades wait for you, the newest: {request}"
 
 
 def approval_text(held: HeldView) -> str:

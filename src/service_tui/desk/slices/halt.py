@@ -94,8 +94,8 @@ class KeptHalt:
     def as_text(self) -> str:
         """What is written."""
         agents = [[one.agent_id, one.name, one.was_paused, one.is_unsaid] for one in self.agents]
-        said = {"on": self.on, "at": self.at, "was_paused": self.was_paused, "agents": agents}
-        return json.dumps(said)
+        fields = {"on": self.on, "at": self.at, "was_paused": self.was_paused, "agents": agents}
+        return json.dumps(fields)
 
 
 def kept_halt(text: str | None) -> KeptHalt | None:

@@ -20,7 +20,7 @@ class LogEvent(StrEnum):
     UNKNOWN = "unknown"
     TRADE = "trade"
     ORDER = "order"
-    ASKS = "asks"
+    APPROVAL = "asks"
     DECISION = "decision"
     RUN = "run"
     RISK = "risk"

@@ -84,7 +84,7 @@ class SignalView:
     at: Timestamp
     expires_at: Timestamp
     state: SignalState = SignalState.PENDING
-    words: str = ""
+    detail: str = ""
     price_now: float | None = None
     ticket_id: str = ""
     shares: Micros = Micros(0)
@@ -384,7 +384,7 @@ class ReactorSeen:
 class ReactorBarred:
     """The service has no reactor for us; `words` say why and what to do."""
 
-    words: str
+    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +418,7 @@ ReactorFact = ReactorSeen | ReactorBarred | SignalsSeen | WalletChosen | Loaded 
 SIGNALS_MAX: Final = 500
 """What the state keeps of an endless feed; what is older counts in the statistics alone."""
 
-TOLD_ONE_BY_ONE: Final = 3
+NOTICES_MAX: Final = 3
 """ours: more new signals of one listing are told in one notice."""
 
 EXPIRED: Final = "it expired before anybody mirrored it"
@@ -442,7 +442,7 @@ def reduce_reactor(reactor: ReactorView, fact: ReactorFact) -> ReactorView:
         case ReactorSeen():
             changed = _with_config(reactor, fact)
         case ReactorBarred():
-            changed = replace(reactor, barred=fact.words)
+            changed = replace(reactor, barred=fact.problem)
         case SignalsSeen():
             changed = _with_listing(reactor, fact)
         case Changed(row=SignalView() as signal):
@@ -472,7 +472,7 @@ def _with_config(reactor: ReactorView, fact: ReactorSeen) -> ReactorView:
         return after
     # Nothing is listed any more, so that nothing waits.
     ended = tuple(
-        replace(one, state=SignalState.SKIPPED, words=_DISABLED)
+        replace(one, state=SignalState.SKIPPED, detail=_DISABLED)
         if one.state is SignalState.PENDING
         else one
         for one in after.signals
@@ -522,23 +522,23 @@ def _with_listing(reactor: ReactorView, fact: SignalsSeen) -> ReactorView:
 
 def _taken(reactor: ReactorView, one: SignalView) -> SignalView:
     if one.state is SignalState.PENDING and reactor.policy_of(one.wallet) is Policy.OFF:
-        return replace(one, state=SignalState.SKIPPED, words=SWITCHED_OFF)
+        return replace(one, state=SignalState.SKIPPED, detail=SWITCHED_OFF)
     return one
 
 
-def _still_listed(known: SignalView, told: SignalView) -> SignalView:
+def _still_listed(known: SignalView, listed: SignalView) -> SignalView:
     """A signal told again: while it waits its amount may change, its times do not."""
     if known.state is not SignalState.PENDING:
         return known
-    return replace(told, at=known.at, expires_at=known.expires_at, price_now=known.price_now)
+    return replace(listed, at=known.at, expires_at=known.expires_at, price_now=known.price_now)
 
 
 def _left(known: SignalView, now: Timestamp, *, is_paused: bool) -> SignalView:
     """A signal of which the service says nothing any more."""
     if known.state is not SignalState.PENDING:
         return known
-    words = EXPIRED if known.expires_at <= now else _PAUSED if is_paused else _ELSEWHERE
-    return replace(known, state=SignalState.SKIPPED, words=words)
+    detail = EXPIRED if known.expires_at <= now else _PAUSED if is_paused else _ELSEWHERE
+    return replace(known, state=SignalState.SKIPPED, detail=detail)
 
 
 def _with_signal(reactor: ReactorView, signal: SignalView) -> ReactorView:
@@ -612,8 +612,8 @@ def with_ticket(reactor: ReactorView, ticket: TicketView) -> ReactorView:
     signal = next((one for one in reactor.signals if one.ticket_id == ticket.ticket_id), None)
     if not ticket.ticket_id or signal is None or ticket.state not in _STATES:
         return reactor
-    told = replace(signal, state=state_of(ticket), words=ticket_text(ticket))
-    return reactor if told == signal else _with_signal(reactor, told)
+    updated = replace(signal, state=state_of(ticket), detail=ticket_text(ticket))
+    return reactor if updated == signal else _with_signal(reactor, updated)
 
 
 def state_of(ticket: TicketView) -> SignalState:
@@ -674,8 +674,8 @@ def news_of(before: ReactorView, after: ReactorView, fact: ReactorFact) -> Itera
             yield "warn", f"a signal was passed over: {after.broken}", NoticeKind.SIGNAL
     if before.breaker.paused_at is None and after.breaker.paused_at is not None:
         failures = after.breaker.failures
-        said = f"the reactor's circuit breaker is open after {failures} failures in a row"
-        yield "bad", f"{said}: signals are skipped; 4 shows it", NoticeKind.SIGNAL
+        text = f"the reactor's circuit breaker is open after {failures} failures in a row"
+        yield "bad", f"{text}: signals are skipped; 4 shows it", NoticeKind.SIGNAL
     elif before.breaker.paused_at is not None and after.breaker.paused_at is None:
         yield "good", "the reactor's circuit breaker is closed: signals come again", _SIGNAL
     if after.barred and after.barred != before.barred and before.config is not None:
@@ -690,7 +690,7 @@ def _new_signals(before: ReactorView, after: ReactorView) -> Iterator[News]:
         for one in reversed(after.waiting)
         if one.signal_id not in known and after.policy_of(one.wallet) is Policy.ASK
     ]
-    if len(fresh) > TOLD_ONE_BY_ONE:
+    if len(fresh) > NOTICES_MAX:
         wallets = len({one.wallet for one in fresh})
         whose = "one wallet" if wallets == 1 else f"{wallets} wallets"
         yield "info", f"{len(fresh)} signals of {whose}: 4 shows them", NoticeKind.SIGNAL

@@ -370,7 +370,7 @@ class ResolvedView:
 
 
 @dataclass(frozen=True, slots=True)
-class MeanwhileView:
+class AbsenceView:
     """What happened while the desk was closed."""
 
     closed_at: Timestamp
@@ -396,7 +396,7 @@ class WorldView:
     speed: int
     seed: int
     open_count: int = 0
-    meanwhile: MeanwhileView | None = None
+    meanwhile: AbsenceView | None = None
     halted_at: Timestamp | None = None
 
     def time_at(self, wall: Timestamp) -> Timestamp:

@@ -23,7 +23,7 @@ class Stage(StrEnum):
 class Step(StrEnum):
     """What has been done of one redemption, in this order."""
 
-    ASKED = "asked"
+    REQUESTED = "asked"
     CHECKED = "checked"
     SIGNED = "signed"
     BROADCAST = "broadcast"
@@ -177,7 +177,7 @@ class RedemptionRow:
     condition_id: str = ""
     token_id: str = ""
     neg_risk: bool = False
-    next_words: str = ""
+    next_text: str = ""
     simulated: bool = False
     tx_hash: str = ""
     reported: bool = False

@@ -171,7 +171,7 @@ class DiffView:
     key: str
     commit: str
     text: str = ""
-    words: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +193,13 @@ class ResearchView:
 
     sessions: tuple[SessionView, ...] = ()
     experiments: tuple[ExperimentView, ...] = ()
-    told: Source = field(default_factory=Source)
-    filed: Source = field(default_factory=Source)
+    from_service: Source = field(default_factory=Source)
+    from_files: Source = field(default_factory=Source)
     backtest: BacktestView | None = None
     diff: DiffView | None = None
     needs_plan: bool = False
-    asking: int = 0
-    words: str = ""
+    request_id: int = 0
+    problem: str = ""
 
     def session(self, key: str) -> SessionView | None:
         """The session with this row key."""
@@ -218,7 +218,7 @@ class ResearchView:
 class ResearchSeen:
     """The service told its sessions and newest experiments; `needs_plan`: it tells nothing."""
 
-    told: Source
+    source: Source
     needs_plan: bool = False
 
 
@@ -226,7 +226,7 @@ class ResearchSeen:
 class FilesSeen:
     """The files of sessions on this machine told theirs, with what runs there now."""
 
-    filed: Source
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ class BacktestSeen:
 
     request_id: int
     backtest: BacktestView | None
-    words: str = ""
+    problem: str = ""
 
 
 ResearchFact = (
@@ -261,60 +261,60 @@ def reduce_research(  # noqa: PLR0911  (one line a kind)
     """The slice after a fact."""
     match fact:
         case ResearchSeen():
-            told = research.told if fact.needs_plan else fact.told
-            merged = replace(research, told=told, needs_plan=fact.needs_plan)
+            source = research.from_service if fact.needs_plan else fact.source
+            merged = replace(research, from_service=source, needs_plan=fact.needs_plan)
             return research if merged == research else _merged(merged)
         case FilesSeen():
-            if fact.filed == research.filed:
+            if fact.source == research.from_files:
                 return research
-            return _merged(replace(research, filed=fact.filed))
+            return _merged(replace(research, from_files=fact.source))
         case BacktestRequested():
-            return replace(research, asking=fact.request_id, words="")
+            return replace(research, request_id=fact.request_id, problem="")
         case BacktestSeen():
-            if fact.request_id != research.asking:
+            if fact.request_id != research.request_id:
                 return research
             shown = fact.backtest or research.backtest
-            return replace(research, backtest=shown, asking=0, words=fact.words)
+            return replace(research, backtest=shown, request_id=0, problem=fact.problem)
         case _:
             return replace(research, diff=changed(fact, DiffView))
 
 
 def _merged(research: ResearchView) -> ResearchView:
     """The slice with one row for what both places know."""
-    told, filed = research.told, research.filed
+    service, files = research.from_service, research.from_files
     return replace(
         research,
-        sessions=_sessions(told, filed),
-        experiments=_experiments(told, filed),
+        sessions=_sessions(service, files),
+        experiments=_experiments(service, files),
     )
 
 
-def _sessions(told: Source, filed: Source) -> tuple[SessionView, ...]:
-    merged = {one.key: one for one in told.sessions}
-    for one in filed.sessions:
+def _sessions(service: Source, files: Source) -> tuple[SessionView, ...]:
+    merged = {one.key: one for one in service.sessions}
+    for one in files.sessions:
         other = merged.get(one.key)
         is_behind = other is not None and (other.segment, other.count) > (one.segment, one.count)
         merged[one.key] = _of_both(other, one) if other is not None and is_behind else one
     return tuple(sorted(merged.values(), key=lambda one: -(one.last_at or one.started_at or 0.0)))
 
 
-def _of_both(told: SessionView, filed: SessionView) -> SessionView:
+def _of_both(service: SessionView, files: SessionView) -> SessionView:
     """What the service knows better, with where it works and what runs there."""
     return replace(
-        told,
-        repository=filed.repository,
-        branch=filed.branch,
-        file=filed.file,
-        run=filed.run,
-        is_open=filed.is_open,
-        allows_shell=filed.allows_shell,
-        warning=filed.warning,
+        service,
+        repository=files.repository,
+        branch=files.branch,
+        file=files.file,
+        run=files.run,
+        is_open=files.is_open,
+        allows_shell=files.allows_shell,
+        warning=files.warning,
     )
 
 
-def _experiments(told: Source, filed: Source) -> tuple[ExperimentView, ...]:
-    known = {one.ref for one in told.experiments if one.ref}
-    rows = [*told.experiments, *(one for one in filed.experiments if one.ref not in known)]
+def _experiments(service: Source, files: Source) -> tuple[ExperimentView, ...]:
+    known = {one.ref for one in service.experiments if one.ref}
+    rows = [*service.experiments, *(one for one in files.experiments if one.ref not in known)]
     rows.sort(key=lambda one: (-one.at, -one.number))
     return marked(rows[:EXPERIMENTS_MAX])
 

@@ -184,7 +184,7 @@ class AlertView:
     breached_at: Timestamp
     expires_at: Timestamp
     state: AlertState = AlertState.PENDING
-    words: str = ""
+    detail: str = ""
     managed: bool = False
     ticket_id: str = ""
     attempts: int = 0
@@ -316,7 +316,7 @@ class AlertsSeen:
 class BriefingLate:
     """No briefing came for too long; `words` say since when, empty once one came."""
 
-    words: str
+    text: str
 
 
 RiskFact = AlertsSeen | BriefingLate | Loaded | Changed | Removed

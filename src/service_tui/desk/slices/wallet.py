@@ -54,23 +54,26 @@ class CheckView:
 
     name: str
     is_done: bool | None
-    says: str
+    detail: str
     fix: str = ""
 
 
 KEY_CHECK: Final = {
-    True: CheckView("key", is_done=True, says="this machine can sign for the wallet"),
+    True: CheckView("key", is_done=True, detail="this machine can sign for the wallet"),
     False: CheckView(
         "key",
         is_done=False,
-        says="this machine cannot sign for the wallet now",
+        detail="this machine cannot sign for the wallet now",
         fix=Fix.OPEN_OR_KEEP_KEY,
     ),
 }
 LIVE_CHECK: Final = {
-    True: CheckView("real money", is_done=True, says="orders may leave for the real venues"),
+    True: CheckView("real money", is_done=True, detail="orders may leave for the real venues"),
     False: CheckView(
-        "real money", is_done=False, says="switched off on this desk", fix=Fix.SWITCH_ON_REAL_MONEY
+        "real money",
+        is_done=False,
+        detail="switched off on this desk",
+        fix=Fix.SWITCH_ON_REAL_MONEY,
     ),
 }
 """What this desk itself adds to the list."""
@@ -167,7 +170,7 @@ class WalletView:
     live: bool = False
     simulated: bool = False
     job: WalletJob | None = None
-    job_words: str = ""
+    job_text: str = ""
     problem: str = ""
     fix: str = ""
     served: tuple[CheckView, ...] = ()
@@ -254,8 +257,8 @@ def reduce_redemption(
                 paused=auto.paused if fact.paused is None else fact.paused,
             )
             executes = view.executes if fact.executes is None else fact.executes
-            told = replace(view, auto=changed, executes=executes)
-            return view if told == view else told
+            changed_view = replace(view, auto=changed, executes=executes)
+            return view if changed_view == view else changed_view
 
 
 def _with_run(runs: tuple[RunView, ...], run: RunView) -> tuple[RunView, ...]:

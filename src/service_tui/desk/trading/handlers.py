@@ -7,18 +7,18 @@ from service_tui.client.errors import (
     RefusedError,
     ServiceError,
 )
-from service_tui.desk.advice import fix_of
 from service_tui.desk.blotter import intent_of
+from service_tui.desk.buy_limits import desk_budget
 from service_tui.desk.changes import Changed, Loaded
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.fixes import fix_of
 from service_tui.desk.ports import Ports
-from service_tui.desk.rails import desk_budget
 from service_tui.desk.reasons import HALTED, Fix, Reason
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import TicketState, TicketView, TradeView
+from service_tui.desk.trading.execution_check import quote_doubt
 from service_tui.desk.trading.preflight import holding, preflight
 from service_tui.desk.trading.sending import end, request_of, send, settle
-from service_tui.desk.trading.verdict import quote_doubt
 from service_tui.desk.translate import quote_view, trade_view
 from service_tui.storage.blotter import Budget
 from service_tui.storage.errors import BudgetExceededError, StorageError
@@ -82,7 +82,7 @@ def unwritten(error: StorageError) -> tuple[TicketState, Reason]:
     )
 
 
-async def ask_quote(question: AskQuote, ports: Ports) -> None:
+async def request_quote(question: RequestQuote, ports: Ports) -> None:
     """What an order would get now; a failure is a quote that says so."""
     order = question.order
     held = holding(ports.state(), order.market_id, order.side, order.venue)
@@ -90,7 +90,7 @@ async def ask_quote(question: AskQuote, ports: Ports) -> None:
         request = request_of(order, dry_run=True)
     except ValueError:
         problem, fix = NO_ORDER
-        ports.say(Changed(QuoteView(question.request_id, ok=False, problem=problem, fix=fix)))
+        ports.emit(Changed(QuoteView(question.request_id, ok=False, problem=problem, fix=fix)))
         return
     try:
         reply = await ports.client.call(PLACE_TRADE, body=request)
@@ -106,7 +106,7 @@ async def ask_quote(question: AskQuote, ports: Ports) -> None:
         if doubt:
             fix = Fix.CLEAR_UP_FIRST
             quote = QuoteView(question.request_id, ok=False, problem=doubt, fix=fix)
-    ports.say(Changed(quote))
+    ports.emit(Changed(quote))
 
 
 async def recent_trades(ports: Ports) -> tuple[Loaded, float]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from service_tui.desk.buy_limits import broken_by
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.freshness import TRADED_ON, untradable
-from service_tui.desk.rails import broken_by
 from service_tui.desk.reasons import HALTED, Fix, Reason
 from service_tui.desk.slices.orders import (
     SHARES_MIN,
@@ -45,14 +45,14 @@ def preflight(
 def preflight_any_size(state: DeskState, order: PlaceTrade, now: Timestamp) -> Reason | None:
     """The same of what stands against the order however large it is; its size is not looked at."""
     buys = order.action is Action.BUY
-    said = (
+    reasons = (
         _against_venue(state, order),
         against_real(state, order) if order.venue is not Venue.SIM else (),
         _against_market(state, order),
         _against_age(state, order, now),
         (_against_any_buy if buys else _against_any_sale)(state, order),
     )
-    return next(chain.from_iterable(said), None)
+    return next(chain.from_iterable(reasons), None)
 
 
 def preflight_size(
@@ -64,13 +64,13 @@ def preflight_size(
     earlier = _earlier(state, ticket_id)
     before = _under_way(earlier)
     buys = order.action is Action.BUY
-    said = (
+    reasons = (
         (_against_buying if buys else _against_selling)(state, order, before),
         broken_by(state, order, now, earlier) if buys else (),
         _against_resting(order),
         _against_quote(state, order),
     )
-    return next(chain.from_iterable(said), None)
+    return next(chain.from_iterable(reasons), None)
 
 
 def _earlier(state: DeskState, ticket_id: str) -> list[TicketView]:
@@ -208,19 +208,19 @@ def buy_bounds(
     under_way = _under_way(state.tickets) if before is None else before
     kept = sum_of(ticket.amount for ticket in under_way if ticket.venue is venue)
     if venue is Venue.SIM:
-        words = "orders under way leave of your cash" if kept else "your cash"
+        text = "orders under way leave of your cash" if kept else "your cash"
         cash = Micros(account.cash - kept)
-        return [(cash, f"more than {words}"), (limits.max_trade, "more than one trade may spend")]
+        return [(cash, f"more than {text}"), (limits.max_trade, "more than one trade may spend")]
     # The daily limit is one of real money. Source: decisions, "Spend limits by venue".
     left = Micros(limits.day_spend_max - limits.day_spent)
     bounds = [(left, "more than is left of the day's limit")]
-    if state.rails is not None:
-        bounds.append((state.rails.max_trade, "more than one trade may spend"))
+    if state.buy_limits is not None:
+        bounds.append((state.buy_limits.max_trade, "more than one trade may spend"))
     # What lies on the Solana-type venue is known there alone: it says no where there is too little.
     if venue is Venue.EVM and state.wallet.usdc is not None:
         kept += kept_by_buys(state.orders, venue)
-        words = "open buys leave in the wallet" if kept else "lies in the wallet"
-        bounds.append((Micros(state.wallet.usdc - kept), f"more than {words}"))
+        text = "open buys leave in the wallet" if kept else "lies in the wallet"
+        bounds.append((Micros(state.wallet.usdc - kept), f"more than {text}"))
     return bounds
 
 
@@ -238,10 +238,10 @@ def _against_buying(
     """Limits are written so that a number that is none fails them."""
     if order.venue is Venue.EVM and state.wallet.usdc is None:
         yield Reason("what lies in the wallet is not known yet", Fix.WAIT_FOR_SERVICE)
-    for bound, words in buy_bounds(state, order.venue, before):
+    for bound, text in buy_bounds(state, order.venue, before):
         if not 0 < order.amount <= bound:
             most = f"{max(0.0, decimal(bound)):,.2f} {MONEY_OF[order.venue]}"
-            yield Reason(words, f"at most {most}")
+            yield Reason(text, f"at most {most}")
 
 
 def _against_selling(

@@ -25,7 +25,7 @@ from service_tui.storage.errors import (
     DamagedFileError,
     FileGoneError,
     StorageError,
-    in_plain_words,
+    as_storage_error,
     storage_error,
 )
 
@@ -100,7 +100,7 @@ class Database:
         Returns:
             The new copy, None where the day has one.
         """
-        with in_plain_words():
+        with as_storage_error():
             return await asyncio.to_thread(back_up_daily, self.path.parent, now=now)
 
     def close(self, now: float) -> None:
@@ -127,7 +127,7 @@ class Database:
             writer = self._writing()
             if writer.failure is None:
                 return
-            with in_plain_words():
+            with as_storage_error():
                 # What was removed does not come back, and a file put in its place is another desk.
                 writer.presence.check_database()
                 writer.close()

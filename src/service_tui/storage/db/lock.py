@@ -25,7 +25,7 @@ _OPEN_TO_OTHERS: Final = S_IWGRP | S_IWOTH
 _LINE_MAX: Final = 4096
 """Bytes of the lock file that are read; ours has under 200."""
 
-_NOBODY_KNOWN: Final = Holder(None, None, None)
+_UNKNOWN_HOLDER: Final = Holder(None, None, None)
 
 
 class DataDirLock:
@@ -232,6 +232,6 @@ def _read(descriptor: int) -> Holder:
             case {"pid": int(pid), "started_at": int() | float() as since, "address": address}:
                 return Holder(pid, since, address if isinstance(address, str) else None)
             case _:
-                return _NOBODY_KNOWN
+                return _UNKNOWN_HOLDER
     except (ValueError, RecursionError):
-        return _NOBODY_KNOWN
+        return _UNKNOWN_HOLDER

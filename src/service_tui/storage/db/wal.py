@@ -263,8 +263,8 @@ def _index_of(database: Path) -> Index | None:
 def _summed(content: bytes, order: str, before: Sum) -> Sum:
     """Go on with a sum over more bytes, eight at a time."""
     first, second = before
-    words = iter(struct.unpack(f"{order}{len(content) // 4}I", content))
-    for word in words:
-        first = (first + word + second) & _WORD
-        second = (second + next(words) + first) & _WORD
+    numbers = iter(struct.unpack(f"{order}{len(content) // 4}I", content))
+    for number in numbers:
+        first = (first + number + second) & _WORD
+        second = (second + next(numbers) + first) & _WORD
     return first, second

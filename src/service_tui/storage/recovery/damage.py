@@ -14,7 +14,7 @@ from service_tui.storage.db.connection import COMPANIONS
 from service_tui.storage.db.lock import open_private
 from service_tui.storage.db.schema import sync_directory
 from service_tui.storage.errors import CorruptDatabaseError, Had, Rest
-from service_tui.storage.recovery.left import left_of, newest_good
+from service_tui.storage.recovery.salvage import left_of, newest_good
 
 _NOTE: Final = "damaged.json"
 """Beside the database: what was found, until somebody has chosen what goes on."""
@@ -82,7 +82,7 @@ def answer(path: Path) -> None:
     path.with_name(_NOTE).unlink(missing_ok=True)
 
 
-def ask_again(path: Path, *, reason: str, kept_as: Path) -> None:
+def keep_question(path: Path, *, reason: str, kept_as: Path) -> None:
     """Let a start ask, should what replaces the database not be there in the end."""
     _write(path, _Noted(reason, str(kept_as)))
 

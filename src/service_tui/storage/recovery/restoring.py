@@ -15,10 +15,10 @@ from service_tui.storage.errors import (
     DamagedFileError,
     DamagedRowsError,
     StorageError,
-    in_plain_words,
+    as_storage_error,
 )
-from service_tui.storage.recovery.damage import answer, ask_again, free_name, move_aside
-from service_tui.storage.recovery.left import Copy, examined
+from service_tui.storage.recovery.damage import answer, free_name, keep_question, move_aside
+from service_tui.storage.recovery.salvage import Copy, examined
 
 
 def back_up(directory: Path, to: Path | None, *, now: float) -> Copy:
@@ -42,7 +42,7 @@ def back_up(directory: Path, to: Path | None, *, now: float) -> Copy:
         to = new_copy(directory, "kept", now=now)
     elif to.exists():
         raise StorageError(f"{to} is there already: nothing is written over it")
-    with in_plain_words():
+    with as_storage_error():
         copy_whole(path, to)
     try:
         return examined(to)
@@ -109,7 +109,7 @@ def _fetched(source: Path, draft: Path) -> Copy:
         raise StorageError(f"{source} is not there, or no file")
     odd = look(source).damage
     try:
-        with in_plain_words():
+        with as_storage_error():
             if not odd:
                 copy_whole(source, draft)
                 return examined(draft)
@@ -123,5 +123,5 @@ def _replaced(path: Path, why: str, *, now: float) -> Path | None:
     if not any(path.with_name(path.name + suffix).exists() for suffix in ("", *COMPANIONS)):
         return None
     ending = f"replaced-{stamp(now)}"
-    ask_again(path, reason=f"it is incomplete: {why}", kept_as=free_name(path, ending))
+    keep_question(path, reason=f"it is incomplete: {why}", kept_as=free_name(path, ending))
     return move_aside(path, ending)

@@ -1,0 +1,159 @@
+"""One call of a skill as it comes over a socket, and the plain answers that need no service.
+
+HTTP is read by h11.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import h11
+
+from service_tui.client.reply import is_object
+from service_tui.desk.agents.proxy_answers import raw_of
+from service_tui.wire.errors import ErrorBody
+
+BODY_MAX: Final = 262_144
+HEAD_MAX: Final = 32_768
+
+_LENGTHS: Final = {"content-length", "transfer-encoding"}
+
+_WRITES: Final = (
+    ("POST", "/api/sdk/positions/"),
+    ("DELETE", "/api/sdk/orders"),
+    ("DELETE", "/api/sdk/positions/"),
+    ("DELETE", "/api/sdk/risk-alerts/"),
+)
+"""What may be written beside trades: what takes risk away."""
+
+Answered = tuple[int, bytes]
+"""Status and JSON."""
+
+
+class BadCallError(Exception):
+    """A call that is none; one plain sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillCall:
+    """One call of a skill. `headers` by small letters, each of which came once."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class SkillConnection:
+    """A skill at the other end of a socket: one call, one answer, then the end."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._http = h11.Connection(h11.SERVER, HEAD_MAX)
+        self._is_head = False
+
+    async def call(self) -> SkillCall:
+        """Wait for the whole call, its body of a known length or in chunks.
+
+        Returns:
+            The call.
+
+        Raises:
+            BadCallError: not HTTP, two lengths or two of a header, a body too long or not whole.
+        """
+        try:
+            request = await self._request()
+            headers = _headers_of(request)
+            body = await self._body()
+        except h11.RemoteProtocolError as error:
+            raise BadCallError("that is no call") from error
+        return SkillCall(request.method.decode(), request.target.decode(), headers, body)
+
+    async def answer(self, answered: Answered) -> None:
+        """Send an answer, and that it is the last."""
+        status, body = answered
+        headers = [
+            ("Content-Type", "application/json"),
+            ("Content-Length", str(len(body))),
+            ("Connection", "close"),
+        ]
+        # A call that could not be read may have ended the exchange; this answer begins a new one.
+        is_over = self._http.our_state not in {h11.IDLE, h11.SEND_RESPONSE}
+        http = h11.Connection(h11.SERVER) if is_over else self._http
+        self._writer.write(http.send(h11.Response(status_code=status, headers=headers)) or b"")
+        # Of a HEAD only the head is answered; h11 refuses to send more.
+        if not self._is_head:
+            self._writer.write(http.send(h11.Data(data=body)) or b"")
+        await self._writer.drain()
+
+    async def _request(self) -> h11.Request:
+        found = await self._event()
+        if not isinstance(found, h11.Request):
+            raise BadCallError("that is no call")
+        self._is_head = found.method == b"HEAD"
+        return found
+
+    async def _body(self) -> bytes:
+        body = bytearray()
+        while isinstance(found := await self._event(), h11.Data):
+            body += found.data
+            if len(body) > BODY_MAX:
+                raise BadCallError("its body is too long")
+        return bytes(body)
+
+    async def _event(self) -> object:
+        """The next part of the call; whoever asks first whether to send the body hears yes."""
+        while (found := self._http.next_event()) is h11.NEED_DATA:
+            if self._http.they_are_waiting_for_100_continue:
+                go_on = h11.InformationalResponse(status_code=100, headers=[])
+                self._writer.write(self._http.send(go_on) or b"")
+            self._http.receive_data(await self._reader.read(HEAD_MAX))
+        return found
+
+
+def _headers_of(request: h11.Request) -> Mapping[str, str]:
+    """The headers of a call, looked at before its body is waited for.
+
+    Returns:
+        Values by the names in small letters.
+
+    Raises:
+        BadCallError: one that came twice, two lengths, one above the bound, or no path.
+    """
+    headers = {name.decode(): value.decode("latin-1") for name, value in request.headers}
+    if len(headers) != len(list(request.headers)) or headers.keys() >= _LENGTHS:
+        raise BadCallError("a header is there twice, or its body has two lengths")
+    if int(headers.get("content-length", "0")) > BODY_MAX:
+        raise BadCallError("its body is too long")
+    if not request.target.startswith(b"/"):
+        raise BadCallError("it names no path of the service")
+    return headers
+
+
+def lowers_risk(method: str, path: str) -> bool:
+    """Whether a call beside trades is one that a skill may make: it takes risk away."""
+    return any(method == verb and path.startswith(start) for verb, start in _WRITES)
+
+
+def is_plain(target: str) -> bool:
+    """Whether a path names one place only, however it is read on its way."""
+    path = target.partition("?")[0]
+    steps = {"", ".", ".."}.intersection(path[1:].split("/"))
+    return not steps and not any(mark in path for mark in "%\\") and "#" not in target
+
+
+def refusal(status: int, error: str, fix: str) -> Answered:
+    """A no of the desk's own."""
+    return status, raw_of(ErrorBody(error=error, fix=fix))
+
+
+def fields_of(answer: bytes) -> Mapping[str, object]:
+    """What an answer holds; nothing where it is no object."""
+    try:
+        body: object = json.loads(answer)
+    except (ValueError, RecursionError):
+        return {}
+    return body if is_object(body) else {}
