@@ -61,7 +61,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """Its name among what was given on the command line."""
+        """Its attribute among the parsed arguments."""
         return self.key.rpartition(".")[2]
 
 
@@ -113,12 +113,12 @@ SCRIPTS_ONLY: Final = MappingProxyType({
 
 
 class SettingError(ValueError):
-    """A setting that cannot be used; says which, where, and what to write."""
+    """A setting that cannot be used, with its place and the fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class EffectiveSetting:
-    """What holds of one setting, and where it comes from. No value shows in a repr.
+    """A setting's value in force and its source. No value shows in a repr.
 
     `note` says what was said of it elsewhere and is not used.
     """
@@ -131,7 +131,7 @@ class EffectiveSetting:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """What `config.toml` says by key; `problem` is why it cannot be used, empty where it can."""
+    """Content of `config.toml` by key; `problem` is why it cannot be used, else empty."""
 
     path: Path
     values: Mapping[str, Value] = field(default_factory=dict[str, Value], repr=False)
@@ -140,7 +140,7 @@ class ConfigFile:
 
 
 def read_config(path: Path) -> ConfigFile:
-    """What the file says, which may be missing; never raises.
+    """Content of the file, which may be missing; never raises.
 
     Returns:
         Its values; a mistake makes the whole file a problem, which names the first one.
@@ -194,7 +194,7 @@ def _check_secret(mode: int, values: Mapping[str, Value]) -> None:
 
 
 def value_of(setting: Setting, raw: object) -> Value:
-    """The value that a file says, in its own type.
+    """Value of a setting from a file, in its own type.
 
     Returns:
         The value; a folder with its '~' opened.
@@ -222,7 +222,7 @@ def _is_possible(setting: Setting, value: str | int) -> bool:
 
 
 def value_in(setting: Setting, text: str) -> Value:
-    """The value that a flag or a variable says in words.
+    """Value of a setting from the text of a flag or variable.
 
     Returns:
         The value.
@@ -259,7 +259,7 @@ def folder(text: str) -> Path:
 
 
 def wanted_of(setting: Setting) -> str:
-    """What can be said of a setting, in words."""
+    """Text that lists the accepted values of a setting."""
     if setting.values:
         return "one of " + ", ".join(json.dumps(value) for value in setting.values)
     if setting.kind is int:
@@ -272,7 +272,7 @@ def wanted_of(setting: Setting) -> str:
 def settle(
     flags: Mapping[str, object], environ: Mapping[str, str], file: ConfigFile, door: str = ""
 ) -> Iterator[EffectiveSetting]:
-    """What holds of each setting: the flag, then the variable, then the file, then the default.
+    """Settings in force: flag before variable before file before default.
 
     Args:
         flags: what was given on the command line, by the setting's name; None where nothing was.
@@ -308,7 +308,7 @@ _Sourced = tuple[Value | None, str]
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """Which service is meant, and by which key: one source names the address, or the profile.
+    """Address and key of the service: one source names the address, or the profile.
 
     `sources` are those of `url`, `profile` and `api_key` with their value, `notes` what is said of
     them elsewhere in vain.
@@ -321,7 +321,7 @@ class _Service:
     def of(
         cls, flags: Mapping[str, object], environ: Mapping[str, str], file: ConfigFile
     ) -> "_Service":
-        """What flags, variables and the file say together."""
+        """Service that flags, variables and the file define together."""
         url, key = environ.get(URL_VARIABLE, ""), environ.get(KEY_VARIABLE, "")
         by_flag = {name: flags.get(name) for name in ("url", "profile") if flags.get(name)}
         by_file = {name: file.values[name] for name in ("url", "profile") if name in file.values}
@@ -358,7 +358,7 @@ def _place(file: ConfigFile, key: str) -> str:
 
 
 def value_of_flag(given: object) -> Value:
-    """What argparse has read already."""
+    """Value that argparse has parsed."""
     return given if isinstance(given, str | int | Path) else str(given)
 
 

@@ -187,7 +187,7 @@ def test_what_ends_a_redemption_is_a_result_of_all_that_is_redeemed(
 ) -> None:
     own, between = redeemer.own, redeemer.between
     own.who.ok("PATCH", "agents/me/settings", json={"auto_redeem_enabled": True})
-    monkeypatch.setattr(own.client, "_line", between)
+    monkeypatch.setattr(own.client, "_transport", between)
     for name, (endpoint, error, is_retryable) in ENDED.items():
         between.instead = refusing(endpoint, error)
         (found,) = own.client.auto_redeem()

@@ -14,7 +14,7 @@ from service_tui.wire.research_tools import InitArguments
 
 
 def notes_of(repository: Repository) -> Notes:
-    """What the file of a repository holds.
+    """Content of a repository's session file.
 
     Returns:
         Its notes.
@@ -31,7 +31,7 @@ def notes_of(repository: Repository) -> Notes:
 
 
 def turn_off(repository: Repository, skill: str, now_ms: int) -> str:
-    """Take no more experiments of a skill, the newest one without a name, until a session begins.
+    """End a skill's session, by default the newest, until a new one begins.
 
     It is only written down: a server that works there sees it before it does anything more.
 

@@ -1,4 +1,4 @@
-"""Lines of a client that are no messages: answered as JSON-RPC has it, instead of passed over.
+"""Answers malformed lines of an MCP client with JSON-RPC errors, where the package skips them.
 
 A request whose id is none would be a notification to the package: it is told before it gets there.
 """
@@ -37,22 +37,22 @@ Sent_contra = TypeVar("Sent_contra", contravariant=True)
 
 
 class FrameReceiver(Protocol[Item_co]):
-    """Where a transport puts what it hears."""
+    """Receiving end of a transport."""
 
     async def receive(self) -> Item_co:
         """The next one; fails with EndOfStream after the last."""
         ...
 
     async def aclose(self) -> None:
-        """Hear no more."""
+        """Receive no more."""
         ...
 
 
 class FrameSender(Protocol[Sent_contra]):
-    """What a transport takes to say it."""
+    """Sending end of a transport."""
 
     async def send(self, item: Sent_contra, /) -> None:
-        """Say it."""
+        """Send one message."""
         ...
 
 
@@ -104,7 +104,7 @@ class Messages:
                 await self._sent.send(SessionMessage(refusal))
 
     async def aclose(self) -> None:
-        """Hear no more."""
+        """Receive no more."""
         await self._received.aclose()
 
     def __aiter__(self) -> Self:
@@ -130,7 +130,7 @@ class Messages:
 
 
 def waits_in_vain(line: str) -> bool:
-    """Whether a line asks for something under an id that is none.
+    """True if a line is a request with an invalid id.
 
     Returns:
         Never for a notification: null beside a method that expects no answer is as good as no id.
@@ -148,7 +148,7 @@ def waits_in_vain(line: str) -> bool:
 
 
 def refusal_of(wrong: Exception) -> types.JSONRPCError | None:
-    """What a line that is no message is answered.
+    """JSON-RPC error for a line that is no message.
 
     Returns:
         The answer; None where the line is empty.

@@ -1,4 +1,4 @@
-"""MCP on standard input and output: tools are listed and called, a result or a clear error is said.
+"""MCP over standard input and output: lists and calls tools, returns results or clear errors.
 
 Standard output belongs to the protocol: nothing else is written there.
 """
@@ -44,11 +44,11 @@ class ToolDescription(Protocol):
 
     @property
     def about(self) -> str:
-        """What it does."""
+        """Description of the tool."""
         ...
 
     def schema(self) -> dict[str, object]:
-        """What it takes, as JSON Schema."""
+        """Parameters, as JSON Schema."""
         ...
 
 
@@ -56,16 +56,16 @@ class Doer(Protocol):
     """Has the tools, and does one thing at a time with them."""
 
     async def tools(self) -> Sequence[ToolDescription]:
-        """All of them."""
+        """All tools."""
         ...
 
     async def do(self, name: str, given: Given) -> Answer:
-        """What a tool says; fails with ToolError."""
+        """Result of a tool; raises ToolError."""
         ...
 
 
 def server_of(doer: Doer) -> Server[dict[str, Any]]:
-    """The MCP server on somebody who does what it is asked for."""
+    """MCP server whose tools `doer` runs."""
 
     async def listed(
         _: ServerRequestContext[dict[str, Any]], __: types.PaginatedRequestParams | None
@@ -113,7 +113,7 @@ def _error(error: ToolError) -> types.CallToolResult:
 
 
 async def serve(doer: Doer) -> None:
-    """Answer a client on standard input and output until it goes away."""
+    """Serve a client on standard input and output until it disconnects."""
     server = server_of(doer)
     try:
         async with stdio_server(anyio.wrap_file(lines_of_client())) as (received, sent):

@@ -34,7 +34,7 @@ PLAN_FIX: Final = (
 
 
 def failure(error: ServiceError) -> ToolError:
-    """An answer of the service as a tool says it."""
+    """Tool error for an error of the service."""
     if isinstance(error, PlanRequiredError):
         return ToolError(str(error), error.fix or PLAN_FIX, status=403)
     if isinstance(error, RefusedError):
@@ -49,11 +49,11 @@ class Remote:
     client: Client
 
     async def agent_id(self) -> str:
-        """Whose key it is."""
+        """Id of the agent that owns the key."""
         return (await self.client.call(AGENT)).answer.agent_id
 
     async def state(self, skill: str) -> StateBody:
-        """Where a skill's session stands; fails with ServiceError."""
+        """State of a skill's session; raises ServiceError."""
         query = StateQuery(skill_slug=skill)
         return (await self.client.call(RESEARCH_STATE, query=query)).answer
 
@@ -89,6 +89,6 @@ class Remote:
         return (await self.client.call(BACKTEST, body=request)).answer
 
     async def outcomes(self, skill: str) -> OutcomesBody:
-        """What a skill's trades came to; fails with ServiceError."""
+        """Outcomes of a skill's trades; raises ServiceError."""
         query = OutcomesQuery(skill=skill)
         return (await self.client.call(OUTCOMES, query=query)).answer

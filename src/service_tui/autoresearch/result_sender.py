@@ -1,4 +1,4 @@
-"""What goes to the service, and what waits for it: results are sent once, in their order."""
+"""Sends results to the service once, in order, and keeps those it could not send."""
 
 import logging
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ PNL: Final = "pnl"
 
 @dataclass(slots=True)
 class ResultSender:
-    """The way to the service. `unsent` says why something waits, empty while nothing does."""
+    """Sends results to the service. `unsent` is why one waits; empty if none does."""
 
     remote: Remote
     notes: Notes
@@ -32,7 +32,7 @@ class ResultSender:
     _synced: set[str] = field(default_factory=set[str])
 
     async def state_of(self, skill: str) -> StateBody | None:
-        """What the service knows of a skill; None while it does not answer."""
+        """The service's session of a skill; None while it does not answer."""
         try:
             return await self.remote.state(skill)
         except PlanRequiredError as error:
@@ -80,7 +80,7 @@ class ResultSender:
         return answer.is_new_best
 
     async def verified(self, one: Logged) -> list[str]:
-        """Compare a P&L that was claimed with what the skill's trades came to."""
+        """Warnings where a claimed P&L differs from the outcomes of the skill's trades."""
         config = one.config
         is_pnl = PNL in config.metric_name.lower()
         if one.status is not ExperimentStatus.KEEP or not is_pnl or one.metric is None:

@@ -1,4 +1,4 @@
-"""The session machine: init, run, log, backtest, with everything on disk before it answers.
+"""The session: init, run, log and backtest, with everything on disk before the answer.
 
 One server works in a repository at one time.
 
@@ -41,7 +41,7 @@ COMMAND_MAX: Final = 60
 def description_of(
     config: Config, series: SeriesState, cap: int, warnings: Sequence[str]
 ) -> dict[str, object]:
-    """How a session stands, with a warning where it is nearly full."""
+    """Fields that describe a session, with a warning if it is nearly full."""
     texts = list(warnings)
     if series.near_cap and series.state is SessionState.RUNNING:
         texts.append(f"{series.count} of {cap} experiments are done: a command runs up to {cap}")
@@ -80,7 +80,7 @@ def check_same(config: Config, request: InitArguments) -> None:
 
 
 def confidence_of(results: list[Logged], config: Config) -> float | None:
-    """How real the best of a session looks after these results."""
+    """Confidence that a session's best result is real."""
     notes = Notes(configs=[config], results=results)
     return notes.standing_of(config).confidence
 
@@ -102,7 +102,7 @@ def shortened(command: str) -> str:
 
 
 def after(ran: Ran, deadline_s: float) -> str:
-    """What to do with how a command ended."""
+    """Advice on the next step after a command."""
     if ran.timed_out:
         return f"it took longer than {deadline_s:g} s and was ended; log it as crash or discard"
     if not ran.succeeded:
@@ -123,7 +123,7 @@ OFF_FIX: Final = "a person did that; init_experiment with a new name turns it on
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a session is given: where it works, as whom, how much it may.
+    """Dependencies and bounds of a session.
 
     `api` says how an experiment reaches the service now.
     """
@@ -163,13 +163,13 @@ class Session:
 
     @property
     def notes(self) -> Notes:
-        """What the file holds."""
+        """Content of the file."""
         return self._notes
 
     # -- opening and closing ---------------------------------------------------------------
 
     async def open(self) -> None:
-        """Take the repository, finish what an earlier server left half done, tell the service.
+        """Claim the repository, finish a half-done step of an earlier server, report its end.
 
         Raises:
             ToolError: another server works here, or the folder cannot be written.
@@ -182,7 +182,7 @@ class Session:
         await self._sender.sync()
 
     def close(self) -> None:
-        """Give the repository back."""
+        """Release the repository."""
         registry.write(self._entry_path, replace(self._entry, pid=0))
         if self._lock is not None:
             os.close(self._lock)
@@ -216,7 +216,7 @@ class Session:
     # -- the four tools --------------------------------------------------------------------
 
     async def init(self, request: InitArguments) -> dict[str, object]:
-        """Begin a session, or take up the one of that name."""
+        """Begin a session, or continue the one of that name."""
         with suppress(ToolError):
             self._catch_up()
         state = await self._sender.state_of(request.skill_slug)
@@ -386,7 +386,7 @@ class Session:
         return await self.init(fresh(self._notes, skill, self._now_ms()))
 
     def description(self) -> dict[str, object]:
-        """Where the current session stands."""
+        """Fields that describe the current session."""
         return {"session": None} if self._config is None else self._description({})
 
     # -- steps -----------------------------------------------------------------------------
@@ -398,7 +398,7 @@ class Session:
         return self._config
 
     def _catch_up(self) -> None:
-        """Take in what a person wrote into the file: a session that begins, or that is off."""
+        """Read lines that a person added to the file: a new session, or its end."""
         size = size_of(self._file)
         if size == self._size:
             return
@@ -453,7 +453,7 @@ class Session:
             )
 
     async def _carry_out(self, worktree: Worktree, one: Logged) -> str:
-        """Do to the worktree what a result says; the ref of what was reverted."""
+        """Commit or revert the worktree for a result; the ref of reverted changes."""
         backup = ""
         if one.status is ExperimentStatus.KEEP:
             await worktree.advance(one.commit)
@@ -463,7 +463,7 @@ class Session:
         return backup
 
     def _end_left_over(self) -> None:
-        """End the command of a server that was killed: nobody waits for it any more."""
+        """End the command of a server that was killed."""
         found = self._begun.run()
         if found is None:
             return
@@ -477,7 +477,7 @@ class Session:
         self._begun.end_run()
 
     async def _recover(self, skill: str) -> None:
-        """Finish a result whose line is there; forget one whose line never came to the disk.
+        """Finish a result whose line is on disk; forget one whose line is not.
 
         Whoever asked for it has no answer, and is told when it asks for anything again.
         """
@@ -504,10 +504,10 @@ class Session:
             return
         await self._carry_out(worktree, one)
 
-    # -- what is told ----------------------------------------------------------------------
+    # -- description ---------------------------------------------------------------------------
 
     def _description(self, more: Mapping[str, object]) -> dict[str, object]:
-        """How the session stands, and what else there is to say."""
+        """Fields that describe the session, with more of the caller's."""
         if self._config is None:
             raise ToolError("there is no session", FIRST_INIT)
         config = self._config
@@ -519,7 +519,7 @@ class Session:
         return {**more, **description_of(config, self._standing(config), self._means.cap, warnings)}
 
     def _show(self, worktree: Worktree | None = None, *, live: Live | None = None) -> None:
-        """Let those who look on see what there is."""
+        """Update the registry entry for observers."""
         skill = worktree.skill if worktree is not None else self._entry.skill
         warning = ""
         if self._config is not None:

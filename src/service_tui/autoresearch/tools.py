@@ -1,4 +1,4 @@
-"""The four tools: what they take, and what of the session they call.
+"""The four tools: their parameters, and the session's methods behind them.
 
 Source: spec, "Autoresearch experiment tool parameters"; failures, T-10 and T-20.
 """
@@ -52,7 +52,7 @@ class Tool:
     """Whether it ends where its client takes the question back; the others are finished."""
 
     def schema(self) -> dict[str, object]:
-        """What it takes, as JSON Schema."""
+        """Parameters, as JSON Schema."""
         return {k: v for k, v in self.takes.model_json_schema().items() if k != "description"}
 
 

@@ -1,4 +1,4 @@
-"""Notes of what has begun and has no end yet, so that the next server can take it up.
+"""Notes about unfinished work, so that the next server can continue it.
 
 A note is written whole or not at all, and is on disk before what it is about.
 """
@@ -21,7 +21,10 @@ MARK_MAX: Final = 64
 
 
 class Unanswered(NamedTuple):
-    """A result whose answer never left: `commit` is whole, `is_done` that its tree is as told."""
+    """A result that was not reported yet.
+
+    `commit` is whole, `is_done` that its tree is carried out.
+    """
 
     ref: str
     commit: str
@@ -37,7 +40,7 @@ class Begun:
     # -- a result that is being kept -------------------------------------------------------
 
     def note(self, one: Logged, *, is_done: bool = False) -> None:
-        """A result is about to be kept; or is, though nobody has heard of it (`is_done`).
+        """Note that a result is about to be stored, or is stored but not reported (`is_done`).
 
         Raises:
             ToolError: the disk or the folder refuses.
@@ -46,7 +49,7 @@ class Begun:
         self._write(self._path(one.config.skill), note)
 
     def result(self, skill: str) -> Unanswered | None:
-        """The result of which nobody has heard; None where there is none."""
+        """The result that was not reported; None without one."""
         note = _read(self._path(skill))
         if note is None:
             return None
@@ -57,7 +60,7 @@ class Begun:
         return Unanswered(str(note["ref"]), str(note["commit"]), bool(note.get("done")))
 
     def end(self, skill: str) -> None:
-        """The result was told, or never came to be."""
+        """Remove the note: the result was reported, or never stored."""
         self._path(skill).unlink(missing_ok=True)
 
     def _path(self, skill: str) -> Path:
@@ -74,7 +77,7 @@ class Begun:
         self._write(self.folder / RUNNING, {"mark": mark[:MARK_MAX], "command": command})
 
     def run(self) -> tuple[str, str] | None:
-        """Mark and words of the command whose end nobody saw; None where there is none."""
+        """Mark and text of a command whose end is unknown; None without one."""
         note = _read(self.folder / RUNNING)
         if note is None:
             return None
@@ -99,7 +102,7 @@ class Begun:
 
 
 def _read(path: Path) -> Mapping[str, object] | None:
-    """A note; one that says nothing is removed."""
+    """Content of a note; an empty one is removed."""
     try:
         note = json.loads(path.read_bytes())
     except FileNotFoundError:

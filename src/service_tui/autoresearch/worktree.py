@@ -1,4 +1,4 @@
-"""Where experiments run: a worktree on a branch of its own; keep commits, the others revert.
+"""Git worktree of experiments on a branch of its own: keep commits, other results revert.
 
 Hooks are off, nothing goes through a shell, only listed paths are touched: never what git ignores,
 never `autoresearch.*`, never a path outside of the worktree. Before every revert what is there is
@@ -73,7 +73,7 @@ async def git(
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
-    """End it where it runs still; asked first, it takes its locks back."""
+    """Terminate git if it still runs; SIGTERM first, so that it removes its locks."""
     for end in (process.terminate, process.kill):
         if process.returncode is not None:
             return
@@ -83,21 +83,21 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
 
 
 def _reason(output: str) -> str:
-    """The line in which git says what is wrong; advice stands before and after it."""
+    """The line of git's output that names the problem, without advice."""
     lines = output.strip().splitlines() or ["refused"]
     return next((one for one in lines if one.startswith(("fatal:", "error:"))), lines[-1])
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What differs from the last commit: tracked paths, and files that are new."""
+    """Changes since the last commit: tracked paths, and new files."""
 
     tracked: tuple[str, ...]
     new: tuple[str, ...]
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All of them."""
+        """All changed paths."""
         return (*self.tracked, *self.new)
 
 
@@ -110,7 +110,7 @@ class Repository:
 
     @property
     def file(self) -> Path:
-        """Where the notes of its sessions lie."""
+        """Path of its session file."""
         return self.root / "autoresearch.jsonl"
 
     def place_of(self, skill: str) -> Path:
@@ -171,7 +171,7 @@ async def _check_finished(folder: Path) -> None:
 
 
 async def changes_in(folder: Path) -> Changes:
-    """What differs from the last commit, but for what is ignored and what is ours."""
+    """Changes since the last commit, without ignored files and ours."""
     output = await git(
         folder, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"
     )
@@ -192,7 +192,7 @@ def _is_ours(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """Where a skill's experiments run."""
+    """Worktree of a skill's experiments."""
 
     repository: Repository
     skill: str
@@ -208,7 +208,7 @@ class Worktree:
         return f"{BRANCH}/{self.skill}"
 
     async def open(self) -> None:
-        """Make it, or take up the one that is there.
+        """Make the worktree, or use the existing one.
 
         Raises:
             ToolError: the folder cannot be written, is in the middle of a merge, or git refuses.
@@ -229,7 +229,7 @@ class Worktree:
                     f"{self.folder} is on {here}, not on {self.branch}",
                     f"switch it back with 'git -C {self.folder} switch {self.branch}'",
                 )
-            # A revert would undo what somebody resolved, a commit forget what was merged.
+            # A revert would undo a resolved conflict, a commit forget what was merged.
             await _check_finished(self.folder)
             return
         listed = (await git(root, "worktree", "list", "--porcelain")).decode(errors="replace")
@@ -246,7 +246,7 @@ class Worktree:
         return (await git(self.folder, "rev-parse", "HEAD")).decode().strip()
 
     async def prepare(self, message: str) -> str:
-        """A commit of everything that changed, upon which the branch does not stand yet.
+        """Commit of every change, to which the branch does not point yet.
 
         Returns:
             Its hash.
@@ -255,7 +255,7 @@ class Worktree:
         return await self._commit(tree, message)
 
     async def advance(self, commit: str) -> None:
-        """Let the branch stand on a prepared commit; harmless when it does already."""
+        """Move the branch to a prepared commit; harmless if it is there already."""
         head = await self.head()
         if head == commit:
             return
@@ -263,7 +263,7 @@ class Worktree:
         await git(self.folder, "reset", "--quiet", "--mixed", "HEAD")
 
     async def is_next(self, commit: str) -> bool:
-        """Whether a commit stands right on the last one of the branch."""
+        """True if a commit's parent is the branch's last commit."""
         try:
             parent = await git(self.folder, "rev-parse", "--verify", f"{commit}^")
         except ToolError:

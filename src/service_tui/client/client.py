@@ -222,7 +222,7 @@ class Client:
 
     @property
     def base_url(self) -> str:
-        """Where the service is."""
+        """Address of the service."""
         return str(self._base).rstrip("/")
 
     async def __aenter__(self) -> Self:
@@ -249,7 +249,7 @@ class Client:
         *,
         last_word: Callable[[], str] = no_objection,
     ) -> Passed:
-        """Send somebody else's call (method, target, body) once, in the name of its own key.
+        """Forward a call (method, target, body) once, with the given key.
 
         `last_word` is asked until the bytes leave: why they must not.
 
@@ -277,7 +277,7 @@ class Client:
         self._refused.try_again()
 
     async def health(self) -> Reply[HealthBody]:
-        """Whether the service answers; needs no key."""
+        """True if the service answers; needs no key."""
         return await self.call(HEALTH)
 
     async def call(
@@ -290,7 +290,7 @@ class Client:
         idempotency_key: str | None = None,
         deadline_s: float | None = None,
     ) -> Reply[Answer]:
-        """Ask the service; a read as often as its deadline allows, at most three times.
+        """Call the service; a read is retried within its deadline, at most three times.
 
         Args:
             endpoint: what is asked.
@@ -344,7 +344,7 @@ class Client:
     async def listen(
         self, endpoint: Endpoint[Answer], *, after: int | None = None
     ) -> AsyncGenerator[Answer]:
-        """Hear what the service tells, until it ends the stream in order.
+        """Events of the service, until it ends the stream in order.
 
         Args:
             endpoint: one whose answers come as server-sent events.
@@ -398,7 +398,7 @@ class Client:
     def _key_of(
         self, endpoint: Endpoint[Answer], called: Called, *, sends: bool = True
     ) -> Key | None:
-        """Which key an endpoint wants.
+        """Key for an endpoint.
 
         Returns:
             The key, or None for an endpoint that needs none.
@@ -419,7 +419,7 @@ class Client:
         return key
 
     async def _try(self, pending: _PendingCall[Answer]) -> Reply[Answer] | ServiceError:
-        """Send once, and say what it came to."""
+        """Send once; the reply or the error."""
         # Looked up again at each send: another call may have met a 401 meanwhile.
         key = self._key_of(pending.endpoint, pending.called)
         if key is not None:
@@ -466,7 +466,7 @@ class Client:
         raise outcome
 
     async def _send(self, pending: _PendingCall[Answer]) -> RawAnswer | ServiceError:
-        """What the transport brings within the deadline and the size bound."""
+        """Raw answer within the deadline and the size bound."""
         started = self._clock.monotonic()
         left_s = pending.until - started
         # A connection that fails before the deadline proves that nothing was sent.
@@ -505,7 +505,7 @@ class Client:
         )
 
     def _watching(self, pending: _PendingCall[Answer]) -> Callable[[str, object], Awaitable[None]]:
-        """What the line calls at each step: the last word once more, before bytes leave."""
+        """Transport hook that checks for a veto before bytes leave."""
 
         async def watch(step: str, _: object) -> None:
             if step.endswith(LEAVING):
@@ -514,7 +514,7 @@ class Client:
         return watch
 
     def _check_leaving(self, pending: _PendingCall[Answer]) -> None:
-        """Ask for the last word.
+        """Raise if the request must not be sent any more.
 
         Raises:
             HeldBackError: the call must not leave.
@@ -526,13 +526,13 @@ class Client:
             raise HeldBackError(why, pending.called)
 
     def _why(self, error: httpx.TransportError) -> str:
-        """What the transport says; it may repeat what came over the line."""
+        """Text of a transport error, with keys masked."""
         masked = self._keys.masked(str(error).encode("utf-8", "replace"))
         return line(masked.decode("utf-8", "replace")) or type(error).__name__
 
 
 async def _bounded(response: httpx.Response) -> bytes:
-    """The body as it came over the line; reading stops soon after `BODY_MAX`."""
+    """Body as received; reading stops soon after `BODY_MAX`."""
     raw = bytearray()
     async for chunk in response.aiter_raw():
         raw += chunk
@@ -560,7 +560,7 @@ def _reply_of(
     if len(heard.raw) > BODY_MAX:
         return unreadable(f"the answer is larger than {BODY_MAX:,} bytes", pending.called)
     try:
-        # Only reads are asked again and again; a write's answer may hold a key.
+        # Only reads are repeated; a write's answer may hold a key.
         decoded = same.decode if pending.called.reads else decode
         answer, dropped = decoded(pending.endpoint.answers, heard.raw)
     except NotProtocolError as error:

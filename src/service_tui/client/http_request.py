@@ -1,4 +1,4 @@
-"""From an endpoint and its parts to a request, without its key."""
+"""Builds the HTTP request of an endpoint, without its key."""
 
 import json
 import re
@@ -41,7 +41,7 @@ _HEADERS: Final = {
 
 
 def called_of(endpoint: Endpoint[WireModel], path: Mapping[str, str]) -> Called:
-    """What is asked, with the ids in their places.
+    """Method and path of a call, with its ids filled in.
 
     Returns:
         Method and path.
@@ -66,7 +66,7 @@ def request_of(  # noqa: PLR0913  (the parts of a request)
     idempotency_key: str | None = None,
     names: Names = "neutral",
 ) -> httpx.Request:
-    """What is sent.
+    """HTTP request of a call.
 
     Returns:
         The request with every header but the key's.
@@ -105,7 +105,7 @@ def pairs_of(query: WireModel, names: Names = "neutral") -> list[tuple[str, str]
 
 
 def _tree_of(model: WireModel, names: Names) -> Mapping[str, object]:
-    """What is not None, with venues in the names that the service knows."""
+    """Fields that are not None, with venues in the names that the service knows."""
     sends_null = model.says_null
     tree: dict[str, object] = model.model_dump(
         mode="json", exclude_none=not sends_null, exclude_unset=sends_null, by_alias=True

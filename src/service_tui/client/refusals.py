@@ -1,4 +1,4 @@
-"""From a status to an error: which no it is, and what it says."""
+"""Maps a status to its error, with the service's text and fix."""
 
 import re
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]+")
 
 @dataclass(frozen=True, slots=True)
 class RawAnswer:
-    """What came back, before anybody believes it. `at` is our clock."""
+    """Answer as received. `at` is our clock."""
 
     status: int
     headers: httpx.Headers = field(repr=False)
@@ -65,12 +65,12 @@ class RawAnswer:
 
     @property
     def server_date(self) -> Timestamp | None:
-        """The service's clock, if it said."""
+        """The service's clock, if reported."""
         return http_date(self.headers.get("date"))
 
     @property
     def retry_after_s(self) -> float | None:
-        """Seconds, 1 to 60, that a 429 or 503 asks to wait."""
+        """Seconds to wait, 1 to 60, of a 429 or 503."""
         if self.status not in WAITS:
             return None
         requested_s = retry_after(self.headers.get("retry-after"), self.server_date or self.at)
@@ -98,14 +98,14 @@ def error_of(answer: RawAnswer, called: Called) -> ServiceError | None:
 
 
 def _own_text(answer: RawAnswer) -> str:
-    """What the service says of its fault, behind a colon; empty where it says nothing."""
+    """The service's own text of a fault, after a colon; empty without one."""
     reason = reason_of(answer.status, answer.raw).error
     return "" if reason == _phrase(answer.status) else f": {reason}"
 
 
 def _refused(answer: RawAnswer, called: Called) -> ServiceError:
     if answer.status == HTTPStatus.REQUEST_TIMEOUT and not called.reads:
-        # Whoever stands between may say 408 about a request that went through.
+        # A proxy in between may answer 408 to a request that went through.
         return unanswered("the answer is 408, which leaves the outcome open", called)
     reason = reason_of(answer.status, answer.raw)
     if answer.retry_after_s is not None:
@@ -114,7 +114,7 @@ def _refused(answer: RawAnswer, called: Called) -> ServiceError:
 
 
 def reason_of(status: int, raw: bytes) -> RefusalReason:
-    """What a refusal says, in whichever of the known shapes; harmless text, never empty."""
+    """Text, fix and code of a refusal in any known shape; harmless, never empty."""
     tree: Mapping[str, object] = tree_of(raw) or {}
     detail = tree.get("detail")
     inner: Mapping[str, object] = detail if is_object(detail) else {}
@@ -143,7 +143,7 @@ def reason_of(status: int, raw: bytes) -> RefusalReason:
 
 
 def _offers(tree: Mapping[str, object]) -> tuple[PayOfferBody, ...]:
-    """What a 429 offers for money; none when it is not in the published shape."""
+    """Payment offers of a 429; empty if not in the published shape."""
     try:
         return Offers.model_validate({"accepts": tree.get("accepts") or ()}, strict=False).accepts
     except ValidationError:
@@ -151,7 +151,7 @@ def _offers(tree: Mapping[str, object]) -> tuple[PayOfferBody, ...]:
 
 
 def _texts(tree: Mapping[str, object], inner: Mapping[str, object]) -> list[str]:
-    """Where services put the advice, best first."""
+    """Fields where services put their advice, best first."""
     candidates = (tree.get("fix"), inner.get("fix"), tree.get("error_hint"), tree.get("hint"))
     return [text for text in candidates if isinstance(text, str)]
 
@@ -170,7 +170,7 @@ def _first(*values: object) -> str:
 
 
 def _phrase(status: int) -> str:
-    """The common words for a status."""
+    """Standard phrase of a status."""
     known = next((entry.phrase.lower() for entry in HTTPStatus if entry.value == status), "")
     return known or "no reason given"
 

@@ -62,11 +62,11 @@ class Reply(Generic[Answer]):
 
 
 class NotProtocolError(Exception):
-    """The bytes are no answer of this kind; the text says why and repeats no value."""
+    """The bytes are no answer of this type; the text repeats no value."""
 
 
 def decode(answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
-    """What the bytes say.
+    """Decode an answer.
 
     Returns:
         The answer, and how many of its rows were left out as invalid.
@@ -108,7 +108,7 @@ class SameAnswers:
         self._kept: dict[tuple[type, bytes], tuple[WireModel, int]] = {}
 
     def decode(self, answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
-        """What the bytes say, as `decode` says it.
+        """Decode an answer, or return the last one if the bytes are the same.
 
         Returns:
             The answer, the same object for the same bytes, and how many of its rows are invalid.
@@ -145,7 +145,7 @@ def is_object(value: object) -> TypeGuard[Mapping[str, object]]:
 
 
 def is_fields(value: object) -> TypeGuard[MutableMapping[str, object]]:
-    """True for a JSON object, of which something may be taken out."""
+    """True for a JSON object."""
     return isinstance(value, dict)
 
 
@@ -178,7 +178,7 @@ def _validated(answers: type[Answer], raw: bytes) -> tuple[Answer | None, Sequen
 
 
 def _drop_nulls(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:
-    """Take out the nulls that are faults: a null is no value. Says how many they were."""
+    """Remove nulls that are invalid; their number."""
     found = [place for fault in faults if (place := _null_of(tree, fault)) is not None]
     for held, name in found:
         held.pop(name, None)
@@ -203,7 +203,7 @@ def _null_of(
 
 
 def _drop_rows(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:
-    """Take the rows with faults out of their lists, and say how many."""
+    """Remove invalid rows from their lists; their number."""
     rows: dict[int, tuple[list[object], set[int]]] = {}
     for fault in faults:
         if (row := _row_of(tree, fault)) is not None:

@@ -41,7 +41,7 @@ from service_tui.wire.world import SpeedRequest, TapeBody, TapeQuery, WorldBody
 
 
 class ResourceClient(Protocol):
-    """What a resource needs of the client. Errors are those of `Client.call`."""
+    """The part of the client that a resource uses. Errors are those of `Client.call`."""
 
     async def call(
         self,
@@ -53,7 +53,7 @@ class ResourceClient(Protocol):
         idempotency_key: str | None = None,
         deadline_s: float | None = None,
     ) -> Reply[Answer]:
-        """Ask the service."""
+        """Call the service."""
         ...
 
 
@@ -76,7 +76,7 @@ class Agents(_Resource):
         return await self._call(on.AGENT)
 
     async def context(self) -> Reply[ContextBody]:
-        """Who is calling, and the way to claim it."""
+        """The calling agent, and how to claim it."""
         return await self._call(on.CONTEXT)
 
     async def patch(self, changes: AgentSettingsPatch) -> Reply[AgentSettingsBody]:
@@ -96,7 +96,7 @@ class Settings(_Resource):
         return await self._call(on.POST_SETTINGS, body=changes)
 
     async def user(self) -> Reply[UserSettingsBody]:
-        """Risk defaults and safety rails."""
+        """Risk defaults and limits."""
         return await self._call(on.USER_SETTINGS)
 
     async def patch_user(self, changes: UserSettingsPatch) -> Reply[UserSettingsBody]:
@@ -105,7 +105,7 @@ class Settings(_Resource):
 
 
 class Markets(_Resource):
-    """What can be traded."""
+    """Tradable markets."""
 
     async def list(self, query: MarketsQuery | None = None) -> Reply[MarketsBody]:
         """A page of markets."""
@@ -137,7 +137,7 @@ class Trades(_Resource):
 
 
 class Positions(_Resource):
-    """What is held."""
+    """Positions and money."""
 
     async def list(self, query: PositionsQuery | None = None) -> Reply[PositionsBody]:
         """Positions that match."""
@@ -152,7 +152,7 @@ class Briefing(_Resource):
     """The heartbeat."""
 
     async def get(self, query: BriefingQuery | None = None) -> Reply[BriefingBody]:
-        """What happened, and what wants attention."""
+        """Recent events, and what needs attention."""
         return await self._call(on.BRIEFING, query=query)
 
 

@@ -1,4 +1,4 @@
-"""When to ask again, and after how long: pure arithmetic."""
+"""Times of retries: pure arithmetic."""
 
 import random
 import re
@@ -38,7 +38,7 @@ def may_retry(error: ServiceError) -> bool:
 
 
 def retry_delay(error: ServiceError, tries: int, rng: random.Random) -> float | None:
-    """When a failed call is sent again.
+    """Pause before a failed call is retried; None if it is not.
 
     Args:
         error: how the last try ended.
@@ -64,14 +64,14 @@ def next_delay(failures: int, rng: random.Random) -> float:
 
 
 def clamp_wait(wait_s: float) -> float:
-    """A wait that the service asked for, within 1 to 60 s; what is no number is the longest."""
+    """A requested wait within 1 to 60 s; 60 if it is no number."""
     if not wait_s <= WAIT_MAX_S:
         return WAIT_MAX_S
     return max(WAIT_MIN_S, wait_s)
 
 
 def retry_after(header: str | None, at: Timestamp) -> float | None:
-    """The wait that a Retry-After header asks for, clamped.
+    """The wait of a Retry-After header, clamped.
 
     Args:
         header: its text, seconds or an HTTP date.

@@ -12,7 +12,7 @@ _ODD: Final = "its row in the blotter is damaged: how it ended is looked up"
 
 
 def intent_of(ticket: TicketView, sent: str) -> Intent:
-    """The row that stands before anything is sent. `sent` is the JSON that will leave."""
+    """Row that is stored before anything is sent. `sent` is the JSON of the request."""
     return Intent(
         ticket_id=ticket.ticket_id,
         at=ticket.opened_at,
@@ -33,7 +33,7 @@ def intent_of(ticket: TicketView, sent: str) -> Intent:
 
 
 def outcome_of(ticket: TicketView) -> str:
-    """What the row says of the end."""
+    """End of a ticket as stored in its row."""
     return json.dumps({"outcome": ticket.outcome, "fix": ticket.fix, "sent_at": ticket.sent_at})
 
 
@@ -84,7 +84,7 @@ def _limit(value: object) -> float | None:
 
 
 def _venue(value: object) -> Venue:
-    """Where it went; a row of an earlier version does not say."""
+    """Venue of a stored order; None in a row of an earlier version."""
     return next((venue for venue in Venue if venue.value == value), Venue.SIM)
 
 

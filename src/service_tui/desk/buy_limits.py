@@ -1,4 +1,6 @@
-"""Safety rails: what binds now, what is used of it, and what an order would break. Pure.
+"""Limits that bind buys: the figure in force, what is used of it, and what an order would break.
+
+Pure.
 
 What has no end yet counts against every rail until it has one. Source: decisions, "Unknown
 outcome".
@@ -29,7 +31,7 @@ _NEVER_SPENT: Final = frozenset({TicketState.REFUSED, TicketState.FAILED})
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """What a day's rails count: the service's figures, and the tickets that they know nothing of.
+    """Use of the day's limits: the service's figures, and tickets that those do not include yet.
 
     `open_money` and `open_buys` are of orders without an end, `own_money` of all since the last
     answer.
@@ -57,7 +59,7 @@ def next_midnight(at: Timestamp) -> Timestamp:
 
 
 def spending_day_began(now: Timestamp, skew_s: float) -> float:
-    """When the day of a cap began by our clock: the earlier of our midnight and the service's.
+    """Start of a spending day by our clock: the earlier of our midnight and the service's.
 
     Args:
         now: wall time.
@@ -70,7 +72,7 @@ def spending_day_began(now: Timestamp, skew_s: float) -> float:
 
 
 def own_figure(state: DeskState, rail: BuyLimit) -> tuple[int | None, bool]:
-    """The desk's own figure of a rail, None where there is none; and whether it cannot be read."""
+    """This desk's own figure of a limit or None, and whether the stored text is unreadable."""
     text = state.preferences.get(OWN + rail.value, "")
     if not text:
         return None, False
@@ -83,7 +85,7 @@ def own_figure(state: DeskState, rail: BuyLimit) -> tuple[int | None, bool]:
 def buy_limits(
     state: DeskState, now: Timestamp, earlier: Sequence[TicketView] | None = None
 ) -> tuple[BuyLimitView, ...]:
-    """Every rail as it stands.
+    """Every limit with its current figures.
 
     Args:
         state: the newest.
@@ -141,7 +143,7 @@ def _buys(tickets: Sequence[TicketView]) -> list[TicketView]:
 
 
 def _by_market(state: DeskState, buys: Sequence[TicketView]) -> dict[str, int]:
-    """What each market has cost, with what the last answer about positions cannot have known."""
+    """Spend by market, with tickets newer than the last answer about positions."""
     seen = state.seen.get(Topic.POSITIONS, 0.0)
     costs: dict[str, int] = {}
     for held in state.positions:
@@ -154,7 +156,7 @@ def _by_market(state: DeskState, buys: Sequence[TicketView]) -> dict[str, int]:
 
 
 def _bought(state: DeskState, known: BuyLimitsView, began: float) -> int:
-    """Buys since midnight UTC: what the service says, else those among the trades known here."""
+    """Buys since midnight UTC: the service's count, else those among the known trades."""
     if known.day_buys is not None:
         return known.day_buys
     bought = (one for one in state.trades if one.action == Action.BUY and one.shares > 0)
@@ -170,7 +172,7 @@ def _trade(counted: _Counted) -> BuyLimitView:
 
 
 def _market(counted: _Counted) -> BuyLimitView:
-    """The market in which most money is, stands for all."""
+    """The limit per market, with the market that used most of it."""
     known = counted.known
     most = max(counted.by_market, key=lambda one: counted.by_market[one], default="")
     service = min(known.sim_market_max, known.position_max or known.sim_market_max)
@@ -202,7 +204,7 @@ def _desk_day(counted: _Counted) -> BuyLimitView:
 
 
 def _skill_day(counted: _Counted) -> BuyLimitView:
-    """The skill that spent most stands for all."""
+    """The daily limit per skill, with the skill that spent most."""
     skills = () if counted.is_new_day else counted.known.skills
     most = max(skills, key=lambda one: one.spent, default=None)
     used, slug = (0, "") if most is None else (most.spent, most.slug)
@@ -226,7 +228,7 @@ _READ: Final[dict[BuyLimit, Callable[[_Counted], BuyLimitView]]] = {
 def broken_by(
     state: DeskState, order: PlaceTrade, now: Timestamp, earlier: Sequence[TicketView]
 ) -> Iterator[Reason]:
-    """The rails that a buy would break, each with what to do about it.
+    """Limits that a buy would break, each with its fix.
 
     Yields:
         An objection and its fix; none where every rail holds.
@@ -281,6 +283,6 @@ def desk_budget(state: DeskState, now: Timestamp) -> tuple[float, Micros] | None
 
 
 def day_began(state: DeskState, now: Timestamp) -> float:
-    """When the service's day began, by our clock."""
+    """Start of the service's day by our clock."""
     midnight = next_midnight(service_now(state, now))
     return midnight - DAY_S + (state.service.skew_s or 0.0)

@@ -1,4 +1,6 @@
-"""The state as text and back: what a cold start shows before anybody answered.
+"""Dumps the state to text and loads it back, for the first paint of the next start.
+
+Imports nothing heavy.
 
 Must import nothing heavy: the first paint waits for it.
 """
@@ -75,7 +77,7 @@ def _plain(record: Any) -> Fields | None:  # noqa: ANN401  (any record of record
 
 
 def load_state(text: str, state: DeskState) -> DeskState:
-    """The given state with what was frozen put in, marked as cached.
+    """The given state with the cached parts filled in and marked as cached.
 
     Text that this program cannot read changes nothing: a cache is no truth, and a screen must not
     meet a word where a number belongs.
@@ -113,7 +115,7 @@ def _loaded(fields: Fields, state: DeskState) -> DeskState:
 
 
 def _last_seen(seen: Fields) -> Timestamp | None:
-    """When any topic was last heard of."""
+    """Time of the latest answer to any topic."""
     return Timestamp(max(_number(at) for at in seen.values())) if seen else None
 
 
@@ -133,7 +135,7 @@ def _readers(kind: type[object]) -> dict[str, Reader]:
 
 
 def _reader(hint: Any) -> Reader:  # noqa: ANN401  (whatever a field is declared as)
-    """What makes a typed value of a field of the declared type, or raises."""
+    """Function that converts a JSON value to the declared type, or raises."""
     declared = getattr(hint, "__supertype__", hint)
     if isinstance(declared, type) and issubclass(declared, StrEnum):
         return declared

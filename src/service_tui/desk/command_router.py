@@ -1,4 +1,4 @@
-"""Which handler carries out which command."""
+"""Maps each command to its handler."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ from service_tui.storage.price_alerts import PriceAlerts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRouter:
-    """All that carries something out, by the noun of what is carried out."""
+    """Objects that carry out commands, by noun; `registry` maps every command to one."""
 
     ports: Ports
     memory: Memory

@@ -73,7 +73,10 @@ more seldom), the state is cached. Source: failures, F-01 and F-08."""
 
 
 class Desk:
-    """What an operator works with. Made by `opening.open_desk`, which runs it."""
+    """The running desk: holds the state, carries out commands.
+
+    `opening.open_desk` makes and runs it.
+    """
 
     def __init__(
         self, initial: DeskState, context: DeskContext, blotter: Blotter, memory: Memory
@@ -145,11 +148,11 @@ class Desk:
 
     @property
     def state(self) -> DeskState:
-        """What is known now."""
+        """The newest state."""
         return self._state
 
     async def changes(self) -> AsyncIterator[DeskState]:
-        """Newer states as they come; whoever is slow gets the latest and none between."""
+        """Newer states as they arrive; a slow reader gets the latest and skips the others."""
         shown: DeskState | None = None
         while True:
             if self._state is shown:
@@ -159,7 +162,7 @@ class Desk:
             yield shown
 
     def submit(self, command: Command) -> Ticket:
-        """Take a command in; never blocks, never raises.
+        """Accept a command; never blocks, never raises.
 
         Returns:
             The ticket. Too many commands under way or a closing desk fail it at once: nothing
@@ -235,7 +238,7 @@ class Desk:
                 tasks.create_task(keep_running(name, loop, self.ports))
 
     def _loops(self) -> Iterator[tuple[str, Loop]]:
-        """What goes on beside the pollers for as long as the desk is open, each with its name."""
+        """Background loops beside the pollers, each with its name."""
         yield "halting", self._halting.run
         yield "looking up unknown orders", self._reconcile
         yield "asking for the service", self._probe
@@ -258,7 +261,7 @@ class Desk:
             yield "research files", FileWatch(notes, self.ports).run
 
     async def close(self) -> None:
-        """Take in nothing more, let what is in flight end (bounded), write the last state down."""
+        """Accept nothing more, wait (bounded) for commands in flight, store the last state."""
         self._closing = True
         self._exits.close()
         self._reactor.close()
@@ -274,7 +277,7 @@ class Desk:
         await self._memory.save(self._state)
 
     def _is_busy(self) -> bool:
-        """Whether something is under way that is worth waiting for; an answer to a quote is not."""
+        """True while work is in flight that closing should wait for; quotes do not count."""
         return (
             not self._inbox.empty()
             or self._exits.is_busy
@@ -286,7 +289,7 @@ class Desk:
         )
 
     async def _dispatch(self, tasks: asyncio.TaskGroup) -> None:
-        """Give each command a task of its own, so that a slow one holds up no other."""
+        """Run each command in a task of its own, so that a slow one blocks no other."""
         quoting: asyncio.Task[None] | None = None
         while True:
             ticket = await self._inbox.get()
@@ -361,7 +364,10 @@ class Desk:
         return ""
 
     def _unsettled(self) -> str:
-        """Why no buy is placed while what an earlier run left is not looked up; empty if one is."""
+        """Reason why buys are blocked until unknown orders of an earlier run are looked up.
+
+        Else empty.
+        """
         if self._settled.is_set() or self._held_s() <= 0:
             return ""
         return (
@@ -374,7 +380,7 @@ class Desk:
         return self._began + HELD_BACK_S - self._clock.monotonic()
 
     def _ended(self, ticket: Ticket, _: object) -> None:
-        """Whatever became of its task, nobody waits for this command any longer."""
+        """Release everyone who waits for a command whose task ended."""
         self._running.pop(ticket.view.ticket_id, None)
         if ticket.command.is_ticketed and ticket.view.state is TicketState.QUEUED:
             self._fail(ticket, "the desk was closed")
@@ -411,7 +417,7 @@ class Desk:
             self._exits.take(fact.waiting)
         self._reactor.on_fact(before, self._state, fact)
         if was_away and self._state.service.phase is Phase.ONLINE:
-            # Whoever still rests from the outage may ask again as well.
+            # Requests that still pause from the outage may be retried as well.
             self._refresh_all()
             self._halting.retry_now()
         if isinstance(fact, WorldSeen):
@@ -455,11 +461,11 @@ class Desk:
                 wait.cancel()
 
     async def _probe(self) -> None:
-        """While the service is away, ask for its health; when it is back, ask for everything."""
+        """Check the service's health while it is away; refresh everything once it is back."""
         while True:
             await self._clock.sleep(PROBE_S)
             service = self._state.service
-            # Where every path refuses, its health says nothing: they are asked at their own pace.
+            # Where every path refuses, its health means nothing: they are polled at their own pace.
             if service.phase is not Phase.OFFLINE or is_refusal(service.problem_status):
                 continue
             with suppress(ServiceError):
@@ -468,7 +474,7 @@ class Desk:
                 self._refresh_all()
 
     async def _reconcile(self) -> None:
-        """Look unknown trades up, those of an earlier run first; nothing trades before that."""
+        """Look up unknown orders, those of an earlier run first; trading waits for that."""
         old_at = self._clock.monotonic()
         while True:
             now, with_old = self._clock.now(), self._clock.monotonic() >= old_at

@@ -1,4 +1,4 @@
-"""Figures that stand on several screens, each derived here and nowhere else. Pure."""
+"""Figures that several screens show, each derived once, here. Pure."""
 
 from dataclasses import replace
 from typing import Final
@@ -85,7 +85,7 @@ def _with_day_of(state: DeskState, own: AgentView) -> DeskState:
 
 
 def _row_limits(state: DeskState, own: AgentView) -> AgentLimitsView | None:
-    """The limits of the own agent's row, with the day's use of the rails."""
+    """Limits of the own agent's row, with the day's use from `buy_limits`."""
     buy_limits = state.buy_limits
     if own.limits is None or buy_limits is None or buy_limits.day_buys is None:
         return own.limits
@@ -141,7 +141,7 @@ def _with_briefing(state: DeskState) -> DeskState:
 
 
 def guard_counts(state: DeskState) -> tuple[int, int]:
-    """How many open positions a monitor watches, and how many are open.
+    """Number of open positions that a monitor watches, and number of open positions.
 
     A monitor with shares is a position as well where the positions were read before its buy: the
     count never says less than the list below it.
@@ -156,7 +156,7 @@ def guard_counts(state: DeskState) -> tuple[int, int]:
 
 
 def is_counting(state: DeskState, market_id: str) -> bool:
-    """Whether an order in a market has its end, and the positions were not read since."""
+    """True if an order in a market ended and the positions were not read since."""
     read_at = state.seen.get(Topic.POSITIONS)
     return any(
         one.market_id == market_id

@@ -1,4 +1,6 @@
-"""What a person at this desk does about a no that is worded for programs.
+"""Fixes for refusals whose advice is written for programs.
+
+What the operator does at this desk instead.
 
 Used wherever a refused order or quote is shown. Source: engine.errors, whose advice names calls and
 fields, not what a person does.
@@ -33,7 +35,7 @@ FIX_OF: Final[Mapping[str, Fix]] = {
 
 
 def fix_of(code: str | None, advised: str) -> Fix | str:
-    """What to do about a refusal: this desk's own fix where it has one, else the service's advice.
+    """Fix for a refusal: this desk's own if it has one, else the service's advice.
 
     Args:
         code: the refusal's, for machines.

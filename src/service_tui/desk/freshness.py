@@ -1,4 +1,4 @@
-"""How old what is known is, and whether money may be moved on it."""
+"""Age of the known data, and whether it is fresh enough to trade on."""
 
 from typing import Final
 
@@ -25,7 +25,7 @@ _PHASES: Final = {
 
 
 def is_answered(state: DeskState, *topics: Topic) -> bool:
-    """True once the service has answered for all topics: before that an empty list says nothing."""
+    """True once the service has answered for all topics; an empty list means nothing before."""
     return all(topic in state.seen for topic in topics)
 
 
@@ -43,7 +43,7 @@ def age_s(state: DeskState, topic: Topic, now: Timestamp) -> float | None:
 
 
 def untradable(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> Reason | None:
-    """Why no money may be moved on these topics now; None when it may."""
+    """Reason why these topics are too old to trade on; None if they are fresh."""
     if state.service.read_only:
         return Reason("this desk is read-only: it places no orders", Fix.WRITABLE_DESK)
     if state.service.phase is not Phase.ONLINE:

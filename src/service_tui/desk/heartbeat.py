@@ -1,4 +1,4 @@
-"""Whether the heartbeat comes: alerts live an hour, so a missing briefing is said loudly."""
+"""Watches the heartbeat: alerts live an hour, so a missing briefing is a loud notice."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ LOOK_S: Final = 15.0
 
 
 async def watch_briefing(ports: Ports) -> None:
-    """Say when the briefing stays away, when alerts may be lost by it, and when it is back.
+    """Notify when the briefing is late, when alerts may be lost, and when it is back.
 
     Each is said once, and only when it is so at two looks: a machine that was asleep has not asked
     yet at the first. Goes on for ever.
@@ -42,7 +42,7 @@ async def watch_briefing(ports: Ports) -> None:
 
 
 def _grade(late_s: float) -> int:
-    """0 is in time, 1 is late, 2 is so late that an alert may have come and gone."""
+    """0 in time, 1 late, 2 so late that an alert may have expired unseen."""
     return (late_s > LATE_S) + (late_s > AT_LEAST_S)
 
 
@@ -52,7 +52,7 @@ def silence_s(state: DeskState, began: Timestamp, now: Timestamp) -> float:
 
 
 def late_text(state: DeskState, late_s: float) -> str:
-    """What a missing briefing means, in minutes, so that the sentence changes once a minute."""
+    """Consequence of a missing briefing, in whole minutes."""
     service = state.service
     why = f": {service.problem}" if service.problem_of is Topic.BRIEFING and service.problem else ""
     if service.phase is Phase.OFFLINE:

@@ -32,7 +32,7 @@ TICKETS_SHOWN: Final = 200
 
 
 class DeskMemory:
-    """What stays on this machine between two starts. A failing disk is logged, no more."""
+    """Stores state, preferences and the halt between two starts. A failing disk is only logged."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -40,7 +40,7 @@ class DeskMemory:
         self._clock = clock
 
     async def save(self, state: DeskState) -> None:
-        """Keep the state for a cold start, and take up writing again once a full disk has room."""
+        """Store the state for the next start, and resume writing once a full disk has room."""
         try:
             if self._database.failure is not None:
                 await self._database.reopen()
@@ -63,7 +63,7 @@ class DeskMemory:
         await self._cache.put_preference(HALT, kept.as_text())
 
     def kept_halt(self) -> KeptHalt | None:
-        """What was kept of a halt; None where nothing ever was. Blocks."""
+        """Stored halt; None if there never was one. Blocks."""
         return kept_halt(self._cache.preferences().get(HALT))
 
     async def back_up(self) -> None:
@@ -75,7 +75,7 @@ class DeskMemory:
 
 
 class HaltMemory(DeskMemory):
-    """Memory of a desk that nobody looks at: a halt, and nothing else."""
+    """Memory of a desk without a console: stores a halt and nothing else."""
 
     async def save(self, state: DeskState) -> None:
         """Keep nothing."""
@@ -84,7 +84,7 @@ class HaltMemory(DeskMemory):
         """Keep nothing."""
 
     async def back_up(self) -> None:
-        """Copy nothing: whoever holds the directory does."""
+        """Copy nothing: the owner of the directory does."""
 
 
 @asynccontextmanager

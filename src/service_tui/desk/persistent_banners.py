@@ -1,4 +1,7 @@
-"""What lasts and is nobody's screen: a clock that is off, an order that cannot be looked up."""
+"""Banners that persist on every screen.
+
+Real money, a wrong clock, an order that cannot be looked up.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,7 +18,7 @@ REAL_MONEY: Final = "REAL MONEY"
 
 
 def persistent_banners(state: DeskState) -> Iterator[tuple[str, Reason]]:
-    """A word and a sentence for each thing that lasts.
+    """A label and a reason for each persistent banner.
 
     Yields:
         None in fair weather.

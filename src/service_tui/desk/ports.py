@@ -26,7 +26,7 @@ from service_tui.wire.events import EventBody
 
 
 class Memory(Protocol):
-    """What stays on this machine between two starts."""
+    """Storage on this machine between two starts."""
 
     async def save(self, state: DeskState) -> None:
         """Keep the state for a cold start; a failing disk is no error here."""

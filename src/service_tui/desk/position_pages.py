@@ -89,11 +89,11 @@ async def all_positions(
 
 
 def key_of(row: PositionBody) -> Key:
-    """What tells one row from all others; a market has one more for a side that was sold whole."""
+    """Identity of a row; a market has a second row for a side that was sold whole."""
     sides = tuple(side.side for side in row.sides)
     return row.venue, row.market_id, sides or (f"{row.shares_yes > 0}", f"{row.shares_no > 0}")
 
 
 def is_final(row: PositionBody) -> bool:
-    """Whether nothing can change a row any more: it has an outcome, and nothing to take."""
+    """True if a row can never change again: it has an outcome and nothing to redeem."""
     return row.outcome is not None and not row.redeemable

@@ -1,4 +1,4 @@
-"""What a failed reading means: its status, its path, the service's own words, and what to do."""
+"""Failures of readings: status, path, the service's own text, and the fix."""
 
 import logging
 from contextvars import ContextVar
@@ -28,21 +28,21 @@ _FAULTS: Final = range(500, 600)
 
 
 def show_trouble(ports: Ports, error: ServiceError) -> None:
-    """Show what a reading meets while it is still repeated: a service may ask for a long wait."""
+    """Show an error of a reading that is still being retried, as a wait may be long."""
     topic = READING.get()
     if topic is not None:
         show_failure(ports, failure_of(topic, error, ports.now()))
 
 
 def show_failure(ports: Ports, failure: ServiceFailed) -> None:
-    """Show why a reading failed, and log it once until something else comes of it."""
+    """Show a failed reading, and log it once until its problem changes."""
     if ports.state().service.failures.get(failure.topic) != failure.problem:
         log.warning("%s: %s", failure.topic.value, failure.problem)
     ports.emit(failure)
 
 
 def failure_of(topic: Topic, error: ServiceError, at: Timestamp) -> ServiceFailed:
-    """What a failed reading means.
+    """Failure fact for an error of a reading.
 
     Returns:
         The fact, with the service's advice, or ours where it gives none.
@@ -62,12 +62,12 @@ def failure_of(topic: Topic, error: ServiceError, at: Timestamp) -> ServiceFaile
 
 
 def is_refusal(status: int) -> bool:
-    """Whether a status is an orderly no."""
+    """True for the status of an orderly refusal."""
     return status in _REFUSALS
 
 
 def status_of(error: ServiceError) -> int:
-    """The status of the answer; 0 where none came, or one that is not of the protocol."""
+    """Status of the answer; 0 without an answer of the protocol."""
     if isinstance(error, RefusedError):
         return error.status
     return (error.status or 0) if isinstance(error, ServiceFaultError) else 0

@@ -1,4 +1,4 @@
-"""How the slice of monitors, alerts and exits changes: (slice, fact) -> slice. Pure."""
+"""Reducer of monitors, alerts and exits: (slice, fact) -> slice. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -50,7 +50,7 @@ RISK_KINDS: Final = frozenset({MonitorView, AlertView, PriceAlertView})
 
 
 def reduce_risk(risk: RiskView, fact: RiskFact) -> RiskView:  # noqa: C901, PLR0912  (a closed union)
-    """The slice after a fact; whoever calls marks it anew."""
+    """The slice after a fact; the caller updates it to current prices."""
     match fact:
         case Loaded():
             changed = replace(risk, monitors=fact.of(MonitorView))
@@ -129,7 +129,7 @@ def _marked(
     market: MarketView | None,
     alert: AlertView | None,
 ) -> MonitorView:
-    """One monitor with what its position and its market say; without them it stays as told."""
+    """One monitor with the figures of its position and market, if those are known."""
     if held is not None:
         monitor = replace(
             monitor,
@@ -183,7 +183,7 @@ def _with_alerts(risk: RiskView, fact: AlertsSeen) -> tuple[AlertView, ...]:
 
 
 def _with_own_exit(listed: AlertView, known: AlertView | None, *, executes: bool) -> AlertView:
-    """An alert as the service tells it, with what this desk knows of its exit."""
+    """An alert from the service, with what this desk knows of its exit."""
     if known is None or not known.attempts:
         by_whom = BY_SERVICE if listed.managed else "" if executes else BY_HOLDER
         return replace(listed, detail=listed.detail or by_whom) if listed.state.is_open else listed
@@ -192,13 +192,13 @@ def _with_own_exit(listed: AlertView, known: AlertView | None, *, executes: bool
         return replace(tried, state=known.state, detail=known.detail)
     if listed.state is AlertState.EXPIRED:
         return replace(tried, state=AlertState.MISSED, detail=known.detail)
-    # Why this desk ended it says more than the word for any end.
+    # This desk's own reason is more exact than the general one.
     own = known.detail if listed.state is known.state else ""
     return replace(tried, detail=own or listed.detail or known.detail)
 
 
 def _left(known: AlertView, fact: AlertsSeen) -> AlertView:
-    """An alert of which the service says nothing any more."""
+    """An alert that the service no longer lists."""
     if not known.state.is_open or known.state in {AlertState.EXITING, AlertState.UNKNOWN}:
         return known
     if known.expires_at <= fact.at:
@@ -234,7 +234,7 @@ def with_ticket(risk: RiskView, ticket: TicketView) -> RiskView:
 
 
 def news_of(before: RiskView, after: RiskView, *, is_first: bool) -> Iterator[Noticed]:
-    """What a listing of alerts says that was not known.
+    """Notices about changes in a listing of alerts.
 
     Args:
         before: the slice before it.
@@ -267,14 +267,14 @@ _LOST: Final = frozenset({AlertState.EXPIRED, AlertState.MISSED})
 
 
 def _is_news(alert: AlertView, old: AlertView | None) -> bool:
-    """Whether an alert is new, or has come to its end since it was last told."""
+    """True if an alert is new, or ended since the last listing."""
     if old is None:
         return True
     return old.state.is_open and not alert.state.is_open
 
 
 def _sold_elsewhere(alert: AlertView, exits: tuple[ExitView, ...]) -> str:
-    """What the sale brought and who made it, as far as that is known."""
+    """Proceeds and seller of an exit that this desk did not make, if known."""
     sale = (alert.market_id, alert.side, alert.venue, alert.trigger_price)
     for one in exits:
         sold = (one.market_id, one.side, one.venue, one.trigger_price)
@@ -329,6 +329,6 @@ def _exit_of(trade: TradeView, alert: AlertView | None) -> ExitView:
 
 
 def _merged(listed: tuple[ExitView, ...], known: tuple[ExitView, ...]) -> tuple[ExitView, ...]:
-    """Both, each exit once, as the first tells it; newest first."""
+    """Both lists, each exit once and as in the first; newest first."""
     rows = {one.exit_id: one for one in (*reversed(known), *reversed(listed))}
     return tuple(sorted(rows.values(), key=lambda one: one.at, reverse=True)[:EXITS_MAX])

@@ -1,4 +1,4 @@
-"""What keeps one fault from ending the desk: a loop that failed begins anew, with the reason shown.
+"""Restarts a loop that failed, and shows the fault: no answer from outside may end the desk.
 
 A fault that an answer from outside has caused comes back as often as the answer does: it must not
 cost the person the screens. The log names its place, never a value.
@@ -42,7 +42,7 @@ def _first(error: BaseException) -> BaseException:
 
 
 async def keep_running(name: str, begin: Callable[[], Awaitable[None]], ports: Ports) -> None:
-    """Run a loop for as long as it wants, and begin it anew whenever it fails.
+    """Run a loop, and restart it whenever it fails.
 
     Args:
         name: what is shown as failing.

@@ -1,4 +1,4 @@
-"""What a desk knows after asking once: its readings, without its loops."""
+"""Reads the service once without running a desk: its readings, without its loops."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from service_tui.storage.blotter import Blotter
 async def read_once(
     initial: DeskState, context: DeskContext, topics: Sequence[Topic]
 ) -> tuple[DeskState, Pasts]:
-    """Ask for each topic, and for what every agent traded; nothing is repeated or remembered.
+    """State after one reading of each topic, and the past of every agent; nothing is stored.
 
     Args:
         initial: what is known without asking.

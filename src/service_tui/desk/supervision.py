@@ -41,7 +41,7 @@ from service_tui.units import Micros
 
 
 class Supervision:
-    """The person's hand on the agents, as the desk carries it out."""
+    """Runs the operator's fleet commands: permissions, approvals, skills, action log."""
 
     def __init__(self, context: DeskContext, ports: Ports, watched: PollerMemory) -> None:
         data_dir, clock = context.database.path.parent, context.clock
@@ -99,7 +99,7 @@ class Supervision:
         self._ports.refresh(Topic.FLEET)
 
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
-        """What runs as long as the desk does."""
+        """Background loops."""
         self._runs.take_in(self._data_dir)
         return (
             partial(skills.watch_skills, self._skills.home, self._ports),
@@ -109,7 +109,7 @@ class Supervision:
         )
 
     def hold(self) -> None:
-        """Look after the skills of the directory: this desk holds it now."""
+        """Run the skills of the data directory, which this desk now owns."""
         if self._held_in is not None:
             self._runs.take_in(self._held_in)
 
@@ -119,11 +119,11 @@ class Supervision:
         self._lines.close()
 
     def _against_real(self, order: PlaceTrade, spent: Micros) -> Reason | None:
-        """What the desk has against a skill's buy for real money; None where it has nothing."""
+        """The desk's objection to a skill's buy for real money; None without one."""
         found = against_skill(self._ports.state(), order, self._ports.now(), spent)
         return next(found, None)
 
     def _keeps_leash(self) -> bool:
-        """Whether the service keeps none, and this desk may change something."""
+        """True if this desk must keep leashes, as the service does not."""
         service = self._ports.state().service
         return not service.embedded and not service.read_only

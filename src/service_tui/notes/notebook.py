@@ -1,4 +1,4 @@
-"""The file `autoresearch.jsonl`: sessions and results, one JSON object a line, only ever appended.
+"""The file `autoresearch.jsonl`: sessions and results, one JSON object a line, append-only.
 
 Source: wire reference, 9.2; failures, F-27. What is ours in a line stands behind what is not.
 """
@@ -68,7 +68,7 @@ class Logged:
 
     @property
     def ref(self) -> str:
-        """What tells this result from every other, wherever it is sent."""
+        """Identity of this result, on every service."""
         identity = f"{self.config.skill}|{self.segment}|{self.run}|{self.timestamp_ms}"
         return f"jsonl-{hashlib.sha256(identity.encode()).hexdigest()[:32]}"
 
@@ -107,7 +107,7 @@ class Notes:
         return self.configs[-1].skill if self.configs else ""
 
     def become(self, other: "Notes") -> None:
-        """Hold what others hold: the file was read anew."""
+        """Replace the content with that of a file that was read again."""
         self.configs, self.results = other.configs, other.results
         self.off, self.bad_lines = other.off, other.bad_lines
 
@@ -120,7 +120,7 @@ class Notes:
         ]
 
     def standing_of(self, config: Config, cap: int | None = None) -> SeriesState:
-        """Where a session stands."""
+        """State of a session."""
         results = [Result(one.status, one.metric) for one in self.results_of(config)]
         limit = config.cap if cap is None else cap
         return standing(results, cap=limit, direction=config.direction)
@@ -130,7 +130,7 @@ class Notes:
         return max((one.run for one in self.results if one.config.skill == skill), default=0)
 
     def take(self, said: object) -> None:
-        """Take in one line that was decoded.
+        """Add one decoded line.
 
         Raises:
             ValueError: it is no line of ours; KeyError and TypeError likewise.

@@ -1,4 +1,4 @@
-"""What runs where, for whoever looks on: one small file for each repository with sessions."""
+"""Registry of running sessions for observers: one small file for each repository."""
 
 import hashlib
 import json
@@ -44,13 +44,13 @@ class RegistryEntry:
 
 
 def path_of(data_dir: Path, repository: Path) -> Path:
-    """Where a repository's entry lies."""
+    """Path of a repository's entry."""
     name = hashlib.sha256(str(repository).encode(errors="surrogateescape")).hexdigest()[:24]
     return data_dir / FOLDER / f"{name}.json"
 
 
 def write(path: Path, entry: RegistryEntry) -> None:
-    """Put an entry down, whole or not at all; a disk that refuses costs only the look on."""
+    """Write an entry whole or not at all; a disk that refuses costs only the observers' view."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         beside = path.with_suffix(f".{os.getpid()}.new")
@@ -101,7 +101,7 @@ def _live_of(fields: Mapping[str, object]) -> Live:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs."""
+    """True if a process runs."""
     if pid <= 0:
         return False
     try:

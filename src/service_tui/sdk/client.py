@@ -173,7 +173,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         skip_preflight: bool = False,
         expiration: float | None = None,
     ) -> TradeResult:
-        """Buy or sell; with `dry_run` ask what it would bring.
+        """Buy or sell; `dry_run` returns a quote instead.
 
         Args:
             market_id: which market.
@@ -241,7 +241,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         return self._send(request, ref)
 
     def _guarded(self, request: TradeRequest, *, allow_rebuy: bool) -> str | None:
-        """Reserve a buy, or say why it is held back; reads the positions when they are old."""
+        """Reserve a buy, or the reason why it is blocked; reads positions that are too old."""
         if self._guards.is_stale and not (allow_rebuy and not request.source):
             self._guards.learn(self._transport.call(on.POSITIONS).positions)
         return self._guards.reserve(request, allow_rebuy=allow_rebuy)
@@ -265,7 +265,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         return self._own_wallet().link()
 
     def set_approvals(self) -> Approvals:
-        """Give the venue the approvals that trading needs; those that are there are skipped."""
+        """Give the venue the approvals that trading needs; skip those already set."""
         return self._own_wallet().approve()
 
     def redeem(self, market_id: str, side: str) -> Redeemed:
@@ -353,7 +353,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         return self._transport.call(on.IMPORT_MARKET, body=ImportRequest(polymarket_url=url))
 
     def get_briefing(self, *, since: datetime | None = None) -> BriefingBody:
-        """The heartbeat. A live client with a signing key makes the exits that it asks for."""
+        """Read the heartbeat. A live client with a signing key also makes its exits."""
         body = super().get_briefing(since=since)
         if self._exits:
             triggered = body.triggered_risk_alerts or ()
@@ -372,7 +372,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         return sell_for(self._transport, self.get_risk_alerts(), self._clock.now())
 
     def dismiss_signal(self, signal_id: str) -> None:
-        """Take a signal of the reactor out, by its id or the hash of its transaction."""
+        """Remove a reactor signal, by its id or its transaction hash."""
         self._transport.call(on.DELETE_SIGNAL, path={"signal_id": signal_id})
 
     def set_monitor(
@@ -423,7 +423,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
     def ensure_can_trade(
         self, amount: float = 0.0, *, venue: str | Venue | None = None
     ) -> Preflight:
-        """Whether nothing known speaks against spending `amount` there; three reads."""
+        """Check whether `amount` may be spent on a venue now; three reads."""
         where = self.venue if venue is None else venue_of(venue)
         return preflight_of(
             Spending(where, amount, self._opening.exposure_cap),
@@ -442,7 +442,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         auto_risk_monitor_enabled: bool | None = None,
         trading_paused: bool | None = None,
     ) -> UserSettingsBody:
-        """Change risk defaults and safety rails: what is not None. A threshold of 0 is off."""
+        """Change risk defaults and limits that are not None. A threshold of 0 is off."""
         changes = UserSettingsPatch(
             max_trades_per_day=max_trades_per_day,
             max_position_usd=max_position_usd,

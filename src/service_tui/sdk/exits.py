@@ -1,4 +1,4 @@
-"""Exits that a service leaves to its client: a sale for each alert, and the word that it was made.
+"""Exits that a service leaves to its client: sells for each alert and acknowledges it.
 
 Source: spec, "Risk alert lifecycle"; decisions, "Money and safety".
 
@@ -58,7 +58,7 @@ def _shares(alert: RiskAlertBody) -> float:
 
 
 def _sell(transport: SyncTransport, alert: RiskAlertBody) -> TradeResult | None:
-    """Sell, and say so once it is confirmed; None where the service gave no answer to go by."""
+    """Sell, and acknowledge once confirmed; None if the service gave no usable answer."""
     ref = _key_of(alert)
     # Without a word of the venue it is the one that the published service knows here.
     venue = alert.venue or Venue.EVM
@@ -96,6 +96,6 @@ def _acknowledge(transport: SyncTransport, alert: RiskAlertBody) -> None:
 
 
 def _key_of(alert: RiskAlertBody) -> str:
-    """What names an alert: market, side and breach. Source: decisions, "Alert identity"."""
+    """Identity of an alert: market, side and breach. Source: decisions, "Alert identity"."""
     when = 0 if alert.breached_at is None else round(timestamp(alert.breached_at) * 1_000)
     return f"exit:{alert.market_id}:{alert.side.value}:{when}:{alert.id}"[:KEY_MAX]

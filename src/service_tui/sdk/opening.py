@@ -23,7 +23,7 @@ SKIP_VARIABLE: Final = "SERVICE_SKIP_PREFLIGHT"
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What a client needs to know of its surroundings. The key never shows in a repr.
+    """Settings with which a client opens. The key never shows in a repr.
 
     `exposure_cap` is in units of money; None is no cap.
     """

@@ -1,4 +1,4 @@
-"""What a client may ask without changing anything."""
+"""Reads of the sdk's client: methods that change nothing."""
 
 from datetime import datetime
 from typing import Final, Literal
@@ -62,7 +62,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         include: str | None = None,
         tradeable_only: bool = True,
     ) -> list[MarketBody]:
-        """A page of markets. `q` finds words, `tags` and `ids` are lists joined by commas."""
+        """A page of markets. `q` searches text; `tags` and `ids` are comma-separated."""
         query = MarketsQuery(
             status=status,
             limit=limit,
@@ -96,7 +96,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
     def get_market_context(
         self, market_id: str, *, my_probability: float | None = None
     ) -> MarketContextBody:
-        """What to know before a trade: position, discipline, slippage, edge, warnings."""
+        """Context of a trade: position, discipline, slippage, edge, warnings."""
         query = MarketContextQuery(my_probability=my_probability)
         return self._transport.call(on.MARKET_CONTEXT, path={"market_id": market_id}, query=query)
 
@@ -108,11 +108,11 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         return list(self._transport.call(on.IMPORTABLE, query=query).markets)
 
     def check_market(self, url: str) -> CheckBody:
-        """Whether the service lists a question already, by its address; costs no import."""
+        """True if the service lists a market already, by its address; costs no import."""
         return self._transport.call(on.CHECK_MARKET, query=CheckQuery(url=url))
 
     def get_expiring_positions(self, hours: int = 24) -> list[ExpiringBody]:
-        """What is held and resolves within some hours, soonest first."""
+        """Positions that resolve within some hours, soonest first."""
         query = ExpiringQuery(hours=hours)
         return list(self._transport.call(on.EXPIRING, query=query).positions)
 
@@ -123,7 +123,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         since: datetime | None = None,
         venue: str | Venue = Venue.SIM,
     ) -> OutcomesBody:
-        """What the trades on one venue came to, of one skill where it is named."""
+        """Outcomes of the trades on one venue, of one skill if given."""
         query = OutcomesQuery(skill=skill, since=since, venue=venue_of(venue))
         return self._transport.call(on.OUTCOMES, query=query)
 
@@ -134,7 +134,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         *,
         status: Literal["active", "resolved", "closed", "settled", "all"] = "active",
     ) -> list[PositionBody]:
-        """What is held, or was; on paper what is held on paper."""
+        """Open or past positions; on paper the paper positions."""
         where = None if venue is None else venue_of(venue)
         if self._paper is not None:
             return [
@@ -191,7 +191,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         return self._transport.call(on.TRADES, query=query)
 
     def list_monitors(self) -> list[MonitorBody]:
-        """All active monitors, with what they watch."""
+        """All active monitors."""
         return list(self._transport.call(on.MONITORS).monitors)
 
     def get_risk_alerts(self) -> list[RiskAlertBody]:
@@ -211,7 +211,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         return self._transport.call(on.SETTINGS)
 
     def get_user_settings(self) -> UserSettingsBody:
-        """Risk defaults and safety rails."""
+        """Risk defaults and limits."""
         return self._transport.call(on.USER_SETTINGS)
 
     def get_open_orders(self) -> list[OrderBody]:
@@ -221,7 +221,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         return list(self._transport.call(on.OPEN_ORDERS).orders)
 
     def waiting_buys(self) -> list[tuple[str, float]]:
-        """Buys that are asked for and not bought: whose each is, and its money.
+        """Requested buys that have not filled: skill and money of each.
 
         Returns:
             Trades that wait for the operator, and the rest of open buys; on paper there are none.
@@ -260,7 +260,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
     def troubleshoot(
         self, error_text: str | None = None, *, message: str | None = None
     ) -> TroubleshootBody:
-        """Advice on an error as it was met, or on a question in words."""
+        """Advice on an error text or on a question."""
         request = TroubleshootRequest(error_text=error_text, message=message)
         return self._transport.call(on.TROUBLESHOOT, body=request)
 

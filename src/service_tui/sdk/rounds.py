@@ -54,7 +54,7 @@ WAITS: Final = "it waits: nothing of it is bought yet"
 
 
 def _nothing() -> None:
-    """Nobody wants to be told."""
+    """Ignore the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ Ideas = Callable[[ServiceClient], Iterable[Idea]]
 
 @dataclass(frozen=True, slots=True)
 class RoundReport:
-    """What a round came to, in the names of the report. Source: wire reference, section 10.
+    """Report of one round. Source: wire reference, section 10.
 
     `reserved_usd` is money of buys that wait for the operator or rest on a book: no trades yet.
     """
@@ -191,7 +191,7 @@ def one_round(
 
 
 def _waits(result: TradeResult) -> bool:
-    """Whether an order was taken and nothing of it is carried out yet."""
+    """True if an order was accepted and nothing of it has filled yet."""
     states = {result.status, result.fill_status}
     return TradeStatus.SUBMITTED in states and not result.shares_filled
 
@@ -204,7 +204,7 @@ def run_skill(
     trades: int = TRADES,
     clock: Clock | None = None,
 ) -> None:
-    """Be a skill: look, buy, report a line, wait, and again; with `--once` a single time.
+    """Run a skill: read, buy, report a line, wait, repeat; `--once` runs one round.
 
     Without `--live` it trades on paper. SERVICE_<SLUG>_DAILY_BUDGET_USD is what it may spend from
     midnight to midnight UTC: what it bought before it was started again counts, by the trades of
@@ -260,7 +260,7 @@ def spent_on(client: ServiceClient, slug: str, day: int) -> float:
         page = client.get_trades(
             limit=TRADES_PAGE_MAX, offset=offset, since=since, until=until
         ).trades
-        # Pages overlap where something is traded meanwhile; one that tells nothing new is the last.
+        # Pages overlap where something is traded meanwhile; one with nothing new is the last.
         is_new = any(row.id not in money for row in page)
         for row in page:
             is_own = slug == row.skill_slug or row.source == f"sdk:{slug}"
@@ -289,7 +289,7 @@ def reserved_on(client: ServiceClient, slug: str) -> float:
 
 
 def _budget(slug: str) -> float:
-    """What a skill may spend in a day.
+    """Daily budget of a skill.
 
     Returns:
         Money, 0 or more.

@@ -76,7 +76,7 @@ class Background:
             except CancelledError as error:
                 raise ClosedError("closed before the answer came", was_sent=True) from error
             except BaseException:
-                # Ctrl+C while waiting: nobody waits for the answer any more.
+                # Ctrl+C while waiting: no thread waits for the answer any more.
                 future.cancel()
                 raise
         finally:
@@ -138,7 +138,7 @@ class Background:
 
 
 class SyncTransport:
-    """A client of one service, and the thread on which it waits. Ends when nobody holds it."""
+    """Blocking client of one service, on a thread of its own. Ends with its last reference."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class SyncTransport:
         )
         self._clock = clock
         self._background = Background()
-        # Also when nobody closes it: no thread and no connection outlives the line.
+        # Also without `close`: no thread and no connection outlives the transport.
         self._ending = weakref.finalize(self, _end, self._background, self._client)
 
     def close(self) -> None:
@@ -239,7 +239,7 @@ class SyncTransport:
         on: Endpoint[WireModel],
         path: Mapping[str, str] | None = None,
     ) -> Result:
-        """Wait for a coroutine that asks `on` by `answer`.
+        """Run a coroutine that calls `answer` for the endpoint `on`.
 
         Returns:
             What it returns; what it raises is raised here.

@@ -1,4 +1,4 @@
-"""An own wallet for scripts: link it, approve, sign orders, redeem.
+"""An own wallet for scripts: links it, gives approvals, signs orders, redeems.
 
 The key stays in the signer; every signature goes through the policy. Source: wire reference, 6;
 spec, "Redemption flow (external wallet, 3 steps)".
@@ -83,7 +83,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """What became of a redemption; `payout` in units. Source: wire reference, 6.6.
+    """Result of a redemption; `payout` in units. Source: wire reference, 6.6.
 
     With a `code` of `confirmation_timeout` it was broadcast, and will likely confirm.
     """
@@ -145,7 +145,7 @@ class OwnWallet:
         return self._transport.run(question, on=on_wallet.CHAIN_RPC)
 
     def is_linked(self) -> bool:
-        """Whether the service trades by this wallet."""
+        """True if the service trades by this wallet."""
         known = self._transport.call(on.SETTINGS)
         linked = known.linked_wallet_address or known.wallet_address or ""
         return known.wallet_ownership == "external" and linked.lower() == self.address.lower()
@@ -192,7 +192,7 @@ class OwnWallet:
     # -- approvals -------------------------------------------------------------------------
 
     def approve(self) -> Approvals:
-        """Give the approvals that are missing, one after the other."""
+        """Give the missing approvals, one after the other."""
         if not self.is_linked():
             return Approvals(managed=True)
         known = self._transport.call(
@@ -293,7 +293,7 @@ class OwnWallet:
         return self._followed(market_id, side, signed)
 
     def _signable(self, unsigned: UnsignedTxBody, market_id: str, side: str) -> SignableCall:
-        """What is to be signed, after the chain and the policy have been asked."""
+        """The call to sign, checked by chain and policy."""
         row = self._position(market_id)
         is_yes = side == Side.YES.value
         token = token_number((row.token_id_yes if is_yes else row.token_id_no) or "")
@@ -340,7 +340,7 @@ class OwnWallet:
         receipt = self._read_chain(self._chain.receipt(tx_hash))
         why = self._broadcast(signed) if receipt is None else None
         if why is not None:
-            # A relay's no does not say that the chain has not taken it: only its place does.
+            # A relay's refusal does not prove that the chain has not taken it: only its nonce does.
             is_lost = self._next_nonce() > signed.transaction.nonce
             receipt = self._read_chain(self._chain.receipt(tx_hash))
             if receipt is None:
@@ -403,18 +403,18 @@ class OwnWallet:
         return sign_transaction(transaction, self._signer)
 
     def _broadcast(self, signed: SignedTransaction) -> str | None:
-        """Hand it to the relay; why it was not taken."""
+        """Send it to the relay; the reason if refused, else None."""
         answer = self._transport.call(
             on_wallet.BROADCAST, body=BroadcastRequest(signed_tx=signed.hex)
         )
         return None if answer.success else answer.error or "the relay refused it"
 
     def _next_nonce(self) -> int:
-        """The nonce after everything that the chain has taken from this wallet."""
+        """The nonce after every transaction that the chain has accepted from this wallet."""
         return self._read_chain(self._chain.count(self.address, "latest"))
 
     def _confirmed(self, signed: SignedTransaction) -> Receipt | None:
-        """The receipt, None where it did not come in time."""
+        """The receipt; None if it did not arrive in time."""
         until = self._clock.monotonic() + WAIT_S
         while True:
             found = self._read_chain(self._chain.receipt(signed.tx_hash))
@@ -457,7 +457,7 @@ def wallet_of(
 
 
 def not_redeemed(market_id: str, side: str, error: ServiceError | SigningError) -> Redeemed:
-    """The result of a redemption that an error ended; asking again is safe where it is retryable.
+    """Result of a redemption that an error ended; repeat it only if retryable.
 
     Returns:
         A failure. What may have been carried out is not retryable: it is looked up instead.
@@ -475,7 +475,7 @@ def not_redeemed(market_id: str, side: str, error: ServiceError | SigningError) 
 
 
 def redeemed_by_service(transport: SyncTransport, market_id: str, side: str) -> Redeemed:
-    """Ask the service to redeem with its own key."""
+    """Let the service redeem with its own key."""
     request = RedeemRequest(market_id=market_id, side=Side(side))
     answer = transport.call(on_wallet.REDEEM, body=request)
     if answer.success and answer.unsigned_tx is not None:

@@ -28,7 +28,7 @@ class Approval:
 
 @cache
 def approvals(book: AddressBook, exchange: ExchangeVersion) -> tuple[Approval, ...]:
-    """Every approval of a generation of the exchange, in the order to give them.
+    """Every approval of an exchange generation, in the order to give them.
 
     Returns:
         9 for v1, 12 for v2. Source: wire reference, 6.5.
@@ -60,7 +60,7 @@ def approvals(book: AddressBook, exchange: ExchangeVersion) -> tuple[Approval, .
 
 
 def missing(wanted: tuple[Approval, ...], given: dict[str, bool]) -> tuple[Approval, ...]:
-    """Those that are not given yet.
+    """Approvals that are not given yet.
 
     Args:
         wanted: all of them.

@@ -1,4 +1,4 @@
-"""What the node says: nonce, gas, fees, receipts.
+"""Reads of the node: nonce, gas, fees, receipts.
 
 Asks through web3, whose line and whose check of every answer are those of `node`, which makes it.
 """
@@ -34,13 +34,13 @@ class Rpc(Protocol):
     """One JSON-RPC call: the answer's `result`; ChainError where there is none."""
 
     def __call__(self, method: str, parameters: list[Parameter], /) -> Awaitable[Answer]:
-        """Ask the node."""
+        """Call the node."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of a transaction; `cost` in wei."""
+    """Result of a transaction; `cost` in wei."""
 
     tx_hash: str
     succeeded: bool
@@ -56,7 +56,7 @@ class ChainReader:
         self._chain_id = chain_id
 
     async def check_chain(self) -> None:
-        """Make sure that it is the right chain; asked once a session.
+        """Raise unless it is the right chain; checked once a session.
 
         Raises:
             ChainError: another one.
@@ -72,12 +72,12 @@ class ChainReader:
             return await self._eth.block_number
 
     async def balance(self, address: str) -> int:
-        """What an address holds of the gas token, wei."""
+        """Gas token balance of an address, wei."""
         with as_chain_error():
             return await self._eth.get_balance(_address(address), "latest")
 
     async def count(self, address: str, as_of: Literal["latest", "pending"]) -> int:
-        """How many transactions of an address there are; the next one's nonce.
+        """Number of an address's transactions, which is its next nonce.
 
         Returns:
             Those in blocks, with `pending` those that wait as well.
@@ -139,7 +139,7 @@ class ChainReader:
             raise NotEnoughGasError(needed=transaction.cost_max, held=held)
 
     async def receipt(self, tx_hash: str) -> Receipt | None:
-        """What became of a transaction.
+        """Receipt of a transaction; None while it has none.
 
         Returns:
             None while the chain does not have it.

@@ -64,12 +64,12 @@ class Relayed(AsyncBaseProvider):
 
 
 def chain_of(rpc: Rpc, chain_id: int = CHAIN_ID) -> ChainReader:
-    """The node of a chain, asked over a line of the caller's."""
+    """Reader of a chain's node, over the caller's connection."""
     return ChainReader(_web(rpc, _NODE), chain_id)
 
 
 def contracts_of(rpc: Rpc, book: AddressBook) -> Contracts:
-    """The contracts of a book, asked over a line of the caller's."""
+    """Reader of a book's contracts, over the caller's connection."""
     return Contracts(_web(rpc, _READS), book, codec.ABI)
 
 
@@ -105,7 +105,7 @@ def _receipt(_: str, found: Answer) -> Answer:
     about = found.get("transactionHash")
     if not isinstance(about, str) or not _WORD.match(about):
         raise ChainError("the receipt is that of another transaction")
-    # Older nodes leave the price out; the cost is not known then, and told as 0.
+    # Older nodes leave the price out; the cost is not known then, and reported as 0.
     given = {"effectiveGasPrice": "0x0", **found}
     numbers = {name: _quantity(name, given.get(name)) for name in _RECEIPT_NUMBERS}
     return {"transactionHash": about, **numbers}

@@ -1,4 +1,4 @@
-"""Orders of the venue: exact amounts, typed data of both generations of its exchange, signatures.
+"""Orders of the venue: exact amounts, typed data of both exchange generations, signatures.
 
 Amounts and prices are integers in millionths; no float comes in or goes out.
 """
@@ -48,7 +48,7 @@ class OrderAction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderTerms:
-    """What is to be ordered: a spend (buy) or shares (either), at a price; millionths.
+    """Terms of an order: a spend (buy) or shares (either), at a price; millionths.
 
     `is_immediate`: FAK or FOK, not resting.
     """
@@ -118,7 +118,7 @@ class SignedOrder:
 
 
 def amounts(terms: OrderTerms) -> tuple[int, int]:
-    """What the maker gives and takes, millionths: (USD, shares) of a buy, the reverse of a sale.
+    """Maker's amounts given and taken, millionths: (USD, shares) of a buy, the reverse of a sale.
 
     Returns:
         Maker amount, taker amount; never more than was wished.
@@ -157,7 +157,7 @@ def build_order(  # noqa: PLR0913  (what the two structs need)
     builder: bytes = BUILDER,
     expires_s: int = 0,
 ) -> SignableOrder:
-    """An order for a wish.
+    """Unsigned order with these terms.
 
     Args:
         terms: what is to be ordered.
@@ -224,7 +224,7 @@ def sign_order(
 
 
 def order_signer(signed: SignedOrder, *, is_neg_risk: bool, book: AddressBook = POLYGON) -> str:
-    """Who signed an order.
+    """Address that signed an order.
 
     Returns:
         The address, checksummed; the caller compares it with the order's maker.
@@ -307,14 +307,14 @@ def _tail(order: SignableOrder) -> tuple[TypedField, ...]:
 
 
 def _spend(terms: OrderTerms, price: int) -> int:
-    """USD that a buy may take, from its spend or its shares."""
+    """USD spent by a buy, from its spend or its shares."""
     if terms.spend is not None:
         return terms.spend
     return (terms.shares or 0) * price // MILLION
 
 
 def read_order(body: dict[str, object], exchange: ExchangeVersion) -> SignedOrder:
-    """A signed order as it came over the wire, where it has the one form that is made here.
+    """A signed order from the wire, if it has exactly the form made here.
 
     Returns:
         The order, its signature not yet checked.

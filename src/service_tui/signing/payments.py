@@ -44,7 +44,7 @@ USDC: Final = PaymentToken()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentOffer:
-    """What a service asks for one call; nothing of it is believed. `amount` in millionths."""
+    """Price of one call as offered by a service; untrusted. `amount` in millionths."""
 
     host: str
     scheme: str
@@ -71,7 +71,7 @@ class PaymentPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorization:
-    """Leave to take an amount once, between two times (seconds since 1970)."""
+    """Permission to take an amount once, between two times (seconds since 1970)."""
 
     payer: str
     pay_to: str
@@ -126,7 +126,7 @@ def sign_payment(
     nonce: bytes,
     paid_today: int,
 ) -> SignedAuthorization:
-    """Sign leave to take exactly the documented price, once, soon.
+    """Sign permission to take exactly the documented price, once, soon.
 
     Args:
         offer: what the service asks, as the person saw it.
@@ -157,7 +157,7 @@ def sign_payment(
 
 
 def authorization_signer(signed: SignedAuthorization, token: PaymentToken = USDC) -> str:
-    """Who signed an authorisation.
+    """Address that signed an authorisation.
 
     Returns:
         The address, checksummed; the caller compares it with the payer.
@@ -188,6 +188,6 @@ def typed_authorization(authorization: Authorization, token: PaymentToken = USDC
 
 
 def describe_offer(offer: PaymentOffer) -> tuple[str, ...]:
-    """What an offer says, a line a fact; harmless to show."""
+    """Describe an offer, a line a fact; harmless to show."""
     known = checksummed(offer.pay_to) if is_address(offer.pay_to) else "no address"
     return (f"host: {offer.host}", f"price: {offer.amount} millionths of USDC", f"paid to: {known}")

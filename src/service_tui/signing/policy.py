@@ -1,4 +1,4 @@
-"""The policy before every transaction: what a person would sign, and nothing else.
+"""The policy before every transaction: allows known calls within caps, and nothing else.
 
 What is signed is built anew from what was decoded; the bytes that came are never signed.
 """
@@ -46,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsigned:
-    """A transaction as a service proposes it. Numbers may come as hex text; nothing is believed.
+    """A transaction proposed by a service. Numbers may be hex text; untrusted.
 
     A nonce, fees, lists or a type that came along have no place here: they are never taken over.
     """
@@ -75,7 +75,7 @@ class Redemption:
 
 @dataclass(frozen=True, slots=True)
 class SignableCall:
-    """A call that may be signed, built anew; `lines` say what it does, to be shown before."""
+    """A call that the policy allows, built anew; `lines` describe it for the dialog."""
 
     to: str
     call: Call
@@ -102,7 +102,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigningPolicy:
-    """What may be signed: contracts, generation of the exchange, caps."""
+    """Rules of signing: contracts, exchange generation, caps."""
 
     book: AddressBook = POLYGON
     exchange: ExchangeVersion = ExchangeVersion.V1
@@ -110,7 +110,7 @@ class SigningPolicy:
 
     @property
     def older_collaterals(self) -> tuple[str, ...]:
-        """What older positions pay in. Those of both generations are redeemed in the second.
+        """Currencies of older positions, redeemed in the second generation too.
 
         Source: wire reference, 6.6.
         """
@@ -220,7 +220,7 @@ class SigningPolicy:
             raise PolicyRefusedError(Rule.GAS, sentence, lines)
 
     def _targets(self, *, is_neg_risk: bool | None) -> frozenset[str]:
-        """Where a redemption may go. Source: decisions, "Redemption targets"; wire, 6.6."""
+        """Allowed targets of a redemption. Source: decisions, "Redemption targets"; wire, 6.6."""
         standard, neg_risk = {self.book.conditional_tokens}, {self.book.neg_risk_adapter}
         if self.exchange is ExchangeVersion.V2:
             standard.add(self.book.collateral_adapter)
@@ -232,7 +232,7 @@ class SigningPolicy:
     def _narrowed(
         self, own: Redemption, to: str, call: Call, lines: tuple[str, ...]
     ) -> RedeemPositions | RedeemNegRisk:
-        """The call for the side that was asked for, its arguments compared one by one."""
+        """The call for the requested side, its arguments compared one by one."""
         match call:
             case RedeemNegRisk() if to == self.book.neg_risk_adapter:
                 narrowed = _narrowed_amounts(own, call, lines)
@@ -254,7 +254,7 @@ class SigningPolicy:
 
 
 def described(unsigned: Unsigned, book: AddressBook) -> tuple[str, ...]:
-    """What a proposal says outside of its call; harmless to show whatever it holds.
+    """Fields of a proposal outside its call; harmless to show.
 
     Returns:
         A line a fact.
@@ -278,7 +278,7 @@ def described(unsigned: Unsigned, book: AddressBook) -> tuple[str, ...]:
 
 
 def describe_call(call: Call, book: AddressBook) -> tuple[str, ...]:
-    """What a call does, a line a fact."""
+    """Describe a call, a line a fact."""
     match call:
         case RedeemPositions():
             return (

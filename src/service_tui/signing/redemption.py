@@ -1,4 +1,4 @@
-"""Whether a position can be redeemed, asked of the chain before any transaction is built.
+"""Checks on the chain that a position can be redeemed, before any transaction is built.
 
 On the contract a losing or a second redemption succeeds, pays nothing and burns the tokens: the
 four cases are told apart here, by what the chain holds, never by what a call would return.
@@ -29,7 +29,7 @@ async def check_redeemable(
     others: tuple[str, ...] = (),
     token_id: int | None = None,
 ) -> Redeemable:
-    """Ask the chain whether a redemption brings money now.
+    """Raise unless the chain pays for a redemption now.
 
     Args:
         contracts: the chain's.

@@ -40,13 +40,13 @@ class Transaction:
 
     @property
     def cost_max(self) -> int:
-        """The most that it can take from the wallet, wei."""
+        """Maximum cost to the wallet, wei."""
         return self.gas * self.max_fee + self.value
 
 
 @dataclass(frozen=True, slots=True)
 class SignedTransaction:
-    """A signed transaction: what it says, who signed it, its bytes and its hash."""
+    """A signed transaction: content, signer, bytes and hash."""
 
     transaction: Transaction
     sender: str
@@ -60,7 +60,7 @@ class SignedTransaction:
 
 
 def digest_of(transaction: Transaction) -> bytes:
-    """What is signed of a transaction: 32 bytes. Source: EIP-1559.
+    """Digest of a transaction: 32 bytes. Source: EIP-1559.
 
     Returns:
         The hash that the signature is made of.
@@ -72,7 +72,7 @@ def digest_of(transaction: Transaction) -> bytes:
 
 
 def sign_transaction(transaction: Transaction, signer: Signer) -> SignedTransaction:
-    """Sign a transaction. Whoever calls this has judged it.
+    """Sign a transaction. The caller has checked it against the policy.
 
     Returns:
         The bytes that may be broadcast, and their hash, computed here.

@@ -52,7 +52,7 @@ class TypedData:
     message: Struct
 
     def digest(self) -> bytes:
-        """What is signed: 32 bytes. Source: EIP-712.
+        """Digest to sign: 32 bytes. Source: EIP-712.
 
         Returns:
             The hash of domain and message.

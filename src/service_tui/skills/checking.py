@@ -1,4 +1,4 @@
-"""What is wrong with a skill's folder, in sentences that say what to do.
+"""Checks a skill's folder without running it; problems are sentences with their fix.
 
 What is checked is never run.
 """
@@ -28,7 +28,7 @@ VERSION_MAX: Final = 40
 
 
 def problems_of(path: Path) -> list[str]:
-    """Why a folder is no skill that could run; empty where nothing is wrong."""
+    """Problems that keep a folder from being a runnable skill; empty without any."""
     document = path / DOCUMENT
     try:
         if not document.is_file():
@@ -57,7 +57,7 @@ def _of_name(folder: str, name: str) -> list[str]:
 
 
 def _of_letters(fields: dict[str, str]) -> list[str]:
-    """Letters that a terminal would take for commands."""
+    """Problems of control characters that a terminal would obey."""
     return [
         f"{DOCUMENT}: {name[:40]} holds control characters; take them out"
         for name, text in fields.items()

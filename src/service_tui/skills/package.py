@@ -1,4 +1,4 @@
-"""A skill on disk: what its folder says of it.
+"""A skill on disk, as described by its folder.
 
 Runs nothing and does not trust what it reads: sizes are bounded, and a folder that is no skill is
 passed over. Source: wire reference, section 10.
@@ -72,7 +72,7 @@ def installed(folders: Iterable[Path]) -> list[SkillPackage]:
 
 
 def _package_in(path: Path) -> SkillPackage | None:
-    """The skill in a folder; None where it is none, and why stands in the program's log."""
+    """Skill of a folder; None if it is none, with the reason in the log."""
     try:
         return read_package(path) if (path / DOCUMENT).is_file() else None
     except UNREADABLE as error:
@@ -117,7 +117,7 @@ def budget_variable(slug: str) -> str:
 
 
 def is_slug(name: str) -> bool:
-    """Whether a name may be that of a skill's folder."""
+    """True if a name may be that of a skill's folder."""
     return _SLUG.fullmatch(name) is not None
 
 
@@ -206,7 +206,7 @@ def _fields(text: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _texts(node: object) -> dict[str, str]:
-    """Its plain fields as they are written, so that a version 1.10 stays what it says."""
+    """Plain fields as written, so that version 1.10 keeps its zero."""
     return {name: str(one.value) for name, one in _pairs(node) if isinstance(one, yaml.ScalarNode)}
 
 
@@ -222,7 +222,7 @@ def _pairs(node: object) -> list[tuple[str, yaml.Node]]:
 
 def read_text(path: Path) -> str:
     """The text of a file of honest size; NotASkillError where it is larger."""
-    # Not blocking: a pipe that nobody writes to would be waited for for ever.
+    # Not blocking: a pipe without a writer would be waited for for ever.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise NotASkillError(f"{path.name} is no plain file")

@@ -1,4 +1,4 @@
-"""One process of a skill: started with nothing that it should not have, watched, and ended whole.
+"""One process of a skill: started with a minimal environment, watched, and ended whole.
 
 Its output goes to a file of its own, which is cut when it grows; a process group of its own takes
 every signal, and whoever left the group is found by a tag.
@@ -53,7 +53,7 @@ PASSED_ON: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a skill's process is started. The values of `own` may be secret."""
+    """Launch parameters of a skill's process. The values of `own` may be secret."""
 
     run_id: str
     folder: Path
@@ -63,7 +63,7 @@ class Launch:
 
 
 def environment(launch: Launch, ours: Mapping[str, str]) -> dict[str, str]:
-    """What the process finds around itself: a little of ours, what it needs, and its tag."""
+    """Environment of the process: a little of ours, its own variables, and its tag."""
     passed = {name: ours[name] for name in PASSED_ON if name in ours}
     return {
         **passed,
@@ -90,7 +90,7 @@ class SkillProcess:
 
     @classmethod
     def start(cls, launch: Launch, ours: Mapping[str, str]) -> "SkillProcess":
-        """Start a skill; an OSError says why it cannot be.
+        """Start a skill; raises OSError if that fails.
 
         Returns:
             The process, running.
@@ -121,7 +121,7 @@ class SkillProcess:
         return made
 
     def exit_code(self) -> int | None:
-        """How it ended; None while it runs. Of one that was found again only that it ended: 0."""
+        """Exit status; None while it runs, 0 for an adopted process that ended."""
         if self._child is not None:
             return self._child.poll()
         return None if is_run(self.pid, self.run_id) else 0
@@ -132,7 +132,7 @@ class SkillProcess:
             os.killpg(self.pid, number)
 
     def detach(self, *, detached: bool) -> None:
-        """Let it outlive whoever started it, or not; an OSError where that cannot be written."""
+        """Let it outlive its parent, or not; raises OSError if that cannot be written."""
         marker = self.folder / guard.DETACHED
         if detached:
             marker.touch(mode=0o600)
@@ -167,7 +167,7 @@ class SkillProcess:
 
 
 def is_run(pid: int, run_id: str) -> bool:
-    """Whether a process is alive and belongs to a run: a number alone may be another's by now."""
+    """True if a process is alive and has the run's tag: its number may be reused."""
     try:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and process.environ().get(TAG) == run_id
@@ -182,7 +182,7 @@ def tagged(run_id: str) -> list[int]:
 
 
 def end_tagged(run_id: str) -> None:
-    """End every process that belongs to a run, and what they started while they were looked for.
+    """End every process with a run's tag, also those started during the search.
 
     They are gone when the kernel has come to them, which may be a moment later.
     """
@@ -197,7 +197,7 @@ def end_tagged(run_id: str) -> None:
 
 
 def bound_log(folder: Path) -> None:
-    """Cut the output where it has grown too long; its end stays, and a line that says so."""
+    """Cut an output file that grew too long; its end stays, with a line about the cut."""
     path = folder / LOG
     try:
         size = path.stat().st_size
@@ -213,7 +213,7 @@ def bound_log(folder: Path) -> None:
 
 
 def tail(folder: Path) -> tuple[str, ...]:
-    """The last lines of the output, oldest first; what a terminal would obey is taken out."""
+    """Last lines of the output, oldest first, without control characters."""
     try:
         raw = _end_of(folder / LOG, TAIL_BYTES)
     except OSError:
@@ -233,7 +233,7 @@ def _end_of(path: Path, size: int) -> bytes:
 
 
 def report_of(lines: Sequence[str]) -> str:
-    """What a run says it did, in words; empty where no line is a report. Source: wire, 10."""
+    """Text of a run's last report; empty if no line is one. Source: wire, 10."""
     for line in reversed(lines[-20:]):
         if not line.startswith("{"):
             continue

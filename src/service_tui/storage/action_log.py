@@ -1,4 +1,4 @@
-"""The action log: what the person and the agents did, one line each, chained by hashes.
+"""The action log: one line for each action of operator and agents, chained by hashes.
 
 Each line holds the hash of the one before: a line that is changed, taken out or put in breaks the
 chain from there on. What is cut off at the end shows against the head, a file beside the log that
@@ -27,7 +27,7 @@ Entry = Mapping[str, str | float | int]
 
 @dataclass(frozen=True, slots=True)
 class LogCheck:
-    """What a look at the whole log found. `problem` is empty where the chain holds."""
+    """Result of verifying the whole log. `problem` is empty if the chain is intact."""
 
     count: int
     last_hash: str
@@ -36,7 +36,7 @@ class LogCheck:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """An entry that stands in the log: its number from 1, its hash, and what it says."""
+    """Entry of the log: number from 1, hash, content."""
 
     number: int
     hash: str
@@ -53,7 +53,7 @@ class ActionLog:
         self._size = 0
 
     def append(self, entries: Sequence[Entry]) -> tuple[LogEntry, ...]:
-        """Write entries and wait until they are on disk; an OSError says that they are not.
+        """Append entries and wait until they are on disk; raises OSError if they are not.
 
         Returns:
             The lines that they are now.
@@ -97,7 +97,7 @@ class ActionLog:
 
 
 def verify(path: Path, holds: str = "") -> LogCheck:
-    """Follow the chain from its first line, and look whether it ends before its head says.
+    """Verify the chain from its first line, and its end against the head.
 
     Args:
         path: the log.
@@ -110,7 +110,7 @@ def verify(path: Path, holds: str = "") -> LogCheck:
         OSError: the log cannot be read.
     """
     try:
-        # Not blocking: a pipe that nobody writes to would be waited for for ever.
+        # Not blocking: a pipe without a writer would be waited for for ever.
         opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         head = _head_of(path)
@@ -183,7 +183,7 @@ def head_path(path: Path) -> Path:
 
 
 def _head_of(path: Path) -> tuple[int, str] | None:
-    """How many lines there were, and the last one's hash; None where nobody has said."""
+    """Number of lines and hash of the last one, by the head; None without a head."""
     try:
         if not stat.S_ISREG(head_path(path).stat().st_mode):
             return None
@@ -225,7 +225,7 @@ def _hash(last: str, text: str) -> str:
 
 
 def _read(raw: bytes) -> tuple[str, str] | None:
-    """An entry as it was said, and its hash; None where the line is none."""
+    """Text and hash of a line; None if it is no entry."""
     try:
         found: object = json.loads(raw) if raw.endswith(b"\n") and len(raw) <= LINE_MAX else None
     except (ValueError, RecursionError):

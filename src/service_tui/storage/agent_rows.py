@@ -1,4 +1,4 @@
-"""Rows of the journal that belong to agents, read along an index whatever lies around them."""
+"""Journal rows of one agent, read along an index."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ class AgentRows:
     def ends_before(
         self, who: tuple[str, str], kinds: Sequence[str], before: int | None, *, limit: int
     ) -> list[JournalRow]:
-        """How an agent's positions on a venue ended, newest first, each kind along its index.
+        """Ended positions of an agent on a venue, newest first, each type along its index.
 
         Args:
             who: the agent, and the venue that the rows name.

@@ -1,4 +1,4 @@
-"""The last state for the first paint, read before anything heavy is imported.
+"""The cached state for the first paint, read before anything heavy is imported.
 
 Nothing here raises: what cannot be read is not there, and the real opening, a moment later, says
 why.
@@ -14,7 +14,7 @@ from service_tui.storage.errors import StorageError
 
 
 def read_cache(path: Path) -> dict[str, tuple[float, str]]:
-    """The last answers: when each was given (seconds since 1970), and its text, by key.
+    """The cached answers: time (seconds since 1970) and text, by key.
 
     Args:
         path: the database file, whether there is one or not.
@@ -26,13 +26,13 @@ def read_cache(path: Path) -> dict[str, tuple[float, str]]:
 
 
 def read_preferences(path: Path) -> dict[str, str]:
-    """What the person chose, by key; nothing where it cannot be read."""
+    """The operator's preferences by key; empty if unreadable."""
     rows = _rows(path, "SELECT key, 0.0, value FROM preferences")
     return {key: value for key, _, value in rows}
 
 
 def has_open_tickets(path: Path) -> bool:
-    """Whether a blotter holds orders without an end; False where it cannot be read."""
+    """True if a blotter has orders without an end; False if unreadable."""
     query = "SELECT ticket_id, at, kind FROM tickets WHERE state IN ('queued', 'sent', 'unknown')"
     return path.exists() and bool(_rows(path, query))
 
@@ -40,7 +40,7 @@ def has_open_tickets(path: Path) -> bool:
 def _rows(path: Path, query: str) -> list[tuple[str, float, str]]:
     if _has_damaged_log(path):
         return []
-    # No waiting: whoever holds the database now holds it longer than a first paint may take.
+    # No waiting: a lock on the database lasts longer than a first paint may take.
     address = f"{path.absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True, timeout=0)) as connection:
@@ -50,11 +50,11 @@ def _rows(path: Path, query: str) -> list[tuple[str, float, str]]:
 
 
 def _has_damaged_log(path: Path) -> bool:
-    """Whether to leave a database as it is: to read it would rewrite the index of its log."""
+    """True if a database must not be opened: reading would rewrite its log's index."""
     if not log_of(path).exists():
         return False
     try:
-        # While somebody holds it, its log changes as it is looked at.
+        # While another process has it open, its log changes as it is checked.
         return holder_of(path.parent) is None and bool(look(path).damage)
     except (OSError, StorageError):
         return True

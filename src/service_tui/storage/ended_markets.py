@@ -35,7 +35,7 @@ _CHUNK: Final = 500
 
 
 class EndedHead(NamedTuple):
-    """What a list shows of a market that ended; times are the tape's."""
+    """List fields of an ended market; times are the tape's."""
 
     market_id: str
     question: str
@@ -47,7 +47,7 @@ class EndedHead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EndedMarket:
-    """A market that has just ended. `body` makes the text, and is asked only where it is kept."""
+    """A market that just ended. `body` makes the text, called only if it is stored."""
 
     head: EndedHead
     body: Callable[[], str]
@@ -68,7 +68,7 @@ class EndedMarkets:
         self._database = database
 
     def heads(self, market_ids: Collection[str]) -> dict[str, EndedHead]:
-        """What lists show of these markets, by id, as far as they are kept."""
+        """List fields of these markets by id, as far as stored."""
         found: dict[str, EndedHead] = {}
         for ids in _chunks(market_ids):
             query = _HEADS.where(col(tables.Endedmarkets.market_id).in_(ids))
@@ -79,7 +79,7 @@ class EndedMarkets:
         return found
 
     def bodies(self, market_ids: Collection[str]) -> dict[str, str]:
-        """All that is kept of these markets, by id."""
+        """Full texts of these markets by id."""
         table = tables.Endedmarkets
         found: dict[str, str] = {}
         for ids in _chunks(market_ids):
@@ -91,7 +91,7 @@ class EndedMarkets:
         return found
 
     def is_filled_in(self) -> bool:
-        """Whether what older programs left out has been made up for."""
+        """True once rows that older programs omitted were added."""
         with self._database.reader() as session:
             return session.get(tables.Endedfilled, 1) is not None
 

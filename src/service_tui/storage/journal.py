@@ -1,4 +1,4 @@
-"""What happened in the sim, in order, and the snapshots that shorten its replay.
+"""Events of the sim in order, and the snapshots that shorten their replay.
 
 A row that was awaited is on disk, and no row stands without all rows before it.
 """
@@ -100,7 +100,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Which of an agent's rows are asked for: since <= at < until, None for no bound."""
+    """Selection of an agent's rows: since <= at < until, None for no bound."""
 
     agent_id: str
     kinds: tuple[str, ...]
@@ -217,7 +217,7 @@ class JournalStore:
         await self._database.write(work)
 
     def snapshots(self) -> list[Snapshot]:
-        """The snapshots from which a replay may begin, newest first, after a look at the rows.
+        """Snapshots from which a replay may begin, newest first, after checking the rows.
 
         One that cannot be read is passed over, and kept aside in a file.
 
@@ -233,7 +233,7 @@ class JournalStore:
         return readable
 
     def readable(self) -> list[Snapshot]:
-        """The snapshots, newest first, after a look at the rows; changes nothing.
+        """Snapshots, newest first, after checking the rows; changes nothing.
 
         Returns:
             None at all only where nothing has happened yet.
@@ -244,7 +244,7 @@ class JournalStore:
         return self._found()[0]
 
     def check(self) -> None:
-        """Look at the rows as `snapshots` does, and change nothing.
+        """Check the rows as `snapshots` does; changes nothing.
 
         Raises:
             DamagedRowsError: rows after the older snapshot are missing, or none can be read.
@@ -272,7 +272,7 @@ class JournalStore:
         return readable, broken
 
     def keep_aside(self, seq: int, body: bytes) -> None:
-        """Keep a snapshot that makes no sense in a file, before younger ones take its place."""
+        """Save an unusable snapshot in a file, before newer ones replace it."""
         path = self._database.path
         path = path.with_name(f"{path.name}.corrupt-snapshot-{seq}")
         # It may be there from an earlier start; and a full disk is no reason to stop here.
@@ -320,7 +320,7 @@ def _last_seq(connection: sqlite3.Connection) -> int:
 
 
 def _check_whole(connection: Connection, snapshots: Sequence[int]) -> None:
-    """Look for holes where no row may be missing: after the older snapshot.
+    """Raise if a row is missing after the older snapshot.
 
     Before it the tape's rows are forgotten, and what else is missing cannot be told.
     """

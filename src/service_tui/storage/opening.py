@@ -1,4 +1,4 @@
-"""How a data directory's database is opened: looked at first, then led to today's schema.
+"""Opens a data directory's database: checks it, then migrates it to today's schema.
 
 Everything here blocks.
 """
@@ -97,7 +97,7 @@ def open_for_reading(
 
 
 def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> Inspection:
-    """Look at a database that another process may be writing. Blocks.
+    """Check a database that another process may be writing. Blocks.
 
     Returns:
         What it says of itself.
@@ -118,7 +118,7 @@ def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> In
 
 @contextmanager
 def _damage_moved_aside(path: Path, *, now: float) -> Generator[None]:
-    """Keep what turns out to be damaged, and say so."""
+    """Context that moves a database aside if it turns out to be damaged."""
     try:
         yield
     except DamageFound as damage:

@@ -1,4 +1,4 @@
-"""Prices that a person wants to hear of, kept until they are forgotten."""
+"""Price alerts, stored until they are removed."""
 
 import sqlite3
 from collections.abc import Mapping

@@ -30,7 +30,7 @@ OWN_KEY: Final = (
 
 
 async def govern(order: Govern, ports: Ports) -> None:
-    """Do it, and say how it went."""
+    """Carry out a governance command and report the result in a notice."""
     why = _objection(ports)
     if why:
         ports.emit(Noticed("warn", why))
@@ -46,7 +46,7 @@ async def govern(order: Govern, ports: Ports) -> None:
 
 
 def _objection(ports: Ports) -> str:
-    """Why the desk itself says no; empty when it does not."""
+    """Reason why this desk refuses the command; empty if it does not."""
     if not ports.state().service.embedded:
         return "only agents of the embedded service are governed from here"
     if ports.state().service.read_only:

@@ -1,4 +1,4 @@
-"""How an agent is, in a word with its reason, and what it did last. Pure.
+"""Health of an agent as a label with its reason, and its latest action. Pure; `now` is wall time.
 
 `now` is wall time.
 """
@@ -33,7 +33,7 @@ SPENT: Final = 0.999
 
 
 class Health(StrEnum):
-    """How an agent is; the words are those of a row."""
+    """Health of an agent; the values are the labels of its row."""
 
     SUSPENDED = "suspended"
     CRASHED = "crashed"
@@ -59,7 +59,7 @@ RANKS: Final = {health: rank for rank, health in enumerate(Health)}
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """How an agent is, why that is so, in a sentence, and how many trades of it wait for a yes."""
+    """Health of an agent, the reason in a sentence, and its number of trades to approve."""
 
     health: Health
     why: str
@@ -74,13 +74,13 @@ def health_of(
     reasons = ((health, reason(case)) for health, reason in _REASONS)
     never = (Health.NEW, "it has not traded yet")
     health, why = next((found for found in reasons if found[1]), never)
-    # Who asks has said so already.
+    # The caller has checked that already.
     left = "" if health is Health.NEEDS_APPROVAL else still_waiting(view, agent.agent_id)
     return HealthReport(health, f"{why}{left}", case.waiting)
 
 
 def still_waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") -> str:
-    """What is left to decide of an agent, or of one of its skills; empty when nothing is."""
+    """Trades of an agent, or of one of its skills, that still need approval."""
     count = _waiting(view, agent_id, skill_slug)
     if not count:
         return ""
@@ -93,7 +93,7 @@ def _waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What a reason looks at."""
+    """Input of every health rule."""
 
     agent: AgentView
     view: SupervisionView
@@ -102,18 +102,18 @@ class _Case:
     halted: bool
 
     def newest(self, *states: SkillRunState) -> SkillRunView | None:
-        """The run that was begun last, if it is in one of these states."""
+        """The newest run, if it is in one of these states."""
         first = self.runs[0] if self.runs else None
         return first if first is not None and first.state in states else None
 
     @property
     def has_ended(self) -> bool:
-        """Whether what ran for it runs no more, by whatever end."""
+        """True if no skill of the agent runs any more, for any reason."""
         return bool(self.runs) and not any(run.state.is_alive for run in self.runs)
 
     @property
     def is_stopped(self) -> bool:
-        """Whether somebody stopped what ran: then no budget and no limit holds it up any more."""
+        """True if the operator stopped its skill: budget and limits then hold nothing up."""
         return self.newest(SkillRunState.STOPPED) is not None and self.has_ended
 
     @property
@@ -179,7 +179,7 @@ def _limit(case: _Case) -> str:
 
 
 def _approvals_text(case: _Case) -> str:
-    # What runs no more does not ask: what it left to be decided is told beside its state.
+    # A run that ended needs no approval: its waiting trades are shown beside its state.
     if case.has_ended or not case.waiting:
         return ""
     if case.waiting == 1:
@@ -271,15 +271,15 @@ def spend_of(agent: AgentView, view: SupervisionView) -> tuple[Micros, Micros | 
 
 
 def leash_mode(agent: AgentView, view: SupervisionView) -> LeashView | None:
-    """The leash that says how free an agent is: the strictest that binds, of it or its skills."""
+    """Mode of the strictest leash that binds the agent or one of its skills."""
     found = _binding(agent, view)
     return min(found, key=_freedom, default=None)
 
 
 def _freedom(leash: LeashView) -> tuple[int, int, float]:
-    """What a leash leaves, to compare it: its mode, its threshold, what is left of its budget."""
+    """Sort key of a leash: mode, threshold, remaining budget."""
     left = float("inf") if leash.budget is None else int(leash.budget - leash.spent)
-    # A threshold says something of `ask` alone.
+    # A threshold matters in the mode `ask` alone.
     above = leash.threshold if leash.mode is LeashMode.ASK else Micros(0)
     return _FREEDOM[leash.mode], int(above), left
 
@@ -297,7 +297,7 @@ def _binding(agent: AgentView, view: SupervisionView) -> list[LeashView]:
 def last_action(
     agent: AgentView, view: SupervisionView, fills: tuple[FillView, ...]
 ) -> tuple[str, Timestamp] | None:
-    """What an agent did last, in a few words, and when; None where nothing is known."""
+    """Latest action of an agent as a short text with its time; None if unknown."""
     return max(_actions(agent, view, fills), key=lambda one: one[1], default=None)
 
 
@@ -314,7 +314,7 @@ def _actions(
 
 
 def _traded(agent: AgentView, fills: tuple[FillView, ...]) -> Iterator[tuple[str, Timestamp]]:
-    """Its newest trade, in words where it was heard."""
+    """Its newest trade, with details if the event stream reported it."""
     last_fill = next((fill for fill in fills if fill.agent_id == agent.agent_id), None)
     if last_fill is not None:
         deal = f"{last_fill.action.value} {last_fill.side.value.upper()}"

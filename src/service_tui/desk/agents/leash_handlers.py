@@ -1,4 +1,4 @@
-"""SetLeash, ApproveHeld, RefuseHeld and PauseAll: the person's hand on the agents."""
+"""Handlers of SetLeash, ApproveHeld, RefuseHeld and PauseAll."""
 
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.desk.agents.health import still_waiting
@@ -18,7 +18,7 @@ HandOrder = SetLeash | ApproveHeld | RefuseHeld | PauseAll
 
 
 async def carry_out(order: HandOrder, ports: Ports) -> None:
-    """Do it, and say how it went."""
+    """Carry out a leash or approval command and report the result in a notice."""
     why = objection(ports)
     if why:
         ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
@@ -50,7 +50,7 @@ async def _done(order: HandOrder, ports: Ports) -> Noticed:
 
 
 def objection(ports: Ports) -> str:
-    """Why the desk itself says no; empty when it does not."""
+    """Reason why this desk refuses the command; empty if it does not."""
     service = ports.state().service
     if service.read_only:
         return READ_ONLY

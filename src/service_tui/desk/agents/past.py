@@ -1,4 +1,4 @@
-"""What every agent traded and why, and what it holds and held, for an export or a report."""
+"""Trades and positions of every agent, present and past, for an export or a report."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -20,7 +20,7 @@ PAGES_MAX: Final = 10_000
 
 
 async def pasts_of(ports: Ports) -> Mapping[str, AgentDetailView]:
-    """What every agent of the embedded service traded, by its id.
+    """Trades and positions of every agent of the embedded service, by agent id.
 
     Returns:
         All agents; one whose trades cannot be read now has none, and a problem that says so.
@@ -36,7 +36,7 @@ async def pasts_of(ports: Ports) -> Mapping[str, AgentDetailView]:
 
 
 async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
-    """Page by page; a trade that comes meanwhile moves the pages, so that rows are told once."""
+    """Read all pages of one agent; a row that moved to the next page meanwhile counts once."""
     rows: dict[str, TradeRow] = {}
     for offset in range(0, PAGES_MAX * TRADES_PAGE_MAX, TRADES_PAGE_MAX):
         query = TradesQuery(venue="all", limit=TRADES_PAGE_MAX, offset=offset)

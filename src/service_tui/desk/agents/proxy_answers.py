@@ -1,4 +1,4 @@
-"""What a skill on the desk's own leash is answered, in the words of a service that keeps leashes.
+"""Answers of the desk's skill proxy, in the format of a service that keeps leashes. Pure.
 
 Beside them: which answers of the service say that nothing was carried out. Pure.
 """
@@ -32,12 +32,12 @@ AgainstReal = Callable[[PlaceTrade, Micros], Reason | None]
 
 
 def never_real(_: PlaceTrade, __: Micros) -> Reason:
-    """The word of a desk that trades no real money."""
+    """Objection of a desk that trades no real money."""
     return Reason("this desk trades play money only", Fix.PLAY_MONEY_ONLY)
 
 
 def approved_order(held: HeldView, order: ApproveHeld) -> PlaceTrade:
-    """What the person would let out."""
+    """The order that an approval would send."""
     size = held.amount if order.amount is None else order.amount
     return PlaceTrade(
         held.market_id, held.side, held.action, held.venue, size, confirmed=order.confirmed
@@ -45,7 +45,7 @@ def approved_order(held: HeldView, order: ApproveHeld) -> PlaceTrade:
 
 
 def is_sure_no(status: int, answer: bytes) -> bool:
-    """Whether an answer leaves no doubt that the order was not carried out.
+    """True if an answer proves that the order was not carried out.
 
     One that cannot be read proves nothing. Source: failures, rule 1.
 

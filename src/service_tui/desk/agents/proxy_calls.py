@@ -1,4 +1,4 @@
-"""One call of a skill as it comes over a socket, and the plain answers that need no service.
+"""One HTTP call of a skill, read from a socket with h11, and the answers that need no service.
 
 HTTP is read by h11.
 """
@@ -38,7 +38,7 @@ class BadCallError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SkillCall:
-    """One call of a skill. `headers` by small letters, each of which came once."""
+    """One call of a skill. `headers` are keyed by lower-case name; none occurs twice."""
 
     method: str
     target: str
@@ -105,7 +105,7 @@ class SkillConnection:
         return bytes(body)
 
     async def _event(self) -> object:
-        """The next part of the call; whoever asks first whether to send the body hears yes."""
+        """The next HTTP event; answers `Expect: 100-continue` on the way."""
         while (found := self._http.next_event()) is h11.NEED_DATA:
             if self._http.they_are_waiting_for_100_continue:
                 go_on = h11.InformationalResponse(status_code=100, headers=[])
@@ -115,7 +115,7 @@ class SkillConnection:
 
 
 def _headers_of(request: h11.Request) -> Mapping[str, str]:
-    """The headers of a call, looked at before its body is waited for.
+    """Headers of a call, checked before its body is read.
 
     Returns:
         Values by the names in small letters.
@@ -134,12 +134,12 @@ def _headers_of(request: h11.Request) -> Mapping[str, str]:
 
 
 def lowers_risk(method: str, path: str) -> bool:
-    """Whether a call beside trades is one that a skill may make: it takes risk away."""
+    """True for a call other than a trade that a skill may make because it lowers risk."""
     return any(method == verb and path.startswith(start) for verb, start in _WRITES)
 
 
 def is_plain(target: str) -> bool:
-    """Whether a path names one place only, however it is read on its way."""
+    """True if a path has one meaning only, however proxies normalise it."""
     path = target.partition("?")[0]
     steps = {"", ".", ".."}.intersection(path[1:].split("/"))
     return not steps and not any(mark in path for mark in "%\\") and "#" not in target
@@ -151,7 +151,7 @@ def refusal(status: int, error: str, fix: str) -> Answered:
 
 
 def fields_of(answer: bytes) -> Mapping[str, object]:
-    """What an answer holds; nothing where it is no object."""
+    """Fields of a JSON answer; empty if it is no object."""
     try:
         body: object = json.loads(answer)
     except (ValueError, RecursionError):

@@ -51,7 +51,9 @@ class _NoAnswerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LookupEnd:
-    """How an unknown buy ended. `is_back`: its money was surely not spent, and counts no more.
+    """Result of looking up an unknown buy. `is_back`.
+
+    Its money was surely not spent and is free again.
 
     `may_turn_up`: it was not found, and may be there all the same.
     """
@@ -82,7 +84,7 @@ def marked(body: Mapping[str, object]) -> tuple[Mapping[str, object], str]:
 
 
 def unknown_of(raw: bytes, ref: str, size: Micros, counted_at: Timestamp) -> Unknown:
-    """What is remembered of a buy that was sent; `raw` was read as an order before."""
+    """Record of a buy that was sent; `raw` was decoded as an order before."""
     order = TradeRequest.model_validate_json(raw)
     return Unknown(
         ref=ref,
@@ -96,19 +98,19 @@ def unknown_of(raw: bytes, ref: str, size: Micros, counted_at: Timestamp) -> Unk
 
 
 def is_overdue(one: Unknown, now: Timestamp) -> bool:
-    """Whether it has been looked for long enough."""
+    """True if the buy was searched for long enough."""
     return now - one.counted_at > UNKNOWN_HORIZON_S
 
 
 def due(unknown: Iterable[Unknown], now: Timestamp, *, with_old: bool) -> list[Unknown]:
-    """Those to look for now; `with_old`: those past their horizon too."""
+    """Buys to look up now; `with_old` includes those past their horizon."""
     return [one for one in unknown if with_old or not is_overdue(one, now)]
 
 
 async def look_up(
     unknown: Sequence[Unknown], client: Client, key: Key, clock: Clock
 ) -> dict[str, LookupEnd]:
-    """What became of buys, as far as the trades of their agent say it.
+    """Results of unknown buys, as far as the trades of their agent prove them.
 
     Args:
         unknown: at least one, all of the same agent.
@@ -157,7 +159,7 @@ async def _page(query: TradesQuery, client: Client, key: Key) -> tuple[list[Trad
 
 
 def _doubt_of(one: Unknown, look: TradeSearch, before: Timestamp) -> str:
-    """Why a buy that was not found may be there all the same; empty when it surely is not."""
+    """Reason why a buy that was not found may still exist; empty if it surely does not."""
     if not one.is_marked:
         return look.doubt or "it carries no reference to know it by"
     wanted = (one.market_id, one.side, one.venue, "buy")
@@ -183,14 +185,14 @@ def _end_of(one: Unknown, look: TradeSearch, doubt: str, now: Timestamp) -> Look
 
 
 def end_notice(agent_name: str, one: Unknown, end: LookupEnd) -> Noticed:
-    """How it ended, in a notice."""
+    """Notice about the end of an unknown buy."""
     what = f"{agent_name}: buy {one.side.value.upper()} for {decimal(one.size):,.2f}"
     tone = "good" if end.status is HeldStatus.APPROVED else "warn"
     return Noticed(tone, f"{what}: {end.text}", NoticeKind.APPROVAL)
 
 
 def _end_of_trade(trade: TradeView) -> LookupEnd:
-    """What a trade that was found says of its order."""
+    """Result of a buy, read from the trade that was found for it."""
     if trade.status is TradeStatus.FAILED:
         return LookupEnd(
             HeldStatus.FAILED, "it came there and failed", trade.trade_id, is_back=True

@@ -1,4 +1,4 @@
-"""Where this desk keeps skills, and the keys of the agents that it made for them.
+"""Folders of the operator's skills, and keys of the agents that the desk registered for them.
 
 The keys lie in a file that only its owner reads, as the desk's own.
 """
@@ -30,7 +30,7 @@ class SkillHome:
 
     @property
     def own(self) -> Path:
-        """Where the person's own skills lie."""
+        """Folder of the operator's own skills."""
         return self.data_dir / SKILLS
 
     def folder_of(self, slug: str) -> Path | None:
@@ -45,7 +45,7 @@ class SkillHome:
         return tuple(self._views())
 
     def stamps(self) -> tuple[tuple[str, int], ...]:
-        """When the person's own skills were written last; another value means: read them anew."""
+        """Modification times of the operator's own skills; another value means: read them again."""
         try:
             return tuple(
                 sorted(
@@ -79,7 +79,7 @@ class SkillHome:
         return self._keys().get(_name(agent_id, service))
 
     def keep_key(self, agent_id: str, service: str, key: str) -> None:
-        """Keep a key beside the others; an OSError or ValueError says that it could not be."""
+        """Store a key beside the others; raises OSError or ValueError if that fails."""
         with self._keeping:
             keys = self._keys() | {_name(agent_id, service): key}
             draft = self.data_dir / f"{KEYS}.new"
@@ -121,7 +121,7 @@ class SkillHome:
 
 
 def _name(agent_id: str, service: str) -> str:
-    """Under which a key lies; ids hold no space. One without a service is lent to none."""
+    """Name of a stored key; ids contain no space. A key without a service is lent to none."""
     return f"{agent_id} {service}"
 
 

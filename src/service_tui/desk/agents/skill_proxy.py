@@ -80,7 +80,7 @@ RECONCILE_OLD_S: Final = 60.0
 
 @dataclass(slots=True)
 class _Proxy:
-    """One run's way: its leash, the key that it was given, and the one that counts."""
+    """Proxy of one run: its leash, the key that the skill was given, and the agent's real key."""
 
     leash: StoredLeash
     token: str = field(repr=False)
@@ -162,13 +162,13 @@ class SkillProxies:
         return None if line is None else line.leash
 
     async def run(self) -> None:
-        """Refuse what nobody decides in time, and look up what is unknown, for ever."""
+        """Expire approvals that were not decided in time and look up unknown buys, for ever."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._expire())
             tasks.create_task(self._find())
 
     async def _find(self) -> None:
-        """Look up the buys whose end is unknown, those past their horizon more seldom."""
+        """Look up the buys whose end is unknown; those past their horizon more seldom."""
         old_at = self._clock.monotonic()
         while True:
             await self._clock.sleep(RECONCILE_S)
@@ -192,7 +192,7 @@ class SkillProxies:
         self._emit_leashes()
 
     async def _end(self, line: _Proxy, one: Unknown, end: LookupEnd) -> None:
-        """Say how an unknown buy ended; one that may still turn up is looked for on."""
+        """Report the end of an unknown buy; one that may still turn up is searched for further."""
         if not end.may_turn_up and line.leash.unknown.pop(one.ref, None) is None:
             return
         if end.is_back:
@@ -226,7 +226,7 @@ class SkillProxies:
         return tuple(HaltedAgent(agent_id, name) for agent_id, name in named.items())
 
     def close(self) -> None:
-        """Hear nobody any more."""
+        """Close every connection and accept no more."""
         for line in self._proxies.values():
             line.server.close()
         for writer in tuple(self._writers):
@@ -236,7 +236,7 @@ class SkillProxies:
     # -- the person's hand -----------------------------------------------------------------
 
     async def carry_out(self, order: SetLeash | ApproveHeld | RefuseHeld) -> None:
-        """Change a leash, or decide a trade that waits, and say how it went."""
+        """Change a leash or decide a waiting trade, and report the result in a notice."""
         match order:
             case SetLeash():
                 tone, text = self._set(order)
@@ -287,7 +287,7 @@ class SkillProxies:
         return await self._let_out(line, taken, size)
 
     async def _let_out(self, line: _Proxy, taken: Waiting, size: Micros) -> tuple[str, str]:
-        """Send what the person approved, once, and say how it went."""
+        """Send an approved trade once; tone and text of the notice about it."""
         held = taken.view
         body = {**taken.body, "amount": decimal(size)}
         status, answer = await self._send(line, body, size, held)
@@ -311,7 +311,7 @@ class SkillProxies:
         return "bad", why
 
     def _against_approval(self, line: _Proxy, order: ApproveHeld) -> str | None:
-        """Why a trade must wait on for the moment; None where nothing stands against it."""
+        """Reason why a trade cannot be approved at the moment; None if it can."""
         held = line.leash.waiting[order.held_id].view
         wanted = approved_order(held, order)
         size, no = wanted.amount, self._against(wanted)
@@ -321,7 +321,7 @@ class SkillProxies:
         return None if no is None else f"{no.text} ({no.fix})"
 
     def _against(self, order: PlaceTrade) -> LeashRefusal | None:
-        """What the desk itself has against a buy of a skill; None where it has nothing."""
+        """The desk's own objection to a skill's buy; None without one."""
         if self._is_halted():
             return _HALTED
         if order.venue is Venue.SIM:
@@ -369,7 +369,7 @@ class SkillProxies:
         return await self._routed(line, call)
 
     async def _routed(self, line: _Proxy, call: SkillCall) -> Answered:
-        """What a skill asked, by whoever answers it."""
+        """Answer to a skill's call, from the desk or from the service."""
         method, target, body = call.method, call.target, call.body
         path = target.partition("?")[0]
         if (method, path) == (PLACE_TRADE.method, PLACE_TRADE.path):
@@ -453,7 +453,7 @@ class SkillProxies:
         return status, answer
 
     async def _count(self, line: _Proxy, money: Micros, at: Timestamp) -> None:
-        """Count the money of a buy, or give it back on the day it counted, and write it down.
+        """Add a buy's money to the day it counts for, or give it back, and store the sum.
 
         Raises:
             OSError: it could not be, and is undone.
@@ -489,11 +489,11 @@ class SkillProxies:
         return moved
 
     def _name(self, leash: StoredLeash) -> str:
-        """Under which a skill's spending lies."""
+        """Name under which a skill's spending is stored."""
         return f"{leash.agent_id} {leash.skill_slug} {self._client.base_url}"
 
     def _why_no_buy(self) -> str:
-        """Asked until the bytes of a buy leave; empty when it may."""
+        """Reason why a buy must not be sent, checked until its bytes leave; empty if it may."""
         return HALTED.text if self._is_halted() else ""
 
     async def _pass(

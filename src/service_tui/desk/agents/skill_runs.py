@@ -1,4 +1,4 @@
-"""The skills that this desk runs: started, watched, tried again, held by the halt, ended.
+"""Skills that this desk runs: started, watched, restarted, suspended by the halt, ended.
 
 Nothing here waits for a process: a look every fifth of a second decides what is next.
 """
@@ -85,11 +85,11 @@ class _Run:
 
     @property
     def name(self) -> str:
-        """What a person calls it; the halt speaks of it so."""
+        """Name of the run in the halt's sentences."""
         return f"{self.view.skill_slug} as {self.view.agent_name} ({self.view.run_id[:6]})"
 
     def suspend(self) -> None:
-        """Stand still; an OSError says that it does not."""
+        """Suspend the process; raises OSError if that fails."""
         self.is_held = True
         if self.process is not None:
             self.process.signal(signal.SIGSTOP)
@@ -139,11 +139,11 @@ class SkillRuns:
 
     @property
     def is_full(self) -> bool:
-        """Whether no other run fits."""
+        """True if no other run fits."""
         return sum(run.view.state.is_alive for run in self._runs.values()) >= RUNS_MAX
 
     def folder_of(self, run_id: str) -> Path:
-        """Where a run keeps its output."""
+        """Folder of a run's output."""
         run = self._runs.get(run_id)
         if run is not None:
             return run.launch.folder
@@ -154,7 +154,7 @@ class SkillRuns:
     # -- what is ordered -------------------------------------------------------------------
 
     def begin(self, view: SkillRunView, launch: Launch) -> None:
-        """Take a run in; it starts at the next look."""
+        """Accept a run; it starts at the next check."""
         known = replace(view, state=SkillRunState.STARTING, log_path=str(launch.folder / LOG))
         run = _Run(known, launch, due=self._clock.monotonic())
         self._runs[view.run_id] = run
@@ -162,7 +162,7 @@ class SkillRuns:
         self._update(run)
 
     def stop(self, run_id: str, why: str = "by hand") -> bool:
-        """Ask a run to end; False where there is none that lives."""
+        """Stop a run; False if no such run is alive."""
         run = self._runs.get(run_id)
         if run is None or not run.view.state.is_alive:
             return False
@@ -171,13 +171,13 @@ class SkillRuns:
             return True
         run.kill_at = self._clock.monotonic() + GRACE_S
         self._signal(run, signal.SIGTERM)
-        # Who stands still hears nothing until he goes on.
+        # A stopped process receives no signal until it continues.
         self._signal(run, signal.SIGCONT)
         self._update(run, state=SkillRunState.STOPPING, why=why)
         return True
 
     def restart(self, view: SkillRunView, launch: Launch) -> None:
-        """End a run where it lives, and begin it anew."""
+        """Stop a run if it is alive, and start it again."""
         run = self._runs.get(view.run_id)
         if run is not None and self.stop(view.run_id) and run.process is not None:
             run.then = view, launch
@@ -185,7 +185,10 @@ class SkillRuns:
             self.begin(view, launch)
 
     def detach(self, run_id: str, *, detached: bool) -> bool:
-        """Let a run outlive the console, or not; False where it does not run or cannot be told."""
+        """Let a run outlive the console, or undo that.
+
+        False if it does not run or cannot be marked.
+        """
         run = self._runs.get(run_id)
         if run is None or run.process is None:
             return False
@@ -206,25 +209,25 @@ class SkillRuns:
     # -- what passes -----------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Look after all runs, for ever."""
+        """Watch all runs, for ever."""
         while True:
             self.look()
             await self._show_held()
             await self._clock.sleep(LOOK_S)
 
     async def _show_held(self) -> None:
-        """Tell the runs of the program that holds the directory, as they are written down."""
+        """Show the runs of the program that owns the directory, as stored on disk."""
         if self._held_in is None or self._clock.monotonic() < self._look_again_at:
             return
         self._look_again_at = self._clock.monotonic() + HELD_LOOK_S
         for view in await asyncio.to_thread(known_runs, self._held_in):
-            # What was taken in meanwhile is told by ourselves.
+            # Runs that were adopted meanwhile emit their own changes.
             if view.run_id not in self._runs and self._shown.get(view.run_id) != view:
                 self._shown[view.run_id] = view
                 self._emit(Changed(view))
 
     def look(self) -> None:
-        """One look at every run that lives, and at the output that is shown."""
+        """Check every live run and the output on screen once."""
         now = self._clock.monotonic()
         for run in list(self._runs.values()):
             if run.view.state.is_alive:
@@ -255,7 +258,7 @@ class SkillRuns:
             self._note_suspension(run)
 
     def _note_output(self, run: _Run) -> None:
-        """Whether it wrote anything: who does not for long is called silent."""
+        """Note the time of new output; a run without any for long is shown as silent."""
         with suppress(OSError):
             size = (run.launch.folder / LOG).stat().st_size
             now, noted_at = self._clock.now(), run.view.output_at
@@ -266,7 +269,7 @@ class SkillRuns:
                 self._update(run, output_at=now)
 
     def _note_suspension(self, run: _Run) -> None:
-        """The halt came or went: nobody else says so."""
+        """Update the view when the halt suspends or resumes the process."""
         if run.is_held and run.view.state is SkillRunState.RUNNING:
             self._update(run, state=SkillRunState.SUSPENDED, why="trading is halted")
         elif not run.is_held and run.view.state is SkillRunState.SUSPENDED:
@@ -289,7 +292,7 @@ class SkillRuns:
         )
 
     def _ended(self, run: _Run, code: int, now: float) -> None:
-        """A process is gone: what it left goes too, and what is next depends on how it ended."""
+        """Clean up after a process that ended, and decide whether it runs again."""
         process, run.process = run.process, None
         if process is not None:
             process.kill()
@@ -303,7 +306,7 @@ class SkillRuns:
             self._try_again(run, code, now)
 
     def _rest(self, run: _Run, now: float) -> None:
-        """It ended in order: once is enough, else again after a while."""
+        """Finish a run that ended well, or schedule its next round."""
         if run.view.pace is not Pace.EVERY:
             self._over(run, SkillRunState.DONE, "")
             return
@@ -350,7 +353,7 @@ class SkillRuns:
                 self._emit(Changed(LogTailView(run_id, tail(folder))))
 
     def _update(self, run: _Run, **changes: object) -> None:
-        """Say how a run stands, and write it down; a disk that fails loses only the memory."""
+        """Change a run's view and store it; a disk that fails loses only the stored copy."""
         run.view = replace(run.view, **changes)  # pyright: ignore[reportArgumentType]
         self._emit(Changed(run.view))
         path = run.launch.folder / STATE
@@ -365,7 +368,7 @@ class SkillRuns:
     # -- over a restart --------------------------------------------------------------------
 
     def take_in(self, data_dir: Path) -> None:
-        """Look after the runs of a directory: those that were detached and live, and no others."""
+        """Adopt the detached runs of a directory that are alive, and no others."""
         if data_dir == self._held_in:
             self._held_in = None
         for run in _written(data_dir / FOLDER):
@@ -387,7 +390,7 @@ class SkillRuns:
         self._over(run, SkillRunState.STOPPED, ENDED_WITH_CONSOLE, _last_sign(view))
 
     async def close(self) -> None:
-        """End everything but what was detached: asked first, then killed."""
+        """End all runs but the detached: SIGTERM first, then SIGKILL."""
         going = [run for run in self._runs.values() if self._ends_with_us(run)]
         for run in going:
             self._signal(run, signal.SIGTERM)
@@ -411,7 +414,7 @@ class SkillRuns:
 
 
 def known_runs(data_dir: Path) -> tuple[SkillRunView, ...]:
-    """The runs as they are written down, for whoever only looks: nothing is ended or taken over."""
+    """Stored runs of a directory, for a reader that ends and adopts nothing."""
     return tuple(_as_it_is(run.view) for run in _written(data_dir / FOLDER))
 
 
@@ -431,25 +434,25 @@ def _as_it_is(view: SkillRunView) -> SkillRunView:
 
 
 def _last_sign(view: SkillRunView) -> Timestamp | None:
-    """When a run that died with its console was last known to live; nobody saw its end."""
+    """Last known sign of life of a run that died with its console."""
     signs = [at for at in (view.started_at, view.output_at) if at is not None]
     return max(signs, default=None)
 
 
 def _written(runs: Path) -> list[_Run]:
-    """Every run of a folder that can be read, in the order in which they were begun."""
+    """Every readable stored run of a folder, oldest first."""
     found: list[_Run] = []
     for folder in sorted(runs.iterdir()) if runs.is_dir() else ():
         try:
             found.append(_remembered(folder))
         except (OSError, ValueError, TypeError, KeyError) as error:
             log.warning("%s is no run: %s", folder, error)
-    # The newest is told last: the list begins with it, and it says how its agent is.
+    # The newest is emitted last: the list begins with it, and it decides its agent's health.
     return sorted(found, key=lambda run: run.view.started_at or 0.0)
 
 
 def _remembered(folder: Path) -> _Run:
-    """A run as it was written down; how it is started is made anew when it is."""
+    """A run as stored; its launch parameters are made again when it starts."""
     fields: dict[str, object] = json.loads((folder / STATE).read_text(encoding="utf-8"))
     budget = fields["budget"]
     known = fields | {

@@ -59,7 +59,7 @@ class CannotStartError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SkillPorts:
-    """What the handler of skills has beside the ports of all."""
+    """Dependencies of the skill handlers beside `Ports`."""
 
     home: SkillHome
     runs: SkillRuns
@@ -67,7 +67,7 @@ class SkillPorts:
 
 
 async def carry_out(order: SkillOrder, own: SkillPorts, ports: Ports) -> None:
-    """Do it, and say how it went."""
+    """Carry out a skill command and report the result in a notice."""
     if ports.state().service.read_only and not isinstance(order, StopSkill):
         reason = READ_ONLY
         ports.emit(Noticed("warn", f"{order.describe()}: {reason}"))
@@ -103,12 +103,12 @@ async def _done(order: SkillOrder, own: SkillPorts, ports: Ports) -> tuple[str, 
 
 
 async def see_skills(home: SkillHome, ports: Ports) -> None:
-    """Tell which skills are installed."""
+    """Load the installed skills into the state."""
     ports.emit(Loaded(SkillView, await asyncio.to_thread(home.views)))
 
 
 async def watch_skills(home: SkillHome, ports: Ports) -> None:
-    """Tell which skills are installed, and again once others are, for ever."""
+    """Load the installed skills whenever their folders change, for ever."""
     known = None
     while True:
         # Before the skills themselves: what comes between is seen the next time.
@@ -131,13 +131,13 @@ def _installed(path: str, into: Path, taken: list[str]) -> SkillPackage:
 
 
 async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
-    """Give the skill an agent and a leash, then a process."""
+    """Give the skill an agent and a leash, then start its process."""
     if own.runs.is_full:
         raise CannotStartError("too many skills run already: stop one first")
     if order.pace is Pace.EVERY and not EVERY_MIN_S <= order.every_s <= EVERY_MAX_S:
         raise CannotStartError(f"it runs every {EVERY_MIN_S} to {EVERY_MAX_S:,} seconds")
     if order.granted:
-        # The key is in the hands of whoever signs for this desk, and is not lent.
+        # That key belongs to the program that signs for this desk, and is not lent.
         raise CannotStartError("this desk lends no wallet's key: let the skill trade by its agent")
     embedded = ports.state().service.embedded
     script = await asyncio.to_thread(_script_of, own.home, order.skill_slug)
@@ -228,12 +228,12 @@ async def _agent(order: StartSkill, home: SkillHome, ports: Ports) -> tuple[str,
 
 
 def _keys_of(ports: Ports) -> str:
-    """Whose keys count: those of the service that this desk looks at, and of no other one."""
+    """Stored keys for the service that this desk is connected to."""
     return "embedded" if ports.state().service.embedded else ports.client.base_url
 
 
 def _leash_of_run(order: StartSkill, view: SkillRunView) -> StoredLeash:
-    """The leash that this desk keeps for a run; without a wish each buy is asked for."""
+    """Leash that this desk keeps for a run; without settings every buy needs approval."""
     return StoredLeash(
         view.agent_id,
         view.agent_name,
@@ -247,7 +247,7 @@ def _leash_of_run(order: StartSkill, view: SkillRunView) -> StoredLeash:
 async def _launch(
     view: SkillRunView, script: Path, own: SkillPorts, ports: Ports, *, leash: StoredLeash | None
 ) -> Launch:
-    """How the process is started: with its own agent's key and its own budget."""
+    """Launch parameters of the process, with its own agent's key and budget."""
     key = own.home.key_of(view.agent_id, _keys_of(ports))
     if key is None:
         raise CannotStartError("no key of its agent is known here for this service")
@@ -256,7 +256,7 @@ async def _launch(
     if not address:
         raise CannotStartError("the service is not reachable for programs of this machine yet")
     if not service.embedded:
-        # A run of before, whose leash is not known any more, asks for everything.
+        # A run of before, whose leash is no longer known, needs approval for everything.
         kept = leash or StoredLeash(
             view.agent_id, view.agent_name, view.skill_slug, LeashMode.ASK, budget=view.budget
         )

@@ -23,7 +23,7 @@ NO_REASON: Final = "the operator said no"
 
 @dataclass(frozen=True, slots=True)
 class LeashRefusal:
-    """A refusal, in the words of a service that keeps leashes itself."""
+    """A refusal in the format of a service that keeps leashes itself."""
 
     code: str
     text: str
@@ -39,7 +39,7 @@ _OBSERVES: Final = LeashRefusal(
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A trade that waits: what is shown of it, and the order as it came."""
+    """A trade that needs approval: its row, and the request as received."""
 
     view: HeldView
     body: Mapping[str, object]
@@ -117,7 +117,7 @@ class StoredLeash:
         return Micros(self.spent - before)
 
     def check(self, order: TradeRequest, size: Micros, now: Timestamp) -> LeashRefusal | bool:
-        """Whether an order may go out by itself: True, False for one that waits, or a no."""
+        """Decide about an order: True to send it, False to wait for approval, or the refusal."""
         observes = self.mode is LeashMode.OBSERVE
         if order.is_quote or (not observes and order.action is not Action.BUY):
             return True
@@ -130,7 +130,7 @@ class StoredLeash:
         return self._may_wait(order, now) or False
 
     def has_left(self, size: Micros, now: Timestamp) -> bool:
-        """Whether a buy fits into the day's budget."""
+        """True if a buy fits into the day's budget."""
         return self.budget is None or self.spent_on(now) + size <= self.budget
 
     def _over_budget(self, now: Timestamp) -> LeashRefusal:
@@ -202,7 +202,7 @@ class StoredLeash:
         return held
 
     def take(self, held_id: str) -> Waiting | None:
-        """Take a trade from those that wait; None where it does not wait."""
+        """Remove and return a waiting trade; None if it does not wait."""
         return self.waiting.pop(held_id, None)
 
     def refuse(self, held_id: str, reason: str, now: Timestamp) -> bool:
@@ -213,14 +213,14 @@ class StoredLeash:
         return taken is not None
 
     def is_recorded(self, held: HeldView, status: HeldStatus, reason: str) -> bool:
-        """Whether its row says so already."""
+        """True if the decided row has this status and reason already."""
         same = (held.held_id, status, reason)
         return any((one.held_id, one.status, one.reason) == same for one in self.decided)
 
     def against_approval(
         self, held: HeldView, size: Micros, now: Timestamp
     ) -> tuple[HeldStatus, str] | None:
-        """How a trade ends that cannot be approved any more; None where it can."""
+        """End of a trade that cannot be approved any more; None if it can."""
         if held.expires_at <= now:
             return HeldStatus.EXPIRED, DEADLINE
         if not self.has_left(size, now):
@@ -237,7 +237,7 @@ class StoredLeash:
         self.decided = [ended, *others][:DECIDED_KEPT]
 
     def expire(self, now: Timestamp) -> bool:
-        """Refuse what nobody decided in time; whether there was any."""
+        """Refuse trades whose time is over; True if there were any."""
         late = [one for one in self.waiting.values() if one.view.expires_at <= now]
         for one in late:
             self.waiting.pop(one.view.held_id)

@@ -1,4 +1,4 @@
-"""What goes into the action log: each order of the person, and what each agent did.
+"""Writes the action log: each command of the operator and each action of an agent.
 
 Secrets never come here: an order says itself in words that hold none.
 """
@@ -86,7 +86,7 @@ class Actions:
         self._writing = asyncio.Lock()
 
     def on_command(self, command: Command) -> None:
-        """The person, or somebody in the person's name, ordered something."""
+        """Log a command of the operator, or of a program on the operator's behalf."""
         if isinstance(command, NoteConfirmed):
             self._take("person", LogEvent.CONFIRMED, command.kind, command.what)
         elif not isinstance(command, _READINGS):
@@ -146,7 +146,7 @@ class Actions:
                 self._show(lines)
 
     async def read(self) -> None:
-        """Read the newest entries and follow the whole chain, then tell the desk of both."""
+        """Load the newest entries and the result of verifying the whole chain."""
         await self.write()
         async with self._writing:
             verdict, lines = await asyncio.to_thread(_looked, self._path)
@@ -161,7 +161,7 @@ class Actions:
         self._emit(Changed(self._view))
 
     def _show(self, lines: tuple[LogEntry, ...]) -> None:
-        """Put new lines before those that are shown, if anybody has asked to see them."""
+        """Put new entries before those on screen, if the log was opened."""
         if self._view is None:
             return
         new = tuple(_view(line) for line in reversed(lines))
@@ -171,7 +171,7 @@ class Actions:
 
 
 def _looked(path: Path) -> tuple[LogCheck, tuple[LogEntry, ...]]:
-    """What a look at the file finds; a log that cannot be read says so."""
+    """Result of reading the log file; one that cannot be read yields a problem."""
     try:
         return verify(path), newest(path, SHOWN_MAX)
     except FileNotFoundError:
@@ -203,7 +203,7 @@ _ENDS: Final = {
 
 
 def _market_in(text: str, state: DeskState) -> tuple[str, str] | None:
-    """The market that words name by its id, with its question, where it is known."""
+    """Market whose id occurs in a text, with its question, if known."""
     tokens = (token.strip(".,:;()") for token in text.split())
     found = (state.markets[token] for token in tokens if token in state.markets)
     market = next(found, None)
@@ -211,7 +211,7 @@ def _market_in(text: str, state: DeskState) -> tuple[str, str] | None:
 
 
 def _repeats_ticket(state: DeskState, notice: Noticed) -> bool:
-    """Whether a notice repeats the end of a ticket."""
+    """True if a notice repeats the end of a ticket."""
     return any(
         one.outcome and notice.text.startswith(f"{one.what}: {one.outcome}")
         for one in state.tickets[:_LOOKED_BACK]
@@ -223,7 +223,7 @@ def _rows_of(before: DeskState, fact: Fact) -> Iterator[LogRow]:
         case Changed(row=TicketView() as ticket):
             yield from _ending(before, ticket)
         case Noticed() if _repeats_ticket(before, fact):
-            # The end of its ticket says the same, a moment before.
+            # The end of its ticket was logged a moment before.
             return
         case Noticed():
             # An answer without a ticket: what a person ordered and no money moved for.
@@ -242,7 +242,7 @@ def _rows_of(before: DeskState, fact: Fact) -> Iterator[LogRow]:
 
 
 def _ending(before: DeskState, ticket: TicketView) -> Iterator[LogRow]:
-    """How an order ended, or that its end is not known; each once."""
+    """Log row of a ticket that ended or whose end is unknown; each once."""
     known = next((one for one in before.tickets if one.ticket_id == ticket.ticket_id), None)
     if ticket.state in {TicketState.QUEUED, TicketState.SENT}:
         return
@@ -276,7 +276,7 @@ def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[LogRow]:
 
 
 def _runs(before: DeskState, run: SkillRunView) -> Iterator[LogRow]:
-    """How a skill's run stands, and what it says it did, refusals among it; each once."""
+    """Log rows of a skill's run: its state and its reports, refusals included; each once."""
     known = next((one for one in before.supervision.runs if one.run_id == run.run_id), None)
     if known is None or known.state is not run.state:
         yield run.agent_name, LogEvent.RUN, run.skill_slug, f"{run.state.value} {run.why}".strip()

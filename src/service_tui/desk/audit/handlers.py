@@ -18,7 +18,7 @@ FOLDER: Final = "exports"
 
 
 async def export_data(order: ExportData, data_dir: Path, ports: Ports) -> None:
-    """Write the files, and say where they are."""
+    """Write the export files and report their folder in a notice."""
     state = ports.state()
     pasts = {**known_pasts(state), **(await pasts_of(ports) if state.service.embedded else {})}
     now = ports.now()

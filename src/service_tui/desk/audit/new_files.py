@@ -1,4 +1,4 @@
-"""Files that a person asked for: each whole or not there, for nobody else, over nothing."""
+"""Writes new files whole or not at all, private to the owner, never over an existing file."""
 
 import errno
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write all of them, or, where one of the names is taken or the disk refuses, none.
+    """Write all of the files, or none if a name exists or the disk refuses.
 
     Raises:
         FileExistsError: a file of that name is there; nothing was written over it.
@@ -73,7 +73,7 @@ def _fill(draft: Path, text: str) -> None:
 
 
 def _give_name(draft: Path, path: Path) -> None:
-    """Rename where the name is free: a second name is made and the first goes away."""
+    """Rename to a free name: link the second name, then remove the first."""
     try:
         # Unlike a rename, a link never takes the place of what came there in the meantime.
         os.link(draft, path, follow_symlinks=False)

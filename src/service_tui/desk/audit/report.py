@@ -1,4 +1,4 @@
-"""A day's summary of each agent: what it traded, why, what came of it, and what held it back. Pure.
+"""Daily report of each agent: trades, reasons, results, and what blocked it. Pure.
 
 A day begins at midnight UTC.
 """
@@ -59,13 +59,13 @@ class MoneyDay:
 
     @property
     def money(self) -> str:
-        """What its amounts are."""
+        """Currency of its amounts."""
         return MONEY_OF[self.venue]
 
 
 @dataclass(frozen=True, slots=True)
 class DayReport:
-    """One agent's day; `problem` says why its trades are not known.
+    """One agent's day; `problem` is the reason why its trades are unknown.
 
     `monies` are its figures apart by what they are paid in, $SIM first; real money stands there
     where the agent ever traded with it. `spent` is what counts against the budget that binds, and
@@ -88,7 +88,7 @@ class DayReport:
 
 
 def midnight(now: Timestamp) -> Timestamp:
-    """When the day began."""
+    """Start of the UTC day."""
     return Timestamp(now // DAY_S * DAY_S)
 
 
@@ -101,7 +101,7 @@ def day_reports(state: DeskState, now: Timestamp, pasts: Pasts) -> tuple[DayRepo
 
 
 def known_pasts(state: DeskState) -> dict[str, AgentDetailView]:
-    """What the state itself knows: of the agent in focus its trades; of the own agent the own."""
+    """Histories that the state already has: the focused agent's trades, and the own agent's."""
     found: dict[str, AgentDetailView] = {}
     if state.account is not None:
         own = tuple(ReasonedTradeView(trade, trade.skill_slug) for trade in state.trades)
@@ -169,9 +169,9 @@ _Buys = Mapping[_Place, _Trades]
 
 
 def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay, ...]:
-    """The day's figures, apart by money; play money stands there always."""
+    """Figures of the day by currency; play money is always present."""
     shown = {
-        # A trade of today whose venue the service says nothing of has figures of its own.
+        # A trade of today whose venue the service leaves out has figures of its own.
         **{one.trade.venue: _nothing(one.trade.venue) for one in trades},
         **{row.venue: row for row in agent.venues},
         Venue.SIM: replace(
@@ -246,7 +246,7 @@ def _skills(trades: _Trades, known: _Buys) -> tuple[SkillResultView, ...]:
 
 
 def _buys_of(known: _Trades) -> _Buys:
-    """The buys of each side of a market, in the order in which they were told."""
+    """Buys of each side of a market, in the order of the listing."""
     found: dict[_Place, list[ReasonedTradeView]] = {}
     for one in known:
         if one.trade.deal is Deal.BUY:

@@ -18,7 +18,10 @@ ALL: Final = "all"
 
 
 def report_rows(reports: Sequence[DayReport]) -> list[Mapping[str, Cell]]:
-    """A row for each agent and money, for a spreadsheet; what has no money stands on the first."""
+    """One spreadsheet row for each agent and currency.
+
+    Figures without a currency are on the first.
+    """
     return [_row(one, day) for one in reports for day in one.monies]
 
 
@@ -56,7 +59,7 @@ def _leash(one: DayReport) -> str | None:
 
 
 def _figures(day: MoneyDay, *, is_read: bool) -> Mapping[str, Cell]:
-    """What can be summed over agents; of trades that were not read nothing is known."""
+    """Figures that can be summed over agents; empty for trades that were not read."""
     traded: Mapping[str, Cell] = {
         "buys": day.buys,
         "bought": decimal(day.bought),
@@ -146,7 +149,7 @@ def _section(report: DayReport) -> list[str]:
 
 
 def _of_money(day: MoneyDay) -> list[str]:
-    """What was traded in one money, with the best and the worst of it, and by skill."""
+    """Lines about one currency: trades, the best and the worst of them, and results by skill."""
     traded = (
         f"{counted(day.buys, 'buy')} for {_sum(day.bought)}, "
         f"{counted(day.sales, 'sale')} for {_sum(day.sold)}"
@@ -184,7 +187,7 @@ def _sum(amount: Micros, *, signed: bool = False) -> str:
 
 
 def plain(cell: Cell) -> str:
-    """Text in Markdown: what would end a cell, begin a line or mark it up stands as it is."""
+    """Text escaped for a Markdown cell."""
     if isinstance(cell, float):
         return f"{cell:,.2f}"
     text = "" if cell is None else " ".join(str(cell).split())

@@ -1,4 +1,6 @@
-"""Why it traded: what is known of a trade, from its signal to its exit, link by link. Pure.
+"""History of a trade from signal to exit, link by link. Pure.
+
+A link without data has a reason instead.
 
 A link of which nothing is known says so, and why: nothing here is made up.
 """
@@ -34,7 +36,7 @@ OTHERS_MAX: Final = 5
 
 
 class Unit(StrEnum):
-    """What a figure is, so that it can be written, and masked."""
+    """Unit of a figure, which decides how it is formatted and masked."""
 
     TEXT = "text"
     MONEY = "money"
@@ -55,7 +57,7 @@ class LabelledValue:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link. `missing` says why nothing is known; then there are no figures.
+    """One link of the history. `missing` is the reason why it has no figures.
 
     `when` stands where there is no time of its own.
     """
@@ -69,7 +71,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class TradeHistory:
-    """All links of one trade, in the order of time, and what they are about."""
+    """All links of one trade in the order of time, with its subject."""
 
     title: str
     links: tuple[Link, ...]
@@ -133,7 +135,7 @@ def why_ticket(state: DeskState, ticket: TicketView) -> TradeHistory:
 
 
 def _run_of(state: DeskState, ticket: TicketView) -> RunView | None:
-    """The redemption that a row of the blotter stands for; None for any other command."""
+    """Redemption that a row of the blotter is about; None for any other command."""
     if ticket.kind != REDEMPTION:
         return None
     name = ticket.ticket_id.removeprefix(f"{REDEMPTION}:")
@@ -179,7 +181,7 @@ def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHi
 
 
 def _is_row(ticket: TicketView, trade: TradeView) -> bool:
-    """Whether a row of the blotter is a fill that no command of this console made."""
+    """True if a row of the blotter is a fill that no command of this console made."""
     return ticket.kind == FILL and ticket.ticket_id == fill_id(trade)
 
 
@@ -209,7 +211,7 @@ def _ticket_of(known: _Known) -> TicketView | None:
 
 
 def _held(known: _Known) -> HeldView | None:
-    """The request that a person decided, if the trade came from one."""
+    """The approval that the trade came from, if any."""
     entry = known.entry
     return next(
         (
@@ -249,12 +251,12 @@ def _signal(known: _Known) -> Link:
 
 
 def _unfilled(known: _Known) -> str:
-    """Why a link that comes with the fill is not known; empty when the fill is."""
+    """Reason why a link that comes with the fill is unknown; empty if the order filled."""
     return "" if known.entry is not None else "not known: it comes with the fill"
 
 
 def _no_entry(known: _Known) -> str:
-    """Why there is no trade to explain."""
+    """Reason why there is no trade to explain."""
     if known.ticket is not None:
         return "not known: no trade that was read has this order's reference"
     return "not known: the buy is not among the newest trades read"
@@ -277,7 +279,7 @@ def _reasoning(known: _Known) -> Link:
 
 
 def _quote(known: _Known) -> Link:
-    """What it expected to pay: the price before, the bound, what the person was shown."""
+    """Expected price: the price before, the bound, and the quote on screen."""
     entry, held, mirrored = known.entry, _held(known), _mirrored(known)
     ticket = known.ticket or _ticket_of(known)
     values: list[LabelledValue] = []
@@ -358,7 +360,7 @@ def _alert(alert: AlertView) -> LabelledValue:
 
 
 def _exits(known: _Known) -> Iterator[Link]:
-    """How it ended, as far as it has: sales, exits of alerts, the outcome."""
+    """Exits so far: sales, exits of alerts, the outcome."""
     since = None if known.entry is None else known.entry.at
     sales = [
         one

@@ -1,4 +1,6 @@
-"""The desk's line to the chain: prices, nonces, one signature at a time, bytes that leave once.
+"""The desk's access to the chain.
+
+Prices, nonces, one signature at a time, signed bytes sent as stored.
 
 Every nonce of the wallet is given here, one after the other, so that no two runs ever take the same
 place unknowingly. Source: failures, T-05, F-17 and F-19.
@@ -58,11 +60,11 @@ class Place:
     resting: frozenset[int]
 
     def suits(self, nonce: int) -> bool:
-        """Whether a nonce that was shown may still be signed: the next, or an own one anew."""
+        """True if a nonce that was shown may still be signed: the next one, or an own one again."""
         return nonce == self.nonce or (self.latest <= nonce < self.nonce and nonce in self.resting)
 
     def can_come(self, nonce: int) -> bool:
-        """Whether a transaction of ours can be mined once all before it are."""
+        """True if our transaction can be mined once all before it are."""
         return nonce < self.nonce
 
 
@@ -75,7 +77,7 @@ class Watch:
 
 
 class ChainGateway:
-    """Asks the chain through the service, signs under the policy, and sends what was signed."""
+    """Reads the chain through the service, signs under the policy, and broadcasts."""
 
     def __init__(self, ports: Ports, runs: ChainRuns, vault: Vault, policy: SigningPolicy) -> None:
         self._ports = ports
@@ -89,7 +91,7 @@ class ChainGateway:
         """Held from the moment a nonce is read until what takes it is on disk."""
 
     async def chain(self) -> ChainReader:
-        """The node, asked over our own line; the first call imports web3 in a thread."""
+        """Reader of the node, through our own client; the first call imports web3 in a thread."""
         if self._chain is None:
             await imported("service_tui.signing.node")
             from service_tui.signing.node import chain_of  # noqa: PLC0415
@@ -98,7 +100,10 @@ class ChainGateway:
         return self._chain
 
     async def contracts(self) -> Contracts:
-        """The contracts, asked over our own line; the first call imports web3 in a thread."""
+        """Reader of the contracts, through our own client.
+
+        The first call imports web3 in a thread.
+        """
         if self._contracts is None:
             await imported("service_tui.signing.node")
             from service_tui.signing.node import contracts_of  # noqa: PLC0415
@@ -152,7 +157,7 @@ class ChainGateway:
         return sum(cost_max(run) for run in self.runs.signed_since(wallet, began))
 
     async def sign(self, number: int, body: TransactionRunState, wallet: str) -> RunSignature:
-        """Sign what the run says, and keep it before anybody is told of it.
+        """Sign a run's transaction and store it before anything is sent.
 
         Returns:
             The bytes and their hash, as they lie on disk.
@@ -172,7 +177,7 @@ class ChainGateway:
         return signed
 
     async def broadcast(self, raw: str) -> BroadcastBody:
-        """Hand the same bytes to the relay; harmless as often as it is done.
+        """Send stored bytes to the relay; safe to repeat.
 
         Returns:
             What the relay says.
@@ -228,7 +233,7 @@ class ChainGateway:
         return Place(latest, nonce, gap, taken, signed - taken)
 
     async def next_nonce(self, wallet: str) -> int:
-        """The nonce after everything that the chain has taken from this wallet.
+        """The nonce after every transaction that the chain has accepted from this wallet.
 
         Returns:
             A count of transactions.

@@ -1,4 +1,4 @@
-"""Why a run on the chain ends before anything is signed, in the desk's words.
+"""Reasons why a transaction run ends before anything is signed, from service, chain and policy.
 
 The four topics of the spec are told apart here.
 """
@@ -53,7 +53,7 @@ FIXES: Final = {
 
 
 class RunRefusal(Exception):
-    """Why a run ends here; nothing was signed."""
+    """Reason why a run ends before anything is signed."""
 
     def __init__(self, reason: NoReason, text: str, fix: str = "") -> None:
         super().__init__(text)
@@ -63,7 +63,7 @@ class RunRefusal(Exception):
 
 
 def refusal_of(answer: RedeemBody) -> RunRefusal:
-    """What the service's no means."""
+    """Refusal for the service's answer to a redeem request."""
     text = answer.error or "the service says no without a reason"
     lowered = text.lower()
     by_text = next((reason for word, reason in _TOPICS if word in lowered), NoReason.SERVICE)
@@ -72,7 +72,7 @@ def refusal_of(answer: RedeemBody) -> RunRefusal:
 
 
 def refusal_for(error: SigningError) -> RunRefusal:
-    """What an error of the signing room means; a call that was refused is told decoded."""
+    """Refusal for an error of `signing`; a call that the policy refused is shown decoded."""
     match error:
         case NotRedeemableError():
             return RunRefusal(_OBSTACLES[error.obstacle], str(error))
@@ -89,7 +89,7 @@ def refusal_for(error: SigningError) -> RunRefusal:
 
 
 def against(row: RedemptionRow | None) -> RunRefusal | None:
-    """Why a position cannot be redeemed from here, by what the queue says of it."""
+    """Refusal for a position that cannot be redeemed here, by its row in the queue."""
     if row is None or row.is_ready:
         gone = RunRefusal(NoReason.SERVICE, "the queue does not have this position any more")
         return gone if row is None else None

@@ -1,4 +1,4 @@
-"""A run on the chain as text and back: what the journal keeps of it beside bytes and times."""
+"""Stored state of a transaction run, as JSON in the journal and back."""
 
 import json
 from dataclasses import asdict, dataclass, replace
@@ -21,7 +21,7 @@ Fields = dict[str, Any]
 
 
 class RunChanges(TypedDict, total=False):
-    """What of a run changes as it goes on."""
+    """Fields of a run that change on its way."""
 
     state: ChainRunState
     steps: tuple[StepView, ...]
@@ -57,7 +57,7 @@ class SignedCall:
 
 @dataclass(frozen=True, slots=True)
 class TransactionRunState:
-    """What a run needs to go on after a restart: all that is shown, and what is to be signed.
+    """Everything that a run needs after a restart: its view and the transaction to sign.
 
     `confirmed`: a person, or the standing word of one, has said yes to it. `begun`: how often
     the step that comes next was taken up, with no word since that the program lives on with it.
@@ -74,12 +74,12 @@ class TransactionRunState:
 
 
 def dump(body: TransactionRunState) -> str:
-    """The body as text."""
+    """The state as JSON text."""
     return json.dumps(asdict(body), separators=(",", ":"), allow_nan=False)
 
 
 def load(text: str) -> TransactionRunState:
-    """The body of a text that `frozen` made.
+    """Load the state that `dump` wrote.
 
     Returns:
         What was frozen.

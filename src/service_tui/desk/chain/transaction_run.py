@@ -1,4 +1,4 @@
-"""One run on the chain on its way: its journal, and the steps that every run has.
+"""One transaction run: its journal, and the steps that every run has.
 
 The journal names the step that comes next before it is taken. What is found there after a crash
 goes on from that step: before `broadcast` nothing has left this machine and nothing was kept that
@@ -75,7 +75,7 @@ NOT_FINAL_S: Final = 600.0
 
 
 class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
-    """One run of the journal, from where it stands to its end, or to where it has to wait."""
+    """One run of the journal, from its stored step to its end or to a step that must wait."""
 
     def __init__(
         self, ports: Ports, gateway: ChainGateway, run: ChainRun, body: TransactionRunState
@@ -103,11 +103,11 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         return self.body.run
 
     def steps(self) -> dict[str, Callable[[], Awaitable[None]]]:
-        """What is done for each step that comes next."""
+        """Function of each step."""
         return {SIGN: self._sign, BROADCAST: self._broadcast, CONFIRM: self._confirm}
 
     async def go(self) -> None:
-        """Take steps until the end, or until one that waits for somebody."""
+        """Take steps until the end, or until one waits for the operator or the service."""
         again_s = AGAIN_S
         try:
             if self._was_left:
@@ -124,7 +124,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
             self.show(words=f"{error}; nothing further was done", fix=Fix.FREE_DISK)
 
     async def _went(self) -> str | None:
-        """Take steps as far as they go.
+        """Take steps as far as possible; the problem of the step that failed, else None.
 
         Returns:
             Why one of them failed as nobody foresaw; None where none did.
@@ -148,11 +148,11 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
 
     @property
     def is_aside(self) -> bool:
-        """Whether the program died so often in the step that comes next that no start takes it."""
+        """True if the program died so often in the next step that no start repeats it."""
         return self.body.begun >= DEATHS_MAX
 
     def come_back(self) -> None:
-        """It was left by an earlier start: what it does next is counted, or set aside and shown."""
+        """Continue a run of an earlier start: count its next step, or set the run aside."""
         self._was_left = True
         if self.is_aside:
             self.show(
@@ -200,20 +200,20 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         await self.settle(REFUSED, state=ChainRunState.REFUSED, words=text)
 
     async def finish(self, receipt: Receipt) -> None:
-        """What follows on a receipt that is sure and good."""
+        """Continue after a receipt that is final and successful."""
         raise NotImplementedError
 
     async def check(self) -> None:
-        """Look once more right before signing; a refusal ends the run."""
+        """Check once more right before signing; a refusal ends the run."""
 
     async def is_undone(self) -> bool:
-        """Whether the contracts show that the run has not happened."""
+        """True if the contracts show that the run has not happened."""
         return True
 
     # -- steps -----------------------------------------------------------------------------------
 
     async def _sign(self) -> None:
-        """Sign what was shown, and keep it before anybody is told of it."""
+        """Sign the transaction that was shown and store it before anything is sent."""
         async with self.gateway.turn:
             await self.sign_in_turn()
 
@@ -234,7 +234,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         self.emit()
 
     async def _check_place(self, nonce: int) -> None:
-        """Whether the place is still free: a dialog may have stood open for long."""
+        """Refuse if the nonce is no longer free: the dialog may have been open for long."""
         place = await self.gateway.place(self.wallet)
         shown = self.body.run.call
         if not place.suits(nonce) or place.gap > (0 if shown is None else shown.gap):
@@ -245,7 +245,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
             )
 
     async def _broadcast(self) -> None:
-        """Send the bytes that stand on disk, and no others, until the relay has an opinion."""
+        """Send the stored bytes, and no others, until the relay accepts or refuses them."""
         again_s = AGAIN_S
         while (problem := await self._sent()) is not None:
             self.show(words=f"signed, not sent yet: {problem}")
@@ -269,7 +269,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
             if not answer.success and answer.retryable:
                 return answer.error or "the relay says later"
             if not answer.success:
-                # It may be known there, or never come: the chain says which.
+                # The relay may have it, or never get it: the chain shows which.
                 text, fix = f"the relay says: {answer.error or 'no'}", answer.fix
             elif not _is_same(answer.tx_hash, self.body.run.tx_hash):
                 text = f"the relay names another transaction, {answer.tx_hash}; ours is followed"
@@ -298,7 +298,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
             await clock.sleep(LOOK_S if waited_s < CONFIRM_WAIT_S else LOOK_LATER_S)
 
     async def _looked(self, watch: Watch) -> Receipt | None:
-        """One look for the receipt; one that can never come any more ends the run."""
+        """Check for the receipt once; end a run that can never be mined."""
         try:
             receipt = await self.gateway.confirmed(self.body.run.tx_hash, watch)
             if receipt is None and watch.seen is None and await self._is_dead():
@@ -331,7 +331,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         self.ports.emit(Noticed("warn", text, NoticeKind.FILL))
 
     async def _is_dead(self) -> bool:
-        """Whether another transaction has taken its place, so that it can never come.
+        """True if another transaction has used the nonce, so that ours can never be mined.
 
         A node may hold a receipt back: only what it says for long, and what the contracts confirm,
         is believed.
@@ -354,7 +354,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         return await (await self.gateway.chain()).receipt(self.body.run.tx_hash) is None
 
     async def _look_at_place(self, nonce: int) -> None:
-        """Show a run whose nonce can never come: places before it are free, and nobody's."""
+        """Show a run whose nonce can never be used: free nonces before it belong to no run."""
         place = await self.gateway.place(self.wallet)
         self.is_stuck = not place.can_come(nonce)
         if self.is_stuck:
@@ -364,7 +364,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
             )
 
     async def abandon(self) -> bool:
-        """Give up a run whose nonce can never come.
+        """Give up a run whose nonce can never be used.
 
         Returns:
             Whether it was one; else it goes on.
@@ -383,12 +383,12 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
     # -- the journal -----------------------------------------------------------------------------
 
     def show(self, **changes: Unpack[RunChanges]) -> None:
-        """Show the run with other words; the journal keeps its steps alone."""
+        """Show the run with another text; the journal stores its steps alone."""
         self.body = self.body.with_run(**changes)
         self.emit()
 
     def emit(self) -> None:
-        """Show the run as it stands."""
+        """Put the run into the state."""
         self.ports.emit(Changed(self.body.run))
 
     def with_step(self, done: Step | None, text: str) -> TransactionRunState:
@@ -401,7 +401,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
     async def move(
         self, step: str, *, done: Step | None = None, text: str = "", **changes: Unpack[RunChanges]
     ) -> None:
-        """Write down what was done and what comes next, then show it."""
+        """Store the finished step and the next one, then show the run."""
         body = replace(self.with_step(done, text).with_run(**changes), begun=1)
         await self.gateway.runs.move(self.number, step, dump(body), now=self.ports.now())
         self.step, self.body = step, body
@@ -418,7 +418,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         self.emit()
 
     async def _fail(self, text: str, fix: str) -> None:
-        """It was signed, and the chain never carries it out."""
+        """End a signed run that the chain never carries out."""
         reason = NoReason.REVERTED
         await self.settle(FAILED, state=ChainRunState.FAILED, reason=reason, words=text, fix=fix)
 
@@ -437,5 +437,5 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
 
 
 def _is_same(named: str | None, own: str) -> bool:
-    """Whether the relay names our transaction, or none."""
+    """True if the relay's hash is ours, or missing."""
     return not named or named.lower() == own.lower()

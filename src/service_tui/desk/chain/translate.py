@@ -111,7 +111,7 @@ def rows_of_position(body: PositionBody) -> Iterator[RedemptionRow]:
 
 
 def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
-    """The wallet as the service tells it; what this desk knows better stays."""
+    """View of the wallet from the service; figures that this desk knows better stay."""
     owner = _ownership(body.wallet_ownership)
     external, address = owner is Ownership.EXTERNAL, body.wallet_address or ""
     return replace(
@@ -141,7 +141,7 @@ def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
 
 
 def wallet_of_settings(body: SettingsBody, known: WalletView) -> WalletView:
-    """The same from a service that tells of its wallets in the settings alone."""
+    """View of the wallet from a service that reports wallets in its settings only."""
     address = body.linked_wallet_address or body.wallet_address or ""
     owner = _ownership(body.wallet_ownership)
     external = owner is Ownership.EXTERNAL
@@ -216,7 +216,7 @@ _FIXES: Final = {
 
 
 def _of(known: WalletView, address: str) -> WalletView:
-    """What is known of a wallet, without what was another one's."""
+    """The known view of a wallet, without figures of another wallet."""
     if known.address.lower() == address.lower():
         return known
     return replace(known, address=address, approvals=(), approvals_at=None)
@@ -229,7 +229,7 @@ def _ownership(word: str) -> Ownership:
 def _next(
     stage: Stage, venue: Venue, waits_for: str, *, lost: bool, manual: bool, pays: float
 ) -> str:
-    """What happens next, in words that stay true as time passes."""
+    """The next step as a text that stays true as time passes."""
     if stage is Stage.REDEEMED:
         return "paid" if pays else "done: nothing was left to redeem"
     if lost or (manual and stage is Stage.READY):
@@ -240,7 +240,7 @@ def _next(
 
 
 def _stage_of(body: PositionBody) -> Stage:
-    """Where a position stands, by its own word, else by what is known of its market."""
+    """Stage of a position: the service's own field, else derived from its market."""
     word = (body.lifecycle or "").lower().replace(" ", "_")
     if word in _LIFECYCLE:
         return _LIFECYCLE[word]
@@ -250,7 +250,7 @@ def _stage_of(body: PositionBody) -> Stage:
 
 
 def _cost_of(body: PositionBody, side: Side) -> float:
-    """What the open shares of a side have cost; of a row without sides it is all of it."""
+    """Cost of a side's open shares; the whole cost for a row without sides."""
     own = [one.cost_basis for one in body.sides if one.side == side.value]
     return own[0] if own else body.cost_basis
 

@@ -1,4 +1,4 @@
-"""What an operator may order of limits, risk defaults and the pause. Frozen values."""
+"""Commands for limits, risk defaults and the pause. Frozen values."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,7 +10,7 @@ from service_tui.units import Micros, decimal
 
 @dataclass(frozen=True, slots=True)
 class SetBuyLimit(Command):
-    """Give a rail another figure: micros of money, or a number of buys; None takes it away.
+    """Change the figure of a limit: micros of money, or a number of buys; None removes it.
 
     `own`: the desk's own figure, which stays on this machine; else the service's.
     """
@@ -22,13 +22,13 @@ class SetBuyLimit(Command):
     own: bool = False
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         whose = "this desk's own" if self.own else "the service's"
         return f"{RULES[self.rail].name}: {rail_figure_text(self.rail, self.figure)} ({whose})"
 
 
 def rail_figure_text(rail: BuyLimit, figure: int | None) -> str:
-    """A figure of a rail as it is said; None is "no limit"."""
+    """Text of a limit's figure; None is "no limit"."""
     if figure is None:
         return "no limit"
     return f"{figure:,}" if RULES[rail].is_count else f"{decimal(Micros(figure)):,.2f}"
@@ -36,14 +36,14 @@ def rail_figure_text(rail: BuyLimit, figure: int | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SetDefaults(Command):
-    """Guard buys to come by other thresholds, or no longer by themselves."""
+    """Change the default thresholds of new buys, or turn automatic monitors off."""
 
     kind: ClassVar[str] = "defaults"
 
     defaults: RiskDefaults
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         stop, target = self.defaults.stop_loss_pct, self.defaults.take_profit_pct
         below = "no stop" if stop is None else f"stop {stop:.1%} down"
         above = "no target" if target is None else f"target {target:.1%} up"
@@ -60,5 +60,5 @@ class SetPaused(Command):
     paused: bool
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "pause trading" if self.paused else "resume trading"

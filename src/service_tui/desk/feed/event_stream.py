@@ -1,4 +1,4 @@
-"""Hearing at once what the service tells, instead of waiting for the next look.
+"""Consumes the service's event stream, so that changes need not wait for the next poll.
 
 While there is no stream everything is polled as ever.
 """
@@ -22,11 +22,11 @@ from service_tui.wire.events import EventBody, EventKind, FillPart, MarketPart
 
 
 def actions_of(body: EventBody) -> Iterator[Acted]:
-    """What an event says of an agent; a fill is told as a trade, and not here."""
+    """Log entries of an event; fills are logged as trades instead."""
     if body.order is not None and body.fill is None:
         order = body.order
         if order.state == "claimed":
-            # No order at all: a position was redeemed, its money told by the event before.
+            # No order at all: a position was redeemed, its money was in the event before.
             text = f"redeemed the position in {order.question or order.market_id}"
             yield Acted(order.agent_name, LogEvent.RESULT, order.market_id, text)
         else:
@@ -82,14 +82,14 @@ _PLAIN: Final = {
     EventKind.LEASH: frozenset({Topic.FLEET}),
     EventKind.RESET: frozenset(Topic),
 }
-"""What each kind of event makes worth another look, whoever it is about."""
+"""Topics that each type of event affects, whichever agent it is about."""
 
 
 class EventStreamConsumer:
-    """Follows the stream of events, and has touched topics looked at.
+    """Consumes the event stream and refreshes the topics that each event affects.
 
-    `run` hears, `nudge` pokes, `tell` tells of trades; all go on for ever. What is heard twice does
-    no harm.
+    Three loops run for ever: `run` consumes, `refresh_touched` wakes pollers, `emit_fills` emits
+    trades. An event that arrives twice is harmless.
     """
 
     def __init__(self, listen: Listen, ports: Ports, rng: random.Random) -> None:
@@ -104,7 +104,7 @@ class EventStreamConsumer:
         self._failures = 0
 
     async def run(self) -> None:
-        """Hear what happens; a stream that ends is opened again where it ended."""
+        """Consume events; reconnect where a stream ended."""
         while True:
             try:
                 await self._follow()
@@ -115,7 +115,7 @@ class EventStreamConsumer:
             await self._ports.clock.sleep(min(RETURN_S, next_delay(self._failures, self._rng)))
 
     async def refresh_touched(self) -> None:
-        """Poke what was touched: at once, then now and then."""
+        """Refresh affected topics at once, then at most every `REFRESH_EVERY_S`."""
         while True:
             await self._awake.wait()
             self._awake.clear()
@@ -125,7 +125,7 @@ class EventStreamConsumer:
             await self._ports.clock.sleep(REFRESH_EVERY_S)
 
     async def emit_fills(self) -> None:
-        """Say what was traded: at once, then now and then, all of it together."""
+        """Emit collected fills at once, then at most every `FILLS_EVERY_S`."""
         while True:
             await self._traded.wait()
             self._traded.clear()
@@ -134,7 +134,7 @@ class EventStreamConsumer:
             await self._ports.clock.sleep(FILLS_EVERY_S)
 
     async def _follow(self) -> None:
-        """Hear one stream to its end."""
+        """Consume one stream to its end."""
         async with aclosing(self._listen(self._last)) as events:
             async for body in events:
                 self._failures = 0
@@ -155,7 +155,7 @@ class EventStreamConsumer:
         self._touch(self._topics_of(body))
 
     def _topics_of(self, body: EventBody) -> frozenset[Topic]:
-        """What an event makes worth another look."""
+        """Topics that an event affects."""
         account = self._ports.state().account
         own = "" if account is None else account.agent_id
         part = body.risk_alert or body.monitor
@@ -164,7 +164,7 @@ class EventStreamConsumer:
         if body.fill is not None:
             touched = _of_fill(body.fill, own)
             detail = self._ports.state().supervision.detail
-            # Its timeline is in front of somebody.
+            # Its timeline is on screen.
             is_seen = detail is not None and detail.agent_id == body.fill.agent_id
             return touched | {Topic.FLEET} if is_seen else touched
         if body.kind == EventKind.MARKET_RESOLVED and body.market is not None:

@@ -1,4 +1,4 @@
-"""Fills of every agent from the history, where the stream has not told them."""
+"""Reads fills of every agent from the history that the event stream did not deliver."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ NEWEST: Final = 100
 
 
 class FillsWatch:
-    """How many trades of each agent are known: `read` in the history, `heard` since."""
+    """Number of each agent's trades that were read from the history."""
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
 
     def behind(self, fleet: FleetView, streamed: Counter[str]) -> tuple[AgentView, ...]:
-        """The agents of which the service counts trades that were neither read nor heard."""
+        """Agents with more trades than were read from the history or streamed."""
         return tuple(
             one
             for one in fleet.agents
@@ -60,7 +60,7 @@ async def read_fills(ports: Ports, watch: FillsWatch, fleet: FleetView) -> tuple
 
 
 def _streamed(ports: Ports) -> Counter[str]:
-    """Trades that the stream has told, by agent; an order that is met in parts is one."""
+    """Number of streamed trades by agent; an order that filled in parts is one."""
     trades = {(one.agent_id, one.trade_id) for one in ports.state().fills if one.seq}
     return Counter(agent_id for agent_id, _ in trades)
 

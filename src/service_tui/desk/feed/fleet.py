@@ -1,4 +1,4 @@
-"""Asking for leashes, for trades that wait, and for what the agent in focus did."""
+"""Reads leashes, approvals, and the results of the focused agent."""
 
 from dataclasses import replace
 from typing import Final
@@ -61,7 +61,7 @@ async def read_supervision(ports: Ports, watched: PollerMemory) -> Read:
 
 
 async def _needs_of_others(ports: Ports) -> tuple[AgentNeedView, ...]:
-    """What the agents other than our own wait for; a holder of an older program cannot tell."""
+    """Needs of the other agents; empty from a directory owner of an older version."""
     account = ports.state().account
     own = "" if account is None else account.agent_id
     try:
@@ -72,7 +72,7 @@ async def _needs_of_others(ports: Ports) -> tuple[AgentNeedView, ...]:
 
 
 async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:
-    """What an agent traded lately, and what came of it; the sums anew when it has traded."""
+    """Recent trades and results of an agent; results are read again after a trade."""
     path, query = {"agent_id": agent_id}, TradesQuery(venue="all", limit=TIMELINE)
     try:
         reply = await ports.client.call(DESK_AGENT_TRADES, path=path, query=query)

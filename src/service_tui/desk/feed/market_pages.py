@@ -1,4 +1,4 @@
-"""The list of all markets, page by page, of services that differ in what they give at once."""
+"""Reads the list of all markets page by page, from services with different page rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ async def all_markets(ports: Ports, queries: Sequence[MarketsQuery]) -> tuple[Ma
 
 @dataclass(slots=True)
 class _Pages:
-    """What was read so far. `has_all` is False where there is more than is ever asked for."""
+    """Progress of the reading. `has_all` is False if the list is longer than we ever read."""
 
     bodies: dict[str, MarketBody] = field(default_factory=dict[str, MarketBody])
     dropped: int = 0
@@ -85,5 +85,5 @@ async def _turn_pages(ports: Ports, query: MarketsQuery, pages: _Pages) -> None:
 
 
 def _ends(count: int, offset: int, total: int | None) -> bool:
-    """Whether a page that is short is the last: a service may give less than it was asked for."""
+    """True if a short page is the last one; a service may return less than the limit."""
     return count % SHORT_PAGE != 0 if total is None else offset >= total

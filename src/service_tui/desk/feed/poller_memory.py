@@ -1,4 +1,4 @@
-"""What a reading is: one question to the service, and the facts that its answer makes."""
+"""Types of a reading, and the memory that pollers keep between readings."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,11 +12,11 @@ from service_tui.desk.reactor.poll import ReactorWatch
 
 @dataclass(slots=True)
 class PollerMemory:
-    """The market, agent and skill in focus, set by the console; None or empty is none.
+    """Focus of the console, and facts about the service that pollers keep between readings.
 
-    `wants_plain_words`: the service refused the words by which all markets are asked for at once.
-    `without_queue`, `without_wallet`, `without_orders`: it has no list of redemptions, tells of no
-    wallet, and has no list of open orders. `ended` are positions that need no second reading.
+    `needs_plain_names`: the service refused the query that reads markets of all states at once.
+    `without_queue`, `without_wallet`, `without_orders`: it has no endpoint for redemptions, for the
+    wallet, or for open orders. `ended` are positions that need no second reading.
     """
 
     market_id: str | None = None

@@ -1,4 +1,4 @@
-"""Loops that ask the service and turn its answers into facts; none ever sees a widget.
+"""Poll loops: each reads a topic of the service and emits facts.
 
 A poller backs off to 30 s while its calls fail, stops asking while the key is refused, and always
 leaves a fact behind.
@@ -128,7 +128,7 @@ not found; a poke asks at once."""
 
 
 async def read_markets(ports: Ports, watched: PollerMemory) -> Read:
-    """All markets, page by page."""
+    """Read all markets, page by page."""
     if not watched.needs_plain_names:
         try:
             fact, latency_s = await all_markets(ports, ALL_AT_ONCE)
@@ -141,7 +141,7 @@ async def read_markets(ports: Ports, watched: PollerMemory) -> Read:
 
 
 async def read_positions(ports: Ports, watched: PollerMemory) -> Read:
-    """What is held, and what was."""
+    """Read open and past positions."""
 
     async def read_page(query: PositionsQuery) -> Reply[PositionsBody]:
         return await ports.client.call(POSITIONS, query=query)
@@ -168,7 +168,7 @@ async def read_positions(ports: Ports, watched: PollerMemory) -> Read:
 
 
 def _cash_of(body: PositionsBody) -> Micros | None:
-    """The cash that stands beside the positions, on the envelope or on a row."""
+    """Cash reported beside the positions, on the envelope or on a row."""
     balances = (body.sim_balance, *(row.sim_balance for row in body.positions))
     return next((amount(balance) for balance in balances if balance is not None), None)
 
@@ -178,7 +178,7 @@ def _shares(held: tuple[PositionView, ...]) -> dict[str, Micros]:
 
 
 async def read_account(ports: Ports, _: PollerMemory) -> Read:
-    """Who we are, what we have, what binds us."""
+    """Read the own agent, its money, settings and limits."""
     requested_at = ports.now()
     agent = await ports.client.call(AGENT)
     portfolio = await ports.client.call(PORTFOLIO, query=PortfolioQuery())
@@ -207,7 +207,7 @@ async def read_account(ports: Ports, _: PollerMemory) -> Read:
 
 
 def _own_spent(ports: Ports, midnight: Timestamp) -> Micros | None:
-    """What this desk has spent in the day that ends at a midnight; None if that cannot be read."""
+    """This desk's spend in the day that ends at a midnight; None if the blotter cannot be read."""
     since = midnight - DAY_S + (ports.client.skew_s or 0.0)
     try:
         return Micros(ports.blotter.reserved(since))
@@ -224,7 +224,7 @@ async def read_briefing(ports: Ports, _: PollerMemory) -> Read:
         listed = await ports.client.call(RISK_ALERTS, query=RiskAlertsQuery(include_history=True))
         alerts = listed.answer
     except (NotFoundError, PlanRequiredError) as error:
-        # A service may tell of its alerts in the briefing alone.
+        # A service may list its alerts in the briefing alone.
         log.info("no list of alerts: %s", error)
         alerts_listed = reply.answer.triggered_risk_alerts or ()
         whole = tuple(one for one in alerts_listed if isinstance(one, RiskAlertBody))
@@ -233,7 +233,7 @@ async def read_briefing(ports: Ports, _: PollerMemory) -> Read:
 
 
 def _alerts_of(listed: RiskAlertsBody, now: Timestamp) -> AlertsSeen:
-    """What waits, what ended, and the exits among that."""
+    """Fact with waiting alerts, ended alerts, and the exits among those."""
     listed_alerts = {
         one.alert_id: one for one in (alert_view(body, now) for body in listed.risk_alerts)
     }
@@ -291,7 +291,7 @@ async def read_detail(ports: Ports, watched: PollerMemory) -> Read:
 
 
 async def read_agents(ports: Ports, watched: PollerMemory) -> Read:
-    """All agents of the embedded service, its account, and fills that were not heard."""
+    """Read all agents of the embedded service, its account, and fills not streamed."""
     reply = await ports.client.call(DESK_AGENTS)
     fleet = fleet_view(reply.answer)
     return [Changed(fleet), *await read_fills(ports, watched.fills, fleet)], reply.latency_s
@@ -303,7 +303,7 @@ async def read_reactor(ports: Ports, watched: PollerMemory) -> Read:
 
 
 async def read_research(ports: Ports, _: PollerMemory) -> Read:
-    """Sessions and experiments: of all agents where an operator may ask, else of our own."""
+    """Read sessions and experiments: of all agents as operator, else of our own."""
     query = ExperimentsQuery(limit=EXPERIMENTS_PAGE_MAX)
     try:
         if ports.state().service.embedded:
@@ -312,7 +312,7 @@ async def read_research(ports: Ports, _: PollerMemory) -> Read:
         state = await ports.client.call(RESEARCH_STATE, query=StateQuery())
         experiments = await ports.client.call(EXPERIMENTS, query=query)
     except PlanRequiredError:
-        # A plan is no fault: the screen says what it takes.
+        # A missing plan is no fault: the screen shows which one it takes.
         return [ResearchSeen(Source(), needs_plan=True)], None
     body = ResearchBody(experiments=experiments.answer.experiments, sessions=(state.answer,))
     return [ResearchSeen(source_view(body))], experiments.latency_s
@@ -339,7 +339,7 @@ EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET})
 
 
 def _emit_no_detail(ports: Ports, watched: PollerMemory, problem: str) -> None:
-    """Tell whoever waits for a market's chart that it does not come; an older one stays."""
+    """Show that the chart of the focused market failed; an older one stays."""
     known = ports.state().detail
     market_id = watched.market_id
     if market_id is not None and (known is None or known.market_id != market_id):
@@ -354,7 +354,7 @@ async def poll(
     rest: Callable[[Topic, float], Awaitable[None]],
     rng: random.Random,
 ) -> None:
-    """Ask again and again, for ever.
+    """Poll a topic, for ever.
 
     Args:
         topic: what is asked.
@@ -385,7 +385,7 @@ async def poll(
             await rest(topic, _rest_after_s(topic, error) or next_delay(failures, rng))
         else:
             failures = 0
-            # Who asked nothing has heard nothing, and must not call the service online.
+            # A reading that sent no request must not count as an answer of the service.
             if latency_s is not None:
                 skew_s = ports.client.skew_s
                 ports.emit(ServiceAnswered(topic, ports.now(), latency_s, skew_s, by_operator))
@@ -400,7 +400,7 @@ def _period_s(topic: Topic, ports: Ports) -> float:
 
 
 def _rest_after_s(topic: Topic, error: ServiceError) -> float | None:
-    """How long a topic is left alone that was refused.
+    """Pause of a topic that was refused, in seconds.
 
     Returns:
         Seconds, never many for the heartbeat; None where it backs off as usual.
@@ -414,7 +414,7 @@ def _rest_after_s(topic: Topic, error: ServiceError) -> float | None:
 
 
 async def _read(topic: Topic, ports: Ports, watched: PollerMemory) -> Read:
-    """Ask once; an answer that nobody foresaw must not end the desk. Source: failures, F-06."""
+    """Poll once; an unexpected answer must not end the desk. Source: failures, F-06."""
     try:
         return await READINGS[topic](ports, watched)
     except ServiceError:
@@ -424,7 +424,7 @@ async def _read(topic: Topic, ports: Ports, watched: PollerMemory) -> Read:
 
 
 def _emit(topic: Topic, fact: Fact, ports: Ports) -> None:
-    """Hand a fact on; what of an answer only shows itself there must not end the desk either."""
+    """Emit a fact; an answer that fails only in the reducer must not end the desk either."""
     try:
         ports.emit(fact)
     except Exception as error:  # noqa: BLE001  (the same)
@@ -451,7 +451,7 @@ async def mark_equity(ports: Ports) -> None:
 
 
 def _is_whole(state: DeskState) -> bool:
-    """Whether cash and positions are of one moment: a trade changes the one, then the other."""
+    """True if cash and positions are of one moment: a trade changes one, then the other."""
     if state.from_cache or Topic.ACCOUNT not in state.seen:
         return False
     held_at = state.seen.get(Topic.POSITIONS)

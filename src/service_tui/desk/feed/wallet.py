@@ -1,4 +1,4 @@
-"""Readings of the redemption queue and of the wallet.
+"""Reads the redemption queue and the wallet; falls back to positions and settings.
 
 A service without the lists of ours is asked for positions and settings instead.
 """
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 async def read_redemptions(ports: Ports, watched: PollerMemory) -> Read:
-    """Every position on a real venue on its way to money, and whether that goes by itself."""
+    """Read every position on a real venue, and whether the service redeems automatically."""
     if not watched.without_queue:
         try:
             reply = await ports.client.call(REDEMPTIONS, query=RedemptionsQuery())

@@ -24,7 +24,7 @@ AT_ONCE: Final = 4
 
 
 async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], Ticket]) -> None:
-    """Sell what was confirmed, whole; what is gone by its turn is passed over.
+    """Sell the confirmed positions whole; skip those that are closed by their turn.
 
     Args:
         order: what was confirmed.
@@ -62,7 +62,7 @@ async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], 
 
 
 def sale_of(held: PositionView) -> PlaceTrade:
-    """The order that sells a position whole; the word that was typed confirms real money too."""
+    """Order that sells a position whole; the typed confirmation covers real money too."""
     return PlaceTrade(
         held.market_id,
         held.side,
@@ -77,7 +77,7 @@ def sale_of(held: PositionView) -> PlaceTrade:
 
 
 async def _freed(order: PlaceTrade, ports: Ports) -> PlaceTrade | None:
-    """Cancel what stands in a sale's way; nothing for one that could not be sent.
+    """Cancel the open sales of a position before its exit; nothing if the sale cannot be sent.
 
     Returns:
         The sale of what is held then; None where that is nothing.
@@ -100,7 +100,7 @@ async def _freed(order: PlaceTrade, ports: Ports) -> PlaceTrade | None:
 
 
 def _objection(order: ExitAll, ports: Ports) -> str:
-    """Why nothing is sold; empty when it is."""
+    """Reason why nothing is sold; empty if selling is allowed."""
     halt = ports.state().halt
     if halt is None:
         return Fix.HALT_FIRST

@@ -1,4 +1,4 @@
-"""Halting: the gate at once, then everybody who has to know, until all have said so; and its end.
+"""The halt: closes the gate at once, then requests acknowledgement from every source; and its end.
 
 Nothing here opens the gate but a word that a person typed, and that only after everybody else has
 let go.
@@ -56,7 +56,7 @@ UNDER_WAY: Final = "positions are being sold: entries stay blocked until that is
 
 
 class OvertakenError(Exception):
-    """A halt came while another one was being ended."""
+    """A new halt began while the last one was being ended."""
 
 
 class Halting:
@@ -82,23 +82,23 @@ class Halting:
         self._lock = asyncio.Lock()
         self._round = 0
         if ports.state().halt is not None:
-            # Kept from an earlier run: everybody is told again, which harms nobody.
+            # Kept from an earlier run: every source is requested again, which is harmless.
             self.halt()
 
     # -- halting ---------------------------------------------------------------------------
 
     def halt(self) -> None:
-        """Close the gate, now; then have everybody told."""
+        """Close the gate now, then request acknowledgement from every source."""
         self._ports.gate.close()
         known = self._ports.state().halt
         if known is not None and known.missing and not known.is_resuming:
-            # They are being told: those that failed at once, not when their rest is over.
+            # Requests are under way: retry failed ones at once, not after their pause.
             self.retry_now()
             return
         self._begin(known or self._new())
 
     def on_world(self) -> None:
-        """Follow what the service says of its own halt: that closes the gate here as well.
+        """Follow the service's own halt: it closes this desk's gate as well.
 
         A service that has acknowledged this desk's halt and is not halted any more was resumed from
         another console of the same operator; that is looked up before anything opens here.
@@ -110,12 +110,12 @@ class Halting:
             self._doubt.set()
 
     def retry_now(self) -> None:
-        """Whoever still rests from a failure asks again."""
+        """Retry every failed acknowledgement without waiting for its pause."""
         self._retry.set()
         self._retry = asyncio.Event()
 
     async def run(self) -> None:
-        """Tell everybody, again and again until all have said so, and hear of its end elsewhere."""
+        """Request acknowledgements until all have arrived, and watch for an end from elsewhere."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._request_halts())
             tasks.create_task(self._follow())
@@ -132,13 +132,13 @@ class Halting:
 
     def _new(self) -> HaltView:
         state = self._ports.state()
-        # While the service is halted its word of a pause says nothing of the agent's own.
+        # While the service is halted, its pause is not the agent's own.
         is_own = state.world is None or state.world.halted_at is None
         was_paused = is_own and state.limits is not None and state.limits.paused
         return HaltView(since=self._ports.now(), was_paused=was_paused)
 
     def _begin(self, halt: HaltView) -> None:
-        """Have everybody told, from the beginning."""
+        """Request every acknowledgement from the beginning."""
         self._round += 1
         begun = replace(halt, agents=self._skills.named(halt.agents))
         rows = (GATE, KEPT, *(AckView(step.name, step.what) for step in self._steps(begun)))
@@ -152,7 +152,7 @@ class Halting:
         return (*usual, *self._skills.steps(halt.agents))
 
     async def _until_done(self, name: str, done: Done, number: int) -> None:
-        """Have one told, with longer and longer rests, until it is done or the round is over."""
+        """Repeat one step with growing pauses until it is done or the round is over."""
         tries = 0
         while number == self._round:
             state, tries = AckState.FAILED, tries + 1
@@ -195,7 +195,7 @@ class Halting:
     # -- resumed elsewhere -----------------------------------------------------------------
 
     def _may_be_over(self) -> bool:
-        """Whether this halt could have been ended by somebody else: everybody knew of it."""
+        """True if another console may have ended this halt: every source had acknowledged it."""
         halt, service = self._ports.state().halt, self._ports.state().service
         if halt is None or not service.embedded or service.read_only:
             return False
@@ -203,7 +203,7 @@ class Halting:
         return not (halt.missing or halt.is_resuming or is_selling)
 
     async def _follow(self) -> None:
-        """Let go of the halt here, once the service itself says that its operator has ended it.
+        """End the halt here once the service reports that its operator has ended it.
 
         What is shown may be older than the halt: only an answer to a question that was asked after
         the service had acknowledged it counts.
@@ -241,7 +241,7 @@ class Halting:
         known = state.halt
         if known is not None:
             self._ports.emit(Changed(replace(known, is_resuming=True)))
-        # Whoever is being told of the halt comes to an end first: nothing may overtake the end.
+        # Requests of the halt end first: nothing may overtake the end.
         self._round += 1
         number = self._round
         self.retry_now()
@@ -254,11 +254,11 @@ class Halting:
             text = f"not resumed, still halted: {_halt_text(error)}"
             self._ports.emit(Noticed("bad", text, _HALT))
             if number == self._round and known is not None:
-                # What has let go already is told again.
+                # Sources that have resumed already are halted again.
                 self._begin(self._ports.state().halt or known)
 
     def _objection(self, order: Resume) -> str:
-        """Why it is not resumed; empty when it is."""
+        """Reason why the halt is not ended; empty if it may be."""
         state = self._ports.state()
         if order.word != RESUME_WORD:
             return f"not resumed: type the word {RESUME_WORD}"
@@ -270,10 +270,10 @@ class Halting:
         return "" if exits is None or exits.is_over else UNDER_WAY
 
     async def _let_go(self, known: HaltView | None, number: int) -> None:
-        """Undo what was told, in such an order that nothing enters before the last step."""
+        """Undo every step, in an order that lets nothing enter before the last one."""
         ports, service = self._ports, self._ports.state().service
         was_paused = known is not None and known.was_paused
-        # From a desk that is read-only nobody was told, so that nothing is taken back.
+        # A read-only desk has requested nothing, so that nothing is undone.
         if not service.read_only and not was_paused:
             await steps.lift_pause(ports)
             self._check(number)

@@ -1,4 +1,4 @@
-"""What a halt has done by others, one call each, and what a resumption undoes.
+"""Steps of a halt and of its end, one call each; a step raises while it is not done.
 
 A step says in words what came of it; it raises ServiceError, StorageError or NotDoneError while it
 is not done.
@@ -29,7 +29,7 @@ class HaltStep(NamedTuple):
 
 
 class NotDoneError(Exception):
-    """Everything was answered, and yet it is not done; one plain sentence says why."""
+    """Every call was answered, but the step is not done; the text is one plain sentence."""
 
 
 class NotYetError(NotDoneError):
@@ -37,7 +37,7 @@ class NotYetError(NotDoneError):
 
 
 async def stop_what_runs(ports: Ports) -> str:
-    """What runs for this desk stands still; it was told so when the gate closed."""
+    """Acknowledgement of local skills, which the closing gate suspended."""
     if ports.gate.loose:
         ports.gate.suspend()
     if loose := ports.gate.loose:
@@ -56,14 +56,14 @@ async def halt_service(ports: Ports) -> str:
 
 
 async def service_is_halted(ports: Ports) -> bool:
-    """What the embedded service says of its halt, asked now; the world shown is asked for too."""
+    """Read the embedded service's halt now, and refresh the world on screen."""
     answer = (await ports.client.call(WORLD)).answer
     ports.refresh(Topic.WORLD)
     return answer.halted_at is not None
 
 
 async def pause_agent(ports: Ports) -> str:
-    """`trading_paused` stands on the service, for the agent whose key this desk uses."""
+    """Set `trading_paused` on the service for the agent of this desk."""
     body = UserSettingsPatch(trading_paused=True)
     answer = (await ports.client.call(PATCH_USER_SETTINGS, body=body)).answer
     # Left out it means paused wherever something is to be allowed; here it acknowledges nothing.
@@ -101,7 +101,7 @@ async def cancel_buys(ports: Ports) -> str:
 
 
 async def lift_pause(ports: Ports) -> None:
-    """The agent of this desk may enter again, as far as its own pause goes."""
+    """Clear `trading_paused` on the service for the agent of this desk."""
     body = UserSettingsPatch(trading_paused=False)
     await ports.client.call(PATCH_USER_SETTINGS, body=body)
     ports.refresh(Topic.ACCOUNT)

@@ -1,4 +1,4 @@
-"""The agents of skills at a service that keeps no halt: paused, cleared and let go by their keys.
+"""Pauses skill agents at a service without a halt, cancels their buys and resumes them.
 
 What is not done is said with a NotDoneError.
 """
@@ -41,11 +41,11 @@ _LIFT: Final = UserSettingsPatch(trading_paused=False)
 
 
 class RefusedForGoodError(NotDoneError):
-    """The service knows this agent no more, or refuses its key: asking again changes nothing."""
+    """The service does not know this agent or refuses its key: retrying is useless."""
 
 
 class _GoneError(RefusedForGoodError):
-    """What was asked for is not there."""
+    """The requested object no longer exists."""
 
 
 _REFUSALS: Final[dict[int, type[NotDoneError]]] = {
@@ -75,13 +75,13 @@ class SkillAgents:
         self.present = present
 
     async def as_found(self, agent: HaltedAgent) -> HaltedAgent:
-        """The agent with what the service says of its pause; unsaid counts as paused."""
+        """The agent with its pause as the service reports it; missing counts as paused."""
         answer = await self._settings(agent, USER_SETTINGS)
         is_unsaid = "trading_paused" not in answer.model_fields_set
         return replace(agent, was_paused=answer.trading_paused or is_unsaid, is_unsaid=is_unsaid)
 
     async def pause(self, agent: HaltedAgent) -> None:
-        """`trading_paused` stands on the service for this agent."""
+        """Set `trading_paused` on the service for this agent."""
         answer = await self._settings(agent, PATCH_USER_SETTINGS, _PAUSE)
         if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
             raise NotDoneError(f"the service answers that {agent.name} is not paused")
@@ -132,7 +132,7 @@ class SkillAgents:
         return len(buys)
 
     async def _is_cancelled(self, agent: HaltedAgent, order: OrderBody) -> bool:
-        """Whether an order rests no more: cancelled now, or gone since it was listed."""
+        """True if an order no longer rests: cancelled now, or ended since it was listed."""
         try:
             call = called_of(CANCEL_ORDER, {"order_id": order.order_id})
             return (await self._request(agent, CANCEL_ORDER, call.path)).success
@@ -187,7 +187,7 @@ class SkillAgents:
 
 
 class SkillPauses:
-    """Their part of one desk's halt: who is named, what has to be done, and what is taken back.
+    """The skill agents' part of one halt: who is affected, the steps, and their undoing.
 
     Args:
         ports: the desk's.
@@ -203,7 +203,7 @@ class SkillPauses:
         self._keep = keep
 
     def named(self, before: tuple[HaltedAgent, ...]) -> tuple[HaltedAgent, ...]:
-        """Those that the halt names already, and whose skills may trade through this desk now."""
+        """Agents that the halt lists already, and those whose skills may trade here now."""
         known = {one.agent_id for one in before}
         new = self._agents.present() if self._may_change() else ()
         return (*before, *(one for one in new if one.agent_id not in known))
@@ -240,10 +240,11 @@ class SkillPauses:
         for agent in self._known() if self._may_change() else ():
             go_on()
             if agent.was_paused is None:
-                # Nothing was changed there: the service never said how it was.
+                # Nothing was changed there: the service never reported the state before.
                 continue
             if agent.is_unsaid:
-                # ours: nobody knows whose pause it is. One that a person has set is never lifted.
+                # ours: whose pause it is cannot be known. One that a person has
+                # set is never lifted.
                 why = _UNSAID
             else:
                 why = _BEFORE if agent.was_paused else await self._agents.lift(agent)

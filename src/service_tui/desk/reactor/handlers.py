@@ -1,4 +1,4 @@
-"""What a person sets of the reactor: config, watchlist, policies, names, the breaker.
+"""Handlers for reactor config, watchlist, policies, labels and the circuit breaker.
 
 Policies and names stay on this machine; the rest is the service's, and what stands on the screen is
 what the service then says.
@@ -54,7 +54,7 @@ SETTINGS: Final[tuple[type[Setting], ...]] = get_args(Setting)
 
 
 async def change(order: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports) -> None:
-    """Carry out any of them, and say how it went."""
+    """Carry out a reactor command and report the result in a notice."""
     try:
         result = await _changed(order, stored, watch, ports)
     except ValueError as error:
@@ -72,7 +72,7 @@ async def change(order: Setting, stored: StoredReactor, watch: ReactorWatch, por
 
 
 async def _changed(order: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports) -> str:
-    """Do it, and say what was done."""
+    """Carry out the command; the sentence that describes the result."""
     match order:
         case SetReactorConfig():
             return await _configure(order, ports)
@@ -91,7 +91,7 @@ async def _changed(order: Setting, stored: StoredReactor, watch: ReactorWatch, p
 
 
 def _why(error: ValueError) -> str:
-    """What is wrong, without what was typed: a key may have been pasted."""
+    """Text of an error without the input: a key may have been pasted."""
     if isinstance(error, ValidationError):
         fault = error.errors(include_input=False, include_url=False, include_context=False)[0]
         return f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"
@@ -177,7 +177,7 @@ async def _unfollow(order: UnfollowWallet, ports: Ports) -> str:
 
 
 def _followed(ports: Ports) -> tuple[str, ...]:
-    """The watchlist as it stands.
+    """The watchlist.
 
     Returns:
         Its addresses.
@@ -199,7 +199,7 @@ async def _patch(ports: Ports, changes: ReactorConfigPatch) -> None:
 
 
 def _emit_config(ports: Ports, body: ReactorConfigBody) -> None:
-    # A service may answer with nothing of it: what is not told is read.
+    # A service may answer with nothing of it: a missing field is read.
     if "wallets" in body.model_fields_set:
         ports.emit(seen_of(body, config_view(body), ports.client.skew_s or 0.0))
 
@@ -226,7 +226,7 @@ async def _reset(watch: ReactorWatch, ports: Ports) -> str:
 
 
 def _choice(ports: Ports, address: str) -> WalletChoice:
-    """What was chosen for a wallet so far.
+    """The operator's stored choice for a wallet.
 
     Returns:
         The choice, under the checksummed address.

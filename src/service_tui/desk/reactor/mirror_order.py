@@ -74,7 +74,7 @@ def ticket_of_mirror(signal: SignalView, now: Timestamp) -> TicketView:
 
 
 def request_of_mirror(signal: SignalView) -> TradeRequest:
-    """The order in the words of the wire, at most `price_max` a share.
+    """Trade request of a mirror, at most `price_max` a share.
 
     Returns:
         The request.
@@ -109,7 +109,7 @@ def request_of_mirror(signal: SignalView) -> TradeRequest:
 
 
 def reaction_of(signal: SignalView, decision: Decision, trade_id: str = "") -> ReactionRequest:
-    """What became of a signal, in the words of the wire."""
+    """Reaction body that reports a signal's end to the service."""
     return ReactionRequest(
         event_tx_hash=signal.tx_hash,
         decision=decision,
@@ -160,7 +160,7 @@ def _mirrored_since(state: DeskState, at: Timestamp) -> Micros:
 
 
 def why_never(state: DeskState, signal: SignalView) -> str:
-    """Why no rule of the desk mirrors a signal, however long it waits; empty when one may."""
+    """Reason why this desk never mirrors a signal automatically; empty if it may."""
     return next(_never(state, signal), "")
 
 
@@ -175,7 +175,7 @@ def _never(state: DeskState, signal: SignalView) -> Iterator[str]:
 
 
 def why_not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Reason | None:
-    """Why a signal cannot be mirrored at this moment, and what to do; None when it can."""
+    """Reason and fix why a signal cannot be mirrored now; None if it can."""
     return next(_not_now(state, signal, now), None)
 
 
@@ -205,7 +205,7 @@ def _not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Iterator[R
 
 
 def _skill_left(state: DeskState) -> Micros | None:
-    """What the per-skill budget still allows for mirrors; None where there is none."""
+    """Remaining per-skill budget for mirrors; None without a budget."""
     known = state.buy_limits
     if known is None or known.skill_day_max is None:
         return None

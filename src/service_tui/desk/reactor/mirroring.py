@@ -1,4 +1,4 @@
-"""The mirror of a signal: the one place where somebody else's trade becomes an order of ours.
+"""The mirror of a signal: the only place where another wallet's trade becomes an order of ours.
 
 What a wallet's policy calls `auto` is mirrored from here within the listing that brings it;
 everything else waits for the person's word.
@@ -75,7 +75,7 @@ DISMISSED: Final = "dismissed by you"
 
 
 class _Why(Enum):
-    """Why a signal has its turn: a policy, the person's word, or because its mirror has ended."""
+    """Cause of a signal's turn: a policy, the operator, or the end of its mirror."""
 
     RULE = auto()
     HAND = auto()
@@ -88,8 +88,8 @@ _ENDED: Final = frozenset({SignalState.MIRRORED, SignalState.FAILED})
 class Mirrors:
     """Mirrors signals, each at most once for ever.
 
-    `take` hears of a listing, `ask`, `ask_all` and `dismiss` are the person's word, `nudge` tells
-    that a mirror has come to its end; `run` does the work.
+    `take` receives listings; `mirror`, `mirror_all` and `dismiss` are commands of the operator;
+    `on_ticket` receives the ends of orders; `run` does the work.
     """
 
     def __init__(self, ports: Ports, *, executes: bool, held_back: Callable[[], str]) -> None:
@@ -117,7 +117,7 @@ class Mirrors:
 
     @property
     def is_busy(self) -> bool:
-        """Whether an order is under way that is worth waiting for."""
+        """True while an order is in flight that closing should wait for."""
         return bool(self._working)
 
     # -- what is to be done --------------------------------------------------------------------
@@ -137,7 +137,7 @@ class Mirrors:
             if signal.state is SignalState.PENDING and is_auto:
                 self._put(signal.signal_id, _Why.RULE)
             elif signal.ticket_id and signal.state in _ENDED:
-                # An earlier run ended before it had said so, or before the signal was taken out.
+                # An earlier run ended before it reported this, or before the signal was deleted.
                 self._finish_later(signal.signal_id)
         for signal_id in self._owed - self._finished:
             self._finish_later(signal_id)
@@ -163,7 +163,7 @@ class Mirrors:
             self._put(one.signal_id, _Why.HAND)
 
     def on_ticket(self, ticket: TicketView) -> None:
-        """A mirror has come to its end, found or answered: the service is to hear of it."""
+        """Continue once a mirror's order ended or was found: the end is reported to the service."""
         if ticket.in_flight and not ticket.has_no_trace:
             return
         signals = self._ports.state().reactor.signals
@@ -171,7 +171,7 @@ class Mirrors:
         if signal is not None and signal.state in _ENDED:
             self._owed.add(signal.signal_id)
             if signal.signal_id not in self._taken_up:
-                # Nobody can have said yet what has just happened.
+                # What has just happened cannot have been reported yet.
                 self._ended_here.add(signal.signal_id)
             self._finish_later(signal.signal_id)
 
@@ -201,7 +201,7 @@ class Mirrors:
     # -- doing it ------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Work through what was asked for, in its order; goes on for ever."""
+        """Process queued signals in order; runs for ever."""
         await self._take_up()
         async with asyncio.TaskGroup() as tasks:
             while True:
@@ -212,7 +212,7 @@ class Mirrors:
                 tasks.create_task(self._work(signal_id, why))
 
     async def _take_up(self) -> None:
-        """Show how the mirrors stand that an earlier run left on their way."""
+        """Show the state of mirrors that an earlier run left in flight."""
         for signal in self._ports.state().reactor.signals:
             if signal.state not in {SignalState.MIRRORING, SignalState.UNKNOWN}:
                 continue
@@ -234,7 +234,7 @@ class Mirrors:
                 self._notify_left_over(ticket.what, ticket.outcome)
 
     def _notify_left_over(self, what: str, outcome: str) -> None:
-        """An outcome that nobody may have seen, as the program ended."""
+        """Notify about an order of an earlier run, whose end was perhaps never shown."""
         text = f"{what}, left by an earlier run: {outcome}"
         self._ports.emit(Noticed("info", text, NoticeKind.FILL))
 
@@ -252,7 +252,7 @@ class Mirrors:
             self._slots.release()
 
     def _may_begin(self, signal: SignalView, why: _Why) -> bool:
-        """Whether it is still to be mirrored once its turn has come."""
+        """True if the signal is still to be mirrored at its turn."""
         if self._closing or not signal.can_mirror(self._ports.now()):
             return False
         if why is _Why.RULE:
@@ -300,7 +300,10 @@ class Mirrors:
         return await self._ended(begun)
 
     def _put_off(self, signal: SignalView, why: Reason, *, by_hand: bool) -> None:
-        """It cannot be mirrored now: a person hears why, a rule tries again while it waits."""
+        """Postpone a mirror.
+
+        Notify the operator, or let the policy retry while the signal waits.
+        """
         if by_hand:
             text = f"{ticket_of_mirror(signal, signal.at).what}: {why.text}"
             self._ports.emit(Noticed("warn", text, fix=why.fix))
@@ -343,7 +346,7 @@ class Mirrors:
         self._ports.emit(Changed(replace(signal, state=SignalState.SKIPPED, detail=reason[0])))
 
     def _take_fill(self, signal: SignalView, order: PlaceTrade, body: TradeBody | None) -> None:
-        """What the answer says was bought; where it says nothing, the list of trades will."""
+        """Put the fill of an answer into the signal; without one the list of trades will."""
         known = self._ports.state().reactor.signal(signal.signal_id)
         if body is None or known is None or known.state is not SignalState.MIRRORED:
             return
@@ -374,10 +377,10 @@ class Mirrors:
         tickets = self._ports.state().tickets
         return next((one for one in tickets if one.ticket_id == ticket_id), None)
 
-    # -- what the service is told --------------------------------------------------------------
+    # -- reports to the service ----------------------------------------------------------------
 
     async def _finish(self, signal: SignalView) -> None:
-        """Say what became of a signal, and take it out once its mirror is sure.
+        """Report a signal's end to the service, and delete it once its mirror is sure.
 
         What fails now is done at the next listing.
         """
@@ -413,7 +416,7 @@ class Mirrors:
         self._reported.add(signal.signal_id)
 
     async def _was_reported(self, signal: SignalView) -> bool:
-        """Whether an earlier run has said it before it ended."""
+        """True if an earlier run reported the end before the program stopped."""
         query = ReactionsQuery(limit=REACTIONS_LOOKED)
         try:
             reply = await self._ports.client.call(REACTIONS, query=query)
@@ -430,7 +433,7 @@ class Mirrors:
             await self._ports.client.call(DELETE_SIGNAL, path=path)
 
     async def _skip(self, signal: SignalView, why: str) -> None:
-        """Nothing was sent, and nothing will be: say so here and there."""
+        """Mark a signal as skipped, here and on the service: nothing was sent."""
         skipped = replace(signal, state=SignalState.SKIPPED, detail=why)
         self._owed.discard(signal.signal_id)
         self._ports.emit(Changed(skipped))
@@ -440,7 +443,7 @@ class Mirrors:
             log.info("a skipped signal is not reported: %s", error)
 
     async def dismiss(self, order: DismissSignal) -> None:
-        """Take a signal out by the person's word."""
+        """Remove a signal on the operator's command."""
         signal = self._ports.state().reactor.signal(order.signal_id)
         if signal is None or signal.state is not SignalState.PENDING:
             how = "not known any more" if signal is None else f"{signal.state.value} already"
@@ -467,7 +470,7 @@ def _is_about(signal: SignalView, tx_hash: str, signal_id: str | None) -> bool:
 
 
 def _cap_text(error: BudgetExceededError, reason: Reason, cap: int) -> Reason:
-    """Which of the two budgets of a mirror did not hold."""
+    """Reason that names which of a mirror's two budgets is used up."""
     if error.maximum != cap:
         return reason
     used, most = error.reserved / 1_000_000, error.maximum / 1_000_000

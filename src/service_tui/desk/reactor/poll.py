@@ -1,4 +1,4 @@
-"""One reading of the reactor: the signals that wait, and now and then the config and the wallets.
+"""Reads the reactor: waiting signals, and less often its config and wallets.
 
 A service without a reactor for us is no failure: it is said, once.
 """
@@ -50,7 +50,7 @@ PRO_ONLY: Final = "choose the Pro plan; 7 shows the plans of this service's agen
 
 @dataclass(slots=True)
 class ReactorWatch:
-    """What the reading of the reactor remembers.
+    """Memory of the reactor's poller.
 
     `config_at` is when the config was read, monotonic. `breaker_reset_at` is when the person reset
     the breaker of a service that keeps none of its own.
@@ -68,7 +68,7 @@ def period_s(reactor: ReactorView, usual_s: float, barred_s: float) -> float:
 
 
 async def read_signals(ports: Ports, watch: ReactorWatch) -> tuple[list[Fact], float | None]:
-    """Ask once.
+    """Read the reactor once.
 
     Returns:
         What became known, and how long the last call took; None where we have no reactor.

@@ -56,7 +56,7 @@ class ReactorDesk:
 
     @property
     def is_busy(self) -> bool:
-        """Whether an order is under way that is worth waiting for."""
+        """True while an order is in flight that closing should wait for."""
         return self._mirrors.is_busy
 
     def on_fact(self, before: DeskState, after: DeskState, fact: Fact) -> None:
@@ -84,7 +84,7 @@ class ReactorDesk:
             )
 
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
-        """What goes on for ever."""
+        """Background loops of the reactor."""
         return self._mirrors.run, self._log.run
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ def _plan_changed(before: DeskState, after: DeskState) -> bool:
 
 
 class SignalLog:
-    """Writes down what became of signals, behind the work: nobody waits for it."""
+    """Stores signals in the background: no caller waits for it."""
 
     def __init__(self, stored: StoredReactor, clock: Clock) -> None:
         self._stored = stored
@@ -123,7 +123,7 @@ class SignalLog:
             self._awake.set()
 
     async def run(self) -> None:
-        """Write whenever something has changed; goes on for ever."""
+        """Store changed signals; runs for ever."""
         while True:
             await self._awake.wait()
             self._awake.clear()
@@ -143,7 +143,7 @@ class SignalLog:
 
 
 def _kept(signal: SignalView) -> tuple[object, ...]:
-    """What of a signal is worth a write: a price counts once the outcome is final."""
+    """Fields of a signal that justify a write; its price counts once the outcome is final."""
     price = signal.price_now
     is_final = price is not None and not 0 < price < 1
     return (

@@ -1,4 +1,4 @@
-"""Signals and choices as they lie on disk, and the reactor's slice with which a desk begins."""
+"""Stored signals and wallet choices, and the reactor's slice at the start of a desk."""
 
 import logging
 from collections.abc import Iterable

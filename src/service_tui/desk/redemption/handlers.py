@@ -1,4 +1,4 @@
-"""Redemptions: which begin, by whose word, and which go on after a restart.
+"""Redemptions: starts, confirms and automates runs, and continues them after a restart.
 
 Only the desk that holds the data directory runs it, so that two consoles on it redeem once. A halt
 does not stop it: a redemption brings money. Source: decisions, "Money".
@@ -80,7 +80,7 @@ class Redemptions:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a step is under way that is worth waiting for."""
+        """True while a step is in flight that closing should wait for."""
         return any(self._turns[key].step in {REQUEST, CHECK, SIGN} for key in self._busy)
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class Redemptions:
             log.warning("the runs under way were not noted: %s", error)
 
     def take_up(self) -> None:
-        """This desk signs anew: what the journal holds now comes first, not what was known."""
+        """Read the journal again, as this desk now signs."""
         # A step that is being taken goes on: what it does next is in the journal before it does.
         self._turns = {key: turn for key, turn in self._turns.items() if key in self._busy}
         self._unread = True
@@ -110,7 +110,7 @@ class Redemptions:
     # -- what the person orders ------------------------------------------------------------------
 
     async def prepare(self, order: PrepareRedemption) -> None:
-        """Ask and check, so that the person sees what would be signed."""
+        """Request and check a redemption for the confirmation dialog."""
         if (refusal := self._why_not(order.key)) is not None:
             self._emit_refusal(order.key, refusal)
             return
@@ -118,7 +118,7 @@ class Redemptions:
         if row is None:
             return
         if self._is_managed():
-            # The service signs: nothing is asked before the person has said yes.
+            # The service signs: nothing is requested before the operator has confirmed.
             self._ports.emit(Changed(self._new_view(row, ChainRunState.PREPARED, by_itself=False)))
             return
         async with self._word:
@@ -154,7 +154,7 @@ class Redemptions:
         await self._by_word(order.keys)
 
     async def abandon(self, order: AbandonRun) -> None:
-        """Give up a run whose nonce can never come; another may come in its place."""
+        """Give up a run whose nonce can never be used; another run may begin."""
         turn = self._turns.get(order.key)
         if turn is None or not await turn.abandon():
             text = "nothing was abandoned: its place of the wallet may still come"
@@ -163,12 +163,12 @@ class Redemptions:
         self._forget(order.key)
 
     async def set_auto(self, order: SetAutoRedeem) -> None:
-        """Turn redeeming by itself on or off, here and on the service."""
+        """Turn automatic redemption on or off, here and on the service."""
         if self._ports.state().service.read_only:
             self._ports.emit(Noticed("warn", "this desk is read-only"))
             return
         since = f"{self._ports.now():.0f}" if order.on else ""
-        # Off at once, whatever the service says; on only once it has agreed.
+        # Off at once, whatever the service answers; on only once it has agreed.
         if not order.on:
             await self._allow(since)
         patch = AgentSettingsPatch(auto_redeem_enabled=order.on)
@@ -206,7 +206,7 @@ class Redemptions:
             self._forget(key)
 
     def _why_not(self, key: str) -> RunRefusal | None:
-        """Why nothing is begun for a row; None when it may be."""
+        """Refusal for a row that cannot be redeemed; None if it can."""
         state, row, turn = self._ports.state(), self._row(key), self._turns.get(key)
         if not self._executes() or state.service.read_only:
             return RunRefusal(NoReason.SERVICE, HOLDER)
@@ -222,7 +222,8 @@ class Redemptions:
 
     def _emit_refusal(self, key: str, refusal: RunRefusal) -> None:
         row, run = self._row(key), self._ports.state().redemption.run(key)
-        # What another program's desk would do says nothing of the position, should it become ours.
+        # What another program's desk would do means nothing for the position, should it
+        # become ours.
         if self._executes() and row is not None and (run is None or not run.state.is_open):
             view = self._new_view(row, ChainRunState.REFUSED, by_itself=False)
             refused = replace(
@@ -259,7 +260,7 @@ class Redemptions:
             await self._load()
 
     async def _read_again(self) -> None:
-        """Read the journal where this desk has begun to sign anew; tried until it is read."""
+        """Read the journal after this desk became the signer; retried until it succeeds."""
         if self._unread and self._executes():
             await self._try_to_read()
 
@@ -267,12 +268,12 @@ class Redemptions:
         try:
             await self._read()
         except StorageError as error:
-            # The cycle asks for it again.
+            # The cycle requests it again.
             self._unread = True
             log.warning("the journal of runs is not read: %s", error)
 
     def _idle(self) -> list[RedemptionRun]:
-        """Runs that can go on now, and that nobody works on."""
+        """Runs that can continue and that no task works on."""
         return [
             turn
             for key, turn in self._turns.items()
@@ -280,7 +281,7 @@ class Redemptions:
         ]
 
     def _may_begin(self) -> bool:
-        """Whether this desk signs, knows what lies in the journal, and is to go on doing so."""
+        """True if this desk signs, has read the journal, and is not closing."""
         return self._executes() and not (self._closing or self._unread)
 
     async def _cycle(self) -> None:
@@ -323,7 +324,7 @@ class Redemptions:
         return turn.row is not None and (turn.step != SIGN or own)
 
     async def _load(self) -> None:
-        """Take up what an earlier run of this program left; before a signature it is let go."""
+        """Adopt runs of an earlier start; drop those without a signature."""
         runs = self._gateway.runs
         # However many came later: what is not settled was perhaps sent, and is owed its end.
         rows = [*await asyncio.to_thread(runs.unsettled)]
@@ -408,7 +409,7 @@ class Redemptions:
     # -- by itself -------------------------------------------------------------------------------
 
     async def _by_itself(self) -> None:
-        """Begin what the person's standing word covers. A managed wallet's service does its own."""
+        """Begin automatic redemptions; the service does those of a managed wallet."""
         state = self._ports.state()
         view = state.redemption
         is_ours = view.auto.is_on and not self._is_managed() and not state.service.read_only
@@ -432,7 +433,7 @@ class Redemptions:
                 await self._begin(row, confirmed=True, by_itself=True)
 
     def _is_due(self, row: RedemptionRow) -> bool:
-        """Whether a row may be begun by itself now."""
+        """True if a row may be redeemed automatically now."""
         run = self._ports.state().redemption.run(row.key)
         if Topic.REDEMPTIONS not in self._ports.state().seen or row.key in self._turns:
             return False
@@ -447,7 +448,7 @@ class Redemptions:
         return run.reason in {NoReason.LOCKED, NoReason.NO_GAS}
 
     async def _held_up(self) -> str:
-        """Why nothing is begun by itself although it is on; empty when it may be."""
+        """Reason why automatic redemption waits although it is on; else empty."""
         wallet = self._ports.state().wallet
         signer = self._gateway.vault.signer
         if signer is None:
@@ -476,7 +477,7 @@ class Redemptions:
         return count
 
     def _count(self, run: RunView) -> None:
-        """Say when a run that was refused is tried by itself again."""
+        """Set the time of the next automatic try of a refused run."""
         if run.state is ChainRunState.DONE:
             self._tried.pop(run.key, None)
             return
@@ -489,7 +490,7 @@ class Redemptions:
         self._ports.emit(Changed(replace(run, again_at=again)))
 
     def _pause(self, why: str) -> None:
-        """Rest, or go on; told once a change."""
+        """Pause or resume automatic redemption; one notice a change."""
         known = self._ports.state().redemption.auto.paused
         if why == known:
             return

@@ -1,4 +1,4 @@
-"""One redemption on its way: ask, check, sign, broadcast, confirm, report."""
+"""One redemption run: request, check, sign, broadcast, confirm, report."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -60,7 +60,7 @@ class RedemptionRun(TransactionRun):
     _unsigned: UnsignedTxBody | None = None
 
     def steps(self) -> dict[str, Callable[[], Awaitable[None]]]:
-        """What is done for each step that comes next."""
+        """Function of each step."""
         own = {
             REQUEST: self._request,
             CHECK: self._check,
@@ -75,7 +75,7 @@ class RedemptionRun(TransactionRun):
         return self.ports.state().redemption.row(self.view.key)
 
     async def finish(self, receipt: Receipt) -> None:
-        """Confirmed: the service is told next."""
+        """Report the confirmed transaction next."""
         await self.move(
             REPORT,
             done=Step.CONFIRMED,
@@ -89,14 +89,14 @@ class RedemptionRun(TransactionRun):
     # -- asking ----------------------------------------------------------------------------------
 
     async def _request(self) -> None:
-        """Ask the service what is to be signed; with a managed wallet it redeems."""
+        """Request the transaction to sign; with a managed wallet the service redeems."""
         run = self.view
         request = RedeemRequest(market_id=run.market_id, side=run.side)
         try:
             reply = await self.ports.client.call(REDEEM, body=request)
         except OutcomeUnknownError as error:
             if run.managed:
-                # It may have been done: it is looked for in the queue, and not asked again.
+                # It may have been done: it is looked for in the queue, and not requested again.
                 await self.move(SERVED, words=f"asked, no answer: {error}")
                 return
             raise RunRefusal(NoReason.SERVICE, f"no answer: {error}", "try again") from error
@@ -126,7 +126,7 @@ class RedemptionRun(TransactionRun):
         )
 
     async def _wait_served(self) -> None:
-        """A wallet that the service signs for: the queue tells how it goes on."""
+        """Wait for a redemption that the service signs: the queue shows its progress."""
         began = self.ports.clock.monotonic()
         while True:
             self.ports.refresh(Topic.REDEMPTIONS)
@@ -150,9 +150,9 @@ class RedemptionRun(TransactionRun):
     # -- checking --------------------------------------------------------------------------------
 
     async def _check(self) -> None:
-        """Judge it, ask the chain, price it; nothing is signed before all of that says yes."""
+        """Check by policy, chain and price; nothing is signed unless all agree."""
         if self._unsigned is None:
-            # After a restart: what was to be signed is asked for again.
+            # After a restart: the transaction to sign is requested again.
             await self.move(REQUEST, words="asked again")
             return
         redemption = self._redemption()
@@ -218,7 +218,7 @@ class RedemptionRun(TransactionRun):
         )
 
     async def _check_chain(self, redemption: Redemption) -> str:
-        """Whether the chain pays for it now.
+        """Check that the chain pays for the position now.
 
         Returns:
             What a person has to know where the chain cannot be asked.
@@ -240,11 +240,11 @@ class RedemptionRun(TransactionRun):
         return ""
 
     async def check(self) -> None:
-        """The chain is asked again whether it pays."""
+        """Check once more that the chain pays."""
         await self._check_chain(self._redemption())
 
     async def is_undone(self) -> bool:
-        """Whether the chain would still pay for the position."""
+        """True if the chain would still pay for the position."""
         try:
             await self._check_chain(self._redemption())
         except NotRedeemableError:
@@ -252,7 +252,7 @@ class RedemptionRun(TransactionRun):
         return True
 
     async def _own_nonce(self, place: Place) -> int:
-        """The nonce of an earlier transaction of the same position, if that may still come.
+        """Nonce of an earlier transaction of the same position that may still be mined.
 
         One of both lands at most: never a second nonce for one redemption.
 
@@ -270,7 +270,7 @@ class RedemptionRun(TransactionRun):
     # -- the end ---------------------------------------------------------------------------------
 
     async def _report(self) -> None:
-        """Tell the service, until it has taken note. Source: failures, F-18."""
+        """Report to the service until it has acknowledged. Source: failures, F-18."""
         run, again_s = self.view, AGAIN_S
         request = ReportRequest(market_id=run.market_id, side=run.side, tx_hash=run.tx_hash)
         while True:

@@ -1,4 +1,4 @@
-"""Watches the files of sessions on this machine: what runs where, and every line as it comes.
+"""Watches the autoresearch files of this machine: running sessions and each new line.
 
 Looking costs a few stats a second; reading only what moved.
 """
@@ -22,7 +22,7 @@ Stamp = tuple[int, int]
 
 @dataclass(slots=True)
 class FileWatch:
-    """Looks again and again, and says what there is when something has moved."""
+    """Polls the session files and emits their content when one changed."""
 
     folder: Path
     ports: Ports

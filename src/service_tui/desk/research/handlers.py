@@ -62,7 +62,7 @@ def _why(error: ServiceError) -> str:
 
 
 async def start_session(order: StartSession, ports: Ports) -> None:
-    """Begin a session in a repository, and say how it went."""
+    """Begin a session in a repository and report the result in a notice."""
     arguments = (
         order.skill, "--repo", order.repository, "--name", order.name,
         "--metric", order.metric_name, "--unit", order.metric_unit,
@@ -72,7 +72,7 @@ async def start_session(order: StartSession, ports: Ports) -> None:
 
 
 async def turn_session(order: EndSession | ResetSession, ports: Ports) -> None:
-    """Turn autoresearch off for a skill or give it a fresh baseline, and say how it went."""
+    """Turn a skill's autoresearch off or reset its baseline, and report the result in a notice."""
     known = ports.state().research.sessions
     place = next((one.repository for one in known if one.skill == order.skill), "")
     if not place:

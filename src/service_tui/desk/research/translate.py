@@ -31,7 +31,7 @@ THOUSAND: Final = 1_000
 
 
 def source_view(body: ResearchBody) -> Source:
-    """All that a service tells."""
+    """Sessions and experiments of the service."""
     return Source(
         tuple(session_view(one) for one in body.sessions if one.skill_slug),
         tuple(experiment_view(one) for one in body.experiments),
@@ -87,7 +87,7 @@ def experiment_view(body: ExperimentBody) -> ExperimentView:
 
 
 def file_view(entry: RegistryEntry, notes: Notes, *, is_open: bool) -> Source:
-    """What the file of one repository holds, with what runs there."""
+    """Sessions and experiments of one repository's file, with its running command."""
     skills = list(dict.fromkeys(one.skill for one in notes.configs))
     configs = [config for skill in skills if (config := notes.config_of(skill)) is not None]
     return Source(
@@ -177,7 +177,7 @@ def run_view(live: Live) -> ExperimentRunView:
 
 
 def backtest_view(body: BacktestBody, request_id: int, at: Timestamp) -> BacktestView:
-    """What thresholds would have brought."""
+    """Result of a backtest."""
     improvement = body.improvement_pct
     point = BacktestPoint(
         config=(),

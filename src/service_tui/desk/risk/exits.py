@@ -1,4 +1,4 @@
-"""The exit of an alert: the one place where a breach becomes a sale.
+"""Exits of alerts: the only place where a breach becomes a sale.
 
 Only the desk that holds the data directory runs it. Exits pass every block of entries: pause, halt,
 limits.
@@ -62,7 +62,7 @@ UNSENDABLE: Final = "what the service calls it cannot be put into an order"
 class Exits:
     """Carries out the exit of every alert that waits for one, once.
 
-    `take` hands in what the service lists, `ask` is the person's word; `run` does the work.
+    `take` receives a listing, `exit_now` is the operator's command; `run` does the work.
     """
 
     def __init__(self, ports: Ports, *, executes: bool) -> None:
@@ -78,7 +78,7 @@ class Exits:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a sale is under way that is worth waiting for."""
+        """True while a sale is in flight that closing should wait for."""
         return bool(self._busy)
 
     def take(self, waiting: Sequence[AlertView]) -> None:
@@ -97,7 +97,7 @@ class Exits:
         self._awake.set()
 
     def wake(self) -> None:
-        """An exit has come to its end, found or answered: what follows need not wait."""
+        """Continue at once, as an exit's order ended or was found."""
         self._awake.set()
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class Exits:
         self._closing = True
 
     async def run(self) -> None:
-        """Work through what is listed whenever something was handed in; goes on for ever."""
+        """Process listed alerts whenever something changed; runs for ever."""
         async with asyncio.TaskGroup() as tasks:
             while True:
                 await self._awake.wait()
@@ -123,7 +123,7 @@ class Exits:
         ]
 
     def _why_not(self, alert: AlertView | None) -> str:
-        """Why no exit is run for an alert from here; empty when one is."""
+        """Reason why this desk runs no exit for an alert; empty if it does."""
         service = self._ports.state().service
         if alert is None:
             return "this alert waits for no exit any more"
@@ -139,7 +139,7 @@ class Exits:
         return next((why for why, is_so in whys.items() if is_so), "")
 
     async def _work(self, alert: AlertView) -> None:
-        """One alert's turn; whatever goes wrong is shown, and its next turn comes."""
+        """One turn of an alert; faults are shown, and the next turn follows."""
         by_hand = alert.alert_id in self._by_hand
         self._by_hand.discard(alert.alert_id)
         turn = _Turn(self._ports, alert, self._since(alert))
@@ -163,7 +163,7 @@ class Exits:
 
 
 class _Turn:
-    """One look at one alert: where its exit stands, and the next step."""
+    """One turn of an alert: finds where its exit is, and takes the next step."""
 
     def __init__(self, ports: Ports, alert: AlertView, known_since: float) -> None:
         self._ports = ports
@@ -198,7 +198,7 @@ class _Turn:
         return False
 
     def show(self, state: AlertState, text: str, *, only_if_idle: bool = False) -> None:
-        """Show where the exit stands."""
+        """Show the state of the exit."""
         known = self._ports.state().risk.alert(self._alert.alert_id) or self._alert
         if only_if_idle and known.state in {AlertState.UNKNOWN, AlertState.EXECUTED}:
             return
@@ -218,7 +218,7 @@ class _Turn:
     # -- what was tried before -----------------------------------------------------------------
 
     async def _past(self) -> list[TicketView]:
-        """The exits of this alert that were begun, oldest first, as far as each has come."""
+        """Tickets of this alert's exits, oldest first."""
         past: list[TicketView] = []
         for number in itertools.count(1):
             ticket = await self._ticket(_ticket_id(self._alert, number))
@@ -241,12 +241,12 @@ class _Turn:
         return None if row is None else ticket_of(row)
 
     def _is_due(self, last: TicketView) -> bool:
-        """Whether the pause after a failed exit is over."""
+        """True if the pause after a failed exit is over."""
         pause_s = min(AGAIN_MAX_S, AGAIN_S * 2.0 ** (self._attempts - 1))
         return last.settled_at is None or abs(self._ports.now() - last.settled_at) >= pause_s
 
     def _is_over(self) -> bool:
-        """Whether the alert's hour has passed, by the service's clock as far as it is known."""
+        """True if the alert's hour has passed, by the service's clock if known."""
         ahead_s = max(0.0, self._ports.client.skew_s or 0.0)
         return self._ports.now() - ahead_s >= self._alert.expires_at
 
@@ -288,7 +288,7 @@ class _Turn:
         return state.service.embedded and is_looked_up and not self._is_over()
 
     async def _repeat(self, ticket: TicketView) -> None:
-        """Send the same order under the same key; what was carried out is only told again."""
+        """Send the same order under the same key; the service answers a repeated one as before."""
         row = await asyncio.to_thread(self._ports.blotter.find, ticket.ticket_id)
         sent = "" if row is None else sent_of(row)
         try:
@@ -311,7 +311,7 @@ class _Turn:
     # -- a new sale ----------------------------------------------------------------------------
 
     async def _exit(self, number: int, *, is_freed: bool = False) -> bool:
-        """Sell what the alert asks for, at most what is held; the intent is on disk before."""
+        """Sell the alert's shares, at most those of the position; the intent is stored first."""
         held = await self._held()
         if held is None:
             self.show(AlertState.FAILED, f"{NOT_SOLD_YET}: what is held cannot be read")
@@ -351,7 +351,7 @@ class _Turn:
         return await self._after(ticket)
 
     async def _after(self, ticket: TicketView) -> bool:
-        """What an answer, or none, means for the alert; True when nothing is left to do."""
+        """Show what an answer means for the alert; True if nothing is left to do."""
         ended = await self._ticket(ticket.ticket_id)
         if ended is None or ended.in_flight:
             self.show(AlertState.UNKNOWN, "sent, no answer: it is looked up and not sent again")
@@ -393,7 +393,7 @@ class _Turn:
         )
 
     def _leaving(self) -> Micros:
-        """Shares of the side that a sale on its way may still take."""
+        """Shares of the side that sales in flight may still take."""
         return sum_of(
             ticket.shares
             for ticket in self._ports.state().tickets
@@ -404,7 +404,7 @@ class _Turn:
     # -- the end of an alert -------------------------------------------------------------------
 
     async def _rest(self) -> AlertView | None:
-        """The alert as it stands after a sale that left a part of it, by the service's own count.
+        """The alert after a partial sale, as the service counts it.
 
         Returns:
             None where nothing is left; an order on sim is filled whole.
@@ -420,7 +420,7 @@ class _Turn:
         return None
 
     async def _acknowledge(self, ticket: TicketView) -> None:
-        """The sale is sure: its monitor goes if nothing is held any more, then the alert.
+        """End the alert after a sure sale, and first its monitor if no shares are left.
 
         In this order a crash in between leaves the alert, so that the rest is done next time.
         """
@@ -431,7 +431,7 @@ class _Turn:
             self.show(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_text(held)}")
 
     async def _finish(self, held: Micros | None) -> None:
-        """The monitor goes if nothing is held that can be sold, then the alert."""
+        """End the alert, and first its monitor if no sellable shares are left."""
         if held is not None and not sellable(self._alert.venue, held):
             await self._drop_monitor()
         await self._end_alert()
@@ -462,13 +462,13 @@ class _Turn:
             log.debug("no alert to acknowledge: %s", error)
 
     async def _held(self) -> Micros | None:
-        """What is held of the side at this moment; None where the answer does not prove it."""
+        """Shares of the side now; None if the answer does not prove them."""
         alert = self._alert
         return await held_now(alert.market_id, alert.side, alert.venue, self._ports)
 
 
 def _dust_text(shares: Micros) -> str:
-    """What becomes of shares that no order can sell."""
+    """Text about shares that are too few for any order."""
     if shares < SHARE_QUANTUM:
         return "nothing of it is held any more"
     return (

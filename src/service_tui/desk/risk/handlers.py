@@ -20,7 +20,7 @@ from service_tui.wire.monitors import MonitorQuery, SaidMonitorRequest
 
 
 def objection(state: DeskState, order: SetMonitor) -> str:
-    """Why the desk itself says no to thresholds; empty when it does not."""
+    """Reason why this desk refuses thresholds; empty if it does not."""
     return next(_objections(state, order), "")
 
 
@@ -43,7 +43,7 @@ def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
 
 
 async def set_monitor(order: SetMonitor, ports: Ports) -> None:
-    """Set the thresholds of one position, and say how it went."""
+    """Set the thresholds of one position and report the result in a notice."""
     why = await _set(order, ports)
     ports.emit(Noticed("warn", f"{order.describe()}: {why}") if why else _done(order.describe()))
     ports.refresh(Topic.MONITORS)
@@ -62,7 +62,7 @@ async def set_monitors(orders: SetMonitors, ports: Ports) -> None:
 
 
 async def remove_monitor(order: RemoveMonitor, ports: Ports) -> None:
-    """Remove a monitor; one that is gone already is removed."""
+    """Remove a monitor; one that no longer exists counts as removed."""
     try:
         await ports.client.call(
             DELETE_MONITOR,

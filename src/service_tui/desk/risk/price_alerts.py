@@ -1,4 +1,4 @@
-"""Price alerts: looked at with every price that the desk sees, told once, kept over a restart."""
+"""Price alerts: checked at every price the desk reads, one-shot, kept over a restart."""
 
 import asyncio
 import logging
@@ -117,7 +117,7 @@ class PriceWatch:
         return facts
 
     async def run(self) -> None:
-        """Write down what was armed or has fired, and tell what fired; goes on for ever."""
+        """Store armed and fired alerts, and notify about the fired; runs for ever."""
         while True:
             alert = await self._changed.get()
             try:
@@ -144,7 +144,7 @@ class PriceWatch:
 
 
 def fired_text(alert: PriceAlertView) -> str:
-    """What a fired alert says."""
+    """Text of a fired alert."""
     about = f", {alert.question}" if alert.question else ""
     return f"price alert: {alert.describe()}, it is {alert.triggered_price or 0.0:.4f}{about}"
 

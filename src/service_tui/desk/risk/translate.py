@@ -61,7 +61,7 @@ def monitor_view(body: MonitorBody) -> MonitorView:
 
 
 def alert_view(body: RiskAlertBody, now: Timestamp) -> AlertView:
-    """One alert; a state that has no word here waits for nothing."""
+    """View of one alert; an unknown state counts as ended."""
     venue = body.venue or Venue.SIM
     breached = now if body.breached_at is None else timestamp(body.breached_at)
     expires = breached + ALERT_LIFE_S if body.expires_at is None else timestamp(body.expires_at)

@@ -1,4 +1,4 @@
-"""SetRail, SetDefaults, SetPaused: what binds, on the service and on this desk.
+"""Handlers of SetBuyLimit, SetDefaults and SetPaused, on the service and on this desk.
 
 A figure of the desk's own stays on this machine; the rest is the service's, and what stands on the
 screen is what the service then says.
@@ -40,7 +40,7 @@ _OF_THE_SPEC: Final = frozenset({BuyLimit.TRADE, BuyLimit.DAY_SPEND})
 
 
 async def set_buy_limit(order: SetBuyLimit, memory: Memory, ports: Ports) -> None:
-    """Give a rail another figure, here or on the service."""
+    """Change the figure of a limit, here or on the service."""
     why = _objection(order, ports)
     if why:
         ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
@@ -57,7 +57,7 @@ async def set_buy_limit(order: SetBuyLimit, memory: Memory, ports: Ports) -> Non
 
 
 def _objection(order: SetBuyLimit, ports: Ports) -> str:
-    """Why the desk itself says no; empty when it does not."""
+    """Reason why this desk refuses the command; empty if it does not."""
     rule, figure = RULES[order.rail], order.figure
     if ports.state().service.read_only:
         return READ_ONLY
@@ -92,7 +92,7 @@ async def _patch(order: SetBuyLimit, ports: Ports) -> str:
 
 
 async def set_defaults(order: SetDefaults, ports: Ports) -> None:
-    """Change what guards buys to come."""
+    """Change the risk defaults of new buys."""
     if ports.state().service.read_only:
         ports.emit(Noticed("warn", READ_ONLY))
         return
@@ -113,7 +113,7 @@ async def set_defaults(order: SetDefaults, ports: Ports) -> None:
 
 
 def _removed(answer: UserSettingsBody) -> str:
-    """What turning the automatic off has taken away; monitors set by hand stay."""
+    """Text about automatic monitors that were removed; those set by hand stay."""
     count = len(answer.monitors_removed)
     if not count:
         return ""
@@ -150,7 +150,7 @@ async def _request(
     send: Callable[[], Awaitable[str]],
     kind: NoticeKind = NoticeKind.DESK,
 ) -> None:
-    """Ask once, say how it went, and read the limits anew whatever came of it."""
+    """Send a request, report the result in a notice, and refresh the limits in any case."""
     try:
         result = await send()
     except ValueError:

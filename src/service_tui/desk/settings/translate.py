@@ -1,4 +1,4 @@
-"""Settings of the wire as rails and risk defaults."""
+"""Views of the wire's settings: limits and risk defaults."""
 
 from service_tui.desk.slices.buy_limits import (
     BuyLimitsView,
@@ -22,7 +22,7 @@ def buy_limits_view(
     midnight: Timestamp,
     own_spent: Micros | None,
 ) -> BuyLimitsView:
-    """What binds an order.
+    """View of the limits that bind buys.
 
     Args:
         settings: the spec's object; both documents may pause.

@@ -1,4 +1,4 @@
-"""What binds the agent and this desk, as an operator sees it: safety rails and risk defaults."""
+"""Limits that bind buys, of the service and of this desk, and risk defaults."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from service_tui.units import Micros, Timestamp
 
 
 class BuyLimit(StrEnum):
-    """A safety rail; the words name the preference that keeps the desk's own figure."""
+    """A limit that binds buys; the value is the preference that stores the desk's own figure."""
 
     SIM_TRADE = "sim_trade"
     MARKET = "market"
@@ -23,7 +23,7 @@ class BuyLimit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BuyLimitRule:
-    """What a rail is.
+    """Static properties of a limit.
 
     Args:
         name: in a few words.
@@ -110,7 +110,7 @@ class CooldownView:
 
 @dataclass(frozen=True, slots=True)
 class RiskDefaults:
-    """What a buy is guarded with by itself. A threshold of None is off."""
+    """Thresholds of the monitor that a buy gets automatically. None is off."""
 
     stop_loss_pct: float | None
     take_profit_pct: float | None
@@ -119,7 +119,7 @@ class RiskDefaults:
 
 @dataclass(frozen=True, slots=True)
 class BuyLimitsView:
-    """What the service says of its limits, and what this desk has spent itself.
+    """Limits reported by the service, and this desk's own spend.
 
     `at` is our time just before it was asked, `resets_at` the next midnight UTC by the service's
     clock, or by ours where the service does not tell. `day_buys` and `own_spent` are None where
@@ -154,7 +154,7 @@ class BuyLimitsView:
 
 @dataclass(frozen=True, slots=True)
 class BuyLimitView:
-    """One rail now: the two figures, which of them binds, and what is used.
+    """One limit now: both figures, the binding one, and its use.
 
     Money in micros, or a number of buys. `limit` is the smaller of `service` and `own`, None where
     neither is set; `source` says whose it is. `reserved` is what orders without an end may still
@@ -178,21 +178,21 @@ class BuyLimitView:
 
     @property
     def source(self) -> str:
-        """Whose figure binds: `service`, `desk`, or empty where none does."""
+        """Source of the binding figure: `service`, `desk`, or empty."""
         if self.limit is None:
             return ""
         return "desk" if self.own is not None and self.own == self.limit else "service"
 
     @property
     def left(self) -> int | None:
-        """What is left, >= 0; None where nothing is counted or nothing binds."""
+        """Remainder, >= 0; None if nothing is counted or nothing binds."""
         if self.used is None or self.limit is None:
             return None
         return max(0, self.limit - self.used)
 
     @property
     def part(self) -> float | None:
-        """How much is used, 0 to 1 and above; None where nothing is counted or nothing binds."""
+        """Used part, 0 to 1 and above; None if nothing is counted or nothing binds."""
         if self.used is None or self.limit is None:
             return None
         return self.used / self.limit if self.limit > 0 else 1.0

@@ -7,7 +7,7 @@ from service_tui.units import Timestamp
 
 
 class LogEvent(StrEnum):
-    """What an entry is. `asks`: an agent waits for a yes; `decision`: what became of that.
+    """Type of a log entry. `asks`: an agent needs approval; `decision`: the answer.
 
     `intent`: an order was given. `confirmed`: a person said yes to a question. `result`, `refusal`,
     `unknown`: how an order ended. `trade`: an agent traded. `run`: a skill began, ended or fell.

@@ -28,7 +28,7 @@ MIRROR: Final = "mirror"
 
 
 class SignalState(StrEnum):
-    """What became of a signal; the words are those of a row.
+    """State of a signal; the values are the labels of its row.
 
     `pending`: it waits for a person, or for its turn. `mirroring`: the order is on its way.
     `unknown`: it was sent and had no answer; it is looked up and never sent again. `skipped`:
@@ -50,7 +50,7 @@ class SignalState(StrEnum):
 
 
 class Policy(StrEnum):
-    """What this desk does with a wallet's signals. `ask`: a person decides before they expire."""
+    """Policy for a wallet's signals. `ask`: the operator decides before they expire."""
 
     ASK = "ask"
     AUTO = "auto"
@@ -59,12 +59,12 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SignalView:
-    """A source trade that can be mirrored, and what became of it. Newest first in every list.
+    """A source trade that can be mirrored, and its end. Newest first in every list.
 
     `wallet` is checksummed; `label` is the name under which it is known, empty for none. `size` and
     `price` are the source's, `amount` is what the mirror spends, `price_max` the most that it pays
     for a share. `price_now` is the price of the side now (1 or 0 once the outcome is final), None
-    where the market is not known here. `words` say how it stands and what to do. `ticket_id` names
+    where the market is not known here. `detail` describes its state and the fix. `ticket_id` names
     the row of the blotter, empty before there is one. `shares` and `cost` are what was bought.
     `name` is the id in the service's own spelling.
     """
@@ -93,27 +93,27 @@ class SignalView:
 
     @property
     def drift(self) -> float | None:
-        """How far the price has moved since the source paid it; above 0 the mirror pays more."""
+        """Price move since the source traded; above 0 the mirror pays more."""
         return None if self.price_now is None else self.price_now - self.price
 
     @property
     def is_too_dear(self) -> bool:
-        """True when the price now lies above what the mirror may pay."""
+        """True if the price now is above the mirror's maximum."""
         return self.price_now is not None and self.price_now > self.price_max
 
     @property
     def fill_price(self) -> float | None:
-        """What the mirror paid for a share on average; None before it was filled."""
+        """Average price of the mirror's shares; None before it filled."""
         return self.cost / self.shares if self.shares > 0 else None
 
     @property
     def slippage(self) -> float | None:
-        """What the mirror paid for a share above the source, probability points."""
+        """Mirror's price above the source's, probability points."""
         return None if self.fill_price is None else self.fill_price - self.price
 
     @property
     def pnl(self) -> Micros | None:
-        """What the mirror has made if it was held until now; None where that is not known."""
+        """Unrealized P&L of the mirror's shares; None if unknown."""
         if self.price_now is None or self.shares <= 0:
             return None
         return Micros(round(self.shares * self.price_now) - self.cost)
@@ -127,7 +127,7 @@ class SignalView:
         return max(0.0, self.expires_at - now)
 
     def left_part(self, now: Timestamp) -> float:
-        """How much of its life is left, 1 to 0; `now` is wall time."""
+        """Remaining lifetime, 1 to 0; `now` is wall time."""
         life_s = self.expires_at - self.at
         return min(1.0, self.left_s(now) / life_s) if life_s > 0 else 0.0
 
@@ -190,7 +190,7 @@ class KnownWalletView:
 
 @dataclass(frozen=True, slots=True)
 class WalletChoice:
-    """What the person has chosen for one wallet; kept on this machine."""
+    """The operator's choice for one wallet; stored on this machine."""
 
     address: str
     label: str = ""
@@ -251,13 +251,13 @@ class BreakerView:
         return self.paused_at is not None and (self.resets_at is None or now < self.resets_at)
 
     def left_s(self, now: Timestamp) -> float | None:
-        """Seconds until it resets by itself, >= 0; None where the service does not say."""
+        """Seconds until it resets automatically, >= 0; None if not reported."""
         return None if self.resets_at is None else max(0.0, self.resets_at - now)
 
 
 @dataclass(frozen=True, slots=True)
 class ReactorView:
-    """Everything of the reactor. How old it is stands in the state's `seen`.
+    """Slice of the reactor. Its age is in the state's `seen`.
 
     `config` is None until the service told it, and where it has no reactor for us: `barred` then
     says why and what to do. `day_spent` is what mirrors have cost since midnight UTC, None where
@@ -288,7 +288,7 @@ class ReactorView:
 
     @property
     def day_left(self) -> Micros | None:
-        """What is left of the day's cap, >= 0; None where that is not known."""
+        """Remainder of the day's cap, >= 0; None if unknown."""
         if self.config is None or self.day_spent is None:
             return None
         return Micros(max(0, self.config.daily_cap - self.day_spent))
@@ -303,12 +303,12 @@ class ReactorView:
         return next((one for one in self.signals if one.signal_id == signal_id), None)
 
     def policy_of(self, wallet: str) -> Policy:
-        """What is done with a wallet's signals."""
+        """Policy for a wallet's signals."""
         chosen = self.choices.get(wallet)
         return Policy.ASK if chosen is None else chosen.policy
 
     def label_of(self, wallet: str) -> str:
-        """What a wallet is called: the person's word, else the service's, else empty."""
+        """Label of a wallet: the operator's, else the service's, else empty."""
         chosen, known = self.choices.get(wallet), self.known.get(wallet)
         own = "" if chosen is None else chosen.label
         return own or self.labels.get(wallet, "") or ("" if known is None else known.label)
@@ -318,7 +318,7 @@ class ReactorView:
         return self._view(address, tallies(self.signals, self.past))
 
     def wallets(self) -> tuple[SourceWalletView, ...]:
-        """Every wallet that is followed, named or known; adds the statistics up anew.
+        """Every followed, labelled or known wallet, with statistics computed now.
 
         Returns:
             Those of the watchlist in its order, then the others. Ask once a paint.
@@ -373,7 +373,7 @@ def added(tally: Tally, *signals: SignalView) -> Tally:
 
 @dataclass(frozen=True, slots=True)
 class ReactorSeen:
-    """The service told its config of the reactor, and how its breaker stands."""
+    """The reactor's config and circuit breaker were read."""
 
     config: ReactorConfigView
     breaker: BreakerView | None = None
@@ -382,7 +382,7 @@ class ReactorSeen:
 
 @dataclass(frozen=True, slots=True)
 class ReactorBarred:
-    """The service has no reactor for us; `words` say why and what to do."""
+    """The reactor is not available; `problem` is the reason with its fix."""
 
     problem: str
 
@@ -437,7 +437,7 @@ REACTOR_KINDS: Final = frozenset({SignalView, BreakerView, KnownWalletView})
 
 
 def reduce_reactor(reactor: ReactorView, fact: ReactorFact) -> ReactorView:
-    """The slice after a fact; whoever calls marks it anew."""
+    """The slice after a fact; the caller updates it to current prices."""
     match fact:
         case ReactorSeen():
             changed = _with_config(reactor, fact)
@@ -527,14 +527,14 @@ def _taken(reactor: ReactorView, one: SignalView) -> SignalView:
 
 
 def _still_listed(known: SignalView, listed: SignalView) -> SignalView:
-    """A signal told again: while it waits its amount may change, its times do not."""
+    """A signal that is listed again: its amount may change, its times do not."""
     if known.state is not SignalState.PENDING:
         return known
     return replace(listed, at=known.at, expires_at=known.expires_at, price_now=known.price_now)
 
 
 def _left(known: SignalView, now: Timestamp, *, is_paused: bool) -> SignalView:
-    """A signal of which the service says nothing any more."""
+    """A signal that the service no longer lists."""
     if known.state is not SignalState.PENDING:
         return known
     detail = EXPIRED if known.expires_at <= now else _PAUSED if is_paused else _ELSEWHERE
@@ -549,7 +549,7 @@ def _with_signal(reactor: ReactorView, signal: SignalView) -> ReactorView:
 
 
 def _capped(reactor: ReactorView) -> ReactorView:
-    """The newest `SIGNALS_MAX`; what is open stays, what goes is counted in `past`."""
+    """The newest `SIGNALS_MAX`; open ones stay, dropped ones are counted in `past`."""
     if len(reactor.signals) <= SIGNALS_MAX:
         return reactor
     room = SIGNALS_MAX - sum(one.state.is_open for one in reactor.signals)
@@ -608,7 +608,7 @@ NEVER_AGAIN: Final = "it is looked up, and never sent again"
 
 
 def with_ticket(reactor: ReactorView, ticket: TicketView) -> ReactorView:
-    """The slice once a mirror's ticket has come further."""
+    """The slice after a change of a mirror's ticket."""
     signal = next((one for one in reactor.signals if one.ticket_id == ticket.ticket_id), None)
     if not ticket.ticket_id or signal is None or ticket.state not in _STATES:
         return reactor
@@ -617,14 +617,14 @@ def with_ticket(reactor: ReactorView, ticket: TicketView) -> ReactorView:
 
 
 def state_of(ticket: TicketView) -> SignalState:
-    """How a signal stands by the ticket of its mirror."""
+    """State of a signal by its mirror's ticket."""
     if ticket.has_no_trace:
         return SignalState.FAILED
     return _STATES.get(ticket.state, SignalState.MIRRORING)
 
 
 def ticket_text(ticket: TicketView) -> str:
-    """What the ticket of its mirror says of a signal."""
+    """Text about a signal by its mirror's ticket."""
     if ticket.has_no_trace:
         return f"{ticket.outcome}: it was not mirrored, and will not be"
     if ticket.state is TicketState.UNKNOWN:
@@ -663,7 +663,7 @@ def _filled(one: SignalView, trade: TradeView) -> SignalView:
 
 
 def news_of(before: ReactorView, after: ReactorView, fact: ReactorFact) -> Iterator[News]:
-    """What a fact brings that a person wants to be told.
+    """Notices that a fact causes.
 
     Yields:
         A tone, a sentence and what it is about each.
@@ -683,7 +683,7 @@ def news_of(before: ReactorView, after: ReactorView, fact: ReactorFact) -> Itera
 
 
 def _new_signals(before: ReactorView, after: ReactorView) -> Iterator[News]:
-    """What waits for the person; what this desk mirrors by itself is told when it is done."""
+    """New signals that wait for the operator; automatic mirrors are reported when done."""
     known = {one.signal_id for one in before.signals}
     fresh = [
         one

@@ -114,12 +114,12 @@ class SessionView:
 
     @property
     def gain(self) -> float | None:
-        """How much better than the baseline the best is, as a fraction; above 0 is better."""
+        """Improvement of the best over the baseline, as a fraction; above 0 is better."""
         return better_by(self.best, self.baseline, self.direction)
 
 
 def better_by(one: float | None, other: float | None, direction: Direction) -> float | None:
-    """How much better `one` is than `other`, as a fraction of it; None where it says nothing."""
+    """Improvement of `one` over `other`, as a fraction; None if undefined."""
     if one is None or other is None or not other:
         return None
     change = (one - other) / abs(other)
@@ -128,7 +128,7 @@ def better_by(one: float | None, other: float | None, direction: Direction) -> f
 
 @dataclass(frozen=True, slots=True)
 class BacktestPoint:
-    """What one combination of thresholds would have brought. `win_rate` 0 to 1."""
+    """Result of one combination of thresholds. `win_rate` 0 to 1."""
 
     config: tuple[tuple[str, float], ...]
     included: int
@@ -166,7 +166,7 @@ class BacktestView:
 
 @dataclass(frozen=True, slots=True)
 class DiffView:
-    """What a commit of a session changed. `text` is plain; `words` says why there is none."""
+    """Diff of a session's commit. `text` is plain; `problem` is why it is missing."""
 
     key: str
     commit: str
@@ -176,7 +176,7 @@ class DiffView:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What one place knows of sessions and experiments, newest first."""
+    """Sessions and experiments of one source, newest first."""
 
     sessions: tuple[SessionView, ...] = ()
     experiments: tuple[ExperimentView, ...] = ()
@@ -184,11 +184,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ResearchView:
-    """Sessions and their experiments, newest first, with what was asked of them last.
+    """Sessions and experiments, newest first, with the latest requested backtest and diff.
 
-    `needs_plan`: the service answers nothing without a Pro plan. `asking` is the request that is
-    on its way, 0 for none. `words` say why the last one has no answer. `told` is what the service
-    knows, `filed` what the files on this machine hold; the rest is made of both.
+    `needs_plan`: the service answers nothing without a Pro plan. `request_id` is that of the
+    backtest in flight, 0 for none; `problem` is why the last one failed. `from_service` and
+    `from_files` are the two sources; `sessions` and `experiments` merge them.
     """
 
     sessions: tuple[SessionView, ...] = ()
@@ -216,7 +216,10 @@ class ResearchView:
 
 @dataclass(frozen=True, slots=True)
 class ResearchSeen:
-    """The service told its sessions and newest experiments; `needs_plan`: it tells nothing."""
+    """Sessions and newest experiments of the service were read; `needs_plan`.
+
+    The plan lacks them.
+    """
 
     source: Source
     needs_plan: bool = False
@@ -224,7 +227,7 @@ class ResearchSeen:
 
 @dataclass(frozen=True, slots=True)
 class FilesSeen:
-    """The files of sessions on this machine told theirs, with what runs there now."""
+    """Session files of this machine were read, with running commands."""
 
     source: Source
 
@@ -238,7 +241,7 @@ class BacktestRequested:
 
 @dataclass(frozen=True, slots=True)
 class BacktestSeen:
-    """A backtest has its figures, or `words` why it has none."""
+    """A backtest ended with figures, or with a `problem`."""
 
     request_id: int
     backtest: BacktestView | None
@@ -299,7 +302,7 @@ def _sessions(service: Source, files: Source) -> tuple[SessionView, ...]:
 
 
 def _of_both(service: SessionView, files: SessionView) -> SessionView:
-    """What the service knows better, with where it works and what runs there."""
+    """The service's session with the repository and running command from its file."""
     return replace(
         service,
         repository=files.repository,

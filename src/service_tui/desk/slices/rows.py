@@ -7,7 +7,7 @@ Row = TypeVar("Row")
 
 
 def in_place(rows: tuple[Row, ...], row: Row, name: Callable[[Row], str]) -> tuple[Row, ...] | None:
-    """The rows with this one where another of its name stood.
+    """The rows with this one in place of the row with its key.
 
     Returns:
         None where none did: who asks knows where a new one belongs.

@@ -1,4 +1,4 @@
-"""Taking orders that rest off their books: by a person's word, and before an exit sells.
+"""Cancels open orders: on the operator's command, and before an exit sells.
 
 A cancel takes risk away: it passes while halted, and one that is repeated finds nothing left to
 cancel.
@@ -30,7 +30,7 @@ READ_ONLY: Final = "this desk is read-only: it cancels nothing"
 
 
 async def cancel(command: CancelOrders, ports: Ports) -> None:
-    """Cancel one by one, and say how each went; one that is gone stops no other."""
+    """Cancel orders one by one, with a notice each; a missing one stops no other."""
     if ports.state().service.read_only:
         ports.emit(Noticed("warn", READ_ONLY))
         return
@@ -44,7 +44,7 @@ async def cancel(command: CancelOrders, ports: Ports) -> None:
 
 
 async def cancel_order(order_id: str, ports: Ports) -> tuple[str, str]:
-    """Cancel one order; tone and words say how that went."""
+    """Cancel one order; tone and text of the result."""
     try:
         answer = (await ports.client.call(CANCEL_ORDER, path={"order_id": order_id})).answer
     except NotFoundError:
@@ -63,7 +63,7 @@ async def cancel_order(order_id: str, ports: Ports) -> tuple[str, str]:
 
 
 async def free_shares(holding: str, venue: Venue, ports: Ports) -> bool:
-    """Cancel the open sales of a position, so that an exit can sell what stands in them.
+    """Cancel the open sales of a position, so that an exit can sell their shares.
 
     Nothing is cancelled for an exit that could not be signed. The open orders are read from the
     service, as a desk without a console keeps no list of them. A failed cancel is reported; the
@@ -84,7 +84,7 @@ async def free_shares(holding: str, venue: Venue, ports: Ports) -> bool:
 
 
 async def _open_now(ports: Ports) -> tuple[OpenOrderView, ...]:
-    """What rests by the service's own word; by the last one known where it gives none."""
+    """Open orders, read now; the last known ones if the service does not answer."""
     try:
         reply = await ports.client.call(OPEN_ORDERS)
     except NotFoundError:
@@ -99,7 +99,7 @@ async def _open_now(ports: Ports) -> tuple[OpenOrderView, ...]:
 
 
 async def held_now(market_id: str, side: Side, venue: Venue, ports: Ports) -> Micros | None:
-    """What is held of a side at this moment.
+    """Shares of a side, read now.
 
     Returns:
         Shares; None where the answer does not prove it.
@@ -125,7 +125,7 @@ def sellable(venue: Venue, shares: Micros) -> Micros:
 
 
 def _shares_of(body: PositionBody, side: Side) -> Micros:
-    """What a row says of one side."""
+    """Shares of one side in a row."""
     if body.sides:
         return sum_of(amount(one.shares) for one in body.sides if one.side == side.value)
     return amount(body.shares_yes if side is Side.YES else body.shares_no)

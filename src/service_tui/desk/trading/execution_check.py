@@ -1,4 +1,4 @@
-"""What the answer to an order proves: done, resting, refused, failed, or nothing at all.
+"""Checks the answer to an order: done, resting, refused, failed, or no proof at all.
 
 An answer that contradicts the order or itself proves nothing: the order is then looked up. Source:
 failures, rule 1.
@@ -44,7 +44,7 @@ _ON_THE_BOOK: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ExecutionCheck:
-    """How an order ended, in words, and what to do about it."""
+    """End of an order, its text, and the fix."""
 
     state: TicketState
     outcome: str
@@ -52,7 +52,7 @@ class ExecutionCheck:
 
 
 def check_execution(order: PlaceTrade, body: TradeBody) -> ExecutionCheck:
-    """What became of an order, as far as its answer can be believed."""
+    """End of an order, as far as its answer proves it."""
     doubt = next(_doubts(order, body), "")
     if doubt:
         text = f"sent, but the answer cannot be believed: {doubt}"
@@ -70,7 +70,7 @@ def check_execution(order: PlaceTrade, body: TradeBody) -> ExecutionCheck:
 
 
 def names_trade(body: TradeBody) -> bool:
-    """Whether an answer names a trade, under way or done, whatever else it says.
+    """True if an answer names a trade, in flight or done.
 
     One that says no and names none leaves no doubt: nothing was carried out. Source: failures,
     rule 1.
@@ -81,7 +81,7 @@ def names_trade(body: TradeBody) -> bool:
 
 
 def quote_doubt(order: PlaceTrade, body: TradeBody) -> str:
-    """Why a dry run is no quote of this order, in words; empty when it is one."""
+    """Reason why a dry run is no quote of this order; empty if it is one."""
     if body.trade_id and not body.dry_run:
         return "the service gives a trade number for a quote: it may have traded"
     doubts = chain(_other_order(order, body), _strayed(order, body))
@@ -89,7 +89,7 @@ def quote_doubt(order: PlaceTrade, body: TradeBody) -> str:
 
 
 def is_holding(key: str, trade: TradeView) -> bool:
-    """Whether a trade is of the position that an order named.
+    """True if a trade is of the position that an order named.
 
     An order that an older version wrote down names no venue: then market and side decide.
 
@@ -101,7 +101,7 @@ def is_holding(key: str, trade: TradeView) -> bool:
 
 
 def mismatch_text(ticket: TicketView, trade: TradeView) -> str:
-    """What of a trade that was found is not as it was ordered; empty when all of it is."""
+    """Differences between a trade that was found and its order; empty without any."""
     if ticket.holding and not is_holding(ticket.holding, trade):
         return f"it is {trade.side.value.upper()} of {trade.market_id}, which was not ordered"
     if ticket.amount and not int(trade.cost) <= _most(ticket.amount, FEE_MAX_BPS):
@@ -118,19 +118,19 @@ def _states(body: TradeBody) -> set[TradeStatus]:
 
 
 def _strange_state(body: TradeBody) -> str:
-    """A word for its state that we do not know."""
+    """An unknown value of its state; empty if all are known."""
     reported = (body.fill_status, body.status)
     return next((word for word in reported if word and not isinstance(word, TradeStatus)), "")
 
 
 def _has_shares(order: PlaceTrade, body: TradeBody) -> bool:
-    """Whether the answer says anything about shares; left out is not zero."""
+    """True if the answer has a figure of shares; a missing one is not zero."""
     own = "shares_bought" if order.action is Action.BUY else "shares_sold"
     return bool({"shares", own} & body.model_fields_set)
 
 
 def _doubts(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
-    """Why the answer proves nothing, the gravest first."""
+    """Reasons why the answer proves nothing, the gravest first."""
     yield from _other_order(order, body)
     states, shares = _states(body), shares_of(body, order.action)
     if TradeStatus.FAILED in states:
@@ -154,7 +154,7 @@ def _other_order(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
 
 
 def _strayed(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
-    """Where the answer goes beyond what was ordered."""
+    """Mismatches: where the answer exceeds the order."""
     cost, shares = amount(body.cost), amount(shares_of(body, order.action))
     buys = order.action is Action.BUY
     if (body.shares_sold if buys else body.shares_bought) > 0:
@@ -163,7 +163,7 @@ def _strayed(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
         yield f"it cost {body.cost:,.2f}, more than the {decimal(order.amount):,.2f} ordered"
     if not buys and not shares <= order.shares + SHARE_QUANTUM:
         yield f"more than the {decimal(order.shares):,.2f} shares ordered were sold"
-    # A share pays 1 at most, so that nobody takes or gives more for it.
+    # A share pays 1 at most, so that no price is above it.
     if shares > 0 and not int(cost) <= _most(shares, body.fee_rate_bps):
         yield f"{body.cost:,.2f} for {decimal(shares):,.2f} shares is more than they can ever pay"
 
@@ -174,7 +174,7 @@ def _most(size: Micros, fee_bps: int) -> float:
 
 
 def _unfilled(order: PlaceTrade, body: TradeBody, states: set[TradeStatus]) -> Iterator[str]:
-    """Where a yes comes without shares that would bear it out."""
+    """Reasons to doubt a success without shares."""
     if TradeStatus.UNCONFIRMED in states and not states & _HAPPENED:
         yield "the venue has not confirmed it"
     unfilled = {TradeStatus.SUBMITTED, TradeStatus.CANCELLED} & states
@@ -187,7 +187,7 @@ def _unfilled(order: PlaceTrade, body: TradeBody, states: set[TradeStatus]) -> I
 
 
 def _is_live(body: TradeBody) -> bool:
-    """Whether something of it rests on the book."""
+    """True if a part of it rests on the book."""
     return (body.order_status or "").lower() == "live"
 
 

@@ -66,13 +66,13 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
 
 
 def budget_of(ports: Ports) -> Budget | None:
-    """What this desk may still spend today by its own limit; None without one."""
+    """This desk's remaining spend of the day by its own limit; None without one."""
     found = desk_budget(ports.state(), ports.now())
     return None if found is None else Budget(found[0], int(found[1]))
 
 
 def unwritten(error: StorageError) -> tuple[TicketState, Reason]:
-    """How an order ends whose intent could not be written down."""
+    """End state and reason of an order whose intent could not be stored."""
     if not isinstance(error, BudgetExceededError):
         return TicketState.FAILED, Reason(f"{error}; nothing was traded", Fix.FREE_DISK)
     most, used = decimal(Micros(error.maximum)), decimal(Micros(error.reserved))
@@ -83,7 +83,7 @@ def unwritten(error: StorageError) -> tuple[TicketState, Reason]:
 
 
 async def request_quote(question: RequestQuote, ports: Ports) -> None:
-    """What an order would get now; a failure is a quote that says so."""
+    """Request an indicative quote; a failure becomes a quote with its reason."""
     order = question.order
     held = holding(ports.state(), order.market_id, order.side, order.venue)
     try:

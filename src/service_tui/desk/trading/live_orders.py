@@ -1,4 +1,4 @@
-"""Orders for real money: what stands against one, and the signature that an own wallet gives it.
+"""Orders for real money: their preconditions, and the signature of an own wallet.
 
 Source: decisions, "Live orders on evm_venue"; wire reference, 6.2.
 """
@@ -44,7 +44,7 @@ MILLISECONDS: Final = 1_000
 
 
 def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
-    """What the desk itself has against an order for real money; nothing where all is there.
+    """Missing preconditions of an order for real money; empty if all are met.
 
     Yields:
         A reason and what to do about it, the first thing first.
@@ -73,7 +73,7 @@ def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
 def against_skill(
     state: DeskState, order: PlaceTrade, now: Timestamp, spent: Micros
 ) -> Iterator[Reason]:
-    """The same of a skill's buy, and what of this desk's own rails it would break.
+    """Missing preconditions of a skill's real buy, and the desk limits it would break.
 
     Args:
         state: the newest.
@@ -121,7 +121,7 @@ def _against_wallet(state: DeskState) -> Iterator[Reason]:
 
 
 def may_sign(ports: Ports, venue: Venue) -> bool:
-    """Whether an order of this venue would get the signature it needs, if it needs any."""
+    """True if an order of this venue needs no signature, or would get one."""
     wallet, signer = ports.state().wallet, ports.vault.signer
     if venue is not Venue.EVM:
         return True
@@ -240,7 +240,7 @@ def _fee(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
 
 
 def worst_price(state: DeskState, order: PlaceTrade) -> float | None:
-    """What a share may trade at where nobody saw a quote: halfway from what was shown to nothing.
+    """Price bound of an order without a quote: halfway from the shown price to nothing.
 
     # ours: a sale of the desk must pass in a falling market, and not at a price that one answer
     made up. What is shown is polled, so that after a true fall the next try passes.

@@ -1,4 +1,7 @@
-"""Looking up orders whose end is not known, by the reference that each carries."""
+"""Looks up orders of unknown end.
+
+Among the trades by reference, among open orders by their terms.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -57,7 +60,7 @@ ReadPage = Callable[[TradesQuery], Awaitable[tuple[list[TradeView], int]]]
 
 @dataclass(slots=True)
 class TradeSearch:
-    """What one look through the service's trades brought, page by page.
+    """Progress of one search through the service's trades, page by page.
 
     `doubt` says why a trade may be there all the same; empty when everything that counts was read.
     `unsigned` are those without any reference: a service may not give it back.
@@ -85,17 +88,17 @@ class TradeSearch:
         self.seen |= {view.trade_id for view in views}
 
     def is_past(self, at: Timestamp) -> bool:
-        """Whether only older trades can follow; never where they do not come newest first."""
+        """True if only older trades can follow; False if they are not sorted by time."""
         return self.in_order and self.last_at is not None and self.last_at < at
 
     @property
     def has_all(self) -> bool:
-        """Whether every order that is looked for was found."""
+        """True if every wanted order was found."""
         return self.wanted <= self.found.keys()
 
 
 async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
-    """Settle the unknown orders that the service knows of; after the horizon ask the person.
+    """Settle the unknown orders that the service knows; after the horizon notify the operator.
 
     Args:
         tickets: the unknown ones, at least one; each with its reference.
@@ -129,12 +132,12 @@ async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
 
 
 def is_overdue(ticket: TicketView, now: Timestamp) -> bool:
-    """Whether an unknown order without a trace has been looked for long enough."""
+    """True if an unknown order without a trace was searched for long enough."""
     return now - (ticket.sent_at or ticket.opened_at) > UNKNOWN_HORIZON_S
 
 
 async def give_up(command: GiveUp, ports: Ports) -> None:
-    """Close an unknown order by the person's word, once it has been looked for long enough."""
+    """Close an unknown order on the operator's command, once it was searched for long enough."""
     ticket = next(
         (one for one in ports.state().tickets if one.ticket_id == command.ticket_id), None
     )
@@ -147,7 +150,7 @@ async def give_up(command: GiveUp, ports: Ports) -> None:
 
 
 def _still_unknown(tickets: Sequence[TicketView], ports: Ports) -> list[TicketView]:
-    """Those of the tickets that have no end yet, as they stand now."""
+    """The tickets among these that are still unknown."""
     ids = {ticket.ticket_id for ticket in tickets}
     return [
         ticket
@@ -157,7 +160,7 @@ def _still_unknown(tickets: Sequence[TicketView], ports: Ports) -> list[TicketVi
 
 
 def _doubt_of(ticket: TicketView, look: TradeSearch, before: Timestamp) -> str:
-    """Why an order that was not found may be there all the same; empty when it surely is not."""
+    """Reason why an order that was not found may still exist; empty if it surely does not."""
     if not ticket.client_ref:
         return "it carries no reference to know it by"
     action = Action.BUY if ticket.amount else Action.SELL
@@ -203,12 +206,12 @@ async def look_through(
     """
     look, begun, offset = TradeSearch(references), monotonic(), 0
     for _ in range(PAGES_MAX):
-        # No `since`: by whose clock it would be read nobody knows.
+        # No `since`: it is unknown by whose clock the service would read it.
         views, dropped = await read_page(
             TradesQuery(limit=TRADES_PAGE_MAX, offset=offset, include_failed=True)
         )
         count = len(views) + dropped
-        # A page that is merely short proves no end: a service may give less than was asked for.
+        # A page that is merely short proves no end: a service may return less than the limit.
         if not count:
             return look
         is_first, known = not offset, len(look.seen)
@@ -261,7 +264,7 @@ async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> N
 
 
 def _leave_if_overdue(ticket: TicketView, doubt: str, ports: Ports) -> None:
-    """After the horizon only a person may send again; said once, with how certain it is."""
+    """Stop searching after the horizon, with one notice; only the operator may send again."""
     if not is_overdue(ticket, ports.now()):
         return
     outcome = f"{NOT_FOUND}: {doubt}" if doubt else NO_TRACE
@@ -284,14 +287,14 @@ def _leave_if_overdue(ticket: TicketView, doubt: str, ports: Ports) -> None:
 
 @dataclass(frozen=True, slots=True)
 class BookSearch:
-    """What the books said of an order: it is there, or why it may be all the same; or neither."""
+    """Result of searching the open orders: the order, or the doubt, or neither."""
 
     order: OpenOrderView | None = None
     doubt: str = ""
 
 
 async def look_at_books(tickets: Sequence[TicketView], ports: Ports) -> dict[str, BookSearch]:
-    """What the open orders say of each ticket that was to rest.
+    """Result of searching the open orders for each limit order, by ticket id.
 
     Returns:
         By the ticket's id; nothing of others, or where the service keeps no open orders.
@@ -307,7 +310,7 @@ async def look_at_books(tickets: Sequence[TicketView], ports: Ports) -> dict[str
     except NotFoundError:
         return {}
     orders = tuple(open_order_view(body) for body in reply.answer.orders)
-    # Not told from here: what was met or has ended is told with its trades, by the list's reading.
+    # Not emitted here: the reading of open orders reports filled and ended ones with their trades.
     ports.refresh(Topic.ORDERS)
     unread = "some open orders cannot be read" if reply.dropped else ""
     return {ticket.ticket_id: _search_book(ticket, orders, ports, unread) for ticket in wanted}
@@ -334,7 +337,7 @@ def _search_book(
 
 
 def _is_like(ticket: TicketView, order: OpenOrderView) -> bool:
-    """Whether an open order may be this ticket's: same holding, way, limit and size."""
+    """True if an open order may be this ticket's: same position, action, limit and size."""
     action = Action.BUY if ticket.amount else Action.SELL
     limit = ticket.limit or 0.0
     if (order.holding, order.action) != (ticket.holding, action) or (
@@ -350,7 +353,7 @@ def _is_like(ticket: TicketView, order: OpenOrderView) -> bool:
 
 
 def _is_twin(ticket: TicketView, other: TicketView) -> bool:
-    """Whether another order of this desk would rest as the same entry of the book."""
+    """True if another order of this desk would look the same on the book."""
     return (
         other.ticket_id != ticket.ticket_id
         and other.state is not TicketState.REFUSED

@@ -1,4 +1,6 @@
-"""What the desk itself has against an order, before anything is sent.
+"""The desk's own checks of an order before anything is sent.
+
+By the ticket form and by the handlers.
 
 The ticket asks it at every key, the handlers once more when the order is theirs.
 """
@@ -30,7 +32,7 @@ CENT: Final = 10_000
 def preflight(
     state: DeskState, order: PlaceTrade, now: Timestamp, *, ticket_id: str = ""
 ) -> Reason | None:
-    """Why the desk itself says no to an order; None when it has no objection.
+    """The desk's objection to an order; None without one.
 
     Args:
         state: the newest.
@@ -43,7 +45,7 @@ def preflight(
 
 
 def preflight_any_size(state: DeskState, order: PlaceTrade, now: Timestamp) -> Reason | None:
-    """The same of what stands against the order however large it is; its size is not looked at."""
+    """Objection to an order whatever its size; None without one."""
     buys = order.action is Action.BUY
     reasons = (
         _against_venue(state, order),
@@ -58,7 +60,7 @@ def preflight_any_size(state: DeskState, order: PlaceTrade, now: Timestamp) -> R
 def preflight_size(
     state: DeskState, order: PlaceTrade, now: Timestamp, *, ticket_id: str = ""
 ) -> Reason | None:
-    """The same of what stands against its size and its price alone."""
+    """Objection to the order's size or price; None without one."""
     # What earlier orders may still spend or sell is not there for this one: two at the same moment
     # cannot both pass on the same money.
     earlier = _earlier(state, ticket_id)
@@ -98,7 +100,7 @@ def _against_venue(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
 
 
 def venues_of(market: MarketView) -> tuple[Venue, ...]:
-    """Where a market may be traded; anywhere, where the service does not say."""
+    """Venues of a market; all if the service does not report them."""
     return market.venues or tuple(Venue)
 
 
@@ -108,12 +110,12 @@ def venues_text(market: MarketView) -> str:
 
 
 def is_simulated(state: DeskState) -> bool:
-    """Whether the real venues of this service are simulated, and their money is play."""
+    """True if the service simulates its real venues with play money."""
     return state.service.embedded or state.wallet.simulated
 
 
 def why_no_rest(state: DeskState, venue: Venue) -> Reason | None:
-    """Why no order can rest on a venue; None where one can."""
+    """Reason why a venue takes no limit orders; None if it does."""
     if venue is Venue.SIM:
         return Reason("sim has no book on which an order could rest", Fix.REAL_VENUE)
     if venue is Venue.SOL and not is_simulated(state):
@@ -123,7 +125,7 @@ def why_no_rest(state: DeskState, venue: Venue) -> Reason | None:
 
 
 def why_closed(market: MarketView) -> str:
-    """Why a market takes no orders, in one sentence; empty when it does."""
+    """Reason why a market takes no orders; empty if it does."""
     if market.is_open:
         return ""
     if market.status is MarketStatus.CLOSED:
@@ -166,7 +168,7 @@ def _against_any_sale(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
 
 @dataclass(frozen=True, slots=True)
 class HeldSide:
-    """What is held of one side of a market on one venue, and what that cost."""
+    """Shares of one side of a market on one venue, and their cost."""
 
     shares: Micros
     cost: Micros
@@ -191,7 +193,7 @@ def holding(
 def buy_bounds(
     state: DeskState, venue: Venue, before: Sequence[TicketView] | None = None
 ) -> list[tuple[Micros, str]]:
-    """What a buy may spend at most, and what to say beyond; the first that is broken is said.
+    """Upper bounds of a buy's amount with their texts; the first one broken is shown.
 
     Args:
         state: the newest.
@@ -216,7 +218,7 @@ def buy_bounds(
     bounds = [(left, "more than is left of the day's limit")]
     if state.buy_limits is not None:
         bounds.append((state.buy_limits.max_trade, "more than one trade may spend"))
-    # What lies on the Solana-type venue is known there alone: it says no where there is too little.
+    # The Solana-type venue alone knows its balance: it refuses if there is too little.
     if venue is Venue.EVM and state.wallet.usdc is not None:
         kept += kept_by_buys(state.orders, venue)
         text = "open buys leave in the wallet" if kept else "lies in the wallet"
@@ -270,7 +272,7 @@ def _against_resting(order: PlaceTrade) -> Iterator[Reason]:
 
 
 def why_too_small(venue: Venue, action: Action, size: Micros, price: Micros) -> str:
-    """Why a venue would not let so little rest; empty where it would.
+    """Reason why a venue takes no limit order this small; empty if it does.
 
     Args:
         venue: where it would rest.

@@ -1,4 +1,4 @@
-"""One order on its way: the words of the wire, one send, and what its answer means."""
+"""Sends one order: its trade request, one POST, and the meaning of the answer."""
 
 from dataclasses import replace
 from typing import Final
@@ -32,7 +32,7 @@ SOURCE: Final = "desk"
 
 
 def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> TradeRequest:
-    """The order in the words of the wire.
+    """Trade request of an order.
 
     Returns:
         The request.
@@ -49,7 +49,7 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
         amount=decimal(order.amount),
         shares=decimal(order.shares),
         venue=order.venue,
-        # What nothing meets at once is left on the book only where the person asked for it.
+        # An unfilled rest stays on the book only if the order is a limit order.
         order_type=_type_of(order) if is_real else None,
         price=order.price if is_real else None,
         dry_run=dry_run,
@@ -74,7 +74,7 @@ async def send(
     try:
         request = await as_signed(ports, order, request)
     except SigningError as error:
-        # Said at once: whoever can unlock the key must know. Source: decisions, "Money and safety".
+        # Reported at once: the operator can unlock the key. Source: decisions, "Money and safety".
         reason = Reason(f"nothing was sent: {error}", _unsigned_fix(error))
         await settle(ports, ticket, TicketState.REFUSED, reason)
         return None
@@ -118,7 +118,7 @@ async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body:
 
 
 def _unsigned_fix(error: SigningError) -> Fix:
-    """What to do about an order that was not signed."""
+    """Fix for an order that was not signed."""
     match error:
         case PolicyRefusedError(rule=Rule.TOTAL):
             return Fix.LEAST_SHARES
@@ -150,7 +150,7 @@ _TONES: Final = {
 
 
 def end(ports: Ports, ticket: TicketView, state: TicketState, reason: Reason) -> TicketView:
-    """Tell the end of a ticket, in the blotter's row and as one notice.
+    """Put the end of a ticket into the state, with one notice.
 
     Returns:
         The ticket with its end.
@@ -169,7 +169,7 @@ def end(ports: Ports, ticket: TicketView, state: TicketState, reason: Reason) ->
 
 
 async def settle(ports: Ports, ticket: TicketView, state: TicketState, reason: Reason) -> None:
-    """Tell the end and write it down; a disk that fails now loses no trade, the intent stands."""
+    """Put the end of a ticket into the state and store it; a failing disk loses no trade."""
     ended = end(ports, ticket, state, reason)
     try:
         await ports.blotter.settle(

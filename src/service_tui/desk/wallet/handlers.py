@@ -74,7 +74,7 @@ class Approving(TransactionRun):
         """Approvals are shown by the wallet, not among the redemptions."""
 
     async def finish(self, receipt: Receipt) -> None:
-        """Confirmed: it is given."""
+        """Settle the confirmed approval."""
         await self.settle(
             DONE,
             done=Step.CONFIRMED,
@@ -97,7 +97,7 @@ GAS_S: Final = 20.0
 
 
 class WalletHandlers:  # noqa: PLR0904 - one method an order
-    """What a person does with the wallet, one thing at a time."""
+    """Handlers of the wallet commands, one command at a time."""
 
     def __init__(
         self, ports: Ports, gateway: ChainGateway, *, executes: Callable[[], bool]
@@ -119,7 +119,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         self._ports.emit(Changed(wallet))
 
     async def look(self) -> None:
-        """See which keys lie here."""
+        """Load the list of stored keys."""
         await self._keys(self._gateway.vault.look)
 
     async def run(self) -> None:
@@ -133,7 +133,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
                 tasks.create_task(self._approve(turn))
 
     def take_up(self) -> None:
-        """This desk signs anew: approvals that another holder has sent are followed from here."""
+        """Continue approvals that another directory owner sent, as this desk now signs."""
         self._anew.set()
 
     async def _load_anew(self) -> None:
@@ -182,7 +182,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
             await self._keys(lambda: self._gateway.vault.remove(order.address))
 
     async def _keys(self, work: Callable[[], object]) -> None:
-        """Do something with the vault off the loop, and show how the key stands."""
+        """Run a vault call off the loop, and show the key's new state."""
         problem = ""
         try:
             await asyncio.to_thread(work)
@@ -294,7 +294,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         return "" if reply.answer.success else (reply.answer.message or "the service says no")
 
     async def _account(self, work: Callable[[], Awaitable[str]], done: str) -> None:
-        """Do something with the account; what went wrong stands on the wallet."""
+        """Run an account call; an error is shown on the wallet."""
         try:
             problem = await work()
         except (ServiceError, SigningError) as error:
@@ -343,7 +343,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         self._emit(replace(self._wallet, approvals=tuple(views), approvals_at=self._ports.now()))
 
     async def _price_of(self, unset: list[Approval], address: str) -> Price | None:
-        """What one of them costs; all cost the same, so one question is enough."""
+        """Price of one approval; all cost the same, so one estimate is enough."""
         if not unset:
             return None
         await self._gateway.check()
@@ -365,7 +365,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         )
 
     async def set_approvals(self, order: SetApprovals) -> None:
-        """Give what was shown and is not given yet."""
+        """Give the approvals that were shown and are not set yet."""
         if order.word != APPROVE_WORD:
             self._ports.emit(Noticed("warn", f"nothing was signed: the word is {APPROVE_WORD}"))
             return
@@ -457,7 +457,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
     # -- real money ------------------------------------------------------------------------------
 
     async def allow_real(self) -> None:
-        """Have the service take real trades of this agent; a person has said yes to it."""
+        """Let the service accept real trades of this agent; the operator confirmed it."""
         if self._ports.state().service.read_only:
             self._ports.emit(Noticed("warn", "this desk is read-only: nothing was allowed"))
             return
@@ -471,7 +471,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         self._ports.refresh(Topic.WALLET)
 
     async def set_live(self, order: SetLive) -> None:
-        """Let orders for real money leave, in this session; off asks nothing."""
+        """Allow orders for real money in this session; off needs no confirmation."""
         if order.on and order.word != LIVE_WORD:
             self._ports.emit(Noticed("warn", f"real money stays off: the word is {LIVE_WORD}"))
             return
@@ -483,7 +483,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         self._ports.emit(Noticed("warn" if order.on else "good", text))
 
     async def _watch_gas(self) -> None:
-        """Keep the price of gas and what lies in the wallet for it near the present."""
+        """Keep the gas price and the wallet's gas balance up to date."""
         while True:
             if self._wallet.is_linked and not self._ports.state().service.read_only:
                 try:
@@ -500,7 +500,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         self._emit(replace(self._wallet, job=job, job_text=text, problem="", fix=""))
 
     def fail(self, why: str) -> None:
-        """Show that what was begun has failed as nobody foresaw."""
+        """Show that the job failed with an unexpected error."""
         self._end(why)
 
     def _end(self, problem: str) -> None:
@@ -508,7 +508,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
 
 
 def _signed_of(view: ChallengeView) -> Challenge:
-    """What is signed of a challenge that was shown: the same text."""
+    """The challenge to sign: the same text that was shown."""
     return Challenge(
         address=view.address,
         nonce=view.nonce,

@@ -1,4 +1,4 @@
-"""Paying per call: off until a person gives a cap for the day, and one offer at a time.
+"""Pay per call: off until the operator sets a daily cap, and one offer at a time.
 
 Nothing is ever paid by itself: an offer is shown, and paid after the person's yes, once, for
 exactly the documented price. What was signed counts against the day's cap whether an answer came or
@@ -61,7 +61,7 @@ UNKNOWN: Final = "unknown"
 
 
 class Payments:
-    """What may be paid for calls, and the one payment that a person has seen."""
+    """Pays offers that the operator confirmed, within the day's cap."""
 
     def __init__(
         self, ports: Ports, gateway: ChainGateway, memory: Memory, *, executes: Callable[[], bool]
@@ -170,7 +170,7 @@ class Payments:
         try:
             answer = await again(_header(signed, offer))
         except ServiceError as error:
-            # Whoever says no holds the signature all the same, and may still take the money.
+            # A recipient that refuses has the signature all the same, and may still take the money.
             await self._gateway.runs.settle(number, UNKNOWN, body, now=ports.now())
             outcome = "refused" if isinstance(error, RefusedError) else "no answer"
             return f"sent, {outcome}, it counts as paid: {error}"
@@ -180,7 +180,7 @@ class Payments:
         return ""
 
     def _policy(self, offer: PaymentOffer) -> PaymentPolicy:
-        """What may be paid: to whom the person has seen, up to the cap."""
+        """Policy of a payment: only the shown recipient, up to the cap."""
         cap = self._ports.state().wallet.pay.day_max or Micros(0)
         host = self._ports.client.host
         return PaymentPolicy(host=host, day_max=int(cap), recipient=offer.pay_to)
@@ -193,20 +193,20 @@ class Payments:
         return ""
 
     def _spent(self) -> Micros:
-        """What was paid, or may have been, since midnight UTC. Blocks."""
+        """Money paid, or possibly paid, since midnight UTC. Blocks."""
         began = spending_day_began(self._ports.now(), self._ports.client.skew_s or 0.0)
         runs = self._gateway.runs.opened_since(SUBJECT, began)
         return Micros(PRICE * sum(run.step != REFUSED for run in runs))
 
 
 def cap_of(text: str) -> Micros | None:
-    """The cap that was kept; None for off, and for what nobody here has written."""
+    """Stored cap; None for off and for text that this program did not write."""
     plain = text.isascii() and text.isdecimal() and len(text) < 16  # noqa: PLR2004  (a billion)
     return Micros(int(text)) if plain and int(text) > 0 else None
 
 
 def _offer_of(body: PayOfferBody) -> PaymentOffer:
-    """An offer as it was said; nothing of it is believed."""
+    """Payment offer of an answer; untrusted."""
     try:
         host = urlsplit(body.resource).hostname or ""
     except ValueError:

@@ -1,4 +1,7 @@
-"""Everything of the desk that signs: redemptions, the wallet, and paying for calls, as one door."""
+"""The signing part of the desk.
+
+Redemptions, wallet commands and payments share one chain gateway.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -39,7 +42,7 @@ from service_tui.storage.errors import StorageError
 
 
 class WalletDesk:
-    """One wallet's line to the chain, and who uses it."""
+    """Redemptions, wallet commands and payments of one wallet."""
 
     def __init__(self, ports: Ports, runs: ChainRuns, memory: Memory, *, executes: bool) -> None:
         self._gateway = ChainGateway(ports, runs, ports.vault, ports.policy)
@@ -54,11 +57,11 @@ class WalletDesk:
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is under way that is worth waiting for."""
+        """True while work is in flight that closing should wait for."""
         return self._redemptions.is_busy
 
     def sign_with(self, runs: ChainRuns | None) -> None:
-        """Sign from now on by this journal, beginning with what it holds; None: no longer."""
+        """Sign with this journal from now on, and continue its runs; None stops signing."""
         if runs is None:
             if self._may_sign.is_set():
                 self._may_sign.clear()
@@ -74,16 +77,16 @@ class WalletDesk:
         self._redemptions.close()
 
     async def rest(self) -> None:
-        """Note that what is under way goes on at the next start."""
+        """Store that runs in flight continue at the next start."""
         await self._redemptions.rest()
 
     def on_fact(self, fact: Fact) -> None:
-        """The queue or the wallet was told anew: what waited for it may go on."""
+        """Wake redemptions after a change of the queue or the wallet."""
         if isinstance(fact, QueueSeen) or changed(fact, WalletView) is not None:
             self._redemptions.wake()
 
     async def run(self) -> None:
-        """Work until the desk ends; who does not hold the directory waits until it does."""
+        """Work until the desk ends, once this desk owns the data directory."""
         await self._handlers.look()
         await self._may_sign.wait()
         async with asyncio.TaskGroup() as tasks:
@@ -91,7 +94,7 @@ class WalletDesk:
             tasks.create_task(self._handlers.run())
 
     def register(self, registry: Registry) -> None:
-        """Name what carries out the commands about redemptions, the wallet and real money."""
+        """Register the handlers of redemption, wallet and real-money commands."""
 
         def on(kind: type[Given], function: Callable[[Given], Awaitable[None]]) -> None:
             registry.on(kind, partial(self._fenced, function))
@@ -116,7 +119,7 @@ class WalletDesk:
         on(PayOffer, self._payments.pay)
 
     async def _fenced(self, function: Callable[[Given], Awaitable[None]], command: Given) -> None:
-        """Carry out what the person has ordered, one thing after the other."""
+        """Carry out one command; an unexpected error also ends the wallet's job on screen."""
         try:
             await function(command)
         except StorageError as error:

@@ -1,4 +1,4 @@
-"""The one thread that writes: whoever waits at the same moment shares one commit.
+"""The one writing thread: writes that wait at the same time share one commit.
 
 A work is a function of the connection that neither begins nor ends a transaction; its future is
 done only after the COMMIT is on disk.
@@ -32,7 +32,7 @@ Answer = Callable[[], None]
 
 
 class LoopWaker:
-    """Carries answers from another thread to one loop."""
+    """Delivers results from the writer's thread to one event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -43,14 +43,17 @@ class LoopWaker:
         loop.add_reader(self._ear, self._on_wake)
 
     def wake(self, answers: Iterable[Answer]) -> None:
-        """Have these answers given on the loop. Called from the writer's thread."""
+        """Deliver these results on the loop. Called from the writer's thread."""
         self._answers.extend(answers)
-        # A full pipe has not been heard yet: that ring will do for this one too.
+        # A full pipe has not been read yet: that wake-up will do for this one too.
         with suppress(BlockingIOError):
             os.write(self._rope, b"!")
 
     def close(self) -> None:
-        """Give what is left and close the pipe. Called from any thread, when nobody rings."""
+        """Deliver the remaining results and close the pipe.
+
+        Called from any thread, after the writer ended.
+        """
         if self._loop.is_running():
             self._loop.call_soon_threadsafe(self._take_down)
         else:
@@ -65,7 +68,7 @@ class LoopWaker:
             self._answers.popleft()()
 
     def _take_down(self) -> None:
-        # A closed loop has forgotten its readers, and nobody waits on it.
+        # A closed loop has forgotten its readers, and no task waits on it.
         with suppress(RuntimeError):
             self._loop.remove_reader(self._ear)
         self._give()
@@ -98,7 +101,7 @@ class _Waiting(Protocol):
 
 
 class _Job(Generic[T]):
-    """A work with the future of its waiter. `bell` is None where a thread waits."""
+    """A work with the future of its waiter. `waker` is None where a thread waits."""
 
     __slots__ = ("_future", "_result", "_work", "error", "waker")
 
@@ -118,7 +121,7 @@ class _Job(Generic[T]):
         self._result = self._work(connection)
 
     def settle(self) -> None:
-        # Whoever stopped waiting is told nothing; the work is done all the same.
+        # A waiter that gave up gets no result; the work is done all the same.
         if self._future.cancelled():
             return
         if self.error is None:
@@ -143,7 +146,7 @@ class Writer:
 
     @property
     def failure(self) -> StorageError | None:
-        """Why this writer takes nothing more, None while it works."""
+        """Reason why this writer accepts nothing more; None while it works."""
         return None if self._failure is None else storage_error(self._failure)
 
     def write(self, work: Work[T]) -> asyncio.Future[T]:
@@ -212,7 +215,7 @@ class Writer:
             _settle(group)
 
     def _write(self, group: list[_Waiting]) -> None:
-        """One transaction, and a look whether a broken page was met in it."""
+        """Run one transaction; True if a damaged page was met in it."""
         self._carry_out(group)
         self.met_damage |= any(isinstance(job.error, DamagedFileError) for job in group)
 
@@ -250,7 +253,7 @@ def _run_group(group: list[_Waiting], connection: sqlite3.Connection) -> None:
     An sqlite3.Error leaves only when SQLite has rolled back everything, as it may on a full disk.
     """
     if len(group) == 1:
-        # The plain path: no savepoint, as there is nobody else to protect.
+        # The plain path: no savepoint, as there are no other rows to protect.
         _run(group[0], connection)
         return
     for job in group:
@@ -261,7 +264,7 @@ def _run_group(group: list[_Waiting], connection: sqlite3.Connection) -> None:
 
 
 def _run(job: _Waiting, connection: sqlite3.Connection) -> bool:
-    """Whether the work succeeded; what it raised stays with its waiter."""
+    """True if the work succeeded; its exception stays with its waiter."""
     try:
         job.run(connection)
     except sqlite3.Error as error:
@@ -279,7 +282,7 @@ def _fail(group: list[_Waiting], error: sqlite3.Error | FileGoneError) -> None:
 
 
 def _settle(group: list[_Waiting]) -> None:
-    """Tell every waiter, waking each event loop once."""
+    """Deliver every result, waking each event loop once."""
     answers: dict[LoopWaker, list[Answer]] = {}
     for job in group:
         if job.waker is None:

@@ -46,7 +46,7 @@ def set_aside(
         The error to raise: where it is, what can be had, and what is missing then.
     """
     kept_as = move_aside(path, f"corrupt-{stamp(now)}")
-    # At once: killed while it is looked what is left, a start asks all the same.
+    # At once: if the program is killed during the salvage, the next start raises the question.
     _write(path, _Noted(reason, str(kept_as)))
     good = newest_good(path.parent)
     backup = None if good is None else (str(good.path), good.reach, "")
@@ -58,7 +58,7 @@ def set_aside(
 
 
 def open_question(path: Path) -> CorruptDatabaseError | None:
-    """Look whether something was found that nobody has decided yet.
+    """Pending decision about damage; None without one.
 
     A database that stands there again, as after a copy by hand, is an answer too.
 
@@ -78,17 +78,17 @@ def open_question(path: Path) -> CorruptDatabaseError | None:
 
 
 def answer(path: Path) -> None:
-    """Take the question back: it is decided."""
+    """Remove the pending decision."""
     path.with_name(_NOTE).unlink(missing_ok=True)
 
 
 def keep_question(path: Path, *, reason: str, kept_as: Path) -> None:
-    """Let a start ask, should what replaces the database not be there in the end."""
+    """Store a pending decision for a start at which the replacement is missing."""
     _write(path, _Noted(reason, str(kept_as)))
 
 
 def move_aside(path: Path, ending: str) -> Path:
-    """Give a database, and what SQLite put beside it, a name that was free.
+    """Rename a database and SQLite's files beside it to a free name.
 
     Returns:
         Where it is now.
@@ -124,7 +124,7 @@ def _still_there(noted: tuple[str, str, str] | None) -> Rest | None:
 
 
 def _write(path: Path, noted: _Noted) -> None:
-    """Keep the note; where that fails the question is asked this once."""
+    """Store the note; if that fails, the question is raised this once."""
     note = path.with_name(_NOTE)
     with suppress(OSError):
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC

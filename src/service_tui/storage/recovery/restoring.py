@@ -22,7 +22,7 @@ from service_tui.storage.recovery.salvage import Copy, examined
 
 
 def back_up(directory: Path, to: Path | None, *, now: float) -> Copy:
-    """Copy the database while it is in use, and look whether the copy is whole.
+    """Copy the database while it is in use, and verify the copy.
 
     Args:
         directory: the data directory.
@@ -93,7 +93,7 @@ def begin_anew(lock: DataDirLock, *, now: float) -> Path | None:
 
 
 def copies_in(directory: Path) -> list[tuple[Path, Copy | str]]:
-    """Every copy beside the database, newest first: how far it goes, or what is wrong with it."""
+    """Every copy beside the database, newest first: its reach, or its problem."""
     found: list[tuple[Path, Copy | str]] = []
     for path in backups_of(directory):
         try:
@@ -119,7 +119,10 @@ def _fetched(source: Path, draft: Path) -> Copy:
 
 
 def _replaced(path: Path, why: str, *, now: float) -> Path | None:
-    """Give what is there another name; killed from here on, a start asks and makes nothing new."""
+    """Rename what exists.
+
+    Killed from here on, a start raises the question and makes nothing new.
+    """
     if not any(path.with_name(path.name + suffix).exists() for suffix in ("", *COMPANIONS)):
         return None
     ending = f"replaced-{stamp(now)}"

@@ -1,4 +1,4 @@
-"""What can be had of a damaged database: whole copies, made beside the backups.
+"""Salvages whole copies from a damaged database; they are written beside the backups.
 
 Changes nothing that it reads.
 """
@@ -47,7 +47,7 @@ class Copy:
 
     @property
     def reach(self) -> str:
-        """How far it goes, in words, in local time."""
+        """Text about how far it goes, in local time."""
         if self.at is None:
             return "no row in its journal"
         try:
@@ -58,7 +58,7 @@ class Copy:
 
 
 def examined(path: Path) -> Copy:
-    """Look at a database that nobody writes: pages, indexes, schema and the rows of its journal.
+    """Check a database that no process writes: pages, indexes, schema and journal rows.
 
     Returns:
         How far it goes.
@@ -219,7 +219,7 @@ def _carry_over(
 
 
 def _copy_rows(source: sqlite3.Connection, target: sqlite3.Connection, table: Table) -> int:
-    """What can be read of a table, from both ends; what the backup has stays where it cannot.
+    """Copy readable rows of a table from both ends; the backup's rows fill the gap.
 
     Returns:
         How many rows that was.
