@@ -29,15 +29,6 @@ from service_tui.client.keys import Key, Keys, RefusedKeys, service_address
 from service_tui.client.passing import BODY_MAX, LEAVING, Passed, no_objection, pass_on
 from service_tui.client.refusals import RawAnswer, error_of
 from service_tui.client.reply import Answer, NotProtocolError, Reply, SameAnswers, decode
-from service_tui.client.resources import (
-    Agents,
-    Briefing,
-    Markets,
-    Positions,
-    Settings,
-    Trades,
-    WorldResource,
-)
 from service_tui.client.retry import clamp_wait, retry_delay
 from service_tui.client.stream import IDLE_S, MEDIA_TYPE, NOT_SENT, OPEN_S, frames_of, line_error
 from service_tui.clock import Clock
@@ -200,25 +191,18 @@ class Client:
         self._refused = RefusedKeys()
         self._same = SameAnswers()
         self.skew_s: float | None = None
-        """How far, at least, our clock was ahead of the service's at the last answer that told."""
+        """Least lead of our clock over the service's, by the last answer with a date; seconds."""
 
         self.last_word: LastWord | None = None
-        """Asked of every write, whoever ordered it."""
+        """Veto checked before every write, whatever sends it."""
 
         self.offered: Offered | None = None
-        """Told of every 429 that offers a read for money; whoever hears it may pay, once."""
+        """Called at every 429 that offers a read for money; its payment is sent once."""
 
         self.troubled: Troubled | None = None
-        """Told of every failed try of a read that is sent again: the wait may be long."""
+        """Called at every failed try of a read that is retried: the wait may be long."""
 
         self.renew(keys)
-        self.agents = Agents(self)
-        self.briefing = Briefing(self)
-        self.markets = Markets(self)
-        self.positions = Positions(self)
-        self.settings = Settings(self)
-        self.trades = Trades(self)
-        self.world = WorldResource(self)
 
     @property
     def base_url(self) -> str:
