@@ -535,27 +535,27 @@ def _event_of(endpoint: Endpoint[Answer], data: bytes) -> Answer | None:
 
 
 def _reply_of(
-    pending: _PendingCall[Answer], heard: RawAnswer, same: SameAnswers
+    pending: _PendingCall[Answer], raw_answer: RawAnswer, same: SameAnswers
 ) -> Reply[Answer] | ServiceError:
     """The decoded answer, or the error of one that cannot be believed."""
-    coding = heard.headers.get("content-encoding", "identity").strip().lower()
+    coding = raw_answer.headers.get("content-encoding", "identity").strip().lower()
     if coding != "identity":
         return unreadable(f"the answer is packed as '{line(coding, 20)}', unasked", pending.called)
-    if len(heard.raw) > BODY_MAX:
+    if len(raw_answer.raw) > BODY_MAX:
         return unreadable(f"the answer is larger than {BODY_MAX:,} bytes", pending.called)
     try:
         # Only reads are repeated; a write's answer may hold a key.
         decoded = same.decode if pending.called.reads else decode
-        answer, dropped = decoded(pending.endpoint.answers, heard.raw)
+        answer, dropped = decoded(pending.endpoint.answers, raw_answer.raw)
     except NotProtocolError as error:
         why = str(error)
     else:
-        return Reply(answer, dropped, heard.latency_s, heard.at, heard.server_date)
-    kind = line(heard.headers.get("content-type", "").partition(";")[0], 40) or "no type"
+        return Reply(answer, dropped, raw_answer.latency_s, raw_answer.at, raw_answer.server_date)
+    kind = line(raw_answer.headers.get("content-type", "").partition(";")[0], 40) or "no type"
     if pending.called.reads:
         # Answers to writes are never logged: the one to a registration holds a key.
-        text = prose(heard.raw[: 4 * LOGGED_MAX].decode("utf-8", "replace"), LOGGED_MAX)
+        text = prose(raw_answer.raw[: 4 * LOGGED_MAX].decode("utf-8", "replace"), LOGGED_MAX)
         log.warning(
             "%s %s is not of the protocol: %s", pending.called.method, pending.called.path, text
         )
-    return unreadable(f"{why} (status {heard.status}, {kind})", pending.called)
+    return unreadable(f"{why} (status {raw_answer.status}, {kind})", pending.called)

@@ -1,6 +1,4 @@
-"""Fixes for refusals whose advice is written for programs.
-
-What the operator does at this desk instead.
+"""Fixes for refusals: what the operator does at this desk, where the service advises programs.
 
 Used wherever a refused order or quote is shown. Source: engine.errors, whose advice names calls and
 fields, not what a person does.
@@ -9,6 +7,8 @@ fields, not what a person does.
 from collections.abc import Mapping
 from typing import Final
 
+from service_tui.client.errors import RefusedError
+from service_tui.desk.command import Command
 from service_tui.desk.reasons import Fix
 
 FIX_OF: Final[Mapping[str, Fix]] = {
@@ -42,3 +42,9 @@ def fix_of(code: str | None, advised: str) -> Fix | str:
         advised: what the service advises.
     """
     return FIX_OF.get(code or "", advised)
+
+
+def failed_text(command: Command, error: Exception) -> str:
+    """Text of a notice about a failed command: the command, the error, and the fix of a refusal."""
+    fix = f"; {error.fix}" if isinstance(error, RefusedError) and error.fix else ""
+    return f"{command.describe()}: {error}{fix}"

@@ -43,10 +43,10 @@ from service_tui.units import Micros
 class Supervision:
     """Runs the operator's fleet commands: permissions, approvals, skills, action log."""
 
-    def __init__(self, context: DeskContext, ports: Ports, watched: PollerMemory) -> None:
+    def __init__(self, context: DeskContext, ports: Ports, poller_memory: PollerMemory) -> None:
         data_dir, clock = context.database.path.parent, context.clock
         self._ports = ports
-        self._watched = watched
+        self._poller_memory = poller_memory
         self._data_dir = data_dir
         self._clock = clock
         self._held_in = context.held_in
@@ -94,7 +94,7 @@ class Supervision:
         self._ports.emit(PastsSeen(tuple(pasts.values()), self._ports.now()))
 
     def _watch(self, order: WatchAgent) -> None:
-        self._watched.agent_id, self._watched.run_id = order.agent_id, order.run_id
+        self._poller_memory.agent_id, self._poller_memory.run_id = order.agent_id, order.run_id
         self._skills.runs.look_at(order.run_id)
         self._ports.refresh(Topic.FLEET)
 

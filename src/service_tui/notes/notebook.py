@@ -129,15 +129,15 @@ class Notes:
         """The highest number of a skill's results, 0 before the first."""
         return max((one.run for one in self.results if one.config.skill == skill), default=0)
 
-    def take(self, said: object) -> None:
+    def take(self, decoded: object) -> None:
         """Add one decoded line.
 
         Raises:
             ValueError: it is no line of ours; KeyError and TypeError likewise.
         """
-        if not isinstance(said, dict):
+        if not isinstance(decoded, dict):
             raise TypeError("a line holds an object")
-        row: dict[str, object] = {str(key): value for key, value in said.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        row: dict[str, object] = {str(key): value for key, value in decoded.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         match row.get("type"):
             case "config":
                 self._take_config(row)

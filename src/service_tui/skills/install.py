@@ -195,14 +195,14 @@ def _of_folder(folder: Path) -> Iterator[_Member]:
         folders[:] = sorted(name for name in folders if name not in PASSED_OVER)
         for name in (*folders, *sorted(files)):
             path = Path(parent) / name
-            said = path.relative_to(folder).as_posix()
+            relative = path.relative_to(folder).as_posix()
             mode = path.lstat().st_mode
             if stat.S_ISLNK(mode):
-                raise SkillRefusedError(f"{said} is a link: a skill holds plain files only")
+                raise SkillRefusedError(f"{relative} is a link: a skill holds plain files only")
             if name in files and not stat.S_ISREG(mode):
-                raise SkillRefusedError(f"{said} is no plain file")
+                raise SkillRefusedError(f"{relative} is no plain file")
             if name in files and name not in PASSED_OVER:
-                yield _Member(said, lambda path=path: path.open("rb"))
+                yield _Member(relative, lambda path=path: path.open("rb"))
 
 
 def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:

@@ -6,10 +6,11 @@ A key and a code pass through here into the state, and nowhere else: no notice, 
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.client.errors import ServiceError
 from service_tui.desk.changes import Changed
 from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.facts import Noticed
+from service_tui.desk.fixes import failed_text
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.agents import RevealedView
@@ -38,8 +39,7 @@ async def govern(order: Govern, ports: Ports) -> None:
     try:
         await _ACTS[order.act](order, ports)
     except ServiceError as error:
-        fix = f"; {error.fix}" if isinstance(error, RefusedError) and error.fix else ""
-        ports.emit(Noticed("bad", f"{order.describe()}: {error}{fix}"))
+        ports.emit(Noticed("bad", failed_text(order, error)))
     ports.refresh(Topic.AGENTS)
     if order.agent_id == _own_id(ports):
         ports.refresh(Topic.ACCOUNT)

@@ -73,7 +73,7 @@ def health_of(
     case = _Case(agent, view, view.runs_of(agent.agent_id), now, halted)
     reasons = ((health, reason(case)) for health, reason in _REASONS)
     never = (Health.NEW, "it has not traded yet")
-    health, why = next((found for found in reasons if found[1]), never)
+    health, why = next((result for result in reasons if result[1]), never)
     # The caller has checked that already.
     left = "" if health is Health.NEEDS_APPROVAL else still_waiting(view, agent.agent_id)
     return HealthReport(health, f"{why}{left}", case.waiting)
@@ -161,8 +161,8 @@ def _budget(case: _Case) -> str:
         return ""
     for one in case.leashes():
         if one.budget is not None and (one.used or 0.0) >= SPENT:
-            whose = one.skill_slug or "all it does"
-            return f"{decimal(one.spent):,.2f} of {decimal(one.budget):,.2f} spent today, {whose}"
+            scope = one.skill_slug or "all it does"
+            return f"{decimal(one.spent):,.2f} of {decimal(one.budget):,.2f} spent today, {scope}"
     run = case.runs[0] if case.runs else None
     return run.report if run is not None and "budget" in run.report else ""
 
@@ -272,8 +272,8 @@ def spend_of(agent: AgentView, view: SupervisionView) -> tuple[Micros, Micros | 
 
 def leash_mode(agent: AgentView, view: SupervisionView) -> LeashView | None:
     """Mode of the strictest leash that binds the agent or one of its skills."""
-    found = _binding(agent, view)
-    return min(found, key=_freedom, default=None)
+    binding = _binding(agent, view)
+    return min(binding, key=_freedom, default=None)
 
 
 def _freedom(leash: LeashView) -> tuple[int, int, float]:

@@ -1,10 +1,11 @@
 """Handlers of SetLeash, ApproveHeld, RefuseHeld and PauseAll."""
 
-from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.client.errors import ServiceError
 from service_tui.desk.agents.health import still_waiting
 from service_tui.desk.agents.leashing import set_leash
 from service_tui.desk.commands.agents import ApproveHeld, PauseAll, RefuseHeld, SetLeash
 from service_tui.desk.facts import Noticed
+from service_tui.desk.fixes import failed_text
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.records import NoticeKind, Topic
@@ -26,8 +27,7 @@ async def carry_out(order: HandOrder, ports: Ports) -> None:
     try:
         result = await _done(order, ports)
     except (ServiceError, ValueError) as error:
-        fix = f"; {error.fix}" if isinstance(error, RefusedError) and error.fix else ""
-        ports.emit(Noticed("bad", f"{order.describe()}: {error}{fix}"))
+        ports.emit(Noticed("bad", failed_text(order, error)))
     else:
         ports.emit(result)
     for topic in (Topic.FLEET, Topic.AGENTS):

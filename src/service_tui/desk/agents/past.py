@@ -26,13 +26,13 @@ async def pasts_of(ports: Ports) -> Mapping[str, AgentDetailView]:
         All agents; one whose trades cannot be read now has none, and a problem that says so.
     """
     fleet = ports.state().fleet
-    found: dict[str, AgentDetailView] = {}
+    details: dict[str, AgentDetailView] = {}
     for agent in () if fleet is None else fleet.agents:
         try:
-            found[agent.agent_id] = await _past_of(ports, agent.agent_id)
+            details[agent.agent_id] = await _past_of(ports, agent.agent_id)
         except ServiceError as error:
-            found[agent.agent_id] = AgentDetailView(agent.agent_id, (), (), str(error))
-    return found
+            details[agent.agent_id] = AgentDetailView(agent.agent_id, (), (), str(error))
+    return details
 
 
 async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:

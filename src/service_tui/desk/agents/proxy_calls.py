@@ -90,28 +90,28 @@ class SkillConnection:
         await self._writer.drain()
 
     async def _request(self) -> h11.Request:
-        found = await self._event()
-        if not isinstance(found, h11.Request):
+        event = await self._event()
+        if not isinstance(event, h11.Request):
             raise BadCallError("that is no call")
-        self._is_head = found.method == b"HEAD"
-        return found
+        self._is_head = event.method == b"HEAD"
+        return event
 
     async def _body(self) -> bytes:
         body = bytearray()
-        while isinstance(found := await self._event(), h11.Data):
-            body += found.data
+        while isinstance(event := await self._event(), h11.Data):
+            body += event.data
             if len(body) > BODY_MAX:
                 raise BadCallError("its body is too long")
         return bytes(body)
 
     async def _event(self) -> object:
         """The next HTTP event; answers `Expect: 100-continue` on the way."""
-        while (found := self._http.next_event()) is h11.NEED_DATA:
+        while (event := self._http.next_event()) is h11.NEED_DATA:
             if self._http.they_are_waiting_for_100_continue:
                 go_on = h11.InformationalResponse(status_code=100, headers=[])
                 self._writer.write(self._http.send(go_on) or b"")
             self._http.receive_data(await self._reader.read(HEAD_MAX))
-        return found
+        return event
 
 
 def _headers_of(request: h11.Request) -> Mapping[str, str]:

@@ -97,9 +97,9 @@ def unknown_of(raw: bytes, ref: str, size: Micros, counted_at: Timestamp) -> Unk
     )
 
 
-def is_overdue(one: Unknown, now: Timestamp) -> bool:
+def is_overdue(buy: Unknown, now: Timestamp) -> bool:
     """True if the buy was searched for long enough."""
-    return now - one.counted_at > UNKNOWN_HORIZON_S
+    return now - buy.counted_at > UNKNOWN_HORIZON_S
 
 
 def due(unknown: Iterable[Unknown], now: Timestamp, *, with_old: bool) -> list[Unknown]:
@@ -158,23 +158,23 @@ async def _page(query: TradesQuery, client: Client, key: Key) -> tuple[list[Trad
     ], dropped
 
 
-def _doubt_of(one: Unknown, look: TradeSearch, before: Timestamp) -> str:
+def _doubt_of(buy: Unknown, look: TradeSearch, before: Timestamp) -> str:
     """Reason why a buy that was not found may still exist; empty if it surely does not."""
-    if not one.is_marked:
+    if not buy.is_marked:
         return look.doubt or "it carries no reference to know it by"
-    wanted = (one.market_id, one.side, one.venue, "buy")
+    terms = (buy.market_id, buy.side, buy.venue, "buy")
     alike = any(
-        (trade.market_id, trade.side, trade.venue, trade.action) == wanted and trade.at >= before
+        (trade.market_id, trade.side, trade.venue, trade.action) == terms and trade.at >= before
         for trade in look.unsigned
     )
     return look.doubt or ("a trade like it is there, without a reference" if alike else "")
 
 
-def _end_of(one: Unknown, look: TradeSearch, doubt: str, now: Timestamp) -> LookupEnd | None:
-    trade = look.found.get(one.ref)
+def _end_of(buy: Unknown, look: TradeSearch, doubt: str, now: Timestamp) -> LookupEnd | None:
+    trade = look.found.get(buy.ref)
     if trade is not None and not (trade.status is TradeStatus.UNCONFIRMED and not trade.shares):
         return _end_of_trade(trade)
-    if not is_overdue(one, now):
+    if not is_overdue(buy, now):
         return None
     if trade is not None:
         doubt = "the service lists it, but has not confirmed it"
@@ -184,11 +184,11 @@ def _end_of(one: Unknown, look: TradeSearch, doubt: str, now: Timestamp) -> Look
     return LookupEnd(HeldStatus.FAILED, f"{NO_TRACE}: it counts as not spent", is_back=True)
 
 
-def end_notice(agent_name: str, one: Unknown, end: LookupEnd) -> Noticed:
+def end_notice(agent_name: str, buy: Unknown, end: LookupEnd) -> Noticed:
     """Notice about the end of an unknown buy."""
-    what = f"{agent_name}: buy {one.side.value.upper()} for {decimal(one.size):,.2f}"
+    text = f"{agent_name}: buy {buy.side.value.upper()} for {decimal(buy.size):,.2f}"
     tone = "good" if end.status is HeldStatus.APPROVED else "warn"
-    return Noticed(tone, f"{what}: {end.text}", NoticeKind.APPROVAL)
+    return Noticed(tone, f"{text}: {end.text}", NoticeKind.APPROVAL)
 
 
 def _end_of_trade(trade: TradeView) -> LookupEnd:

@@ -151,7 +151,7 @@ class SkillProxies:
 
     def _alike(self, run_id: str, leash: StoredLeash) -> StoredLeash | None:
         """A leash that counts the same money: of another run of the skill, or this run's before."""
-        others = {one: line.leash for one, line in self._proxies.items()}
+        others = {one: proxy.leash for one, proxy in self._proxies.items()}
         before = others.pop(run_id, None)
         alike = [one for one in others.values() if self._name(one) == self._name(leash)]
         return alike[-1] if alike else before
@@ -181,35 +181,35 @@ class SkillProxies:
     async def _look_up(self, line: _Proxy, *, with_old: bool) -> None:
         """Set each row, and the money of the day, to what really happened."""
         at_rest = [one for one in line.leash.unknown.values() if one.ref not in self._sending]
-        wanted = due(at_rest, self._clock.now(), with_old=with_old)
-        if not wanted:
+        buys = due(at_rest, self._clock.now(), with_old=with_old)
+        if not buys:
             return
-        found = await look_up(wanted, self._client, line.key, self._clock)
-        for one in wanted:
-            end = found.get(one.ref)
+        ends = await look_up(buys, self._client, line.key, self._clock)
+        for one in buys:
+            end = ends.get(one.ref)
             if end is not None:
                 await self._end(line, one, end)
         self._emit_leashes()
 
-    async def _end(self, line: _Proxy, one: Unknown, end: LookupEnd) -> None:
+    async def _end(self, proxy: _Proxy, buy: Unknown, end: LookupEnd) -> None:
         """Report the end of an unknown buy; one that may still turn up is searched for further."""
-        if not end.may_turn_up and line.leash.unknown.pop(one.ref, None) is None:
+        if not end.may_turn_up and proxy.leash.unknown.pop(buy.ref, None) is None:
             return
         if end.is_back:
             try:
-                await self._count(line, Micros(-one.size), one.counted_at)
+                await self._count(proxy, Micros(-buy.size), buy.counted_at)
             except (OSError, ValueError) as error:
                 # Counted it stays: nothing is spent twice for it.
                 log.warning("money of a skill was not given back: %s", error)
-        leash = line.leash
-        if one.held is not None:
-            if leash.is_recorded(one.held, end.status, end.text):
+        leash = proxy.leash
+        if buy.held is not None:
+            if leash.is_recorded(buy.held, end.status, end.text):
                 return
             at = self._clock.now()
-            leash.end(one.held, end.status, end.text, at, trade_id=end.trade_id)
+            leash.end(buy.held, end.status, end.text, at, trade_id=end.trade_id)
         elif end.may_turn_up:
             return
-        self._emit(end_notice(leash.agent_name, one, end))
+        self._emit(end_notice(leash.agent_name, buy, end))
 
     async def _expire(self) -> None:
         while True:
@@ -274,22 +274,22 @@ class SkillProxies:
         objection = None if line is None else self._against_approval(line, order)
         if objection is not None:
             return "warn", f"{objection}; it waits on"
-        taken = None if line is None else line.leash.take(order.held_id)
-        if line is None or taken is None:
+        waiting = None if line is None else line.leash.take(order.held_id)
+        if line is None or waiting is None:
             return "warn", "it does not wait any more"
-        leash, held = line.leash, taken.view
+        leash, held = line.leash, waiting.view
         size = held.amount if order.amount is None else order.amount
         now = self._clock.now()
         lapsed = leash.against_approval(held, size, now)
         if lapsed is not None:
             leash.end(held, *lapsed, now)
             return "bad", lapsed[1]
-        return await self._let_out(line, taken, size)
+        return await self._send_approved(line, waiting, size)
 
-    async def _let_out(self, line: _Proxy, taken: Waiting, size: Micros) -> tuple[str, str]:
+    async def _send_approved(self, line: _Proxy, waiting: Waiting, size: Micros) -> tuple[str, str]:
         """Send an approved trade once; tone and text of the notice about it."""
-        held = taken.view
-        body = {**taken.body, "amount": decimal(size)}
+        held = waiting.view
+        body = {**waiting.body, "amount": decimal(size)}
         status, answer = await self._send(line, body, size, held)
         # The run may have begun anew meanwhile.
         leash = line.leash
@@ -303,7 +303,7 @@ class SkillProxies:
         is_no = is_sure_no(status, answer)
         if is_no and changed:
             # An amount of the person's that the venue refuses uses nothing up.
-            leash.waiting[held.held_id] = taken
+            leash.waiting[held.held_id] = waiting
             return "warn", f"{why}; it waits on"
         why = why if is_no else f"{why}; {_MAYBE}"
         status_now = HeldStatus.FAILED if is_no else HeldStatus.UNKNOWN
@@ -313,8 +313,8 @@ class SkillProxies:
     def _against_approval(self, line: _Proxy, order: ApproveHeld) -> str | None:
         """Reason why a trade cannot be approved at the moment; None if it can."""
         held = line.leash.waiting[order.held_id].view
-        wanted = approved_order(held, order)
-        size, no = wanted.amount, self._against(wanted)
+        order_to_send = approved_order(held, order)
+        size, no = order_to_send.amount, self._against(order_to_send)
         now = self._clock.now()
         if no is None and held.expires_at > now and not line.leash.has_left(size, now):
             return "the daily budget is reached: raise it first, or take a smaller amount"
@@ -326,8 +326,8 @@ class SkillProxies:
             return _HALTED
         if order.venue is Venue.SIM:
             return None
-        found = self._against_real(order, self._spent_today())
-        return None if found is None else LeashRefusal("REAL_MONEY", *found)
+        objection = self._against_real(order, self._spent_today())
+        return None if objection is None else LeashRefusal("REAL_MONEY", *objection)
 
     def _spent_today(self) -> Micros:
         """Money of the buys of all skills at this service, of this UTC day, run they now or not."""
@@ -394,10 +394,10 @@ class SkillProxies:
         body = {"venue": order.venue.value, **fields_of(raw)}
         is_buy = order.action is Action.BUY and not order.is_quote
         # A leash that lets a buy pass is the person's standing yes. Source: decisions.
-        wanted = PlaceTrade(
+        placed = PlaceTrade(
             order.market_id, order.side, order.action, order.venue, size, confirmed=True
         )
-        no = self._against(wanted) if is_buy else None
+        no = self._against(placed) if is_buy else None
         if no is not None:
             return _OK, refused(order, no)
         verdict = line.leash.check(order, size, self._clock.now())
@@ -434,8 +434,8 @@ class SkillProxies:
         call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
         if size:
             # Before it leaves: whatever breaks from here on, it is looked up.
-            one = unknown_of(raw, ref, size, counted_at)
-            line.leash.unknown[ref] = replace(one, held=held)
+            buy = unknown_of(raw, ref, size, counted_at)
+            line.leash.unknown[ref] = replace(buy, held=held)
         self._sending.add(ref)
         try:
             status, answer = await self._pass(

@@ -41,14 +41,14 @@ class SkillSpending:
             ValueError: something else stands in it.
         """
         try:
-            found: object = json.loads((self.data_dir / SPENDING).read_text(encoding="utf-8"))
+            stored: object = json.loads((self.data_dir / SPENDING).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except ValueError as error:
             raise ValueError(_BROKEN) from error
-        if not isinstance(found, dict):
+        if not isinstance(stored, dict):
             raise ValueError(_BROKEN)  # noqa: TRY004 - the file's fault, no caller's
-        pairs: dict[object, object] = {**found}
+        pairs: dict[object, object] = {**stored}
         return {str(name): _row(row) for name, row in pairs.items()}
 
 

@@ -144,11 +144,11 @@ class StoredLeash:
 
     def _refused_before(self, order: TradeRequest, now: Timestamp) -> LeashRefusal | None:
         """The operator's no to the same trade, within the last hour; None where there was none."""
-        wanted = (order.venue, order.market_id, order.side, order.action)
+        terms = (order.venue, order.market_id, order.side, order.action)
         for one in self.decided:
             at = one.decided_at
             is_recent = at is not None and 0 <= now - at < REFUSED_S
-            same = (one.venue, one.market_id, one.side, one.action) == wanted
+            same = (one.venue, one.market_id, one.side, one.action) == terms
             if one.status is HeldStatus.REFUSED and is_recent and same:
                 text = "the operator refused this trade within the last hour"
                 return LeashRefusal("REFUSED_BEFORE", text, "trade another market, or wait")
@@ -207,10 +207,10 @@ class StoredLeash:
 
     def refuse(self, held_id: str, reason: str, now: Timestamp) -> bool:
         """Refuse a trade that waits; whether it did."""
-        taken = self.take(held_id)
-        if taken is not None:
-            self.end(taken.view, HeldStatus.REFUSED, reason or NO_REASON, now)
-        return taken is not None
+        waiting = self.take(held_id)
+        if waiting is not None:
+            self.end(waiting.view, HeldStatus.REFUSED, reason or NO_REASON, now)
+        return waiting is not None
 
     def is_recorded(self, held: HeldView, status: HeldStatus, reason: str) -> bool:
         """True if the decided row has this status and reason already."""

@@ -44,19 +44,19 @@ async def read_fills(ports: Ports, watch: FillsWatch, fleet: FleetView) -> tuple
     Returns:
         One fact, or none where nothing was missed.
     """
-    found: list[FillView] = []
+    fills: list[FillView] = []
     was_read = False
     for agent in watch.behind(fleet, _streamed(ports)):
         query = TradesQuery(venue="all", limit=NEWEST)
         path = {"agent_id": agent.agent_id}
         try:
             reply = await ports.client.call(DESK_AGENT_TRADES, path=path, query=query)
-            found += _fills_of(agent, (trade_view(row) for row in reply.answer.trades))
+            fills += _fills_of(agent, (trade_view(row) for row in reply.answer.trades))
         except (ServiceError, *UNTRANSLATABLE):
             continue
         watch.take(agent, _streamed(ports)[agent.agent_id])
         was_read = True
-    return (FillsRead(tuple(found)),) if was_read else ()
+    return (FillsRead(tuple(fills)),) if was_read else ()
 
 
 def _streamed(ports: Ports) -> Counter[str]:

@@ -19,7 +19,7 @@ SHORT_PAGE: Final = 50
 ALL_AT_ONCE: Final = (
     MarketsQuery(status="all", include="sparkline", sort="created", tradeable_only=False),
 )
-ONE_BY_ONE: Final = (
+STATE_BY_STATE: Final = (
     MarketsQuery(status="active", sort="created", tradeable_only=False),
     MarketsQuery(status="closed", sort="created", tradeable_only=False),
     MarketsQuery(status="resolved", sort="created", tradeable_only=False),

@@ -43,9 +43,9 @@ def _venue_sum(venue: Venue, row: PortfolioVenue) -> VenueSumView:
 log = logging.getLogger(__name__)
 
 
-async def read_orders(ports: Ports, watched: PollerMemory) -> Read:
+async def read_orders(ports: Ports, memory: PollerMemory) -> Read:
     """Open orders; also the newest trades if an order filled or ended since."""
-    if watched.without_orders and not _may_rest(ports.state()):
+    if memory.without_orders and not _may_rest(ports.state()):
         return [], None
     gone = ports.state().gone_orders
     try:
@@ -55,7 +55,7 @@ async def read_orders(ports: Ports, watched: PollerMemory) -> Read:
             # It keeps open orders: that it does not find them now proves nothing about them.
             raise
         log.info("the service keeps no open orders")
-        watched.without_orders = True
+        memory.without_orders = True
         return [OrdersSeen(())], None
     orders = tuple(open_order_view(body) for body in reply.answer.orders)
     seen = OrdersSeen(orders, reply.dropped, gone)

@@ -33,7 +33,7 @@ from service_tui.desk.facts import (
 )
 from service_tui.desk.feed.fills import read_fills
 from service_tui.desk.feed.fleet import read_supervision
-from service_tui.desk.feed.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
+from service_tui.desk.feed.market_pages import ALL_AT_ONCE, STATE_BY_STATE, all_markets
 from service_tui.desk.feed.orders import read_orders, venue_sums
 from service_tui.desk.feed.poller_memory import PollerMemory, Read, Reading
 from service_tui.desk.feed.wallet import read_redemptions, read_wallet
@@ -127,26 +127,26 @@ REFUSED_BRIEFING_S: Final = AT_LEAST_S - 300.0
 not found; a poke asks at once."""
 
 
-async def read_markets(ports: Ports, watched: PollerMemory) -> Read:
+async def read_markets(ports: Ports, memory: PollerMemory) -> Read:
     """Read all markets, page by page."""
-    if not watched.needs_plain_names:
+    if not memory.needs_plain_names:
         try:
             fact, latency_s = await all_markets(ports, ALL_AT_ONCE)
         except InvalidError:
-            watched.needs_plain_names = True
+            memory.needs_plain_names = True
         else:
             return [fact], latency_s
-    fact, latency_s = await all_markets(ports, ONE_BY_ONE)
+    fact, latency_s = await all_markets(ports, STATE_BY_STATE)
     return [fact], latency_s
 
 
-async def read_positions(ports: Ports, watched: PollerMemory) -> Read:
+async def read_positions(ports: Ports, memory: PollerMemory) -> Read:
     """Read open and past positions."""
 
     async def read_page(query: PositionsQuery) -> Reply[PositionsBody]:
         return await ports.client.call(POSITIONS, query=query)
 
-    reply = await all_positions(read_page, watched.ended)
+    reply = await all_positions(read_page, memory.ended)
     known = ports.state()
     views: list[PositionView] = []
     dropped = reply.dropped
@@ -266,9 +266,9 @@ async def read_world(ports: Ports, _: PollerMemory) -> Read:
     return [WorldSeen(world_view(reply.answer), news)], reply.latency_s
 
 
-async def read_detail(ports: Ports, watched: PollerMemory) -> Read:
+async def read_detail(ports: Ports, memory: PollerMemory) -> Read:
     """Chart, news and trades of the market in focus; nothing when none is."""
-    market_id, span_s = watched.market_id, watched.span_s
+    market_id, span_s = memory.market_id, memory.span_s
     if market_id is None:
         return [], None
     path = {"market_id": market_id}
@@ -290,11 +290,11 @@ async def read_detail(ports: Ports, watched: PollerMemory) -> Read:
     return [Changed(detail, history.dropped)], history.latency_s
 
 
-async def read_agents(ports: Ports, watched: PollerMemory) -> Read:
+async def read_agents(ports: Ports, memory: PollerMemory) -> Read:
     """Read all agents of the embedded service, its account, and fills not streamed."""
     reply = await ports.client.call(DESK_AGENTS)
     fleet = fleet_view(reply.answer)
-    return [Changed(fleet), *await read_fills(ports, watched.fills, fleet)], reply.latency_s
+    return [Changed(fleet), *await read_fills(ports, memory.fills, fleet)], reply.latency_s
 
 
 async def read_reactor(ports: Ports, watched: PollerMemory) -> Read:
@@ -338,18 +338,18 @@ READINGS: Final[dict[Topic, Reading]] = {
 EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET})
 
 
-def _emit_no_detail(ports: Ports, watched: PollerMemory, problem: str) -> None:
+def _emit_no_detail(ports: Ports, memory: PollerMemory, problem: str) -> None:
     """Show that the chart of the focused market failed; an older one stays."""
     known = ports.state().detail
-    market_id = watched.market_id
+    market_id = memory.market_id
     if market_id is not None and (known is None or known.market_id != market_id):
-        ports.emit(Changed(DetailView(market_id, watched.span_s, "", (), (), (), problem)))
+        ports.emit(Changed(DetailView(market_id, memory.span_s, "", (), (), (), problem)))
 
 
 async def poll(
     topic: Topic,
     ports: Ports,
-    watched: PollerMemory,
+    memory: PollerMemory,
     *,
     rest: Callable[[Topic, float], Awaitable[None]],
     rng: random.Random,
@@ -359,7 +359,7 @@ async def poll(
     Args:
         topic: what is asked.
         ports: the outside.
-        watched: the market in focus.
+        memory: the market in focus.
         rest: returns after so many seconds, or at once when somebody poked the topic.
         rng: jitter of the back-off.
     """
@@ -370,7 +370,7 @@ async def poll(
     await rest(topic, ASIDE_S.get(topic, 0.0))
     while True:
         try:
-            facts, latency_s = await _read(topic, ports, watched)
+            facts, latency_s = await _read(topic, ports, memory)
             for fact in facts:
                 _emit(topic, fact, ports)
         except ServiceError as error:
@@ -381,7 +381,7 @@ async def poll(
             failure = failure_of(topic, error, ports.now())
             show_failure(ports, replace(failure, by_operator=by_operator))
             if topic is Topic.DETAIL:
-                _emit_no_detail(ports, watched, str(error))
+                _emit_no_detail(ports, memory, str(error))
             await rest(topic, _rest_after_s(topic, error) or next_delay(failures, rng))
         else:
             failures = 0
@@ -413,10 +413,10 @@ def _rest_after_s(topic: Topic, error: ServiceError) -> float | None:
     return REFUSED_BRIEFING_S if topic is Topic.BRIEFING else REFUSED_REST_S
 
 
-async def _read(topic: Topic, ports: Ports, watched: PollerMemory) -> Read:
+async def _read(topic: Topic, ports: Ports, memory: PollerMemory) -> Read:
     """Poll once; an unexpected answer must not end the desk. Source: failures, F-06."""
     try:
-        return await READINGS[topic](ports, watched)
+        return await READINGS[topic](ports, memory)
     except ServiceError:
         raise
     except Exception as error:  # noqa: BLE001  (whatever an answer causes, it ends no desk)

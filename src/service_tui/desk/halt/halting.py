@@ -76,7 +76,7 @@ class Halting:
         self._memory = memory
         self._rng = rng
         self._either = either
-        self._wanted = asyncio.Event()
+        self._requested = asyncio.Event()
         self._retry = asyncio.Event()
         self._doubt = asyncio.Event()
         self._lock = asyncio.Lock()
@@ -122,8 +122,8 @@ class Halting:
 
     async def _request_halts(self) -> None:
         while True:
-            await self._wanted.wait()
-            self._wanted.clear()
+            await self._requested.wait()
+            self._requested.clear()
             async with self._lock, asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._until_done("kept", self._keep, self._round))
                 halt = self._ports.state().halt
@@ -141,9 +141,9 @@ class Halting:
         """Request every acknowledgement from the beginning."""
         self._round += 1
         begun = replace(halt, agents=self._skills.named(halt.agents))
-        rows = (GATE, KEPT, *(AckView(step.name, step.what) for step in self._steps(begun)))
+        rows = (GATE, KEPT, *(AckView(step.name, step.description) for step in self._steps(begun)))
         self._ports.emit(Changed(replace(begun, acks=rows, is_resuming=False)))
-        self._wanted.set()
+        self._requested.set()
         self.retry_now()
 
     def _steps(self, halt: HaltView) -> tuple[HaltStep, ...]:

@@ -23,7 +23,7 @@ class HaltStep(NamedTuple):
     """One who has to know. `what` is true once it is done."""
 
     name: str
-    what: str
+    description: str
     done: Done
     embedded_only: bool = False
 

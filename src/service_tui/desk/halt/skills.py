@@ -224,8 +224,8 @@ class SkillPauses:
             )
             for one in agents
         )
-        what = "no buy of a skill on this desk's leash rests on a book"
-        return (*pauses, HaltStep("skill_orders", what, cancel))
+        description = "no buy of a skill on this desk's leash rests on a book"
+        return (*pauses, HaltStep("skill_orders", description, cancel))
 
     async def lift(self, go_on: Callable[[], None]) -> list[str]:
         """End the pauses that this halt has set, and no other one.

@@ -67,8 +67,8 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
 
 def budget_of(ports: Ports) -> Budget | None:
     """This desk's remaining spend of the day by its own limit; None without one."""
-    found = desk_budget(ports.state(), ports.now())
-    return None if found is None else Budget(found[0], int(found[1]))
+    budget = desk_budget(ports.state(), ports.now())
+    return None if budget is None else Budget(budget[0], int(budget[1]))
 
 
 def unwritten(error: StorageError) -> tuple[TicketState, Reason]:

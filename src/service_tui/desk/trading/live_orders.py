@@ -305,9 +305,9 @@ def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
         price = best if yes else 1.0 - best
         _refuse_made_up(state, order, price)
     tick = Micros(max(1, round(market.tick_size * ONE)))
-    wanted = round((price or 0.0) * ONE)
-    if order.rests and wanted % tick:
+    limit_micros = round((price or 0.0) * ONE)
+    if order.rests and limit_micros % tick:
         # It would rest at another price than the one that was confirmed.
         text = f"the price lies between two ticks: they are {decimal(tick):g} now"
         raise PolicyRefusedError(Rule.TICK, text)
-    return _on_tick(wanted, tick, buys=buys)
+    return _on_tick(limit_micros, tick, buys=buys)

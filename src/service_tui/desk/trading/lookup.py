@@ -66,7 +66,7 @@ class TradeSearch:
     `unsigned` are those without any reference: a service may not give it back.
     """
 
-    wanted: frozenset[str]
+    references: frozenset[str]
     found: dict[str, TradeView] = field(default_factory=dict[str, TradeView])
     doubt: str = ""
     unsigned: list[TradeView] = field(default_factory=list[TradeView])
@@ -76,7 +76,9 @@ class TradeSearch:
 
     def take(self, views: Sequence[TradeView], dropped: int) -> None:
         """Add a page."""
-        self.found |= {view.client_ref: view for view in views if view.client_ref in self.wanted}
+        self.found |= {
+            view.client_ref: view for view in views if view.client_ref in self.references
+        }
         self.unsigned += [view for view in views if not view.client_ref]
         times = [*([] if self.last_at is None else [self.last_at]), *(view.at for view in views)]
         self.in_order = self.in_order and all(a >= b for a, b in pairwise(times))
@@ -94,7 +96,7 @@ class TradeSearch:
     @property
     def has_all(self) -> bool:
         """True if every wanted order was found."""
-        return self.wanted <= self.found.keys()
+        return self.references <= self.found.keys()
 
 
 async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
@@ -302,8 +304,8 @@ async def look_at_books(tickets: Sequence[TicketView], ports: Ports) -> dict[str
     Raises:
         ServiceError: the service did not answer.
     """
-    wanted = [ticket for ticket in tickets if ticket.limit is not None]
-    if not wanted:
+    limit_tickets = [ticket for ticket in tickets if ticket.limit is not None]
+    if not limit_tickets:
         return {}
     try:
         reply = await ports.client.call(OPEN_ORDERS)
@@ -313,7 +315,9 @@ async def look_at_books(tickets: Sequence[TicketView], ports: Ports) -> dict[str
     # Not emitted here: the reading of open orders reports filled and ended ones with their trades.
     ports.refresh(Topic.ORDERS)
     unread = "some open orders cannot be read" if reply.dropped else ""
-    return {ticket.ticket_id: _search_book(ticket, orders, ports, unread) for ticket in wanted}
+    return {
+        ticket.ticket_id: _search_book(ticket, orders, ports, unread) for ticket in limit_tickets
+    }
 
 
 def _search_book(

@@ -181,13 +181,13 @@ def holding(
     if venue is Venue.SIM:
         held = next((one for one in state.held(market_id) if one.side is side), None)
         return None if held is None else HeldSide(held.shares, held.cost)
-    wanted = (market_id, side, venue, Stage.ACTIVE)
-    found = (
+    position_key = (market_id, side, venue, Stage.ACTIVE)
+    views = (
         HeldSide(one.shares, one.cost)
         for one in state.redemption.rows
-        if (one.market_id, one.side, one.venue, one.stage) == wanted
+        if (one.market_id, one.side, one.venue, one.stage) == position_key
     )
-    return next(found, None)
+    return next(views, None)
 
 
 def buy_bounds(

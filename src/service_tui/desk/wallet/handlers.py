@@ -105,9 +105,9 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         self._ports = ports
         self._gateway = gateway
         self._executes = executes
-        self._doing = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._begun: asyncio.Queue[Approving] = asyncio.Queue(SHOWN)
-        self._under_way: set[int] = set()
+        self._runs_in_flight: set[int] = set()
         self._anew = asyncio.Event()
         self._gap = 0
 
@@ -142,7 +142,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
             self._anew.clear()
             try:
                 # No approval of this desk is half begun meanwhile.
-                async with self._doing:
+                async with self._lock:
                     await self._load()
             except StorageError as error:
                 log.warning("the approvals in the journal of runs are not read: %s", error)
@@ -154,7 +154,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
     async def unlock(self, order: UnlockWallet) -> None:
         """Open the key with its passphrase."""
         address = order.address or self._gateway.vault.view().address
-        async with self._doing:
+        async with self._lock:
             self._begin(WalletJob.UNLOCK, "the passphrase is tried: it takes a second")
             await self._keys(lambda: self._gateway.vault.unlock(address, order.passphrase))
 
@@ -165,7 +165,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
     async def keep(self, order: KeepKey) -> None:
         """Write a key down, encrypted."""
         vault = self._gateway.vault
-        async with self._doing:
+        async with self._lock:
             self._begin(WalletJob.KEY, "the key is encrypted: it takes a second")
             await self._keys(lambda: vault.keep(order.passphrase, order.secret))
 
@@ -178,7 +178,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         if self._ports.state().service.read_only:
             self._ports.emit(Noticed("warn", "this desk is read-only: it removes nothing"))
             return
-        async with self._doing:
+        async with self._lock:
             await self._keys(lambda: self._gateway.vault.remove(order.address))
 
     async def _keys(self, work: Callable[[], object]) -> None:
@@ -210,7 +210,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
 
     async def request_link(self, order: RequestLink) -> None:
         """Read the service's challenge and check it; it is signed once a person has read it."""
-        async with self._doing:
+        async with self._lock:
             self._begin(WalletJob.LINK, "the service's challenge is read")
             self._emit(replace(self._wallet, challenge=None))
             try:
@@ -233,16 +233,16 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
 
     async def link(self, order: LinkWallet) -> None:
         """Sign the challenge that was shown, and trade with this wallet from then on."""
-        async with self._doing:
-            shown_one = self._wallet.challenge
-            if shown_one is None or shown_one.nonce != order.nonce:
+        async with self._lock:
+            shown_challenge = self._wallet.challenge
+            if shown_challenge is None or shown_challenge.nonce != order.nonce:
                 text = "wallet: nothing was signed: read the challenge first"
                 self._ports.emit(Noticed("warn", text))
                 return
             self._begin(WalletJob.LINK, "the service's challenge is signed")
             # Good for one signature, whatever becomes of it.
             self._emit(replace(self._wallet, challenge=None))
-            await self._account(lambda: self._link(order.address, shown_one), "linked")
+            await self._account(lambda: self._link(order.address, shown_challenge), "linked")
 
     async def _link(self, address: str, read: ChallengeView) -> str:
         signer, client = self._gateway.vault.signer_of(address), self._ports.client
@@ -269,7 +269,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
 
     async def make_credentials(self) -> None:
         """Have the venue's credentials derived, unless they are there."""
-        async with self._doing:
+        async with self._lock:
             self._begin(WalletJob.CREDENTIALS, "a proof for the venue is signed")
             await self._account(self._derive, "the service has the venue's credentials")
 
@@ -309,7 +309,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
 
     async def read_approvals(self) -> None:
         """Read which approvals are set, and what setting the others would sign."""
-        async with self._doing:
+        async with self._lock:
             self._begin(WalletJob.APPROVE, "the approvals are read")
             problem = ""
             try:
@@ -326,12 +326,12 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
             ALLOWANCES, path={"address": address}, query=AllowancesQuery(no_cache=True)
         )
         given = {key.lower(): is_set for key, is_set in reply.answer.allowances.items()}
-        wanted = approvals(policy.book, policy.exchange)
-        unset = [one for one in wanted if given.get(one.key) is not True]
+        needed = approvals(policy.book, policy.exchange)
+        unset = [one for one in needed if given.get(one.key) is not True]
         price = await self._price_of(unset, address)
         views: list[ApprovalView] = []
         place = 0
-        for one in wanted:
+        for one in needed:
             view = self._view(one, is_set=one not in unset)
             if price is not None and not view.is_set:
                 signable = policy.approval(one)
@@ -372,7 +372,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         if not self._executes() or self._ports.state().service.read_only:
             self._ports.emit(Noticed("warn", "the program that holds the directory approves"))
             return
-        async with self._doing:
+        async with self._lock:
             self._begin(WalletJob.APPROVE, "the approvals are signed one by one")
             problem = ""
             try:
@@ -391,9 +391,9 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
             raise ChainError(f"{self._gap} places of the wallet are not ours: look at it again")
         signer = self._gateway.vault.signer_of(wallet.address)
         unset = {view.key for view in wallet.unset}
-        wanted = approvals(policy.book, policy.exchange)
-        chosen = [one for one in wanted if one.key in unset and one.key in keys]
-        for approval in chosen:
+        needed = approvals(policy.book, policy.exchange)
+        to_give = [one for one in needed if one.key in unset and one.key in keys]
+        for approval in to_give:
             signable = policy.approval(approval)
             async with self._gateway.turn:
                 nonce = (await self._gateway.place(signer.address)).nonce
@@ -426,14 +426,14 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
             await self._put(turn)
 
     async def _put(self, turn: Approving) -> None:
-        self._under_way.add(turn.number)
+        self._runs_in_flight.add(turn.number)
         await self._begun.put(turn)
 
     async def _approve(self, turn: Approving) -> None:
         try:
             await turn.go()
         finally:
-            self._under_way.discard(turn.number)
+            self._runs_in_flight.discard(turn.number)
         try:
             await self._read_approvals()
         except (ServiceError, SigningError) as error:
@@ -443,7 +443,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
     async def _load(self) -> None:
         """Go on with approvals that were sent; what was not signed is let go."""
         for run in await asyncio.to_thread(self._gateway.runs.unsettled):
-            if not run.subject.startswith(SUBJECT) or run.number in self._under_way:
+            if not run.subject.startswith(SUBJECT) or run.number in self._runs_in_flight:
                 continue
             try:
                 turn = Approving(self._ports, self._gateway, run, load(run.body))
