@@ -15,7 +15,7 @@ CRASHES_MAX: Final = 3
 CAP_DEFAULT: Final = 50
 WARN_SHARE: Final = 0.8
 CONFIDENCE_NEEDS: Final = 3
-"""Figures without which a spread says nothing."""
+"""Number of figures below which a spread means nothing."""
 
 CLEARS: Final = "a session with a new name clears it"
 
@@ -34,7 +34,7 @@ class SeriesState:
     `why` says why it is not running, and what clears it. `best` is the best kept metric and
     `best_index` its place in the series; `baseline` the figure of the first result. `confidence`
     is how far the best is from the baseline in spreads of all figures: 2 is likely real, below 1
-    is noise; None where it cannot be told.
+    is noise; None if it cannot be computed.
     """
 
     state: SessionState

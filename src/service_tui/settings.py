@@ -120,7 +120,7 @@ class SettingError(ValueError):
 class EffectiveSetting:
     """A setting's value in force and its source. No value shows in a repr.
 
-    `note` says what was said of it elsewhere and is not used.
+    `note` is about values of it elsewhere that are not used.
     """
 
     setting: Setting
@@ -248,7 +248,7 @@ def folder(text: str) -> Path:
         The folder with its '~' opened.
 
     Raises:
-        SettingError: it is empty, or its home is nobody's.
+        SettingError: it is empty, or its home does not exist.
     """
     if not text:
         raise SettingError("the name of the folder is empty")

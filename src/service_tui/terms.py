@@ -292,7 +292,7 @@ MARKET_IDS_MAX: Final = 50
 """Markets that one call may name. Source: wire reference, 2.2."""
 
 HISTORY_HOURS_MAX: Final = 168
-"""How far back a history of prices reaches, and how far ahead what expires is told."""
+"""Range of a price history into the past, and of expiring positions into the future."""
 
 WALLETS_MAX: Final = 100
 """Wallets that the reactor follows. # ours: as many as a person can tell apart, and bounded."""

@@ -1,6 +1,6 @@
 """Answers malformed lines of an MCP client with JSON-RPC errors, where the package skips them.
 
-A request whose id is none would be a notification to the package: it is told before it gets there.
+A request whose id is none would be a notification to the package: it is answered before.
 """
 
 import fcntl
@@ -24,13 +24,13 @@ FIELD: Final = 2
 """Parts of the place of a field of a message: which kind of message, and which field."""
 
 NO_ID: Final = '{"id": []}'
-"""Stands for a message whose id is none: no message either, and the package says so."""
+"""Stands for a message whose id is none: the package too treats it as no message."""
 
 STANDARD: Final = 3
 """So many descriptors are standard streams."""
 
 NOTICES: Final = "notifications/"
-"""How the methods begin that nobody expects an answer of. Source: Model Context Protocol."""
+"""Prefix of methods without an answer. Source: Model Context Protocol."""
 
 Item_co = TypeVar("Item_co", covariant=True)
 Sent_contra = TypeVar("Sent_contra", contravariant=True)

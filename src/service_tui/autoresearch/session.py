@@ -125,7 +125,7 @@ OFF_FIX: Final = "a person did that; init_experiment with a new name turns it on
 class Means:
     """Dependencies and bounds of a session.
 
-    `api` says how an experiment reaches the service now.
+    `api` are the variables with which an experiment reaches the service now.
     """
 
     repository: Repository
@@ -434,7 +434,7 @@ class Session:
     def _check_metrics(self, config: Config, metrics: Mapping[str, float]) -> None:
         """Refuse secondary metrics that cannot be compared with those of before.
 
-        A crash names none, and none are asked of it. Source: decisions, "Secondary metrics".
+        A crash names none, and needs none. Source: decisions, "Secondary metrics".
 
         Raises:
             ToolError: some are missing, or new.

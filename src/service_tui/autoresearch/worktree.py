@@ -42,7 +42,7 @@ async def git(
     """Have git do something.
 
     Returns:
-        What it says.
+        Its standard output.
 
     Raises:
         ToolError: there is no git, or it refuses.

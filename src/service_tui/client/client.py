@@ -117,7 +117,7 @@ LOGGED_MAX: Final = 2_000
 """Letters of a strange answer that go to the log. Source: failures, F-05."""
 
 LastWord = Callable[[WireModel | None], str]
-"""Why the call with this body must not leave, asked right before it does; empty when it may."""
+"""Returns why the call with this body must not be sent, right before it is; empty if it may."""
 
 Again = Callable[[str], Awaitable[WireModel]]
 """Sends the same read once more with a payment beside it; raises as every call does."""
@@ -178,7 +178,7 @@ class Client:
             read_only: refuse every write before it is sent.
             names: how venues are called towards the service.
 
-        A ValueError says that the address is not acceptable, or that a key belongs to another.
+        Raises ValueError if the address is not acceptable, or a key belongs to another.
         """
         in_process = isinstance(transport, httpx.ASGITransport)
         self._base = service_address(base_url, may_be_plain=allow_insecure or in_process)
@@ -235,7 +235,7 @@ class Client:
     ) -> Passed:
         """Forward a call (method, target, body) once, with the given key.
 
-        `last_word` is asked until the bytes leave: why they must not.
+        `last_word` is called until the bytes leave, for a reason why they must not.
 
         Returns:
             The answer, unread.
@@ -248,7 +248,7 @@ class Client:
     def renew(self, keys: Keys) -> None:
         """Use these keys from now on; one that was refused before is tried again.
 
-        A ForeignHostError says that a key belongs to another address.
+        Raises ForeignHostError if a key belongs to another address.
         """
         for key in (keys.api, keys.operator):
             if key is not None:
@@ -277,8 +277,8 @@ class Client:
         """Call the service; a read is retried within its deadline, at most three times.
 
         Args:
-            endpoint: what is asked.
-            body: of the type that the endpoint asks for.
+            endpoint: endpoint to call.
+            body: of the type that the endpoint takes.
             query: of the endpoint's type for the part behind the question mark.
             path: the ids named in the endpoint's path.
             idempotency_key: a service that honours it carries the write out once.
@@ -332,13 +332,13 @@ class Client:
 
         Args:
             endpoint: one whose answers come as server-sent events.
-            after: the number of the event that was heard last.
+            after: number of the last event that was received.
 
         Yields:
             Each event; one that is not of the protocol is passed over, and logged.
 
         Raises:
-            ServiceError: it cannot be heard, or fell silent for longer than half a minute.
+            ServiceError: it cannot be opened, or fell silent for longer than half a minute.
         """
         called = called_of(endpoint, {})
         key = self._key_of(endpoint, called)

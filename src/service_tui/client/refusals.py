@@ -48,7 +48,7 @@ FIXES: Final = {
     404: "see whether it still exists, and whether the base address is right",
     429: "wait, and ask less often",
 }
-"""What to do where the service itself does not say."""
+"""Fixes for refusals without advice of the service."""
 
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]+")
 

@@ -38,7 +38,7 @@ class Reply(Generic[Answer]):
         dropped: rows that were not of the protocol and are missing from it.
         latency_s: seconds from sending to the last byte.
         at: our clock when it had come.
-        server_date: the service's clock, whole seconds; None when it did not say.
+        server_date: the service's clock, whole seconds; None if not reported.
     """
 
     answer: Answer
@@ -166,7 +166,7 @@ def _validated(answers: type[Answer], raw: bytes) -> tuple[Answer | None, Sequen
         The answer, or None and where its faults lie.
 
     Raises:
-        NotProtocolError: more faults than anybody wants to hear of.
+        NotProtocolError: more faults than are listed.
     """
     try:
         return answers.model_validate_json(raw), ()

@@ -43,7 +43,7 @@ def retry_delay(error: ServiceError, tries: int, rng: random.Random) -> float | 
     Args:
         error: how the last try ended.
         tries: how often it has been sent, >= 1.
-        rng: jitter: half to all of an exponential delay; what the service asked for is the least.
+        rng: jitter: half to all of an exponential delay; the wait of the service is the least.
 
     Returns:
         Seconds, or None when it is not sent again.

@@ -21,7 +21,7 @@ from service_tui.units import Micros, Timestamp, sum_of
 
 DAY_S: Final = 86_400
 OWN: Final = "limits."
-"""Preferences under which the desk's own figures lie: `limits.` and the rail."""
+"""Preferences that store the desk's own figures: `limits.` and the limit."""
 
 FIGURE_MAX: Final = 10**15
 """Micros of one billion, the largest amount there is."""
@@ -93,7 +93,7 @@ def buy_limits(
         earlier: the tickets that count, newest first; None: all.
 
     Returns:
-        One view a rail, in the order of the rules; empty until the service has told its limits.
+        One view a limit, in the order of the rules; empty until the service has reported them.
     """
     if state.buy_limits is None:
         return ()
@@ -231,7 +231,7 @@ def broken_by(
     """Limits that a buy would break, each with its fix.
 
     Yields:
-        An objection and its fix; none where every rail holds.
+        An objection and its fix; none if every limit holds.
     """
     views = {view.bound: view for view in buy_limits(state, now, earlier)}
     amounts = {

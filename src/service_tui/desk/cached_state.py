@@ -29,14 +29,14 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 STATE_KEY: Final = "state"
-"""Key of the cache under which the frozen state lies."""
+"""Key of the cache that stores the dumped state."""
 
 Record = TypeVar("Record")
 
 MARKETS_MAX: Final = 300
 TRADES_MAX: Final = 50
 NEWS_MAX: Final = 40
-"""What a first screen can use; the rest is asked for anyway."""
+"""Enough for a first screen; everything else is read soon after."""
 
 Fields = dict[str, Any]
 """A record's fields as JSON gives them; every use below makes typed values of them."""
@@ -83,7 +83,7 @@ def load_state(text: str, state: DeskState) -> DeskState:
     meet a word where a number belongs.
 
     Returns:
-        The new state; its service was last heard of when the frozen one was.
+        The new state; its service last answered when the cached one did.
     """
     try:
         return _loaded(json.loads(text), state)

@@ -351,7 +351,7 @@ class Desk:
         """Hold a buy back for a while, never a sale: that brings money.
 
         Returns:
-            Why it is not placed; empty when it may be, and what is then at risk is told.
+            Reason why it is not placed; empty if it may be. Notices name what is then at risk.
         """
         if self._settled.is_set() or not is_entry(command):
             return ""
@@ -443,7 +443,7 @@ class Desk:
             self._refresh(topic)
 
     async def _rest(self, topic: Topic, seconds: float) -> None:
-        """Wait so long, or until the topic is poked."""
+        """Wait so long, or until the topic is refreshed."""
         refreshed = self._refreshes[topic]
         await self._either(refreshed, seconds)
         refreshed.clear()

@@ -38,7 +38,7 @@ class MarketsSeen:
 class PositionsSeen:
     """Positions were read: open ones, those in resolved markets, and cash.
 
-    `on_venues` are its positions in real money, open or ended; None where it was not asked.
+    `on_venues` are its positions in real money, open or ended; None if they were not read.
     """
 
     positions: tuple[PositionView, ...]
@@ -69,7 +69,7 @@ class ServiceAnswered:
     """A call succeeded: the topic is fresh as of `at`.
 
     `skew_s` is how far our clock is ahead of the service's, None where that is not known;
-    `by_operator`: it was asked with the operator's key, and says nothing of the agent's.
+    `by_operator`: read with the operator's key, which means nothing for the agent's.
     """
 
     topic: Topic
@@ -83,7 +83,7 @@ class ServiceAnswered:
 class ServiceFailed:
     """A call failed; what was known stays, and grows old.
 
-    `offline` is False when the service was there and said no in order, with `status`.
+    `offline` is False if the service answered with an orderly refusal, of `status`.
     """
 
     topic: Topic
@@ -176,7 +176,7 @@ class Noticed:
 class OrdersSeen:
     """The service listed what of ours rests on its books.
 
-    `gone` are the orders that were known to be cancelled before it was asked.
+    `gone` are the orders that were known to be cancelled before the request.
     """
 
     orders: tuple[OpenOrderView, ...]

@@ -144,7 +144,7 @@ def guard_counts(state: DeskState) -> tuple[int, int]:
     """Number of open positions that a monitor watches, and number of open positions.
 
     A monitor with shares is a position as well where the positions were read before its buy: the
-    count never says less than the list below it.
+    count is never less than the list below it.
 
     Returns:
         Guarded, then open.

@@ -10,7 +10,7 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 LATE_S: Final = 300.0
-"""ours: alerts live an hour, a briefing comes every 15 s; five minutes without one are told."""
+"""ours: alerts live an hour, a briefing comes every 15 s; five minutes without one are a notice."""
 
 AT_LEAST_S: Final = 1_800.0
 """Source: spec, "Risk alert lifetime": call the briefing at least every 30 minutes."""

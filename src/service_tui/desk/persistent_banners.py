@@ -14,7 +14,7 @@ SKEW_SHOWN_S: Final = 5.0
 """Source: failures, F-09."""
 
 REAL_MONEY: Final = "REAL MONEY"
-"""The word for what is said louder than the rest."""
+"""Label of the banner that is emphasised."""
 
 
 def persistent_banners(state: DeskState) -> Iterator[tuple[str, Reason]]:

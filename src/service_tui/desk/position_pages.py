@@ -12,7 +12,7 @@ PAGE: Final = 500
 """Rows of one answer: about half a megabyte, a quarter of what the client takes."""
 
 LIVE_PAGES_MAX: Final = 40
-"""Pages of one reading. # ours: 20,000 positions that can still change; nobody holds as many."""
+"""Pages of one reading. # ours: 20,000 positions that can still change; no agent has as many."""
 
 FIRST_PAGES: Final = 3
 ENDED_KEPT: Final = FIRST_PAGES * PAGE

@@ -239,7 +239,7 @@ def news_of(before: RiskView, after: RiskView, *, is_first: bool) -> Iterator[No
     Args:
         before: the slice before it.
         after: the slice after it.
-        is_first: the desk has just opened; of what ended before, only losses are told, in one.
+        is_first: the desk has just opened; of earlier ends only losses are reported, in one notice.
 
     Yields:
         A notice each.

@@ -23,7 +23,7 @@ async def read_once(
     Args:
         initial: what is known without asking.
         context: the service, and what a desk is opened with.
-        topics: what to ask for, in this order.
+        topics: topics to read, in this order.
 
     Returns:
         What is known then.

@@ -134,7 +134,7 @@ class Vault:
             The signer.
 
         Raises:
-            LockedError: nobody does now.
+            LockedError: no key is unlocked.
         """
         signer = self._signer
         if signer is None:

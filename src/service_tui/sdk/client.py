@@ -91,14 +91,14 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         Args:
             api_key: or SERVICE_API_KEY.
             base_url: or SERVICE_API_URL; plain http only to loopback, unless
-                SERVICE_ALLOW_INSECURE_BASE_URL says 1, true or yes.
+                SERVICE_ALLOW_INSECURE_BASE_URL is 1, true or yes.
             venue: where `trade` goes by default, in any of its names.
             live: False trades on paper: in memory, never on the service.
             names: how venues are called towards the service, `neutral` or `public`.
             clock: time; the machine's own by default.
             private_key: or WALLET_PRIVATE_KEY, 64 hex digits; it signs here, and goes nowhere.
 
-        A ValueError says what is missing or not acceptable.
+        Raises ValueError for a missing or unacceptable argument.
         """
         clock = clock or SystemClock()
         self.venue: Final = venue_of(venue)
@@ -190,11 +190,11 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             signal_data: flat, strings and numbers; private to the owner of the key.
             allow_rebuy: buy although the market is held already.
             dry_run: change nothing.
-            skip_preflight: on a real venue, do not ask first whether the agent may trade.
+            skip_preflight: on a real venue, do not check first that the agent may trade.
             expiration: when a GTD order dies, Unix seconds.
 
         Returns:
-            What became of it. `skip_reason` tells when nothing was sent.
+            Result of the order. `skip_reason` is why nothing was sent.
 
         Raises:
             ValueError: no service would take this order; nothing was sent.

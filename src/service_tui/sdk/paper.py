@@ -33,7 +33,7 @@ from service_tui.wire.positions import (
 from service_tui.wire.trades import TradeBalance, TradeRequest, TradeRow
 
 HALF_SPREAD: Final = 0.01
-"""Where the market does not say."""
+"""Default for a market without the field."""
 
 
 @dataclass(slots=True)

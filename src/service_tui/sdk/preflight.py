@@ -61,12 +61,12 @@ def preflight_of(
 
     Args:
         planned: where, how much, and the cap.
-        agent: who asks.
+        agent: agent that would trade.
         briefing: cash by venue, and whether entries are paused.
         positions: what is held, everywhere.
 
     Returns:
-        The verdict.
+        The result of the checks.
     """
     venue, amount, cap = planned.venue, planned.amount, planned.exposure_cap
     block = briefing.venues.get(venue.value)

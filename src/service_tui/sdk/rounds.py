@@ -132,7 +132,7 @@ def one_round(
         client: the way to the service.
         slug: the skill's.
         ideas: what it wants.
-        left: money that may still be asked for.
+        left: money that may still be spent.
         trades: buys at most.
         reserved: money of earlier rounds that still waits: it is not left, and not spent either.
 
@@ -295,7 +295,7 @@ def _budget(slug: str) -> float:
         Money, 0 or more.
 
     Raises:
-        ValueError: what the environment says is no amount of money.
+        ValueError: the variable is no amount of money.
     """
     variable = budget_variable(slug)
     given = os.environ.get(variable, str(DAILY_BUDGET_USD))

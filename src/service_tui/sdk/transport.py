@@ -151,7 +151,7 @@ class SyncTransport:
     ) -> None:
         """Bind a key to an address. Sends nothing.
 
-        A ValueError says that the address or the key are not acceptable.
+        Raises ValueError if the address or the key are not acceptable.
         """
         limits = httpx.Limits(max_connections=CONNECTIONS_MAX, keepalive_expiry=KEEPALIVE_S)
         self._client = Client(

@@ -92,7 +92,7 @@ class ChainReader:
         return found
 
     async def price(self, signable: SignableCall, sender: str, *, attempt: int = 0) -> Price:
-        """Nonce, gas and fees for a call that was judged, after it went through on trial.
+        """Nonce, gas and fees for a signable call, after a trial run.
 
         Args:
             signable: the call.

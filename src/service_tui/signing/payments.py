@@ -59,7 +59,7 @@ class PaymentOffer:
 class PaymentPolicy:
     """To whom may be paid how much. `host` is the service's; `day_max` in millionths, 0 is off.
 
-    `recipient` None: whoever the person saw in the offer and confirmed.
+    `recipient` None: the one that the operator confirmed in the offer.
     """
 
     host: str
@@ -129,7 +129,7 @@ def sign_payment(
     """Sign permission to take exactly the documented price, once, soon.
 
     Args:
-        offer: what the service asks, as the person saw it.
+        offer: price of the service, as the operator saw it.
         policy: what may be paid.
         signer: whose wallet pays.
         now_s: seconds since 1970.

@@ -63,7 +63,7 @@ class Unsigned:
 class Redemption:
     """The position that is to be redeemed, from our own records.
 
-    `condition_id` and `is_neg_risk` None: the service did not say; then only a person can confirm.
+    `condition_id` and `is_neg_risk` None: not reported; then only a person can confirm.
     `shares` in micros, None where not known.
     """
 
@@ -176,7 +176,7 @@ class SigningPolicy:
             Type 2, on the book's chain, value 0.
 
         Raises:
-            PolicyRefusedError: gas, fee, total or the day's total above its cap; says both.
+            PolicyRefusedError: gas, fee, total or the day's total above its cap; names both.
         """
         caps = self.limits
         transaction = Transaction(

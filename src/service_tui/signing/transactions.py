@@ -104,7 +104,7 @@ def decode_transaction(signed: str | bytes) -> SignedTransaction:
         signed: the bytes, or `0x` and their hex digits.
 
     Returns:
-        What it says and who signed it.
+        Its content and its signer.
 
     Raises:
         MalformedError: no hex, another form, an access list, no true signature.

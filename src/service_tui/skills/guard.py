@@ -21,7 +21,7 @@ LIFELINE = "SERVICE_RUN_LIFELINE"
 FOLDER = "SERVICE_RUN_FOLDER"
 DETACHED = "detached"
 FILE_MAX = 16 * 1024 * 1024
-"""Of any file that it writes, its output too: a flood ends here even if nobody looks."""
+"""Of any file that it writes, its output too: a flood ends here even without a console."""
 
 _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER of Linux."""

@@ -31,7 +31,7 @@ PACKAGES_MAX: Final = 200
 """Bounds of what is read; an honest document has ten kilobytes."""
 
 DAILY_BUDGET_USD: Final = 20.0
-"""What a skill may spend a day where nobody has set more. Source: spec, "Limits"."""
+"""Daily spend of a skill without a setting. Source: spec, "Limits"."""
 
 _NOT_A_WORD: Final = re.compile(r"[^A-Z0-9]+")
 _SLUG: Final = re.compile(r"[a-z0-9][a-z0-9_\-]{0,127}")
@@ -84,7 +84,7 @@ def read_package(path: Path) -> SkillPackage:
     """The skill in a folder.
 
     Returns:
-        What its files say.
+        Content of its files.
 
     Raises:
         NotASkillError: no frontmatter, or its name is not the folder's.

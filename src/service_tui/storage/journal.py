@@ -37,7 +37,7 @@ SNAPSHOTS_KEPT: Final = 2
 """The last one, and one more for the day that the last one cannot be read."""
 
 _CHUNK: Final = 2000
-"""Rows read or deleted at one time, so that nobody waits long for either."""
+"""Rows read or deleted at one time, so that neither takes long."""
 
 _COMPRESSION: Final = 3
 """zlib level. # ours: a third of the time of the default for a tenth more bytes."""

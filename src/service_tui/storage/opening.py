@@ -100,7 +100,7 @@ def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> In
     """Check a database that another process may be writing. Blocks.
 
     Returns:
-        What it says of itself.
+        Its schema version and last use.
 
     Raises:
         StorageError: there is none, or it is damaged or, as a subclass, of a newer schema; it is

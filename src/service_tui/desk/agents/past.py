@@ -23,7 +23,7 @@ async def pasts_of(ports: Ports) -> Mapping[str, AgentDetailView]:
     """Trades and positions of every agent of the embedded service, by agent id.
 
     Returns:
-        All agents; one whose trades cannot be read now has none, and a problem that says so.
+        All agents; one whose trades cannot be read now has none, and a problem with the reason.
     """
     fleet = ports.state().fleet
     details: dict[str, AgentDetailView] = {}

@@ -1,6 +1,6 @@
 """Answers of the desk's skill proxy, in the format of a service that keeps leashes. Pure.
 
-Beside them: which answers of the service say that nothing was carried out. Pure.
+Also decides which answers of the service prove that nothing was carried out. Pure.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ _NOTHING_DONE: Final = frozenset({400, 401, 402, 403, 404, 405, 413, 415, 422, 4
 
 
 AgainstReal = Callable[[PlaceTrade, Micros], Reason | None]
-"""What the desk has against a buy for real money and what to do, told what skills spent today."""
+"""Objection to a buy for real money and its fix, given what skills spent today."""
 
 
 def never_real(_: PlaceTrade, __: Micros) -> Reason:

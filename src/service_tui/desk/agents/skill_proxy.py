@@ -418,7 +418,7 @@ class SkillProxies:
     ) -> Answered:
         """Send an order; what surely did not go out counts for nothing.
 
-        A buy whose end nobody knows is looked up, and counts until that is known.
+        A buy of unknown end is looked up, and counts until its end is known.
 
         Returns:
             What the skill is answered.

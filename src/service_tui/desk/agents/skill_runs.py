@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 LOOK_S: Final = 0.2
 GRACE_S: Final = 3.0
-"""How long a skill may take to end when it is asked to; then it is killed."""
+"""How long a skill may take to end after SIGTERM; then it is killed."""
 
 CLOSING_S: Final = 1.5
 """The same when the console ends, which has little time itself."""
@@ -59,7 +59,7 @@ RUNS_MAX: Final = 40
 """ours: at one time; twenty agents with two skills each."""
 
 OUTPUT_EVERY_S: Final = 30.0
-"""So often it is told at most that a run writes."""
+"""Least pause between two updates of a run's time of output."""
 
 FOLDER: Final = "runs"
 STATE: Final = "run.json"
@@ -123,7 +123,7 @@ class SkillRuns:
             data_dir: where this desk keeps its own.
             clock: time.
             gate: what suspends runs while trading is halted.
-            emit: told how each run stands.
+            emit: takes the view of each run.
             held_in: the directory that another program holds; None: it is this desk's own.
         """
         self._folder = data_dir / FOLDER

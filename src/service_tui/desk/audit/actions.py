@@ -1,6 +1,6 @@
 """Writes the action log: each command of the operator and each action of an agent.
 
-Secrets never come here: an order says itself in words that hold none.
+Secrets never get here: commands describe themselves without any.
 """
 
 import asyncio
@@ -56,10 +56,10 @@ SHOWN_MAX: Final = 1_000
 """Entries that the screen has, the newest; the file has all."""
 
 _LOOKED_BACK: Final = 20
-"""Tickets among which the one is looked for of which a notice tells."""
+"""Number of tickets that are searched for the one that a notice repeats."""
 
 _BAD: Final = frozenset({"bad", "warn"})
-"""Tones of a notice that says no."""
+"""Tones of a notice about a refusal or failure."""
 
 
 class Actions:
@@ -68,7 +68,7 @@ class Actions:
     Args:
         data_dir: where the log lies.
         clock: when.
-        say: tells the desk what the log says, once somebody has asked to see it.
+        emit: shows the log's entries in the state once the log was opened.
         beside: another process holds the directory, and writes down what agents do.
     """
 

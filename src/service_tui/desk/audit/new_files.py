@@ -48,7 +48,7 @@ def _draft(path: Path, text: str) -> Generator[Path]:
         The draft.
 
     Raises:
-        OSError: the disk refuses; it names the file that was asked for, and no draft of it.
+        OSError: the disk refuses; it names the requested file, and no draft of it.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:

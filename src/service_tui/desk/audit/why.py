@@ -32,7 +32,7 @@ _MANY: Final = {
 
 WITH_IT: Final = "given with the order"
 OTHERS_MAX: Final = 5
-"""Fills beside the one that is explained that are told one by one."""
+"""Fills beside the explained one that are listed one by one."""
 
 
 class Unit(StrEnum):

@@ -122,7 +122,7 @@ class ChainGateway:
             self._checked = True
 
     async def built(self, signable: SignableCall, wallet: str, *, nonce: int) -> Transaction:
-        """The transaction of a call that was judged, priced and within every cap.
+        """The transaction of a signable call, priced and within every cap.
 
         Args:
             signable: what came through the policy.
@@ -164,8 +164,8 @@ class ChainGateway:
 
         Raises:
             LockedError: the key of this wallet is not open.
-            MalformedError: the run says nothing that can be signed.
-            PolicyRefusedError: a clock too far off; the rest was judged before.
+            MalformedError: the run has nothing that can be signed.
+            PolicyRefusedError: a clock too far off; everything else was checked before.
         """
         if body.to_sign is None:
             raise MalformedError("there is nothing to sign")
@@ -180,10 +180,10 @@ class ChainGateway:
         """Send stored bytes to the relay; safe to repeat.
 
         Returns:
-            What the relay says.
+            Answer of the relay.
 
         Raises:
-            ServiceError: it said no, or nothing.
+            ServiceError: it refused, or did not answer.
         """
         reply = await self._ports.client.call(BROADCAST, body=BroadcastRequest(signed_tx=raw))
         return reply.answer
@@ -211,7 +211,7 @@ class ChainGateway:
         """The next free place, of the chain's counts and of our runs that can still be mined.
 
         Returns:
-            The place, and how many before it nobody explains.
+            The nonce, and how many free ones before it belong to no known run.
 
         Raises:
             ChainError: no answer, or a gap above `GAP_MAX`.

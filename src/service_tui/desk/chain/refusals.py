@@ -1,6 +1,6 @@
 """Reasons why a transaction run ends before anything is signed, from service, chain and policy.
 
-The four topics of the spec are told apart here.
+Distinguishes the four topics of the spec.
 """
 
 from typing import Final

@@ -82,7 +82,7 @@ def load(text: str) -> TransactionRunState:
     """Load the state that `dump` wrote.
 
     Returns:
-        What was frozen.
+        The loaded state.
 
     Raises:
         ValueError: it was made by something else.

@@ -65,7 +65,7 @@ DEAD_AFTER_S: Final = 300.0
 
 AGAIN_S: Final = 5.0
 AGAIN_MAX_S: Final = 300.0
-"""ours: the pause before what had no answer is asked again, doubled each time."""
+"""ours: the pause before an unanswered request is retried, doubled each time."""
 
 DEATHS_MAX: Final = 2
 """A step that was under way when the program died so often is set aside."""
@@ -127,7 +127,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         """Take steps as far as possible; the problem of the step that failed, else None.
 
         Returns:
-            Why one of them failed as nobody foresaw; None where none did.
+            The unexpected problem of a step; None without one.
 
         Raises:
             StorageError: the disk takes nothing.
@@ -337,7 +337,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         is believed.
 
         Returns:
-            True once both say so.
+            True once both agree.
         """
         to_sign = self.body.to_sign
         nonce = self.nonce if to_sign is None else to_sign.nonce

@@ -203,7 +203,7 @@ _NOT: Final = {
     "enabled": "not allowed for this agent",
     "unrestricted": "the venue takes no orders of this wallet",
 }
-"""What a line says that is not done: never the words of one that is."""
+"""Text of a step that is not done: never that of one that is."""
 
 _FIXES: Final = {
     "claimed": Fix.CLAIM,

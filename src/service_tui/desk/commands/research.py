@@ -33,7 +33,7 @@ class RunBacktest(Command):
 class StartSession(Command):
     """Begin a series of experiments with a fresh baseline, in a worktree of a repository.
 
-    `allows_shell`: whoever drives the session may run shell commands there.
+    `allows_shell`: the client of the session may run shell commands there.
     """
 
     kind: ClassVar[str] = "research"

@@ -59,10 +59,10 @@ REFRESH_EVERY_S: Final = 0.5
 """A topic that is touched again and again is looked at no more often than this."""
 
 FILLS_EVERY_S: Final = 0.1
-"""So often trades are told of at most: twenty busy programs make hundreds a second."""
+"""Least pause between two facts with fills: twenty busy programs trade hundreds a second."""
 
 RETURN_S: Final = 4.0
-"""How long it may take until a service that is back is heard again. Source: failures, F-08."""
+"""Longest pause before a stream is opened again. Source: failures, F-08."""
 
 _OWN: Final = frozenset({
     Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.MONITORS, Topic.ORDERS,

@@ -33,7 +33,7 @@ class PollerMemory:
 
 
 Read = tuple[list[Fact], float | None]
-"""What became known and how long the call took, seconds; None when nothing was asked."""
+"""Facts of a reading and the duration of its call, seconds; None without a call."""
 
 Reading = Callable[[Ports, PollerMemory], Awaitable[Read]]
 """Asks once."""

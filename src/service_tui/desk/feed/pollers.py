@@ -357,10 +357,10 @@ async def poll(
     """Poll a topic, for ever.
 
     Args:
-        topic: what is asked.
-        ports: the outside.
-        memory: the market in focus.
-        rest: returns after so many seconds, or at once when somebody poked the topic.
+        topic: topic to poll.
+        ports: dependencies of the reading.
+        memory: kept between readings.
+        rest: returns after so many seconds, or at once when the topic is refreshed.
         rng: jitter of the back-off.
     """
     embedded = ports.state().service.embedded

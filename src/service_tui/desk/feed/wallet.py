@@ -1,6 +1,6 @@
 """Reads the redemption queue and the wallet; falls back to positions and settings.
 
-A service without the lists of ours is asked for positions and settings instead.
+A service without our lists is read by its positions and settings instead.
 """
 
 import logging

@@ -16,7 +16,7 @@ from service_tui.wire.endpoints.public import CANCEL_ORDER, OPEN_ORDERS, PATCH_U
 from service_tui.wire.settings import UserSettingsPatch
 
 Done = Callable[[Ports], Awaitable[str]]
-"""Does it, and says in words what came of it."""
+"""Carries out a step; returns a text about its result."""
 
 
 class HaltStep(NamedTuple):

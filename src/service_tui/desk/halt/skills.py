@@ -1,6 +1,6 @@
 """Pauses skill agents at a service without a halt, cancels their buys and resumes them.
 
-What is not done is said with a NotDoneError.
+A step that is not done raises NotDoneError.
 """
 
 import asyncio
@@ -231,7 +231,7 @@ class SkillPauses:
         """End the pauses that this halt has set, and no other one.
 
         Args:
-            go_on: asked before each; raises where it was halted again meanwhile.
+            go_on: called before each; raises if trading was halted again in between.
 
         Returns:
             Who stays paused, and why.

@@ -1,6 +1,6 @@
 """Reads the reactor: waiting signals, and less often its config and wallets.
 
-A service without a reactor for us is no failure: it is said, once.
+A service without a reactor for us is no failure: there is one notice.
 """
 
 import logging
@@ -39,7 +39,7 @@ CONFIG_EVERY_S: Final = 30.0
 """ours: so often the config is read while signals are polled; another console may change it."""
 
 IDLE_S: Final = 10.0
-"""ours: the same while the reactor is off, where nothing else is asked for."""
+"""ours: the same while the reactor is off, where nothing else is read."""
 
 MAKER: Final = "maker"
 """Fills in which the wallet was the maker are understood. Source: wire reference, 8."""

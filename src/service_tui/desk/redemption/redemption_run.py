@@ -221,7 +221,7 @@ class RedemptionRun(TransactionRun):
         """Check that the chain pays for the position now.
 
         Returns:
-            What a person has to know where the chain cannot be asked.
+            Note for the operator if the chain cannot be read; else empty.
         """
         if redemption.condition_id is None or redemption.is_neg_risk is None:
             return "the service does not say which condition this is: compare it yourself"

@@ -92,7 +92,7 @@ class PriceWatch:
     """Compares every new price with the open alerts.
 
     What has fired shows as fired at once, so that the next price cannot fire it again; it is on
-    disk before it is told.
+    disk before its notice.
     """
 
     def __init__(self, stored: PriceAlerts, ports: Ports) -> None:

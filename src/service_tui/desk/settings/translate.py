@@ -26,9 +26,9 @@ def buy_limits_view(
 
     Args:
         settings: the spec's object; both documents may pause.
-        user: risk defaults, with the rails where the service tells them.
-        at: our time just before both were asked.
-        midnight: the next midnight UTC, for a service that does not tell it.
+        user: risk defaults, with the limits if the service reports them.
+        at: our time just before both were requested.
+        midnight: the next midnight UTC, for a service that does not report it.
         own_spent: what this desk has spent today; None where that is not known.
 
     Returns:

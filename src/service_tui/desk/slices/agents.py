@@ -105,7 +105,7 @@ class FleetView:
 class FillView:
     """A trade of any agent. `price` is the average, `money` spend or proceeds.
 
-    `seq` is 0 where the history told it, and not the stream of events.
+    `seq` is 0 if it was read from the history, and not streamed.
     """
 
     seq: int

@@ -27,7 +27,7 @@ class BuyLimitRule:
 
     Args:
         name: in a few words.
-        says: what it holds back, in a sentence.
+        description: what it limits, in a sentence.
         is_count: buys, else money.
         by_day: what is used of it starts anew at midnight UTC.
         on_service: the service's figure can be changed.

@@ -338,7 +338,7 @@ _LISTS: Final[Mapping[type[object], str]] = {
     AgentNeedView: "needs",
 }
 _IN_FOCUS: Final[Mapping[type[object], str]] = {AgentDetailView: "detail", LogTailView: "tail"}
-"""Which field holds the rows of a kind; the one row that somebody looks at, or None."""
+"""Field that holds the rows of a type; the one row in focus, or None."""
 
 FLEET_KINDS: Final = frozenset({*_LISTS, *_IN_FOCUS, SkillRunView})
 

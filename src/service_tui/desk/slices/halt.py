@@ -141,7 +141,7 @@ def newest(found: Iterable[KeptHalt | None]) -> HaltView | None:
     at the same moment the halt counts.
 
     Returns:
-        The halt, nobody told of it yet; None where none holds.
+        The halt, not acknowledged by any source; None if none is on.
     """
     kept = max(
         (one for one in found if one is not None), key=lambda one: (one.at, one.on), default=None

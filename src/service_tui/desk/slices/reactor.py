@@ -419,7 +419,7 @@ SIGNALS_MAX: Final = 500
 """What the state keeps of an endless feed; what is older counts in the statistics alone."""
 
 NOTICES_MAX: Final = 3
-"""ours: more new signals of one listing are told in one notice."""
+"""ours: more new signals of one listing share one notice."""
 
 EXPIRED: Final = "it expired before anybody mirrored it"
 SWITCHED_OFF: Final = "signals of this wallet are switched off here"

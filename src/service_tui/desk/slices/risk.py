@@ -245,7 +245,7 @@ class ExitView:
 class PriceAlertView:
     """A one-shot alert for a price. `threshold` is of the side.
 
-    `is_armed`: the price was seen on the near side, so that a crossing can be told.
+    `is_armed`: the price was seen on the near side, so that a crossing can be detected.
     """
 
     alert_id: str

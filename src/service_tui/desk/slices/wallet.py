@@ -93,7 +93,7 @@ class WalletJob(StrEnum):
 class OfferView:
     """A paid call that a 429 offers. Shown whole before payment.
 
-    `why_not` says why it cannot be paid; empty when it may be.
+    `why_not` is why it cannot be paid; empty if it can.
     """
 
     offer_id: str

@@ -39,7 +39,7 @@ _ON_THE_BOOK: Final = {
     "live": TradeStatus.SUBMITTED,
     "delayed": TradeStatus.SUBMITTED,
 }
-"""What the state of an order says of the trade. Source: wire reference, 3.4."""
+"""State of a trade by the state of its order. Source: wire reference, 3.4."""
 
 
 @dataclass(frozen=True, slots=True)

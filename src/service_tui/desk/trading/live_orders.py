@@ -35,7 +35,7 @@ from service_tui.wire.signed_order import SignedOrderBody
 from service_tui.wire.trades import TradeRequest
 
 HALFWAY: Final = 0.5
-"""How much of the way to nothing, or to one, a price may go that nobody saw in a quote. # ours."""
+"""Part of the way to nothing, or to one, that a price may go without a quote. # ours."""
 
 SALT_DIGITS: Final = 13
 """Hex digits of a salt: 52 bits, which every reader of JSON keeps."""

@@ -46,7 +46,7 @@ LOOK_MAX_S: Final = 60.0
 """ours: how long one look may take; after that it is as good as not everything was seen."""
 
 ROUNDED: Final = 20_000
-"""Micros that a venue's rounding may take off what was asked for."""
+"""Micros that a venue's rounding may take off the ordered size."""
 
 EARLIER_S: Final = 30.0
 """ours: how much older than its order an entry of the book may be, by clocks that nearly agree."""
@@ -62,7 +62,7 @@ ReadPage = Callable[[TradesQuery], Awaitable[tuple[list[TradeView], int]]]
 class TradeSearch:
     """Progress of one search through the service's trades, page by page.
 
-    `doubt` says why a trade may be there all the same; empty when everything that counts was read.
+    `doubt` is why a trade may exist all the same; empty when everything that counts was read.
     `unsigned` are those without any reference: a service may not give it back.
     """
 

@@ -2,7 +2,7 @@
 
 By the ticket form and by the handlers.
 
-The ticket asks it at every key, the handlers once more when the order is theirs.
+The ticket form calls it at every key, the handlers once more at the order's turn.
 """
 
 from collections.abc import Iterator, Sequence

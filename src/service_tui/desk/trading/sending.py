@@ -69,7 +69,7 @@ async def send(
     """Send an order once, under its ticket's reference, and settle the ticket by the answer.
 
     Returns:
-        The answer, whatever it says; None where none came.
+        The answer, whatever its content; None without one.
     """
     try:
         request = await as_signed(ports, order, request)

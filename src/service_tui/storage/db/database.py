@@ -1,6 +1,6 @@
 """One SQLite file of a data directory: checked at opening, one writer thread, many readers.
 
-Blocking calls say so: they belong before the event loop or off it.
+Blocking calls are marked: they belong before the event loop or off it.
 """
 
 import asyncio

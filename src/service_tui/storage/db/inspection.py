@@ -19,7 +19,7 @@ _MAGIC: Final = b"SQLite format 3\0"
 
 _MODE_AT: Final = 18
 _WITH_LOG: Final = 2
-"""Which byte tells that a write-ahead log belongs to the file. Source: the same."""
+"""Byte that marks a file with a write-ahead log. Source: the same."""
 
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -50,7 +50,7 @@ def inspect(path: Path, *, known: int, timeout_s: float, is_in_use: bool = False
         path: the database.
         known: the newest schema of ours.
         timeout_s: how long to wait for another program.
-        is_in_use: somebody else has it open, and its log changes while we look.
+        is_in_use: another process has it open, and its log changes during the check.
 
     Returns:
         What was seen; the version is at least 1 and at most `known`.

@@ -42,7 +42,7 @@ class DataDirLock:
 
         Args:
             directory: the data directory.
-            pid: this process, for whoever finds the lock taken.
+            pid: this process, shown where the lock is taken.
             now: seconds since 1970.
 
         Returns:
@@ -112,7 +112,7 @@ def holder_of(directory: Path) -> Holder | None:
     What a dead process left in the file does not count: the kernel dropped its lock.
 
     Returns:
-        The holder, as far as its file tells; None where nobody holds the directory.
+        The owner, as far as its file names it; None if the directory has none.
 
     Raises:
         UnreadableDirectoryError: the lock file is not ours alone to write, or cannot be read.

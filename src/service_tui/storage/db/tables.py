@@ -195,7 +195,7 @@ class Chainruns(SQLModel, table=True):
     """Transaction run: the next step and its data.
 
     `subject` is what it is about; at most one row a subject has no end. `raw` is what was signed,
-    and stands here before anybody is told of it.
+    and is stored here before anything is sent.
     """
 
     __table_args__ = (

@@ -17,7 +17,7 @@ from service_tui.storage.errors import CorruptDatabaseError, Had, Rest
 from service_tui.storage.recovery.salvage import left_of, newest_good
 
 _NOTE: Final = "damaged.json"
-"""Beside the database: what was found, until somebody has chosen what goes on."""
+"""File beside the database: the damage, until a replacement was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def set_aside(
     """Keep a damaged database under another name, and see what can be had of it.
 
     Args:
-        path: the database; nobody has it open.
+        path: the database; no process has it open.
         reason: what is wrong with it.
         now: seconds since 1970.
         before: the first row of the journal that makes no sense, where that is the damage.
