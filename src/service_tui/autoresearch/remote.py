@@ -60,27 +60,27 @@ class Remote:
     async def known(self, skill: str) -> set[str]:
         """References of the results that the service has; fails with ServiceError."""
         query = ExperimentsQuery(skill_slug=skill, limit=EXPERIMENTS_PAGE_MAX)
-        found = (await self.client.call(EXPERIMENTS, query=query)).answer.experiments
-        return {one.client_ref for one in found if one.client_ref}
+        experiments = (await self.client.call(EXPERIMENTS, query=query)).answer.experiments
+        return {one.client_ref for one in experiments if one.client_ref}
 
-    async def post(self, one: Logged) -> ExperimentLoggedBody:
+    async def post(self, result: Logged) -> ExperimentLoggedBody:
         """Send a result; fails with ServiceError."""
-        config = one.config
+        config = result.config
         body = ExperimentRequest(
             skill_slug=config.skill,
-            experiment_number=one.run,
-            segment=one.segment,
-            status=one.status,
+            experiment_number=result.run,
+            segment=result.segment,
+            status=result.status,
             metric_name=line(config.metric_name),
-            metric_value=one.metric,
+            metric_value=result.metric,
             metric_unit=line(config.metric_unit),
             best_direction=config.direction,
-            secondary_metrics=dict(one.metrics),
-            description=prose(one.description),
-            commit_hash=one.commit or None,
+            secondary_metrics=dict(result.metrics),
+            description=prose(result.description),
+            commit_hash=result.commit or None,
             session=line(config.name),
             max_experiments=config.cap,
-            client_ref=one.ref,
+            client_ref=result.ref,
         )
         return (await self.client.call(POST_EXPERIMENT, body=body)).answer
 

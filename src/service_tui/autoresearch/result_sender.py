@@ -66,24 +66,24 @@ class ResultSender:
             return
         self.unsent = ""
 
-    async def send(self, one: Logged) -> bool | None:
+    async def send(self, result: Logged) -> bool | None:
         """Send a result, after those that wait; whether it is a new best, None if not known."""
         if self.unsent:
             await self.sync()
             return None
         try:
-            answer = await self.remote.post(one)
+            answer = await self.remote.post(result)
         except ServiceError as error:
             self.unsent = f"not sent yet: {error}; it waits in {self.file}"
             return None
-        self._synced.add(one.ref)
+        self._synced.add(result.ref)
         return answer.is_new_best
 
-    async def verified(self, one: Logged) -> list[str]:
+    async def verified(self, result: Logged) -> list[str]:
         """Warnings where a claimed P&L differs from the outcomes of the skill's trades."""
-        config = one.config
+        config = result.config
         is_pnl = PNL in config.metric_name.lower()
-        if one.status is not ExperimentStatus.KEEP or not is_pnl or one.metric is None:
+        if result.status is not ExperimentStatus.KEEP or not is_pnl or result.metric is None:
             return []
         try:
             outcomes = await self.remote.outcomes(config.skill)
@@ -91,13 +91,13 @@ class ResultSender:
             return [f"the P&L could not be checked against the outcomes: {error}"]
         # A skill may trade for more than one money: what it claims must be true of one of them.
         traded = [venue for venue in outcomes.by_venue.values() if venue.trades] or [outcomes]
-        metric = one.metric
+        metric = result.metric
         nearest = min(traded, key=lambda venue: abs(metric - venue.pnl))
         if abs(metric - nearest.pnl) <= DIVERGES_ABOVE:
             return []
         text = (
-            f"{config.metric_name} {one.metric:.2f} differs from the outcomes of "
+            f"{config.metric_name} {result.metric:.2f} differs from the outcomes of "
             f"{config.skill}, {nearest.pnl:.2f} over {nearest.trades} trades"
         )
-        log.warning("experiment %d: %s", one.run, text)
+        log.warning("experiment %d: %s", result.run, text)
         return [text]

@@ -220,10 +220,10 @@ def _end_all(look: Callable[[], list[int]]) -> int:
     total = 0
     # Until a look finds none: a tree that forks may be faster than one look.
     for _ in range(20):
-        found = look()
-        if not found:
+        processes = look()
+        if not processes:
             break
-        for pid in found:
+        for pid in processes:
             total += 1
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -237,16 +237,16 @@ def _strays(others: Collection[int]) -> list[int]:
     # What was a child before, or shares our session, is not the command's: that began in a session
     # of its own, and no process can come back into ours.
     here = os.getsid(0)
-    found: list[psutil.Process] = []
+    orphans: list[psutil.Process] = []
     for child in psutil.Process().children():
         with suppress(psutil.Error, OSError):
             is_dead = child.status() == psutil.STATUS_ZOMBIE
             if not is_dead and child.pid not in others and os.getsid(child.pid) != here:
-                found.append(child)
-    for one in tuple(found):
+                orphans.append(child)
+    for one in tuple(orphans):
         with suppress(psutil.Error):
-            found += one.children(recursive=True)
-    return [one.pid for one in found]
+            orphans += one.children(recursive=True)
+    return [one.pid for one in orphans]
 
 
 def _children() -> Collection[int]:
@@ -258,12 +258,12 @@ def _marked(mark: str) -> list[int]:
     """Processes that have our mark in their environment; what has ended is reaped on the way."""
     if not mark:
         return []
-    found: list[int] = []
+    pids: list[int] = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             if process.pid != os.getpid() and _is_marked(process, mark):
-                found.append(process.pid)
-    return found
+                pids.append(process.pid)
+    return pids
 
 
 def _is_marked(process: psutil.Process, mark: str) -> bool:

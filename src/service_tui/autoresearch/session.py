@@ -273,9 +273,9 @@ class Session:
     async def run(self, request: RunArguments) -> dict[str, object]:
         """Run a command in the worktree, unless the session is paused or full."""
         config = self._current()
-        stands = self._standing(config)
-        if stands.state is not SessionState.RUNNING:
-            raise ToolError(f"the session is {stands.state.value}: {stands.why}")
+        series = self._standing(config)
+        if series.state is not SessionState.RUNNING:
+            raise ToolError(f"the session is {series.state.value}: {series.why}")
         if not self._means.allows_shell:
             raise ToolError("shell commands are not allowed on this server", ALLOW_FIX)
         await self._sender.check_plan()
@@ -334,7 +334,7 @@ class Session:
         worktree = Worktree(self._means.repository, config.skill)
         await worktree.open()
         run_number = self._next_run(config)
-        one = Logged(
+        result = Logged(
             run=run_number,
             commit="",
             metric=None if request.status.is_crash and not request.metric else request.metric,
@@ -347,24 +347,24 @@ class Session:
             asi=request.asi,
         )
         if request.status is ExperimentStatus.KEEP:
-            one = replace(one, commit=await worktree.prepare(message_of(one)))
+            result = replace(result, commit=await worktree.prepare(message_of(result)))
         else:
-            one = replace(one, commit=await worktree.head())
-        self._begun.note(one)
-        after = [*self._notes.results_of(config), one]
-        one = replace(one, confidence=confidence_of(after, config))
-        self._write(one.line())
-        self._notes.results[-1] = one
-        backup = await self._carry_out(worktree, one)
-        posted = await self._sender.send(one)
+            result = replace(result, commit=await worktree.head())
+        self._begun.note(result)
+        after = [*self._notes.results_of(config), result]
+        result = replace(result, confidence=confidence_of(after, config))
+        self._write(result.line())
+        self._notes.results[-1] = result
+        backup = await self._carry_out(worktree, result)
+        posted = await self._sender.send(result)
         self._show(worktree)
-        warnings = await self._sender.verified(one)
+        warnings = await self._sender.verified(result)
         self._begun.end(config.skill)
         self._notice = ""
         return self._description({
             "experiment": run_number,
             "status": request.status.value,
-            "commit": one.commit[: notebook.COMMIT_SHORT]
+            "commit": result.commit[: notebook.COMMIT_SHORT]
             if request.status is ExperimentStatus.KEEP
             else None,
             "backup": backup or None,
@@ -452,22 +452,22 @@ class Session:
                 f"secondary metrics are new: {named}", "give force=true to take them in"
             )
 
-    async def _carry_out(self, worktree: Worktree, one: Logged) -> str:
+    async def _carry_out(self, worktree: Worktree, result: Logged) -> str:
         """Commit or revert the worktree for a result; the ref of reverted changes."""
         backup = ""
-        if one.status is ExperimentStatus.KEEP:
-            await worktree.advance(one.commit)
+        if result.status is ExperimentStatus.KEEP:
+            await worktree.advance(result.commit)
         else:
-            backup = await worktree.revert(str(one.run))
-        self._begun.note(one, is_done=True)
+            backup = await worktree.revert(str(result.run))
+        self._begun.note(result, is_done=True)
         return backup
 
     def _end_left_over(self) -> None:
         """End the command of a server that was killed."""
-        found = self._begun.run()
-        if found is None:
+        unfinished = self._begun.run()
+        if unfinished is None:
             return
-        mark, command = found
+        mark, command = unfinished
         left = end_marked(mark)
         log.warning("the server ended while %r ran; %d processes of it were ended", command, left)
         self._notice = (
@@ -494,15 +494,17 @@ class Session:
             )
         self._begun.end(skill)
 
-    async def _finish(self, one: Logged) -> None:
-        worktree = Worktree(self._means.repository, one.config.skill)
+    async def _finish(self, result: Logged) -> None:
+        worktree = Worktree(self._means.repository, result.config.skill)
         await worktree.open()
-        if one.status is ExperimentStatus.KEEP and not (
-            await worktree.head() == one.commit or await worktree.is_next(one.commit)
+        if result.status is ExperimentStatus.KEEP and not (
+            await worktree.head() == result.commit or await worktree.is_next(result.commit)
         ):
-            log.warning("experiment %d of %s has no commit on its branch", one.run, worktree.skill)
+            log.warning(
+                "experiment %d of %s has no commit on its branch", result.run, worktree.skill
+            )
             return
-        await self._carry_out(worktree, one)
+        await self._carry_out(worktree, result)
 
     # -- description ---------------------------------------------------------------------------
 
@@ -523,9 +525,9 @@ class Session:
         skill = worktree.skill if worktree is not None else self._entry.skill
         warning = ""
         if self._config is not None:
-            stands = self._standing(self._config)
-            if stands.near_cap:
-                warning = f"{stands.count} of {self._means.cap} experiments are done"
+            series = self._standing(self._config)
+            if series.near_cap:
+                warning = f"{series.count} of {self._means.cap} experiments are done"
         self._entry = replace(
             self._entry,
             skill=skill,

@@ -39,14 +39,14 @@ class Begun:
 
     # -- a result that is being kept -------------------------------------------------------
 
-    def note(self, one: Logged, *, is_done: bool = False) -> None:
+    def note(self, result: Logged, *, is_done: bool = False) -> None:
         """Note that a result is about to be stored, or is stored but not reported (`is_done`).
 
         Raises:
             ToolError: the disk or the folder refuses.
         """
-        note = {"ref": one.ref, "commit": one.commit, "done": "yes" if is_done else ""}
-        self._write(self._path(one.config.skill), note)
+        note = {"ref": result.ref, "commit": result.commit, "done": "yes" if is_done else ""}
+        self._write(self._path(result.config.skill), note)
 
     def result(self, skill: str) -> Unanswered | None:
         """The result that was not reported; None without one."""

@@ -165,9 +165,11 @@ async def check_idle(repository: Repository) -> None:
 
 async def _check_finished(folder: Path) -> None:
     store = Path((await git(folder, "rev-parse", "--absolute-git-dir")).decode().strip())
-    for name, what in UNFINISHED.items():
+    for name, operation in UNFINISHED.items():
         if (store / name).exists():
-            raise ToolError(f"{folder} is in the middle of {what}", "finish or abort it, try again")
+            raise ToolError(
+                f"{folder} is in the middle of {operation}", "finish or abort it, try again"
+            )
 
 
 async def changes_in(folder: Path) -> Changes:
@@ -273,10 +275,10 @@ class Worktree:
     async def full_hash(self, short: str) -> str:
         """The whole hash of a commit; empty where there is none."""
         try:
-            found = await git(self.folder, "rev-parse", "--verify", f"{short}^{{commit}}")
+            output = await git(self.folder, "rev-parse", "--verify", f"{short}^{{commit}}")
         except ToolError:
             return ""
-        return found.decode().strip()
+        return output.decode().strip()
 
     async def revert(self, name: str) -> str:
         """Make everything as it was at the last commit, after keeping what is there under a ref.
@@ -365,8 +367,8 @@ def _exclude(store: Path) -> None:
     path = store / "info" / "exclude"
     path.parent.mkdir(exist_ok=True)
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    wanted = [line for line in (f"/{OWN}*", f"/{PLACE}/") if line not in text.splitlines()]
-    if wanted:
+    missing = [line for line in (f"/{OWN}*", f"/{PLACE}/") if line not in text.splitlines()]
+    if missing:
         lead = "" if not text or text.endswith("\n") else "\n"
         with path.open("a", encoding="utf-8") as file:
-            file.write(lead + "".join(f"{line}\n" for line in wanted))
+            file.write(lead + "".join(f"{line}\n" for line in missing))

@@ -396,9 +396,9 @@ class Client:
         if key is None:
             raise UnauthenticatedError(_NO_KEY, called, is_revoked=True)
         now = self._clock.monotonic()
-        found = self._refused.why(key, endpoint.path, now, sends=sends)
-        if found is not None:
-            reason, is_revoked = found
+        refusal = self._refused.why(key, endpoint.path, now, sends=sends)
+        if refusal is not None:
+            reason, is_revoked = refusal
             raise UnauthenticatedError(reason, called, is_revoked=is_revoked)
         return key
 

@@ -74,8 +74,8 @@ def request_of(  # noqa: PLR0913  (the parts of a request)
     Raises:
         ValueError: body, query or idempotency key are not what the endpoint takes.
     """
-    for given, wanted in ((body, endpoint.asks), (query, endpoint.query)):
-        if given is not None and (wanted is None or not isinstance(given, wanted)):
+    for given, expected in ((body, endpoint.asks), (query, endpoint.query)):
+        if given is not None and (expected is None or not isinstance(given, expected)):
             raise ValueError(f"{called.path} does not take a {type(given).__name__}")
     target = f"{base}{called.path}"
     if query is not None and (pairs := pairs_of(query, names)):

@@ -102,10 +102,10 @@ class RefusedKeys:
             The reason and whether it counts everywhere; None where the key may be sent.
         """
         for where in ("", path):
-            found = self._until.get((key, where))
-            if found is None:
+            refusal = self._until.get((key, where))
+            if refusal is None:
                 continue
-            reason, until = found
+            reason, until = refusal
             if now < until or (not where and path not in WHOLE_KEY_PATHS):
                 return reason, not where
             if sends:

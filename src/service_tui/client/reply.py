@@ -117,10 +117,10 @@ class SameAnswers:
             NotProtocolError: as `decode` does.
         """
         key = (answers, raw)
-        found = self._kept.pop(key, None)
-        if found is not None and isinstance(found[0], answers):
-            self._kept[key] = found
-            return found[0], found[1]
+        kept = self._kept.pop(key, None)
+        if kept is not None and isinstance(kept[0], answers):
+            self._kept[key] = kept
+            return kept[0], kept[1]
         decoded = decode(answers, raw)
         if len(raw) >= SAME_LEAST:
             self._kept[key] = decoded
@@ -179,10 +179,10 @@ def _validated(answers: type[Answer], raw: bytes) -> tuple[Answer | None, Sequen
 
 def _drop_nulls(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:
     """Remove nulls that are invalid; their number."""
-    found = [place for fault in faults if (place := _null_of(tree, fault)) is not None]
-    for held, name in found:
+    places = [place for fault in faults if (place := _null_of(tree, fault)) is not None]
+    for held, name in places:
         held.pop(name, None)
-    return len(found)
+    return len(places)
 
 
 def _null_of(

@@ -248,9 +248,9 @@ def broken_by(
                 f"the desk's own limit of {RULES[view.bound].name} cannot be read",
                 Fix.SET_LIMIT_AGAIN,
             )
-    for rail, wanted in amounts.items():
+    for rail, amount in amounts.items():
         limit = views[rail].limit if rail in views else None
-        if limit is not None and not wanted <= limit:
+        if limit is not None and not amount <= limit:
             yield _reason(views[rail], limit)
 
 

@@ -287,8 +287,8 @@ def _sold_elsewhere(alert: AlertView, exits: tuple[ExitView, ...]) -> str:
 
 def _about(alert: AlertView) -> str:
     at = "" if alert.trigger_price is None else f" at {alert.trigger_price:.4f}"
-    what = venue_marked(f"{alert.reason}, {alert.side.value.upper()}{at}", alert.venue)
-    return f"{what}, {alert.question or alert.market_id}"
+    text = venue_marked(f"{alert.reason}, {alert.side.value.upper()}{at}", alert.venue)
+    return f"{text}, {alert.question or alert.market_id}"
 
 
 # -- exits -------------------------------------------------------------------------------------

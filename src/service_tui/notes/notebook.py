@@ -216,12 +216,12 @@ def _figure(value: object) -> float | None:
 def _figures(value: object) -> dict[str, float]:
     if not isinstance(value, dict):
         return {}
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     for key, one in value.items():  # pyright: ignore[reportUnknownVariableType]
         figure = _figure(one)  # pyright: ignore[reportUnknownArgumentType]
         if figure is not None:
-            found[str(key)] = figure  # pyright: ignore[reportUnknownArgumentType]
-    return found
+            figures[str(key)] = figure  # pyright: ignore[reportUnknownArgumentType]
+    return figures
 
 
 def read(path: Path) -> Notes:

@@ -60,13 +60,13 @@ def write(path: Path, entry: RegistryEntry) -> None:
 
 def entries(data_dir: Path) -> list[RegistryEntry]:
     """Every repository that is known here; what cannot be read is passed over."""
-    found: list[RegistryEntry] = []
+    entries_found: list[RegistryEntry] = []
     folder = data_dir / FOLDER
     for path in sorted(folder.glob("*.json"))[:ENTRIES_MAX]:
         entry = read(path)
         if entry is not None:
-            found.append(entry)
-    return found
+            entries_found.append(entry)
+    return entries_found
 
 
 def read(path: Path) -> RegistryEntry | None:

@@ -72,10 +72,10 @@ def address_of(base_url: str | None, environ: Mapping[str, str]) -> str:
     Raises:
         ValueError: there is neither.
     """
-    found = base_url or environ.get(URL_VARIABLE)
-    if not found:
+    address = base_url or environ.get(URL_VARIABLE)
+    if not address:
         raise ValueError(f"no base address: pass base_url or set {URL_VARIABLE}")
-    return found
+    return address
 
 
 def may_be_plain(environ: Mapping[str, str]) -> bool:

@@ -146,16 +146,16 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         query = PositionsQuery(venue=where, source=source, status=status)
         if status == "active":
             return list(self._transport.call(on.POSITIONS, query=query).positions)
-        found: list[PositionBody] = []
+        rows_read: list[PositionBody] = []
         while True:
             # An old account has more behind it than one answer may be long.
-            page = query.model_copy(update={"limit": POSITIONS_PAGE, "offset": len(found)})
+            page = query.model_copy(update={"limit": POSITIONS_PAGE, "offset": len(rows_read)})
             rows = self._transport.call(on.POSITIONS, query=page).positions
-            if found and rows[:1] == tuple(found[:1]):
-                return found
-            found += rows
+            if rows_read and rows[:1] == tuple(rows_read[:1]):
+                return rows_read
+            rows_read += rows
             if len(rows) != POSITIONS_PAGE:
-                return found
+                return rows_read
 
     def get_portfolio(self, venue: str | Venue = "all") -> PortfolioBody:
         """Cash, exposure and P&L."""

@@ -198,12 +198,12 @@ class OwnWallet:
         known = self._transport.call(
             on_wallet.ALLOWANCES, path={"address": self.address}, query=AllowancesQuery()
         )
-        wanted = approvals(self._policy.book, self._policy.exchange)
-        left = missing(wanted, known.allowances)
+        needed = approvals(self._policy.book, self._policy.exchange)
+        left = missing(needed, known.allowances)
         done = {one.key: self._approved(one) for one in left}
         return Approvals(
             set=tuple(key for key, is_done in done.items() if is_done),
-            skipped=tuple(one.key for one in wanted if one not in left),
+            skipped=tuple(one.key for one in needed if one not in left),
             failed=tuple(key for key, is_done in done.items() if not is_done),
         )
 
@@ -212,8 +212,8 @@ class OwnWallet:
             signed = self._signed(self._policy.approval(approval))
         except SigningError:
             return False
-        found = self._confirmed(signed) if self._broadcast(signed) is None else None
-        return found is not None and found.succeeded
+        receipt = self._confirmed(signed) if self._broadcast(signed) is None else None
+        return receipt is not None and receipt.succeeded
 
     # -- orders ----------------------------------------------------------------------------
 
@@ -304,7 +304,7 @@ class OwnWallet:
             is_yes=is_yes,
             is_neg_risk=row.neg_risk,
         )
-        found = self._read_chain(
+        redeemable = self._read_chain(
             check_redeemable(
                 self._contracts,
                 bare,
@@ -314,7 +314,7 @@ class OwnWallet:
                 token_id=token,
             )
         )
-        redemption = replace(bare, shares=found.shares)
+        redemption = replace(bare, shares=redeemable.shares)
         proposal = Unsigned(
             to=unsigned.to,
             data=unsigned.data,
@@ -329,10 +329,10 @@ class OwnWallet:
         rows = self._transport.call(
             on.POSITIONS, query=PositionsQuery(venue=Venue.EVM, status="all", limit=POSITIONS_PAGE)
         ).positions
-        found = next((row for row in rows if row.market_id == market_id), None)
-        if found is None:
+        position = next((row for row in rows if row.market_id == market_id), None)
+        if position is None:
             raise MalformedError("the service shows no such position: nothing is signed for it")
-        return found
+        return position
 
     def _followed(self, market_id: str, side: str, signed: SignedTransaction) -> Redeemed:
         """Send what is signed, wait for its receipt, and report it."""
@@ -417,9 +417,9 @@ class OwnWallet:
         """The receipt; None if it did not arrive in time."""
         until = self._clock.monotonic() + WAIT_S
         while True:
-            found = self._read_chain(self._chain.receipt(signed.tx_hash))
-            if found is not None or self._clock.monotonic() >= until:
-                return found
+            receipt = self._read_chain(self._chain.receipt(signed.tx_hash))
+            if receipt is not None or self._clock.monotonic() >= until:
+                return receipt
             self._transport.pause(POLL_S)
 
     async def _rpc(self, method: str, parameters: list[Parameter], /) -> Answer:

@@ -62,9 +62,9 @@ class ChainReader:
             ChainError: another one.
         """
         with as_chain_error():
-            found = await self._eth.chain_id
-        if found != self._chain_id:
-            raise ChainError(f"the node is on chain {found}, not on {self._chain_id}")
+            chain_id = await self._eth.chain_id
+        if chain_id != self._chain_id:
+            raise ChainError(f"the node is on chain {chain_id}, not on {self._chain_id}")
 
     async def block(self) -> int:
         """The number of the newest block."""
@@ -86,10 +86,10 @@ class ChainReader:
             ChainError: no answer, or a number that no wallet reaches.
         """
         with as_chain_error():
-            found = await self._eth.get_transaction_count(_address(address), as_of)
-        if found > NONCE_MAX:
+            count = await self._eth.get_transaction_count(_address(address), as_of)
+        if count > NONCE_MAX:
             raise ChainError("the node's answer for the nonce is more than any wallet has sent")
-        return found
+        return count
 
     async def price(self, signable: SignableCall, sender: str, *, attempt: int = 0) -> Price:
         """Nonce, gas and fees for a signable call, after a trial run.
@@ -152,13 +152,13 @@ class ChainReader:
         keep_recursion_limit()
         with as_chain_error():
             try:
-                found = await self._eth.get_transaction_receipt(cast("HexStr", tx_hash))
+                receipt = await self._eth.get_transaction_receipt(cast("HexStr", tx_hash))
             except TransactionNotFound:
                 return None
-        if "0x" + found["transactionHash"].hex() != tx_hash.lower():
+        if "0x" + receipt["transactionHash"].hex() != tx_hash.lower():
             raise ChainError("the receipt is that of another transaction")
-        cost = found["gasUsed"] * found["effectiveGasPrice"]
-        return Receipt(tx_hash, found["status"] == 1, found["blockNumber"], cost)
+        cost = receipt["gasUsed"] * receipt["effectiveGasPrice"]
+        return Receipt(tx_hash, receipt["status"] == 1, receipt["blockNumber"], cost)
 
 
 @contextmanager

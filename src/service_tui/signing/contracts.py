@@ -83,7 +83,7 @@ class Contracts:
         target = cast("ChecksumAddress", to or self.book.conditional_tokens)
         with as_chain_error():
             read = self._known(target).get_function_by_signature(signature)
-            found: object = await read(*arguments).call()
-        if not isinstance(found, kind):
+            answer: object = await read(*arguments).call()
+        if not isinstance(answer, kind):
             raise ChainError(f"the contract's answer to {signature} makes no sense")
-        return found
+        return answer

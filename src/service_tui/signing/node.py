@@ -59,8 +59,8 @@ class Relayed(AsyncBaseProvider):
         form = self._forms.get(method)
         if form is None:
             raise ChainError(f"{method} is not asked here")
-        found = form(method, await self._rpc(method, [*params]))
-        return {"jsonrpc": "2.0", "id": 1, "result": found}
+        answer = form(method, await self._rpc(method, [*params]))
+        return {"jsonrpc": "2.0", "id": 1, "result": answer}
 
 
 def chain_of(rpc: Rpc, chain_id: int = CHAIN_ID) -> ChainReader:
@@ -78,35 +78,35 @@ def _web(rpc: Rpc, forms: Mapping[str, Form]) -> AsyncWeb3[Relayed]:
     return AsyncWeb3(Relayed(rpc, forms), middleware=[])
 
 
-def _quantity(method: str, found: Answer) -> Answer:
-    if not isinstance(found, str) or not _QUANTITY.match(found):
+def _quantity(method: str, answer: Answer) -> Answer:
+    if not isinstance(answer, str) or not _QUANTITY.match(answer):
         raise ChainError(f"the node's answer for {_READINGS.get(method, method)} is no number")
-    return found
+    return answer
 
 
-def _bytes(method: str, found: Answer) -> Answer:
-    if not isinstance(found, str) or not _BYTES.match(found):
+def _bytes(method: str, answer: Answer) -> Answer:
+    if not isinstance(answer, str) or not _BYTES.match(answer):
         raise ChainError(f"the node's answer to {method} is no bytes")
-    return found
+    return answer
 
 
-def _word(_: str, found: Answer) -> Answer:
-    if not isinstance(found, str) or not _WORD.match(found):
+def _word(_: str, answer: Answer) -> Answer:
+    if not isinstance(answer, str) or not _WORD.match(answer):
         raise ChainError("the contract's answer is not one word: no such contract there?")
-    return found
+    return answer
 
 
-def _receipt(_: str, found: Answer) -> Answer:
+def _receipt(_: str, answer: Answer) -> Answer:
     """The fields of a receipt that are used here, each a number, and whose it is."""
-    if found is None:
+    if answer is None:
         return None
-    if not isinstance(found, dict):
+    if not isinstance(answer, dict):
         raise ChainError("the receipt is no record")
-    about = found.get("transactionHash")
+    about = answer.get("transactionHash")
     if not isinstance(about, str) or not _WORD.match(about):
         raise ChainError("the receipt is that of another transaction")
     # Older nodes leave the price out; the cost is not known then, and reported as 0.
-    given = {"effectiveGasPrice": "0x0", **found}
+    given = {"effectiveGasPrice": "0x0", **answer}
     numbers = {name: _quantity(name, given.get(name)) for name in _RECEIPT_NUMBERS}
     return {"transactionHash": about, **numbers}
 

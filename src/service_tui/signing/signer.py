@@ -109,10 +109,10 @@ def key_bytes(key: str | bytes) -> bytes:
         KeyFormatError: it is none; what was given is not repeated.
     """
     if isinstance(key, str):
-        found = _KEY.match(key.strip())
-        if found is None:
+        match = _KEY.match(key.strip())
+        if match is None:
             raise KeyFormatError("a private key is 64 hex digits, with 0x before them or not")
-        key = bytes.fromhex(found[1])
+        key = bytes.fromhex(match[1])
     if len(key) != DIGEST_BYTES or not 0 < int.from_bytes(key, "big") < ORDER:
         raise KeyFormatError("a private key is 32 bytes, above 0 and below the curve's order")
     return key

@@ -145,10 +145,10 @@ def bytes_of_hex(text: str) -> bytes:
     Raises:
         MalformedError: something else.
     """
-    found = _HEX.match(text) if len(text) <= 2 * RAW_MAX + 2 else None
-    if found is None:
+    match = _HEX.match(text) if len(text) <= 2 * RAW_MAX + 2 else None
+    if match is None:
         raise MalformedError("0x and an even number of hex digits are expected")
-    return bytes.fromhex(found[1])
+    return bytes.fromhex(match[1])
 
 
 def _bytes(signed: str | bytes) -> bytes:
@@ -165,8 +165,8 @@ def _read(raw: bytes) -> dict[str, Any]:
 
     keep_recursion_limit()
     try:
-        found = TypedTransaction.from_bytes(HexBytes(raw))
-        encoded, fields = found.encode(), found.as_dict()
+        transaction = TypedTransaction.from_bytes(HexBytes(raw))
+        encoded, fields = transaction.encode(), transaction.as_dict()
     except Exception as error:
         # The bytes come from outside: whatever the library raises, they are no transaction.
         raise MalformedError("the bytes are no signed transaction of type 2") from error

@@ -36,14 +36,18 @@ def problems_of(path: Path) -> list[str]:
         top, metadata = frontmatter(read_text(document))
     except UNREADABLE as error:
         return [f"{DOCUMENT}: {error}"]
-    found = [*_of_name(path.name, top.get("name", "")), *_of_description(top)]
-    found += _of_letters({**top, **metadata})
+    problems = [*_of_name(path.name, top.get("name", "")), *_of_description(top)]
+    problems += _of_letters({**top, **metadata})
     version = metadata.get("version", top.get("version", ""))
     if len(version) > VERSION_MAX:
-        found.append(f"{DOCUMENT}: the version has {len(version)} letters, at most {VERSION_MAX}")
+        problems.append(
+            f"{DOCUMENT}: the version has {len(version)} letters, at most {VERSION_MAX}"
+        )
     if not version:
-        found.append(f"{DOCUMENT}: no version; write it below metadata, for example version: 1.0.0")
-    return [*found, *_of_manifest(path / MANIFEST), *_of_script(path)]
+        problems.append(
+            f"{DOCUMENT}: no version; write it below metadata, for example version: 1.0.0"
+        )
+    return [*problems, *_of_manifest(path / MANIFEST), *_of_script(path)]
 
 
 def _of_name(folder: str, name: str) -> list[str]:

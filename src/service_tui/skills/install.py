@@ -75,11 +75,11 @@ class _Bounded(io.RawIOBase):
     def read(self, size: int = -1, /) -> bytes:
         # tarfile requests as many bytes as a header claims: no more than one over is read.
         most = self._left + 1
-        found = self._source.read(most if size < 0 else min(size, most))
-        self._left -= len(found)
+        content = self._source.read(most if size < 0 else min(size, most))
+        self._left -= len(content)
         if self._left < 0:
             raise SkillRefusedError(f"it is larger than {BYTES_MAX:,} bytes")
-        return found
+        return content
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +228,10 @@ def _of_tar(archive: tarfile.TarFile) -> Iterator[_Member]:
 
 
 def _opened(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
-    found = archive.extractfile(info)
-    if found is None:
+    member = archive.extractfile(info)
+    if member is None:
         raise SkillRefusedError(f"{info.name[:80]} cannot be read")
-    return found
+    return member
 
 
 def _write(members: Iterable[_Member], folder: Path) -> None:

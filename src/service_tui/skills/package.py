@@ -60,15 +60,15 @@ class SkillPackage:
 
 def installed(folders: Iterable[Path]) -> list[SkillPackage]:
     """Every skill in these folders by its slug; of two the one in the earlier folder counts."""
-    found: dict[str, SkillPackage] = {}
+    packages: dict[str, SkillPackage] = {}
     for folder in folders:
         if not folder.is_dir():
             continue
         for path in sorted(folder.iterdir())[:PACKAGES_MAX]:
-            package = None if path.name in found else _package_in(path)
+            package = None if path.name in packages else _package_in(path)
             if package is not None:
-                found[package.slug] = package
-    return [found[slug] for slug in sorted(found)]
+                packages[package.slug] = package
+    return [packages[slug] for slug in sorted(packages)]
 
 
 def _package_in(path: Path) -> SkillPackage | None:
@@ -256,13 +256,13 @@ def _object(value: object) -> Mapping[str, object]:
 
 def _requires(manifest: Mapping[str, object]) -> tuple[str, ...]:
     """Python packages and variables that the skill wants, in this order."""
-    wanted = _object(manifest.get("requires"))
-    found: list[str] = []
+    requires = _object(manifest.get("requires"))
+    names_required: list[str] = []
     for kind in ("pip", "env"):
-        names = wanted.get(kind)
+        names = requires.get(kind)
         if _is_list(names):
-            found += [name for name in names if isinstance(name, str)]
-    return tuple(found)
+            names_required += [name for name in names if isinstance(name, str)]
+    return tuple(names_required)
 
 
 def _hash(script: Path) -> str | None:

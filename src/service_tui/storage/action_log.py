@@ -123,16 +123,16 @@ def verify(path: Path, holds: str = "") -> LogCheck:
         # Whoever is writing ends its lines and their head first.
         fcntl.flock(file, fcntl.LOCK_SH)
         head = _head_of(path)
-        found, at_head, is_held = _followed(file, head, holds)
-    problem = found.problem
-    if not problem and head is not None and found.count < head[0]:
-        missing = head[0] - found.count
+        check, at_head, is_held = _followed(file, head, holds)
+    problem = check.problem
+    if not problem and head is not None and check.count < head[0]:
+        missing = head[0] - check.count
         problem = f"the end is cut off: {missing} of {head[0]} are missing"
     elif not problem and head is not None and at_head != head[1]:
         problem = f"line {head[0]} is not the one that was written last"
     elif not problem and holds and not is_held:
         problem = f"no line has the hash {holds}"
-    return replace(found, problem=problem)
+    return replace(check, problem=problem)
 
 
 def _followed(
@@ -145,11 +145,11 @@ def _followed(
     """
     last, count, at_head, is_held = START, 0, START, False
     for number, raw in enumerate(file, 1):
-        found = _read(raw)
-        if found is None:
+        entry = _read(raw)
+        if entry is None:
             torn = f"line {number} is torn, or no entry"
             return LogCheck(count, last, torn), at_head, is_held
-        text, claimed = found
+        text, claimed = entry
         if _hash(last, text) != claimed:
             odd = f"line {number} does not follow from the one before it"
             return LogCheck(count, last, odd), at_head, is_held
@@ -167,14 +167,14 @@ def newest(path: Path, most: int) -> tuple[LogEntry, ...]:
         lines = _tail(path, TAIL_MAX)
     except FileNotFoundError:
         return ()
-    found: list[LogEntry] = []
+    entries: list[LogEntry] = []
     for place, raw in enumerate(reversed(lines)):
         read = _read(raw)
-        if read is not None and len(found) < most:
+        if read is not None and len(entries) < most:
             entry: object = json.loads(read[0])
             if _is_object(entry):
-                found.append(LogEntry(total - place, read[1], entry))
-    return tuple(found)
+                entries.append(LogEntry(total - place, read[1], entry))
+    return tuple(entries)
 
 
 def head_path(path: Path) -> Path:
@@ -227,12 +227,12 @@ def _hash(last: str, text: str) -> str:
 def _read(raw: bytes) -> tuple[str, str] | None:
     """Text and hash of a line; None if it is no entry."""
     try:
-        found: object = json.loads(raw) if raw.endswith(b"\n") and len(raw) <= LINE_MAX else None
+        decoded: object = json.loads(raw) if raw.endswith(b"\n") and len(raw) <= LINE_MAX else None
     except (ValueError, RecursionError):
         return None
-    if not _is_object(found):
+    if not _is_object(decoded):
         return None
-    claimed, entry = found.get("hash"), found.get("entry")
+    claimed, entry = decoded.get("hash"), decoded.get("entry")
     if not isinstance(claimed, str) or not _is_object(entry):
         return None
     try:
@@ -258,9 +258,9 @@ def _last_hash(path: Path) -> str:
     except FileNotFoundError:
         return START
     for raw in reversed(lines):
-        found = _read(raw)
-        if found is not None:
-            return found[1]
+        entry = _read(raw)
+        if entry is not None:
+            return entry[1]
     return START
 
 

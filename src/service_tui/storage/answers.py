@@ -77,8 +77,8 @@ class Answers:
 
     async def settled(self, agent_id: str, key: str, *, now: float) -> Answer | None:
         """The same, after everything that waits to be written now; fails with `StorageError`."""
-        wanted = {"of_agent": agent_id, "of_key": key, "before": now - KEPT_S}
-        row = await self._database.write(lambda c: c.execute(_FIND, wanted).fetchone())
+        parameters = {"of_agent": agent_id, "of_key": key, "before": now - KEPT_S}
+        row = await self._database.write(lambda c: c.execute(_FIND, parameters).fetchone())
         return None if row is None else Answer(*row)
 
     def recent(self, *, now: float, limit: int) -> list[tuple[str, str, float]]:

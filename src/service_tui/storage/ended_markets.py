@@ -69,26 +69,26 @@ class EndedMarkets:
 
     def heads(self, market_ids: Collection[str]) -> dict[str, EndedHead]:
         """List fields of these markets by id, as far as stored."""
-        found: dict[str, EndedHead] = {}
+        heads: dict[str, EndedHead] = {}
         for ids in _chunks(market_ids):
             query = _HEADS.where(col(tables.Endedmarkets.market_id).in_(ids))
             with self._database.reader() as session:
                 for row in session.connection().execute(query):
                     head = EndedHead(*row)
-                    found[head.market_id] = head._replace(outcome=bool(head.outcome))
-        return found
+                    heads[head.market_id] = head._replace(outcome=bool(head.outcome))
+        return heads
 
     def bodies(self, market_ids: Collection[str]) -> dict[str, str]:
         """Full texts of these markets by id."""
         table = tables.Endedmarkets
-        found: dict[str, str] = {}
+        bodies: dict[str, str] = {}
         for ids in _chunks(market_ids):
             query = select(col(table.market_id), col(table.body)).where(
                 col(table.market_id).in_(ids)
             )
             with self._database.reader() as session:
-                found |= {row[0]: row[1] for row in session.connection().execute(query)}
-        return found
+                bodies |= {row[0]: row[1] for row in session.connection().execute(query)}
+        return bodies
 
     def is_filled_in(self) -> bool:
         """True once rows that older programs omitted were added."""
@@ -103,5 +103,5 @@ class EndedMarkets:
 
 
 def _chunks(market_ids: Collection[str]) -> list[list[str]]:
-    wanted = list(dict.fromkeys(market_ids))
-    return [wanted[first : first + _CHUNK] for first in range(0, len(wanted), _CHUNK)]
+    ids = list(dict.fromkeys(market_ids))
+    return [ids[first : first + _CHUNK] for first in range(0, len(ids), _CHUNK)]

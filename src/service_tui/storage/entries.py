@@ -152,13 +152,13 @@ class EntryStore:
     def read_to(self) -> int:
         """Last journal row that is included, 0 before the first."""
         with self._database.reader() as session:
-            found = session.get(tables.Entriesread, 1)
-            return 0 if found is None else found.seq
+            row = session.get(tables.Entriesread, 1)
+            return 0 if row is None else row.seq
 
     def held(self, agent_id: str, market_id: str) -> list[StoredEntry]:
         """Entries of a market that still hold shares, oldest first."""
-        found = self._rows(_HELD, {"agent_id": agent_id, "market_id": market_id})
-        return [StoredEntry(*row) for row in found]
+        rows = self._rows(_HELD, {"agent_id": agent_id, "market_id": market_id})
+        return [StoredEntry(*row) for row in rows]
 
     def of_trade(self, trade_id: str) -> StoredEntry | None:
         """Lot of an order; None if none is included."""

@@ -188,11 +188,15 @@ class JournalStore:
         self, history: History, *, limit: int, offset: int = 0
     ) -> tuple[list[JournalRow], int]:
         """An agent's rows, newest first, with the count of all that match."""
-        wanted = _wanted(history)
+        condition = _condition(history)
         page = (
-            ROWS.where(wanted).order_by(col(tables.Journal.seq).desc()).limit(limit).offset(offset)
+            ROWS
+            .where(condition)
+            .order_by(col(tables.Journal.seq).desc())
+            .limit(limit)
+            .offset(offset)
         )
-        total = select(func.count()).select_from(tables.Journal).where(wanted)
+        total = select(func.count()).select_from(tables.Journal).where(condition)
         with self._database.reader() as session:
             connection = session.connection()
             rows = [JournalRow(*row) for row in connection.execute(page)]
@@ -227,7 +231,7 @@ class JournalStore:
         Raises:
             DamagedRowsError: rows after the older snapshot are missing, or none can be read.
         """
-        readable, broken = self._found()
+        readable, broken = self._checked_snapshots()
         for seq, body in broken.items():
             self.keep_aside(seq, body)
         return readable
@@ -241,7 +245,7 @@ class JournalStore:
         Raises:
             DamagedRowsError: rows after the older snapshot are missing, or none can be read.
         """
-        return self._found()[0]
+        return self._checked_snapshots()[0]
 
     def check(self) -> None:
         """Check the rows as `snapshots` does; changes nothing.
@@ -249,20 +253,20 @@ class JournalStore:
         Raises:
             DamagedRowsError: rows after the older snapshot are missing, or none can be read.
         """
-        self._found()
+        self._checked_snapshots()
 
-    def _found(self) -> tuple[list[Snapshot], dict[int, bytes]]:
+    def _checked_snapshots(self) -> tuple[list[Snapshot], dict[int, bytes]]:
         """The snapshots, newest first, and the bodies of those that cannot be read."""
         newest_first = select(
             col(tables.Snapshots.seq), col(tables.Snapshots.at), col(tables.Snapshots.body)
         ).order_by(col(tables.Snapshots.seq).desc())
         with self._database.reader() as session:
             connection = session.connection()
-            found = connection.execute(newest_first).all()
-            _check_whole(connection, [seq for seq, _, _ in found])
+            rows = connection.execute(newest_first).all()
+            _check_whole(connection, [seq for seq, _, _ in rows])
         readable: list[Snapshot] = []
         broken: dict[int, bytes] = {}
-        for seq, at, body in found:
+        for seq, at, body in rows:
             try:
                 readable.append(Snapshot(seq, at, zlib.decompress(body)))
             except zlib.error:
@@ -340,7 +344,7 @@ def _check_whole(connection: Connection, snapshots: Sequence[int]) -> None:
         raise DamagedRowsError(f"{missing} rows of the journal after row {oldest} are missing")
 
 
-def _wanted(history: History) -> ColumnElement[bool]:
+def _condition(history: History) -> ColumnElement[bool]:
     """The history as one condition."""
     journal = tables.Journal
     terms = [col(journal.agent_id) == history.agent_id, col(journal.kind).in_(history.kinds)]

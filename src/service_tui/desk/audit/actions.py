@@ -205,8 +205,8 @@ _ENDS: Final = {
 def _market_in(text: str, state: DeskState) -> tuple[str, str] | None:
     """Market whose id occurs in a text, with its question, if known."""
     tokens = (token.strip(".,:;()") for token in text.split())
-    found = (state.markets[token] for token in tokens if token in state.markets)
-    market = next(found, None)
+    markets = (state.markets[token] for token in tokens if token in state.markets)
+    market = next(markets, None)
     return None if market is None else (market.market_id, market.question)
 
 
@@ -255,8 +255,8 @@ def _trades(before: DeskState, fact: FillsReceived) -> Iterator[LogRow]:
     known = {fill.seq for fill in before.fills}
     for fill in fact.fills:
         if fill.seq not in known:
-            what = f"{fill.action.value} {fill.side.value} {fill.market_id}"
-            text = f"{what} for {decimal(fill.money):.2f}"
+            deal = f"{fill.action.value} {fill.side.value} {fill.market_id}"
+            text = f"{deal} for {decimal(fill.money):.2f}"
             text = venue_marked(text, fill.venue, f" {MONEY_OF[fill.venue]}")
             yield fill.agent_name, LogEvent.TRADE, fill.source, f"{text} at {fill.price:.4f}"
 

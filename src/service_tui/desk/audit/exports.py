@@ -100,8 +100,8 @@ def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
     }
 
 
-def _signal_data(one: ReasonedTradeView) -> str:
-    data = dict(one.signal_data) or dict(one.trade.signal_data)
+def _signal_data(trade: ReasonedTradeView) -> str:
+    data = dict(trade.signal_data) or dict(trade.trade.signal_data)
     return json.dumps(data, sort_keys=True) if data else ""
 
 

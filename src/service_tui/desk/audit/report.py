@@ -96,23 +96,23 @@ def day_reports(state: DeskState, now: Timestamp, pasts: Pasts) -> tuple[DayRepo
     """The day of every agent, those with the largest day's P&L, either way, first."""
     fleet = state.fleet
     agents = () if fleet is None else fleet.agents
-    found = [_report(agent, state, now, pasts) for agent in agents]
-    return tuple(sorted(found, key=lambda one: -abs(one.agent.day_pnl)))
+    reports = [_report(agent, state, now, pasts) for agent in agents]
+    return tuple(sorted(reports, key=lambda one: -abs(one.agent.day_pnl)))
 
 
 def known_pasts(state: DeskState) -> dict[str, AgentDetailView]:
     """Histories that the state already has: the focused agent's trades, and the own agent's."""
-    found: dict[str, AgentDetailView] = {}
+    pasts: dict[str, AgentDetailView] = {}
     if state.account is not None:
         own = tuple(ReasonedTradeView(trade, trade.skill_slug) for trade in state.trades)
         unread = "" if is_answered(state, Topic.TRADES) else UNREAD
-        found[state.account.agent_id] = AgentDetailView(
+        pasts[state.account.agent_id] = AgentDetailView(
             state.account.agent_id, own, (), problem=unread
         )
-    found |= {past.agent_id: past for past in state.supervision.pasts}
-    if state.supervision.detail is not None and state.supervision.detail.agent_id not in found:
-        found[state.supervision.detail.agent_id] = state.supervision.detail
-    return found
+    pasts |= {past.agent_id: past for past in state.supervision.pasts}
+    if state.supervision.detail is not None and state.supervision.detail.agent_id not in pasts:
+        pasts[state.supervision.detail.agent_id] = state.supervision.detail
+    return pasts
 
 
 def totals(reports: Sequence[DayReport]) -> tuple[MoneyDay, ...]:
@@ -236,33 +236,33 @@ def _skills(trades: _Trades, known: _Buys) -> tuple[SkillResultView, ...]:
     by_slug: dict[str, list[ReasonedTradeView]] = {}
     for one in trades:
         by_slug.setdefault(_slug_of(one, known), []).append(one)
-    found: list[SkillResultView] = []
+    results: list[SkillResultView] = []
     for slug, own in by_slug.items():
         pnls = [one.trade.pnl for one in own if one.trade.pnl is not None]
         wins, losses = sum(pnl > 0 for pnl in pnls), sum(pnl < 0 for pnl in pnls)
         count = sum(one.trade.deal is not Deal.PAYOUT for one in own)
-        found.append(SkillResultView(slug, count, sum_of(pnls), wins, losses))
-    return tuple(sorted(found, key=lambda one: (-one.trades_count, one.skill_slug)))
+        results.append(SkillResultView(slug, count, sum_of(pnls), wins, losses))
+    return tuple(sorted(results, key=lambda one: (-one.trades_count, one.skill_slug)))
 
 
 def _buys_of(known: _Trades) -> _Buys:
     """Buys of each side of a market, in the order of the listing."""
-    found: dict[_Place, list[ReasonedTradeView]] = {}
+    buys: dict[_Place, list[ReasonedTradeView]] = {}
     for one in known:
         if one.trade.deal is Deal.BUY:
-            found.setdefault(_place_of(one), []).append(one)
-    return found
+            buys.setdefault(_place_of(one), []).append(one)
+    return buys
 
 
-def _place_of(one: ReasonedTradeView) -> _Place:
-    return one.trade.market_id, one.trade.side, one.trade.venue
+def _place_of(trade: ReasonedTradeView) -> _Place:
+    return trade.trade.market_id, trade.trade.side, trade.trade.venue
 
 
-def _slug_of(one: ReasonedTradeView, known: _Buys) -> str:
+def _slug_of(trade: ReasonedTradeView, known: _Buys) -> str:
     """The skill whose trade it is: of a sale or payout without one, the last buyer of its side."""
-    if one.skill_slug or one.trade.deal is Deal.BUY:
-        return one.skill_slug
-    buys = [other for other in known.get(_place_of(one), ()) if other.trade.at <= one.trade.at]
+    if trade.skill_slug or trade.trade.deal is Deal.BUY:
+        return trade.skill_slug
+    buys = [other for other in known.get(_place_of(trade), ()) if other.trade.at <= trade.trade.at]
     return max(buys, key=lambda other: other.trade.at).skill_slug if buys else ""
 
 

@@ -25,37 +25,37 @@ def report_rows(reports: Sequence[DayReport]) -> list[Mapping[str, Cell]]:
     return [_row(one, day) for one in reports for day in one.monies]
 
 
-def _row(one: DayReport, day: MoneyDay) -> Mapping[str, Cell]:
-    is_first = day is one.monies[0]
-    spent, budget = one.spent
+def _row(report: DayReport, day: MoneyDay) -> Mapping[str, Cell]:
+    is_first = day is report.monies[0]
+    spent, budget = report.spent
     return {
-        "day": f"{datetime.fromtimestamp(one.since, UTC):%Y-%m-%d}",
-        "agent": one.agent.agent_id,
-        "name": one.agent.name,
-        "status": "paused" if one.agent.paused else one.agent.status.value,
-        "plan": one.agent.plan.value,
-        "leash": _leash(one),
+        "day": f"{datetime.fromtimestamp(report.since, UTC):%Y-%m-%d}",
+        "agent": report.agent.agent_id,
+        "name": report.agent.name,
+        "status": "paused" if report.agent.paused else report.agent.status.value,
+        "plan": report.agent.plan.value,
+        "leash": _leash(report),
         "money": day.money,
-        **_figures(day, is_read=not one.problem),
+        **_figures(day, is_read=not report.problem),
         "best": _pnl_of(day.best),
         "worst": _pnl_of(day.worst),
         # A budget counts the money of every venue alike.
-        "spent_of_budget": decimal(spent) if is_first and one.leash is not None else None,
+        "spent_of_budget": decimal(spent) if is_first and report.leash is not None else None,
         "budget": decimal(budget) if is_first and budget is not None else None,
-        "waiting": one.waiting if is_first else None,
+        "waiting": report.waiting if is_first else None,
         **{
-            word: one.decisions.get(word, 0) if is_first else None
+            word: report.decisions.get(word, 0) if is_first else None
             for word in ("approved", "refused", "expired")
         },
-        "skills": ", ".join(f"{run.skill_slug} {run.state.value}" for run in one.runs),
-        "problem": one.problem,
+        "skills": ", ".join(f"{run.skill_slug} {run.state.value}" for run in report.runs),
+        "problem": report.problem,
     }
 
 
-def _leash(one: DayReport) -> str | None:
-    if one.leash is None:
-        return "free" if one.leash_known else None
-    return one.leash.mode.value
+def _leash(report: DayReport) -> str | None:
+    if report.leash is None:
+        return "free" if report.leash_known else None
+    return report.leash.mode.value
 
 
 def _figures(day: MoneyDay, *, is_read: bool) -> Mapping[str, Cell]:
@@ -78,8 +78,8 @@ def _figures(day: MoneyDay, *, is_read: bool) -> Mapping[str, Cell]:
     }
 
 
-def _pnl_of(one: ReasonedTradeView | None) -> float | None:
-    return None if one is None or one.trade.pnl is None else decimal(one.trade.pnl)
+def _pnl_of(trade: ReasonedTradeView | None) -> float | None:
+    return None if trade is None or trade.trade.pnl is None else decimal(trade.trade.pnl)
 
 
 # -- as Markdown --------------------------------------------------------------------------------

@@ -139,8 +139,8 @@ def _run_of(state: DeskState, ticket: TicketView) -> RunView | None:
     if ticket.kind != REDEMPTION:
         return None
     name = ticket.ticket_id.removeprefix(f"{REDEMPTION}:")
-    found = (run for run in state.redemption.runs if run.key == name)
-    return next((run for run in found if run.tx_hash == ticket.client_ref), None)
+    runs = (run for run in state.redemption.runs if run.key == name)
+    return next((run for run in runs if run.tx_hash == ticket.client_ref), None)
 
 
 def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHistory:
@@ -200,8 +200,8 @@ def _mirrored(known: _Known) -> SignalView | None:
     if ticket is not None:
         names |= {ticket.ticket_id, ticket.client_ref}
     names.discard("")
-    found = known.state.reactor.signals
-    return next((one for one in found if one.ticket_id and one.ticket_id in names), None)
+    signals = known.state.reactor.signals
+    return next((one for one in signals if one.ticket_id and one.ticket_id in names), None)
 
 
 def _ticket_of(known: _Known) -> TicketView | None:
@@ -423,13 +423,13 @@ def _sale(sale: TradeView, exits: list[ExitView]) -> Link:
     return Link("exit", sale.at, tuple(values))
 
 
-def _exit(one: ExitView) -> Link:
+def _exit(sale: ExitView) -> Link:
     values = [
-        LabelledValue("sold", int(one.shares), Unit.SHARES),
-        LabelledValue("for", int(one.proceeds), Unit.MONEY),
-        LabelledValue("because", one.cause),
-        LabelledValue("by", "the service" if one.by_service else "this desk, or another client"),
+        LabelledValue("sold", int(sale.shares), Unit.SHARES),
+        LabelledValue("for", int(sale.proceeds), Unit.MONEY),
+        LabelledValue("because", sale.cause),
+        LabelledValue("by", "the service" if sale.by_service else "this desk, or another client"),
     ]
-    if one.pnl is not None:
-        values.append(LabelledValue("P&L", int(one.pnl), Unit.PNL))
-    return Link("exit", one.at, tuple(values))
+    if sale.pnl is not None:
+        values.append(LabelledValue("P&L", int(sale.pnl), Unit.PNL))
+    return Link("exit", sale.at, tuple(values))

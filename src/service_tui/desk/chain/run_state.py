@@ -110,10 +110,10 @@ def _signed_call(fields: Fields) -> SignedCall:
     return call
 
 
-def _whole(found: object) -> int:
-    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError("no count")
-    return found
+    return value
 
 
 def _run(fields: Fields) -> RunView:

@@ -234,8 +234,8 @@ def _choice(ports: Ports, address: str) -> WalletChoice:
     Raises:
         ValueError: it is no address.
     """
-    found = checked_address(address.strip())
-    return ports.state().reactor.choices.get(found) or WalletChoice(found)
+    wallet = checked_address(address.strip())
+    return ports.state().reactor.choices.get(wallet) or WalletChoice(wallet)
 
 
 def _label(text: str) -> str:
@@ -247,10 +247,10 @@ def _label(text: str) -> str:
     Raises:
         ValueError: it is too long.
     """
-    found = line(text).strip()
-    if len(found) > LABEL_MAX:
+    label = line(text).strip()
+    if len(label) > LABEL_MAX:
         raise ValueError(f"a name has at most {LABEL_MAX} letters")
-    return found
+    return label
 
 
 async def _choose(choice: WalletChoice, stored: StoredReactor, ports: Ports) -> None:

@@ -233,9 +233,9 @@ class Mirrors:
             if not ticket.in_flight:
                 self._notify_left_over(ticket.what, ticket.outcome)
 
-    def _notify_left_over(self, what: str, outcome: str) -> None:
+    def _notify_left_over(self, description: str, outcome: str) -> None:
         """Notify about an order of an earlier run, whose end was perhaps never shown."""
-        text = f"{what}, left by an earlier run: {outcome}"
+        text = f"{description}, left by an earlier run: {outcome}"
         self._ports.emit(Noticed("info", text, NoticeKind.FILL))
 
     async def _work(self, signal_id: str, why: _Why) -> None:
@@ -359,8 +359,8 @@ class Mirrors:
         paid = filled.fill_price
         if paid is not None and not paid <= signal.price_max + SLACK:
             text = f"paid {paid:.4f} a share, above the bound of {signal.price_max:.4f}"
-            what = f"mirror: {order.describe()}"
-            self._ports.emit(Noticed("bad", f"{what}: {text}; the service did not heed it"))
+            description = f"mirror: {order.describe()}"
+            self._ports.emit(Noticed("bad", f"{description}: {text}; the service did not heed it"))
 
     async def _ended(self, begun: SignalView) -> SignalView | None:
         """The signal once its order was answered, or not."""

@@ -102,27 +102,27 @@ def listing_of(
     Returns:
         Those that can be shown; one that cannot is counted, and the others go on.
     """
-    found = SignalListing()
+    listing = SignalListing()
     if dropped:
-        found.drop("it is not of the protocol", dropped)
+        listing.drop("it is not of the protocol", dropped)
     known: set[str] = set()
     for place, body in enumerate(bodies):
         if body.type != COPYTRADE:
             continue
         if place >= SIGNALS_READ_MAX:
-            found.drop(f"there are more than {SIGNALS_READ_MAX:,} at one time")
+            listing.drop(f"there are more than {SIGNALS_READ_MAX:,} at one time")
             continue
         try:
             view = signal_view(body, config, now=now, ahead_s=ahead_s)
         except (ValueError, ArithmeticError) as error:
-            found.drop(str(error) if isinstance(error, BrokenSignalError) else "it has no sense")
+            listing.drop(str(error) if isinstance(error, BrokenSignalError) else "it has no sense")
             continue
         if view.signal_id not in known:
             known.add(view.signal_id)
-            found.signals.append(view)
+            listing.signals.append(view)
             if body.taker_label:
-                found.labels[view.wallet] = body.taker_label
-    return found
+                listing.labels[view.wallet] = body.taker_label
+    return listing
 
 
 def signal_view(

@@ -74,7 +74,7 @@ class Redemptions:
         self._busy: set[str] = set()
         self._tried: dict[str, int] = {}
         self._awake = asyncio.Event()
-        self._word = asyncio.Lock()
+        self._command_lock = asyncio.Lock()
         self._closing = False
         self._unread = True
 
@@ -121,7 +121,7 @@ class Redemptions:
             # The service signs: nothing is requested before the operator has confirmed.
             self._ports.emit(Changed(self._new_view(row, ChainRunState.PREPARED, by_itself=False)))
             return
-        async with self._word:
+        async with self._command_lock:
             held = self._turns.get(order.key)
             if held is not None and held.is_aside:
                 await held.hold_steady()
@@ -133,14 +133,14 @@ class Redemptions:
     async def redeem(self, order: Redeem) -> None:
         """The person's yes to what was shown."""
         if self._is_managed() and not order.digest:
-            await self._by_word((order.key,))
+            await self._redeem_confirmed((order.key,))
             return
         view = self._gateway.vault.view()
         if view.state is not KeyState.UNLOCKED:
             text = "the wallet is locked: unlock it with its passphrase, then say yes again"
             self._ports.emit(Noticed("warn", text))
             return
-        async with self._word:
+        async with self._command_lock:
             turn = self._turns.get(order.key)
             is_free = turn is not None and order.key not in self._busy
             if turn is None or not is_free or not await turn.confirm(order.digest):
@@ -151,7 +151,7 @@ class Redemptions:
 
     async def redeem_all(self, order: RedeemAll) -> None:
         """The person's yes to several, each within the caps that were shown."""
-        await self._by_word(order.keys)
+        await self._redeem_confirmed(order.keys)
 
     async def abandon(self, order: AbandonRun) -> None:
         """Give up a run whose nonce can never be used; another run may begin."""
@@ -188,9 +188,9 @@ class Redemptions:
         self._ports.emit(PreferenceSet(ALLOWED, since))
         self._ports.emit(AutoChanged(allowed=bool(since), paused=""))
 
-    async def _by_word(self, keys: tuple[str, ...]) -> None:
+    async def _redeem_confirmed(self, keys: tuple[str, ...]) -> None:
         for key in keys:
-            async with self._word:
+            async with self._command_lock:
                 row = self._row(key)
                 if (refusal := self._why_not(key)) is not None:
                     self._emit_refusal(key, refusal)
@@ -255,7 +255,7 @@ class Redemptions:
 
     async def _read(self) -> None:
         # A word that came before is carried out first: what it began is nothing left over.
-        async with self._word:
+        async with self._command_lock:
             self._unread = False
             await self._load()
 

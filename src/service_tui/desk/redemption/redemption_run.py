@@ -317,7 +317,7 @@ def priced(call: CallView, pol_price: str, served: float | None = None) -> CallV
 def _id_of(text: str) -> bytes | None:
     """A condition's id; None where the text is none."""
     try:
-        found = bytes_of_hex(text)
+        raw = bytes_of_hex(text)
     except MalformedError:
         return None
-    return found if len(found) == _ID_BYTES else None
+    return raw if len(raw) == _ID_BYTES else None

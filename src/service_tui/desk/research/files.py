@@ -33,9 +33,9 @@ class FileWatch:
     async def run(self) -> None:
         """Go on for ever."""
         while True:
-            found = await asyncio.to_thread(self.look)
-            if found is not None:
-                self.ports.emit(FilesSeen(found))
+            source = await asyncio.to_thread(self.look)
+            if source is not None:
+                self.ports.emit(FilesSeen(source))
             await self.ports.clock.sleep(LOOK_S)
 
     def look(self) -> Source | None:
@@ -72,10 +72,10 @@ class FileWatch:
 
 def _stamp(path: Path) -> Stamp | None:
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return stat.st_mtime_ns, stat.st_size
 
 
 def _read(path: Path) -> notebook.Notes:

@@ -83,15 +83,15 @@ async def turn_session(order: EndSession | ResetSession, ports: Ports) -> None:
     await _run_session_command(order.describe(), (word, order.skill, "--repo", place), ports)
 
 
-async def _run_session_command(what: str, arguments: tuple[str, ...], ports: Ports) -> None:
+async def _run_session_command(description: str, arguments: tuple[str, ...], ports: Ports) -> None:
     code, output = await _run_program(arguments, ports)
     first = next(iter(output.splitlines()), "")
     if code:
         ports.emit(
-            Noticed("bad", f"{what}: {line(first.removeprefix('service-tui: '), limit=400)}")
+            Noticed("bad", f"{description}: {line(first.removeprefix('service-tui: '), limit=400)}")
         )
     else:
-        ports.emit(Noticed("good", what))
+        ports.emit(Noticed("good", description))
     ports.refresh(Topic.RESEARCH)
 
 

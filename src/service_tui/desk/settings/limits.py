@@ -145,7 +145,7 @@ async def set_paused(order: SetPaused, ports: Ports) -> None:
 
 
 async def _request(
-    what: str,
+    description: str,
     ports: Ports,
     send: Callable[[], Awaitable[str]],
     kind: NoticeKind = NoticeKind.DESK,
@@ -154,13 +154,13 @@ async def _request(
     try:
         result = await send()
     except ValueError:
-        ports.emit(Noticed("bad", f"{what}: no figure that the service takes"))
+        ports.emit(Noticed("bad", f"{description}: no figure that the service takes"))
     except OutcomeUnknownError:
-        ports.emit(Noticed("bad", f"{what}: sent, no answer; the limits are read anew"))
+        ports.emit(Noticed("bad", f"{description}: sent, no answer; the limits are read anew"))
     except RefusedError as error:
-        ports.emit(Noticed("warn", f"{what}: {error.error}", fix=error.fix))
+        ports.emit(Noticed("warn", f"{description}: {error.error}", fix=error.fix))
     except ServiceError as error:
-        ports.emit(Noticed("bad", f"{what}: {error}"))
+        ports.emit(Noticed("bad", f"{description}: {error}"))
     else:
         ports.emit(Noticed("good", result, kind))
     ports.refresh(Topic.ACCOUNT)

@@ -117,9 +117,9 @@ def kept_halt(text: str | None) -> KeptHalt | None:
     return KeptHalt(on, Timestamp(at), was_paused is True, agents)
 
 
-def _agents(found: object) -> Iterator[HaltedAgent]:
+def _agents(value: object) -> Iterator[HaltedAgent]:
     """The agents of skills that a halt has paused, or was about to; halts of before name none."""
-    for row in found if _is_list(found) else ():
+    for row in value if _is_list(value) else ():
         match row:
             # A halt of an older program has no list of unknown pauses.
             case [str(agent_id), str(name), bool() | None as was_paused]:
@@ -130,11 +130,11 @@ def _agents(found: object) -> Iterator[HaltedAgent]:
                 continue
 
 
-def _is_list(found: object) -> TypeGuard[list[object]]:
-    return isinstance(found, list)
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
 
 
-def newest(found: Iterable[KeptHalt | None]) -> HaltView | None:
+def newest(halts: Iterable[KeptHalt | None]) -> HaltView | None:
     """The latest halt among those stored in several databases of one operator.
 
     The last word counts, so that a RESUME in one console ends what another one, since gone, began;
@@ -144,7 +144,7 @@ def newest(found: Iterable[KeptHalt | None]) -> HaltView | None:
         The halt, not acknowledged by any source; None if none is on.
     """
     kept = max(
-        (one for one in found if one is not None), key=lambda one: (one.at, one.on), default=None
+        (one for one in halts if one is not None), key=lambda one: (one.at, one.on), default=None
     )
     if kept is None or not kept.on:
         return None

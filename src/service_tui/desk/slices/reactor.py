@@ -304,13 +304,13 @@ class ReactorView:
 
     def policy_of(self, wallet: str) -> Policy:
         """Policy for a wallet's signals."""
-        chosen = self.choices.get(wallet)
-        return Policy.ASK if chosen is None else chosen.policy
+        choice = self.choices.get(wallet)
+        return Policy.ASK if choice is None else choice.policy
 
     def label_of(self, wallet: str) -> str:
         """Label of a wallet: the operator's, else the service's, else empty."""
-        chosen, known = self.choices.get(wallet), self.known.get(wallet)
-        own = "" if chosen is None else chosen.label
+        choice, known = self.choices.get(wallet), self.known.get(wallet)
+        own = "" if choice is None else choice.label
         return own or self.labels.get(wallet, "") or ("" if known is None else known.label)
 
     def wallet(self, address: str) -> SourceWalletView:
@@ -486,8 +486,8 @@ def _relabelled(reactor: ReactorView) -> ReactorView:
     return replace(reactor, signals=signals)
 
 
-def _named(one: SignalView, label: str) -> SignalView:
-    return one if one.label == label else replace(one, label=label)
+def _named(signal: SignalView, label: str) -> SignalView:
+    return signal if signal.label == label else replace(signal, label=label)
 
 
 # -- signals -----------------------------------------------------------------------------------
@@ -507,7 +507,7 @@ def _with_listing(reactor: ReactorView, fact: SignalsSeen) -> ReactorView:
         for one in reactor.signals
     )
     # Oldest first on the wire, newest first here.
-    fresh = [_taken(named, one) for key, one in reversed(listed.items()) if key not in known]
+    fresh = [_with_choice(named, one) for key, one in reversed(listed.items()) if key not in known]
     signals = (_named(one, named.label_of(one.wallet)) for one in (*fresh, *old))
     return _capped(
         replace(
@@ -520,10 +520,10 @@ def _with_listing(reactor: ReactorView, fact: SignalsSeen) -> ReactorView:
     )
 
 
-def _taken(reactor: ReactorView, one: SignalView) -> SignalView:
-    if one.state is SignalState.PENDING and reactor.policy_of(one.wallet) is Policy.OFF:
-        return replace(one, state=SignalState.SKIPPED, detail=SWITCHED_OFF)
-    return one
+def _with_choice(reactor: ReactorView, signal: SignalView) -> SignalView:
+    if signal.state is SignalState.PENDING and reactor.policy_of(signal.wallet) is Policy.OFF:
+        return replace(signal, state=SignalState.SKIPPED, detail=SWITCHED_OFF)
+    return signal
 
 
 def _still_listed(known: SignalView, listed: SignalView) -> SignalView:
@@ -581,19 +581,19 @@ def marked(
 
 
 def _marked(
-    one: SignalView, markets: Mapping[str, MarketView], outcomes: Mapping[str, bool]
+    signal: SignalView, markets: Mapping[str, MarketView], outcomes: Mapping[str, bool]
 ) -> SignalView:
-    market = markets.get(one.market_id)
-    outcome = outcomes.get(one.market_id) if market is None else market.outcome
+    market = markets.get(signal.market_id)
+    outcome = outcomes.get(signal.market_id) if market is None else market.outcome
     if outcome is not None:
-        price: float | None = 1.0 if outcome is (one.side.value == "yes") else 0.0
+        price: float | None = 1.0 if outcome is (signal.side.value == "yes") else 0.0
     else:
         # A market that is listed no more leaves its last price.
-        price = one.price_now if market is None else market.price_of(one.side)
-    question = one.question or ("" if market is None else market.question)
-    if price == one.price_now and question == one.question:
-        return one
-    return replace(one, price_now=price, question=question)
+        price = signal.price_now if market is None else market.price_of(signal.side)
+    question = signal.question or ("" if market is None else market.question)
+    if price == signal.price_now and question == signal.question:
+        return signal
+    return replace(signal, price_now=price, question=question)
 
 
 # -- tickets and trades ------------------------------------------------------------------------
@@ -651,12 +651,12 @@ def with_trades(reactor: ReactorView, trades: tuple[TradeView, ...]) -> ReactorV
     return replace(reactor, signals=signals)
 
 
-def _lacks_fill(one: SignalView) -> bool:
-    return one.state is SignalState.MIRRORED and one.shares <= 0
+def _lacks_fill(signal: SignalView) -> bool:
+    return signal.state is SignalState.MIRRORED and signal.shares <= 0
 
 
-def _filled(one: SignalView, trade: TradeView) -> SignalView:
-    return replace(one, shares=trade.shares, cost=trade.cost)
+def _filled(signal: SignalView, trade: TradeView) -> SignalView:
+    return replace(signal, shares=trade.shares, cost=trade.cost)
 
 
 # -- news --------------------------------------------------------------------------------------
@@ -692,8 +692,8 @@ def _new_signals(before: ReactorView, after: ReactorView) -> Iterator[News]:
     ]
     if len(fresh) > NOTICES_MAX:
         wallets = len({one.wallet for one in fresh})
-        whose = "one wallet" if wallets == 1 else f"{wallets} wallets"
-        yield "info", f"{len(fresh)} signals of {whose}: 4 shows them", NoticeKind.SIGNAL
+        wallets_text = "one wallet" if wallets == 1 else f"{wallets} wallets"
+        yield "info", f"{len(fresh)} signals of {wallets_text}: 4 shows them", NoticeKind.SIGNAL
         return
     for one in fresh:
         size = f"{decimal(one.size):,.2f} {one.side.value.upper()} at {one.price:.3f}"

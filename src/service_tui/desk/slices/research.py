@@ -343,11 +343,13 @@ def marked(rows: Iterable[ExperimentView]) -> tuple[ExperimentView, ...]:
 
 
 def _marked(
-    one: ExperimentView, baseline: float | None, best: ExperimentView | None
+    experiment: ExperimentView, baseline: float | None, best: ExperimentView | None
 ) -> ExperimentView:
     return replace(
-        one,
-        change=better_by(one.metric, baseline, one.direction),
-        behind=None if best is None else better_by(one.metric, best.metric, one.direction),
-        is_best=best is not None and best.key == one.key,
+        experiment,
+        change=better_by(experiment.metric, baseline, experiment.direction),
+        behind=None
+        if best is None
+        else better_by(experiment.metric, best.metric, experiment.direction),
+        is_best=best is not None and best.key == experiment.key,
     )

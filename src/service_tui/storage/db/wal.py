@@ -104,8 +104,8 @@ def _looked_at(database: Path, size: int, _changed: int, _inode: int) -> WalCont
         header = _header_of(file.read(LOG_HEADER))
         if header is None:
             header = _guessed_header(file, page_size)
-            found = 0 if header is None else _followed(file, header, index).frames
-            return WalContent(found, "the header of its log is damaged", index)
+            frames = 0 if header is None else _followed(file, header, index).frames
+            return WalContent(frames, "the header of its log is damaged", index)
         if page_size not in {None, header.page_size}:
             odd = f"its log is of pages of {header.page_size} bytes, not of {page_size}"
             return WalContent(0, odd, index)

@@ -51,8 +51,8 @@ def set_aside(
     good = newest_good(path.parent)
     backup = None if good is None else (str(good.path), good.reach, "")
     rest = left_of(kept_as, before=before, now=now)
-    found = None if rest is None else (str(rest.path), rest.reach, rest.missing)
-    noted = _Noted(reason, str(kept_as), found, backup)
+    rest_row = None if rest is None else (str(rest.path), rest.reach, rest.missing)
+    noted = _Noted(reason, str(kept_as), rest_row, backup)
     _write(path, noted)
     return _error(path, noted)
 

@@ -70,14 +70,14 @@ def restore(lock: DataDirLock, source: Path, *, now: float) -> tuple[Copy, Path 
         raise StorageError(f"{source} is the database itself: give one of its copies")
     draft = path.with_name(f"{path.name}.restored")
     try:
-        found = _fetched(source, draft)
+        copy = _fetched(source, draft)
         replaced = _replaced(path, f"{source} was about to take its place", now=now)
         draft.rename(path)
         sync_directory(path.parent)
     finally:
         draft.unlink(missing_ok=True)
     answer(path)
-    return Copy(path, found.seq, found.at), replaced
+    return Copy(path, copy.seq, copy.at), replaced
 
 
 def begin_anew(lock: DataDirLock, *, now: float) -> Path | None:
@@ -94,13 +94,13 @@ def begin_anew(lock: DataDirLock, *, now: float) -> Path | None:
 
 def copies_in(directory: Path) -> list[tuple[Path, Copy | str]]:
     """Every copy beside the database, newest first: its reach, or its problem."""
-    found: list[tuple[Path, Copy | str]] = []
+    copies: list[tuple[Path, Copy | str]] = []
     for path in backups_of(directory):
         try:
-            found.append((path, examined(path)))
+            copies.append((path, examined(path)))
         except (DamageFound, StorageError) as error:
-            found.append((path, str(error)))
-    return found
+            copies.append((path, str(error)))
+    return copies
 
 
 def _fetched(source: Path, draft: Path) -> Copy:

@@ -148,17 +148,17 @@ def _recovered(base: Copy | None, damaged: Path, *, before: int | None, now: flo
             if _version(source) != _version(target):
                 return None
             carried, last = _carry_over(source, target, before)
-        found = examined(copy)
+        examined_copy = examined(copy)
         least = 0 if base is None else base.seq
-        if found.at is None:
+        if examined_copy.at is None:
             # Nothing of the journal is left: that is whole only where there was no journal.
             least = last
-        if not carried or found.seq < least:
+        if not carried or examined_copy.seq < least:
             return None
-        missing = _behind(found)
-        if last > found.seq:
-            missing = f"rows {found.seq + 1} to {last} of the journal"
-        return _kept(copy, new_copy(folder.parent, "recovered", now=now), found, missing)
+        missing = _behind(examined_copy)
+        if last > examined_copy.seq:
+            missing = f"rows {examined_copy.seq + 1} to {last} of the journal"
+        return _kept(copy, new_copy(folder.parent, "recovered", now=now), examined_copy, missing)
     except DamageFound:
         return None
     finally:
