@@ -692,8 +692,8 @@ def _new_signals(before: ReactorView, after: ReactorView) -> Iterator[News]:
     ]
     if len(fresh) > NOTICES_MAX:
         wallets = len({one.wallet for one in fresh})
-        wallets_text = "one wallet" if wallets == 1 else f"{wallets} wallets"
-        yield "info", f"{len(fresh)} signals of {wallets_text}: 4 shows them", NoticeKind.SIGNAL
+        whose = "one wallet" if wallets == 1 else f"{wallets} wallets"
+        yield "info", f"{len(fresh)} signals of {whose}: 4 shows them", NoticeKind.SIGNAL
         return
     for one in fresh:
         size = f"{decimal(one.size):,.2f} {one.side.value.upper()} at {one.price:.3f}"
