@@ -18,7 +18,7 @@ EXCHANGE_VARIABLE: Final = "SERVICE_POLYMARKET_EXCHANGE_VERSION"
 """Source: wire reference, 6.1."""
 
 DATA_VARIABLE: Final = "SERVICE_TUI_DATA_DIR"
-TRUE_WORDS: Final = frozenset({"1", "true", "yes"})
+TRUE_VALUES: Final = frozenset({"1", "true", "yes"})
 
 _DUMPABLE: Final = 4
 """The process attribute by which others of the same user may look into one. Source: prctl(2)."""
@@ -26,7 +26,7 @@ _DUMPABLE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the environment says. No key shows in a repr."""
+    """Settings from environment variables. No key shows in a repr."""
 
     api_key: str | None = field(repr=False)
     api_url: str | None
@@ -38,7 +38,7 @@ class Environment:
 
 
 def read_environment(environ: MutableMapping[str, str]) -> Environment:
-    """Read what concerns us, and take the wallet's key out of what children would inherit."""
+    """Read our variables, and remove the wallet's key from what children inherit."""
     # The signer takes this key from here; children and other readers never find it.
     if environ is os.environ and WALLET_VARIABLE in environ:
         _wipe(WALLET_VARIABLE)
@@ -48,7 +48,7 @@ def read_environment(environ: MutableMapping[str, str]) -> Environment:
     return Environment(
         api_key=environ.get(KEY_VARIABLE) or None,
         api_url=environ.get(URL_VARIABLE) or None,
-        allow_insecure=environ.get(INSECURE_VARIABLE, "").lower() in TRUE_WORDS,
+        allow_insecure=environ.get(INSECURE_VARIABLE, "").lower() in TRUE_VALUES,
         data_dir=_at_home(own) if own else folders.user_data_path,
         config_dir=folders.user_config_path,
         wallet_key=wallet_key or None,
@@ -73,7 +73,7 @@ def _wipe(name: str) -> None:
 
 
 def _at_home(folder: str) -> Path:
-    """A folder whose '~' is a home, where it is somebody's."""
+    """A path with '~' expanded, if there is such a home."""
     try:
         return Path(folder).expanduser()
     except RuntimeError:

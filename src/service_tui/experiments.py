@@ -15,13 +15,13 @@ CRASHES_MAX: Final = 3
 CAP_DEFAULT: Final = 50
 WARN_SHARE: Final = 0.8
 CONFIDENCE_NEEDS: Final = 3
-"""Figures without which a spread says nothing."""
+"""Number of figures below which a spread means nothing."""
 
 CLEARS: Final = "a session with a new name clears it"
 
 
 class Result(NamedTuple):
-    """What counts of one experiment. `metric` is None where a crash has no figure."""
+    """Result of one experiment. `metric` is None if it crashed without a figure."""
 
     status: ExperimentStatus
     metric: float | None
@@ -29,12 +29,12 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SeriesState:
-    """Where a series stands after its results so far.
+    """State of a series after its results.
 
     `why` says why it is not running, and what clears it. `best` is the best kept metric and
     `best_index` its place in the series; `baseline` the figure of the first result. `confidence`
     is how far the best is from the baseline in spreads of all figures: 2 is likely real, below 1
-    is noise; None where it cannot be told.
+    is noise; None if it cannot be computed.
     """
 
     state: SessionState
@@ -57,7 +57,7 @@ def warns_at(cap: int) -> int:
 
 
 def standing(results: Sequence[Result], *, cap: int, direction: Direction) -> SeriesState:
-    """Where a series stands. `cap` is how many it may have, 0 any number."""
+    """State of a series. `cap` is its maximum number of results, 0 for no maximum."""
     count = len(results)
     why = _pause_of(results)
     state = SessionState.PAUSED if why else SessionState.RUNNING
@@ -85,7 +85,7 @@ def standing(results: Sequence[Result], *, cap: int, direction: Direction) -> Se
 
 
 def best_of(results: Sequence[Result], direction: Direction) -> int | None:
-    """Where the best of the kept results stands, the earliest of equals; None without one."""
+    """Index of the best kept result, the earliest of equals; None without one."""
     best: int | None = None
     best_metric = 0.0
     for index, (status, metric) in enumerate(results):
@@ -97,7 +97,7 @@ def best_of(results: Sequence[Result], direction: Direction) -> int | None:
 
 
 def _pause_of(results: Sequence[Result]) -> str:
-    """Why the series is paused; a pause lasts until a new one begins, whatever comes after."""
+    """Reason why the series is paused; a pause lasts until a new series begins."""
     if results and results[0].status.is_crash:
         return f"the first experiment crashed, so the skill is presumed misconfigured; {CLEARS}"
     in_row = 0

@@ -12,7 +12,7 @@ from service_tui.config import (
     EXCHANGE_VARIABLE,
     INSECURE_VARIABLE,
     KEY_VARIABLE,
-    TRUE_WORDS,
+    TRUE_VALUES,
     URL_VARIABLE,
     WALLET_VARIABLE,
 )
@@ -61,7 +61,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """Its name among what was given on the command line."""
+        """Its attribute among the parsed arguments."""
         return self.key.rpartition(".")[2]
 
 
@@ -115,14 +115,14 @@ SCRIPTS_ONLY: Final = MappingProxyType({
 
 
 class SettingError(ValueError):
-    """A setting that cannot be used; says which, where, and what to write."""
+    """A setting that cannot be used, with its place and the fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class EffectiveSetting:
-    """What holds of one setting, and where it comes from. No value shows in a repr.
+    """A setting's value in force and its source. No value shows in a repr.
 
-    `note` says what was said of it elsewhere and is not used.
+    `note` is about values of it elsewhere that are not used.
     """
 
     setting: Setting
@@ -133,7 +133,7 @@ class EffectiveSetting:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """What `config.toml` says by key; `problem` is why it cannot be used, empty where it can."""
+    """Content of `config.toml` by key; `problem` is why it cannot be used, else empty."""
 
     path: Path
     values: Mapping[str, Value] = field(default_factory=dict[str, Value], repr=False)
@@ -142,7 +142,7 @@ class ConfigFile:
 
 
 def read_config(path: Path) -> ConfigFile:
-    """What the file says, which may be missing; never raises.
+    """Content of the file, which may be missing; never raises.
 
     Returns:
         Its values; a mistake makes the whole file a problem, which names the first one.
@@ -195,8 +195,8 @@ def _check_secret(mode: int, values: Mapping[str, Value]) -> None:
         raise SettingError(f"{KEY} needs url beside it: the key goes to that address alone")
 
 
-def value_of(setting: Setting, said: object) -> Value:
-    """The value that a file says, in its own type.
+def value_of(setting: Setting, raw: object) -> Value:
+    """Value of a setting from a file, in its own type.
 
     Returns:
         The value; a folder with its '~' opened.
@@ -205,13 +205,13 @@ def value_of(setting: Setting, said: object) -> Value:
         SettingError: it has another type, or lies outside of what there is.
     """
     wanted = str if setting.kind is Path else setting.kind
-    is_number = isinstance(said, int) and not isinstance(said, bool)
-    if not (is_number if wanted is int else isinstance(said, wanted)):
+    is_number = isinstance(raw, int) and not isinstance(raw, bool)
+    if not (is_number if wanted is int else isinstance(raw, wanted)):
         raise SettingError(f"{setting.key} is {wanted_of(setting)}")
-    if isinstance(said, str) and setting.kind is Path:
-        return folder(said)
-    if isinstance(said, str | int) and _is_possible(setting, said):
-        return said
+    if isinstance(raw, str) and setting.kind is Path:
+        return folder(raw)
+    if isinstance(raw, str | int) and _is_possible(setting, raw):
+        return raw
     raise SettingError(f"{setting.key} is {wanted_of(setting)}")
 
 
@@ -224,7 +224,7 @@ def _is_possible(setting: Setting, value: str | int) -> bool:
 
 
 def value_in(setting: Setting, text: str) -> Value:
-    """The value that a flag or a variable says in words.
+    """Value of a setting from the text of a flag or variable.
 
     Returns:
         The value.
@@ -233,7 +233,7 @@ def value_in(setting: Setting, text: str) -> Value:
         SettingError: the words are no such value.
     """
     if setting.kind is bool:
-        return text.lower() in TRUE_WORDS
+        return text.lower() in TRUE_VALUES
     if setting.kind is not int:
         return value_of(setting, text)
     # More digits than the largest has are no number of ours, and slow to read.
@@ -250,7 +250,7 @@ def folder(text: str) -> Path:
         The folder with its '~' opened.
 
     Raises:
-        SettingError: it is empty, or its home is nobody's.
+        SettingError: it is empty, or its home does not exist.
     """
     if not text:
         raise SettingError("the name of the folder is empty")
@@ -261,7 +261,7 @@ def folder(text: str) -> Path:
 
 
 def wanted_of(setting: Setting) -> str:
-    """What can be said of a setting, in words."""
+    """Text that lists the accepted values of a setting."""
     if setting.values:
         return "one of " + ", ".join(json.dumps(value) for value in setting.values)
     if setting.kind is int:
@@ -274,7 +274,7 @@ def wanted_of(setting: Setting) -> str:
 def settle(
     flags: Mapping[str, object], environ: Mapping[str, str], file: ConfigFile, door: str = ""
 ) -> Iterator[EffectiveSetting]:
-    """What holds of each setting: the flag, then the variable, then the file, then the default.
+    """Settings in force: flag before variable before file before default.
 
     Args:
         flags: what was given on the command line, by the setting's name; None where nothing was.
@@ -305,33 +305,33 @@ def settle(
             yield EffectiveSetting(setting, None, DEFAULT)
 
 
-_Said = tuple[Value | None, str]
+_Sourced = tuple[Value | None, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """Which service is meant, and by which key: one source names the address, or the profile.
+    """Address and key of the service: one source names the address, or the profile.
 
     `sources` are those of `url`, `profile` and `api_key` with their value, `notes` what is said of
     them elsewhere in vain.
     """
 
-    sources: Mapping[str, _Said] = field(repr=False)
+    sources: Mapping[str, _Sourced] = field(repr=False)
     notes: Mapping[str, str]
 
     @classmethod
     def of(
         cls, flags: Mapping[str, object], environ: Mapping[str, str], file: ConfigFile
     ) -> "_Service":
-        """What flags, variables and the file say together."""
+        """Service that flags, variables and the file define together."""
         url, key = environ.get(URL_VARIABLE, ""), environ.get(KEY_VARIABLE, "")
         by_flag = {name: flags.get(name) for name in ("url", "profile") if flags.get(name)}
         by_file = {name: file.values[name] for name in ("url", "profile") if name in file.values}
-        nobody: _Said = (None, DEFAULT)
-        found: dict[str, _Said] = {"url": nobody, "profile": nobody, KEY: nobody}
+        unset: _Sourced = (None, DEFAULT)
+        found: dict[str, _Sourced] = {"url": unset, "profile": unset, KEY: unset}
         notes: dict[str, str] = {}
         if by_flag:
-            found.update((name, (str(said), f"--{name}")) for name, said in by_flag.items())
+            found.update((name, (str(value), f"--{name}")) for name, value in by_flag.items())
         elif url and key:
             found["url"] = (url, URL_VARIABLE)
         else:
@@ -340,12 +340,12 @@ class _Service:
         if url and address != url:
             why = f"without {KEY_VARIABLE}" if not key and not by_flag else "here"
             notes["url"] = f"{URL_VARIABLE} is not used {why}"
-        if key and address and url in {"", address} and found["profile"] == nobody:
+        if key and address and url in {"", address} and found["profile"] == unset:
             found[KEY] = (key, KEY_VARIABLE)
         elif key:
             notes[KEY] = f"{KEY_VARIABLE} is not used here"
         is_file = bool(address) and not by_flag and address == file.values.get("url")
-        if KEY in file.values and found[KEY] == nobody and is_file:
+        if KEY in file.values and found[KEY] == unset and is_file:
             found[KEY] = (file.values[KEY], _place(file, KEY))
         return cls(found, notes)
 
@@ -360,7 +360,7 @@ def _place(file: ConfigFile, key: str) -> str:
 
 
 def value_of_flag(given: object) -> Value:
-    """What argparse has read already."""
+    """Value that argparse has parsed."""
     return given if isinstance(given, str | int | Path) else str(given)
 
 

@@ -1,4 +1,4 @@
-"""The spec's words, once: closed sets as string enums.
+"""The spec's terms as string enums, defined once. Contains no logic, I/O or numbers that change.
 
 Must stay free of logic, I/O and numbers that change.
 """
@@ -11,7 +11,7 @@ NEW_AGENT_CASH_SIM: Final = 10_000
 
 
 class Venue(StrEnum):
-    """Where an order goes. Source: spec, "Venues"."""
+    """Venue of an order. Source: spec, "Venues"."""
 
     SIM = "sim"
     EVM = "evm_venue"
@@ -48,14 +48,14 @@ class Side(StrEnum):
 
 
 class Action(StrEnum):
-    """What an order does to a position."""
+    """Direction of an order: buy or sell."""
 
     BUY = "buy"
     SELL = "sell"
 
 
 class OrderType(StrEnum):
-    """How long an order may rest on a book; `sim` always fills at once."""
+    """Time in force of an order on a book; `sim` always fills at once."""
 
     GTC = "GTC"
     GTD = "GTD"
@@ -64,7 +64,7 @@ class OrderType(StrEnum):
 
 
 class OrderEnd(StrEnum):
-    """Why an order rests no more."""
+    """Reason why an order no longer rests."""
 
     FILLED = "filled"
     CANCELLED = "cancelled"
@@ -73,7 +73,7 @@ class OrderEnd(StrEnum):
 
 
 class MarketStatus(StrEnum):
-    """Where a market stands. `closed`: past `resolves_at`, outcome not confirmed."""
+    """State of a market. `closed`: past `resolves_at`, outcome not confirmed."""
 
     ACTIVE = "active"
     CLOSED = "closed"
@@ -81,7 +81,7 @@ class MarketStatus(StrEnum):
 
 
 class TradeStatus(StrEnum):
-    """Source: spec, "Trade status"; the last two come from the wire reference, 3.4."""
+    """State of a trade. Source: spec, "Trade status"; the last two: wire reference, 3.4."""
 
     SUBMITTED = "submitted"
     FILLED = "filled"
@@ -104,7 +104,7 @@ class AgentStatus(StrEnum):
 
 
 class Plan(StrEnum):
-    """What an account has paid for. Source: spec, "Plans"."""
+    """Paid plan of an account. Source: spec, "Plans"."""
 
     FREE = "free"
     PRO = "pro"
@@ -112,21 +112,21 @@ class Plan(StrEnum):
 
 
 class WalletKind(StrEnum):
-    """Who holds the key of an agent's wallet. Source: spec, "Wallet types"."""
+    """Owner of the key of an agent's wallet. Source: spec, "Wallet types"."""
 
     MANAGED = "managed"
     EXTERNAL = "external"
 
 
 class ExitReason(StrEnum):
-    """Which threshold of a monitor a price has crossed."""
+    """Threshold of a monitor that a price has crossed."""
 
     STOP_LOSS = "stop_loss"
     TAKE_PROFIT = "take_profit"
 
 
 class AlertStatus(StrEnum):
-    """Where a risk alert stands. Source: spec, "Risk alert lifecycle"."""
+    """State of a risk alert. Source: spec, "Risk alert lifecycle"."""
 
     PENDING = "pending"
     EXECUTED = "executed"
@@ -140,7 +140,7 @@ class AlertStatus(StrEnum):
 
 
 class LeashMode(StrEnum):
-    """How free an agent or one of its skills is.
+    """Freedom of an agent or one of its skills.
 
     `observe`: it may ask what an order would bring, and place none. `ask`: a buy above a threshold
     waits for the person. `auto`: it buys by itself within its budget.
@@ -152,20 +152,20 @@ class LeashMode(StrEnum):
 
 
 class HeldStatus(StrEnum):
-    """Where a trade stands that had to wait for the person."""
+    """State of a trade that needed approval."""
 
     WAITING = "waiting"
     APPROVED = "approved"
     REFUSED = "refused"
     EXPIRED = "expired"
-    # Approved, and then the venue said no.
+    # Approved, and then the venue refused.
     FAILED = "failed"
     # Approved and sent, and no answer came: it is looked up.
     UNKNOWN = "unknown"
 
 
 class Mode(StrEnum):
-    """What a trade on this desk means, in the word that the header shows."""
+    """Kind of money that trades on this desk move; the value is shown in the header."""
 
     SIM = "SIM"
     DRY = "DRY"
@@ -184,7 +184,7 @@ class Category(StrEnum):
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things in words: `1 position`, `3 positions`."""
+    """A number with its noun: `1 position`, `3 positions`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
@@ -194,15 +194,15 @@ def win_rate(wins: int, losses: int) -> float | None:
     return wins / decided if decided else None
 
 
-def venue_marked(words: str, venue: Venue, unit: str = "") -> str:
-    """Words of an order or a fill: one for real money says so, with its unit and its venue."""
+def venue_marked(text: str, venue: Venue, unit: str = "") -> str:
+    """Text of an order or a fill; one for real money gets its unit and venue."""
     if venue is Venue.SIM:
-        return words
-    return f"{Mode.LIVE.value} {words}{unit} on {venue.value}"
+        return text
+    return f"{Mode.LIVE.value} {text}{unit} on {venue.value}"
 
 
 class ExperimentStatus(StrEnum):
-    """How an experiment ended. Source: spec, "Experiment outcomes"; wire reference, section 0."""
+    """End of an experiment. Source: spec, "Experiment outcomes"; wire reference, section 0."""
 
     KEEP = "keep"
     DISCARD = "discard"
@@ -216,7 +216,7 @@ class ExperimentStatus(StrEnum):
 
 
 class SessionState(StrEnum):
-    """Where a series of experiments stands. Source: spec, "Autoresearch session"."""
+    """State of a series of experiments. Source: spec, "Autoresearch session"."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -224,13 +224,13 @@ class SessionState(StrEnum):
 
 
 class Direction(StrEnum):
-    """Which way a metric is better. Source: spec, "Autoresearch experiment tool parameters"."""
+    """Better direction of a metric. Source: spec, "Autoresearch experiment tool parameters"."""
 
     HIGHER = "higher"
     LOWER = "lower"
 
     def is_better(self, one: float, other: float) -> bool:
-        """Whether `one` is strictly better than `other`."""
+        """True if `one` is strictly better than `other`."""
         return one > other if self is Direction.HIGHER else one < other
 
 
@@ -322,7 +322,7 @@ MARKET_IDS_MAX: Final = 50
 """Markets that one call may name. Source: wire reference, 2.2."""
 
 HISTORY_HOURS_MAX: Final = 168
-"""How far back a history of prices reaches, and how far ahead what expires is told."""
+"""Range of a price history into the past, and of expiring positions into the future."""
 
 WALLETS_MAX: Final = 100
 """Wallets that the reactor follows. # ours: as many as a person can tell apart, and bounded."""

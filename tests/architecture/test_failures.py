@@ -44,14 +44,14 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "desk/test_reduce.py::test_an_outage_is_one_notice_and_its_end_another",
     ),
     "F-09": (
-        "desk/test_rails.py::test_the_midnight_is_that_of_the_service",
+        "desk/test_buy_limits.py::test_the_midnight_is_that_of_the_service",
         "desk/test_redemption.py::test_with_a_clock_far_off_nothing_is_signed_until_it_is_right",
         "desk/test_alerts.py::test_a_machine_that_was_asleep_asks_before_it_complains",
         "desk/test_trades.py::test_nothing_is_traded_on_data_that_is_too_old_or_from_a_clock_that_was_set_back",
     ),
     "F-10": (
         "storage/test_blotter.py::test_a_budget_is_never_exceeded_by_intents_at_the_same_moment",
-        "desk/test_rails.py::test_an_unknown_order_of_yesterday_counts_today_as_well",
+        "desk/test_buy_limits.py::test_an_unknown_order_of_yesterday_counts_today_as_well",
     ),
     "F-11": (
         "storage/test_durability.py::test_every_acknowledged_row_survives_a_kill_and_stands_once",

@@ -15,8 +15,8 @@ from kit.terminal.research import SKILL, git, new_repository
 from service_tui.autoresearch.arguments import arguments
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.file import begin_beside, fresh, notes_of, turn_off
-from service_tui.autoresearch.outbox import Outbox
 from service_tui.autoresearch.remote import Remote
+from service_tui.autoresearch.result_sender import ResultSender
 from service_tui.autoresearch.session import Means, Session
 from service_tui.autoresearch.worktree import Worktree, repository_at
 from service_tui.client.errors import Called, UnreachableError
@@ -79,7 +79,7 @@ async def changed(session: Session, repository: Path) -> None:
 BROKEN_AT: dict[str, list[tuple[Any, str]]] = {
     "line": [(notebook, "append")],
     "worktree": [(Worktree, "advance"), (Worktree, "revert")],
-    "service": [(Outbox, "send")],
+    "service": [(ResultSender, "send")],
 }
 
 
@@ -134,7 +134,7 @@ async def check_after(
         assert (tree / "new.py").exists()
         await session.log(result(status, 2.0, "the change"))
         assert await numbers(stage) == [1, 2]
-    said = session.told()
+    said = session.description()
     assert (said["experiments"], said["state"]) == (2, "running")
 
 
@@ -205,7 +205,7 @@ async def test_a_pnl_that_the_outcomes_do_not_bear_out_is_a_warning(tmp_path: Pa
 async def test_a_pnl_is_compared_with_the_outcomes_in_both_directions(tmp_path: Path) -> None:
     config = notebook.Config("a", SKILL, "pnl", "USD", Direction.HIGHER, 0)
     async with open_stage(tmp_path, speed=0) as stage:
-        outbox = Outbox(Remote(stage.client), notebook.Notes(), tmp_path / notebook.FILE)
+        outbox = ResultSender(Remote(stage.client), notebook.Notes(), tmp_path / notebook.FILE)
         warned: dict[float, int] = {}
         for metric in (-250.0, -0.5, 0.5, 250.0):
             one = notebook.Logged(

@@ -8,7 +8,7 @@ import pytest
 
 from kit.terminal.research import SKILL, git, new_repository
 from service_tui.autoresearch.errors import ToolError
-from service_tui.autoresearch.worktree import Worktree, check_calm, repository_at
+from service_tui.autoresearch.worktree import Worktree, check_idle, repository_at
 
 pytestmark = pytest.mark.process
 
@@ -39,7 +39,7 @@ async def test_a_repository_in_the_middle_of_a_merge_is_left_as_it_is(tmp_path: 
     in_the_middle_of_a_merge(folder)
     before = state_of(folder)
     with pytest.raises(ToolError, match="in the middle of a merge; finish or abort it"):
-        await check_calm(await repository_at(folder))
+        await check_idle(await repository_at(folder))
     assert state_of(folder) == before
 
 

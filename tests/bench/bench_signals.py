@@ -44,7 +44,7 @@ def burst(state: DeskState, number: int) -> tuple[SignalView, ...]:
             signal_id=f"0x{number:08x}{place:056x}",
             tx_hash=f"0x{number:08x}{place:056x}",
             state=SignalState.PENDING,
-            words="",
+            detail="",
             ticket_id="",
             at=at,
             expires_at=Timestamp(at + TTL_S),

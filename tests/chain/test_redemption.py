@@ -28,7 +28,7 @@ from service_tui.signing.errors import (
     Obstacle,
 )
 from service_tui.signing.node import chain_of
-from service_tui.signing.policy import Judged, Redemption, SigningPolicy, Unsigned
+from service_tui.signing.policy import Redemption, SignableCall, SigningPolicy, Unsigned
 from service_tui.signing.redemption import Redeemable, check_redeemable
 from service_tui.signing.transactions import SignedTransaction, sign_transaction
 
@@ -61,7 +61,7 @@ async def checked(world: World, asked: Redemption, wallet: CountingSigner) -> Re
     )
 
 
-async def signed(world: World, judged: Judged, wallet: CountingSigner) -> SignedTransaction:
+async def signed(world: World, judged: SignableCall, wallet: CountingSigner) -> SignedTransaction:
     """Price, check the gas, sign: the last steps before the broadcast."""
     policy = SigningPolicy(book=world.book)
     price = await world.chain.price(judged, wallet.address)

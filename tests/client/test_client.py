@@ -27,28 +27,15 @@ from service_tui.client.errors import (
 )
 from service_tui.client.keys import ForeignHostError, Key, Keys
 from service_tui.client.reply import SAME_LEAST, SAME_MOST, Reply, SameAnswers, decode
-from service_tui.client.resources import (
-    Agents,
-    Briefing,
-    Markets,
-    Positions,
-    Settings,
-    Trades,
-    WorldResource,
-)
 from service_tui.clock import Clock, ManualClock, SystemClock
 from service_tui.terms import Side, Venue
-from service_tui.wire.agents import AgentSettingsPatch, RegisterRequest
-from service_tui.wire.base import WireModel
 from service_tui.wire.briefing import BriefingQuery
-from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import desk as on_desk
 from service_tui.wire.endpoints import public as on
 from service_tui.wire.errors import ErrorBody
 from service_tui.wire.markets import MarketsBody, MarketsQuery
-from service_tui.wire.settings import SettingsPatch, UserSettingsPatch
-from service_tui.wire.trades import TradeRequest, TradesQuery
-from service_tui.wire.world import SpeedRequest, TapeQuery
+from service_tui.wire.trades import TradeRequest
+from service_tui.wire.world import SpeedRequest
 
 BASE = "http://service.embedded"
 KEYS = Keys(Key("api-key-0815", BASE), Key("operator-key-0816", BASE))
@@ -172,7 +159,7 @@ async def test_each_endpoint_meets_its_own_key() -> None:
     await client.health()
     assert not app.header("authorization")
     with pytest.raises(MalformedError):
-        await client.world.get()
+        await client.call(on_desk.WORLD)
     assert app.header("authorization") == "Bearer operator-key-0816"
 
 
@@ -195,7 +182,7 @@ async def test_cookies_are_never_returned() -> None:
 async def test_an_id_that_is_none_is_the_fault_of_the_service_and_not_sent(bad: str) -> None:
     app = App()
     with pytest.raises(MalformedError, match="nothing was sent"):
-        await client_of(app).markets.get(bad)
+        await client_of(app).call(on.MARKET, path={"market_id": bad})
     assert app.asked == []
 
 
@@ -205,7 +192,7 @@ def test_every_good_id_is_one_segment(market_id: str) -> None:
 
     async def go() -> None:
         with pytest.raises(MalformedError, match="another shape"):
-            await client_of(app).markets.get(market_id)
+            await client_of(app).call(on.MARKET, path={"market_id": market_id})
 
     asyncio.run(go())
     assert app.asked[0][0]["path"] == f"/api/sdk/markets/{market_id}"
@@ -297,7 +284,7 @@ def page(*rows: object) -> str:
 
 async def markets_of(text: str) -> Reply[MarketsBody]:
     app = App((200, text.encode("utf-8", "surrogatepass"), {}))
-    return await client_of(app).markets.list()
+    return await client_of(app).call(on.MARKETS)
 
 
 async def test_a_bad_row_does_not_lose_the_page() -> None:
@@ -349,7 +336,7 @@ async def test_a_null_where_none_may_be_says_nothing() -> None:
 )
 async def test_a_trade_answer_that_says_little_is_an_answer(said: dict[str, object]) -> None:
     app = App((200, {"success": True, **said}, {}))
-    reply = await client_of(app).trades.place(ORDER)
+    reply = await client_of(app).call(on.PLACE_TRADE, body=ORDER)
     assert reply.answer.success
     assert reply.answer.cost == 0.0
     assert not {"shares", "shares_bought", "cost"} & reply.answer.model_fields_set
@@ -358,7 +345,7 @@ async def test_a_trade_answer_that_says_little_is_an_answer(said: dict[str, obje
 async def test_a_limit_that_is_null_is_no_limit_that_can_be_believed() -> None:
     body = {"sdk_real_trading_enabled": True, "sdk_max_trade_amount": None}
     with pytest.raises(MalformedError, match="sdk_max_trade_amount"):
-        await client_of(App((200, body, {}))).settings.get()
+        await client_of(App((200, body, {}))).call(on.SETTINGS)
 
 
 async def test_trades_whose_words_are_not_ours_are_read_all_the_same() -> None:
@@ -367,7 +354,7 @@ async def test_trades_whose_words_are_not_ours_are_read_all_the_same() -> None:
         "shares": None, "cost": None, "venue": None, "status": "Parked",
         "created_at": "2027-01-15T08:00:00Z",
     }  # fmt: skip
-    reply = await client_of(App((200, {"trades": [row], "total_count": None}, {}))).trades.list()
+    reply = await client_of(App((200, {"trades": [row], "total_count": None}, {}))).call(on.TRADES)
     assert reply.dropped == 0
     assert reply.answer.trades[0].status == "Parked"
 
@@ -396,7 +383,7 @@ async def test_a_fault_outside_of_any_row_is_fatal() -> None:
 async def test_rows_deep_in_an_answer_are_dropped_too() -> None:
     block = {"currency": "$SIM", "positions_needing_attention": [{"side": 1}, 5], "actions": ["a"]}
     briefing = {"venues": {"sim": block}, "checked_at": "2027-01-15T08:00:00Z"}
-    reply = await client_of(App((200, briefing, {}))).briefing.get()
+    reply = await client_of(App((200, briefing, {}))).call(on.BRIEFING)
     assert reply.dropped == 2
     assert reply.answer.venues["sim"].actions == ("a",)
 
@@ -409,7 +396,7 @@ async def test_a_reply_knows_its_way() -> None:
         return NO_MARKETS
 
     date = "Fri, 15 Jan 2027 08:00:10 GMT"
-    reply = await client_of(App((200, later, {"date": date})), clock=clock).markets.list()
+    reply = await client_of(App((200, later, {"date": date})), clock=clock).call(on.MARKETS)
     assert reply.latency_s == pytest.approx(0.25)
     assert reply.server_date == datetime(2027, 1, 15, 8, 0, 10, tzinfo=UTC).timestamp()
     assert reply.skew_s == pytest.approx(reply.at - reply.server_date)
@@ -417,7 +404,7 @@ async def test_a_reply_knows_its_way() -> None:
 
 @pytest.mark.parametrize("date", ["", "yesterday", "Fri, 99 Jan 2027 08:00:10 GMT", "\x00", "1e99"])
 async def test_a_date_that_is_none_is_not_known(date: str) -> None:
-    reply = await client_of(App((200, NO_MARKETS, {"date": date}))).markets.list()
+    reply = await client_of(App((200, NO_MARKETS, {"date": date}))).call(on.MARKETS)
     assert reply.skew_s is None
 
 
@@ -440,7 +427,7 @@ async def test_a_refusal_is_read_in_all_its_shapes(
     body: object, error: str, code: str, fix: str | None
 ) -> None:
     with pytest.raises(NotFoundError) as caught:
-        await client_of(App((404, body, {}))).markets.list()
+        await client_of(App((404, body, {}))).call(on.MARKETS)
     assert (caught.value.error, caught.value.code) == (error, code)
     assert caught.value.fix == fix or (fix is None and caught.value.fix)
 
@@ -449,7 +436,7 @@ async def test_payment_links_are_text_and_nothing_more() -> None:
     said = {"error": "Rate limit exceeded", "x402_url": "https://pay.example/\x1b[2J", "limit": 60}
     app = App((429, said | {"x402_price": "$0.005"}, {"retry-after": "60"}))
     with pytest.raises(RateLimitedError) as caught:
-        await client_of(app).markets.list()
+        await client_of(app).call(on.MARKETS)
     assert caught.value.x402_url == "https://pay.example/"
     assert caught.value.x402_price == "$0.005"
     assert len(app.asked) == 1
@@ -460,7 +447,7 @@ async def test_payment_links_are_text_and_nothing_more() -> None:
 
 async def test_a_read_is_asked_again_until_it_is_answered() -> None:
     app = App(no(500), no(502))
-    reply = await client_of(app).markets.list()
+    reply = await client_of(app).call(on.MARKETS)
     assert isinstance(reply, Reply)
     assert app.sent == ["GET"] * 3
 
@@ -640,52 +627,7 @@ async def test_a_path_that_answers_is_not_slowed() -> None:
     assert len(clock.slept) == slept
 
 
-# -- nouns -------------------------------------------------------------------------------------
-
-
-class Recorder:
-    def __init__(self) -> None:
-        self.called: list[tuple[Endpoint[WireModel], dict[str, object]]] = []
-
-    async def call(self, endpoint: Endpoint[WireModel], **parts: object) -> None:
-        self.called.append((endpoint, {name: part for name, part in parts.items() if part}))
-
-
-@pytest.mark.parametrize(
-    ("ask", "endpoint"),
-    [
-        (lambda c: Agents(c).register(RegisterRequest(name="n")), on.REGISTER),
-        (lambda c: Agents(c).me(), on.AGENT),
-        (lambda c: Agents(c).context(), on.CONTEXT),
-        (lambda c: Agents(c).patch(AgentSettingsPatch(name="n")), on.PATCH_AGENT),
-        (lambda c: Settings(c).get(), on.SETTINGS),
-        (lambda c: Settings(c).post(SettingsPatch(trading_paused=True)), on.POST_SETTINGS),
-        (lambda c: Settings(c).user(), on.USER_SETTINGS),
-        (lambda c: Settings(c).patch_user(UserSettingsPatch()), on.PATCH_USER_SETTINGS),
-        (lambda c: Markets(c).list(MarketsQuery()), on.MARKETS),
-        (lambda c: Markets(c).get("m-1"), on.MARKET),
-        (lambda c: Markets(c).history("m-1"), on.MARKET_HISTORY),
-        (lambda c: Trades(c).place(ORDER, idempotency_key="k-1"), on.PLACE_TRADE),
-        (lambda c: Trades(c).list(TradesQuery()), on.TRADES),
-        (lambda c: Positions(c).list(), on.POSITIONS),
-        (lambda c: Positions(c).portfolio(), on.PORTFOLIO),
-        (lambda c: Briefing(c).get(), on.BRIEFING),
-        (lambda c: WorldResource(c).get(), on_desk.WORLD),
-        (lambda c: WorldResource(c).set_speed(SpeedRequest(speed=10)), on_desk.SET_SPEED),
-        (lambda c: WorldResource(c).tape("m-1", TapeQuery()), on_desk.TAPE),
-    ],
-)
-async def test_a_noun_is_its_endpoint(
-    ask: Callable[[Recorder], Awaitable[object]], endpoint: Endpoint[WireModel]
-) -> None:
-    recorder = Recorder()
-    await ask(recorder)
-    [(called, parts)] = recorder.called
-    assert called is endpoint
-    given = {name for name, part in parts.items() if isinstance(part, WireModel)}
-    wanted = {name for name, kind in (("body", endpoint.asks),) if kind}
-    assert wanted <= given
-    assert ("path" in parts) == ("{" in endpoint.path)
+# -- answers that come again -------------------------------------------------------------------
 
 
 def page_of(words: str) -> bytes:

@@ -39,8 +39,8 @@ from service_tui.desk.commands.settings import (
     SetStar,
     WatchMarket,
 )
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
-from service_tui.desk.slices.records import MeanwhileView, Notice, Phase, TicketState, Topic
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.slices.records import AbsenceView, Notice, Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -146,7 +146,7 @@ async def test_notices_that_the_cache_held_are_not_told_again() -> None:
 
 
 async def test_an_absence_is_told_once() -> None:
-    gone = MeanwhileView(Timestamp(NOW - 7_200), NOW, 7_200.0, 2, 3, (), (), Micros(1), Micros(2))
+    gone = AbsenceView(Timestamp(NOW - 7_200), NOW, 7_200.0, 2, 3, (), (), Micros(1), Micros(2))
     state = replace(STATE, world=replace(STATE.world, meanwhile=gone))
     async with running(state, first="settings", initial=STATE) as seen:
         await seen.until(lambda: bool(seen.toasts))
@@ -378,7 +378,7 @@ def test_before_the_desk_is_open_orders_are_refused_and_choices_kept() -> None:
     outbox, doors = CommandSender(), RecordingDoors(STATE)
     star = SetStar(MARKET, on=True)
     first, second = WatchMarket("a"), WatchMarket("b")
-    order = AskQuote(1, BUY)
+    order = RequestQuote(1, BUY)
     theme = SetPreference("theme", "paper")
     refusals = given(outbox, BUY, star, first, second, order, theme)
     assert [bool(why) for why in refusals] == [True, True, False, False, False, False]

@@ -15,7 +15,7 @@ from service_tui.console.screens.overview.detail import away_text
 from service_tui.console.screens.overview.screen import AttentionScreen
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import (
-    MeanwhileView,
+    AbsenceView,
     NewsView,
     PositionView,
     ResolvedView,
@@ -26,8 +26,8 @@ from service_tui.terms import MarketStatus, Mode, Side
 from service_tui.units import Micros, Probability, Timestamp
 
 STATE = seen_before(sample_state())
-CALM = replace(STATE, tickets=(), positions=(), fleet=None, rails=None)
-AWAY_FOR = MeanwhileView(
+CALM = replace(STATE, tickets=(), positions=(), fleet=None, buy_limits=None)
+AWAY_FOR = AbsenceView(
     closed_at=Timestamp(NOW - 90_000),
     opened_at=Timestamp(NOW - 20),
     world_elapsed_s=90_000.0,
@@ -96,7 +96,7 @@ def test_what_only_the_cache_knows_asks_for_nothing() -> None:
 
 
 def test_refusals_are_forgotten_after_ten_minutes_and_unknown_orders_never() -> None:
-    later = replace(STATE, positions=(), fleet=None, rails=None)
+    later = replace(STATE, positions=(), fleet=None, buy_limits=None)
     assert "refused" in words(later, NOW + 400)
     assert words(later, NOW + 700) == ["unknown"]
 

@@ -25,7 +25,7 @@ from service_tui.desk.commands.agents import ApproveHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.reactor import MirrorSignal
 from service_tui.desk.commands.risk import SetMonitor
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action
@@ -78,9 +78,9 @@ def given(seen: Running, kind: type[Command]) -> list[Command]:
 
 async def answered(seen: Running) -> None:
     """The quotes of all that was asked arrive."""
-    await seen.until(lambda: bool(given(seen, AskQuote)))
-    for ask in given(seen, AskQuote):
-        assert isinstance(ask, AskQuote)
+    await seen.until(lambda: bool(given(seen, RequestQuote)))
+    for ask in given(seen, RequestQuote):
+        assert isinstance(ask, RequestQuote)
         quote = QuoteView(
             request_id=ask.request_id,
             ok=True,

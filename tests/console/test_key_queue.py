@@ -16,7 +16,7 @@ from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.shell.terminal import KeyParser
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands.agents import ApproveHeld
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.risk import MonitorState
 from service_tui.units import ONE, Micros
@@ -155,8 +155,8 @@ async def test_an_escape_and_a_b_that_arrive_together_both_work_inside_a_line_of
         assert seen.app.screen.query_one("#ticket-amount", Input).value == "250"
 
 
-def asked(seen: Running) -> list[AskQuote]:
-    return [one for one in seen.doors.submitted if isinstance(one, AskQuote)]
+def asked(seen: Running) -> list[RequestQuote]:
+    return [one for one in seen.doors.submitted if isinstance(one, RequestQuote)]
 
 
 async def test_an_enter_right_behind_an_escape_keeps_a_filled_ticket_and_places_nothing() -> None:

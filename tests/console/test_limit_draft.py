@@ -18,7 +18,7 @@ from service_tui.console.forms.limit_draft import (
 from service_tui.console.forms.order_draft import Draft, read_order
 from service_tui.desk.trading.preflight import why_too_small
 from service_tui.signing.errors import PolicyRefusedError
-from service_tui.signing.orders import AMOUNT_QUANTA, OrderAction, OrderWish, amounts
+from service_tui.signing.orders import AMOUNT_QUANTA, OrderAction, OrderTerms, amounts
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 
@@ -69,7 +69,7 @@ def test_no_other_number_is_a_limit(text: str) -> None:
 def test_what_the_draft_lets_rest_the_signer_signs(tick: Micros, part: int, cents: int) -> None:
     price = Micros(max(tick, part * ONE // 10_000 // tick * tick))
     spend = Micros(cents * 10_000)
-    wish = OrderWish(token_id=1, action=OrderAction.BUY, price=price, spend=spend, tick=tick)
+    wish = OrderTerms(token_id=1, action=OrderAction.BUY, price=price, spend=spend, tick=tick)
     if price > ONE - tick:
         return
     refused = why_too_small(Venue.EVM, Action.BUY, spend, price)

@@ -18,7 +18,7 @@ from service_tui.console.screens.markets.detail import ON_ITS_WAY
 from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.desk.commands.settings import SetPreference, SetStar, WatchMarket
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import DetailView, MarketView, Phase
 from service_tui.desk.state import DeskState
@@ -268,7 +268,7 @@ async def test_an_order_from_the_ticket_goes_to_the_desk() -> None:
         form = view.app.screen
         assert isinstance(form, TradeForm)
         await until(view.pilot, lambda: form._quoting._asked is not None)
-        (ask,) = [command for command in view.app.given if isinstance(command, AskQuote)]
+        (ask,) = [command for command in view.app.given if isinstance(command, RequestQuote)]
         quote = QuoteView(ask.request_id, ok=True, shares=Micros(10), money=Micros(5))
         form.take(replace(STATE, quote=quote), NOW)
         await view.press("enter")

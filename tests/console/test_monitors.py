@@ -805,7 +805,7 @@ async def test_texts_from_outside_are_never_markup() -> None:
             risk,
             monitors=tuple(replace(each, question=evil) for each in risk.monitors),
             alerts=tuple(
-                replace(each, question=evil, words=evil, reason=evil) for each in risk.alerts
+                replace(each, question=evil, detail=evil, reason=evil) for each in risk.alerts
             ),
             exits=tuple(replace(each, question=evil, cause=evil) for each in risk.exits),
             price_alerts=tuple(replace(each, question=evil) for each in risk.price_alerts),

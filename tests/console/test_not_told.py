@@ -23,7 +23,7 @@ BARE = replace(
     FULL,
     account=None,
     limits=None,
-    rails=None,
+    buy_limits=None,
     markets={},
     positions=(),
     closed=(),

@@ -8,7 +8,7 @@ from kit.console.pictures import NAMES, SIZES, seen
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW
 from kit.samples.guarded import guarded_state
-from service_tui.desk.slices.records import MeanwhileView, ResolvedView
+from service_tui.desk.slices.records import AbsenceView, ResolvedView
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
 
@@ -36,7 +36,7 @@ def state() -> DeskState:
     """A desk in the middle of a day, back from an absence, the welcome seen."""
     full = guarded_state()
     market = next(iter(full.markets.values()))
-    meanwhile = MeanwhileView(
+    meanwhile = AbsenceView(
         closed_at=Timestamp(NOW - 30_000),
         opened_at=NOW,
         world_elapsed_s=30_000.0,

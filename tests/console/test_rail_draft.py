@@ -14,8 +14,8 @@ from service_tui.console.forms.rail_draft import (
     read_quiet,
     read_rail,
 )
-from service_tui.desk.commands.rails import SetRail
-from service_tui.desk.slices.rails import Rail, RailView, RiskDefaults
+from service_tui.desk.commands.buy_limits import SetBuyLimit
+from service_tui.desk.slices.buy_limits import BuyLimit, BuyLimitView, RiskDefaults
 from service_tui.terms import DAY_BUYS_MAX
 from service_tui.units import AMOUNT_MAX, ONE
 
@@ -23,9 +23,9 @@ BAD = (
     "nan", "NaN", "inf", "-inf", "Infinity", "-5", "-0.01", "0", "0.00", "1e3", "1e999", "5,00",
     "five", ".", "1.2.3", "0x10", "\u0665", "1_000", "10000000001", "9" * 60, "5.001",
 )  # fmt: skip
-TRADE = RailView(Rail.TRADE, 100 * ONE, 40 * ONE)
-BUYS = RailView(Rail.DAY_BUYS, 50, None, used=7)
-MARKET = RailView(Rail.MARKET, 2_000 * ONE, None)
+TRADE = BuyLimitView(BuyLimit.TRADE, 100 * ONE, 40 * ONE)
+BUYS = BuyLimitView(BuyLimit.DAY_BUYS, 50, None, used=7)
+MARKET = BuyLimitView(BuyLimit.MARKET, 2_000 * ONE, None)
 DEFAULTS = RiskDefaults(0.2, None, auto_monitor=True)
 
 
@@ -47,7 +47,7 @@ def test_what_is_no_limit_is_refused_in_a_sentence(text: str, whose: str) -> Non
 @pytest.mark.parametrize("text", ["2.5", " ", "1e2", "0", "5001", "-1", "1000001"])
 def test_a_number_of_buys_is_whole_and_within_the_plan(text: str) -> None:
     with pytest.raises(FieldError):
-        read_figure(Rail.DAY_BUYS, text, most=5_000)
+        read_figure(BuyLimit.DAY_BUYS, text, most=5_000)
 
 
 def test_the_plans_most_is_said() -> None:
@@ -59,18 +59,18 @@ def test_the_plans_most_is_said() -> None:
 def test_only_what_changed_is_ordered_the_desks_own_first() -> None:
     both = read_rail(TRADE, "80", "20")
     assert both.commands == (
-        SetRail(Rail.TRADE, 20 * ONE, own=True),
-        SetRail(Rail.TRADE, 80 * ONE),
+        SetBuyLimit(BuyLimit.TRADE, 20 * ONE, own=True),
+        SetBuyLimit(BuyLimit.TRADE, 80 * ONE),
     )
-    assert read_rail(TRADE, "80", "40.00").commands == (SetRail(Rail.TRADE, 80 * ONE),)
+    assert read_rail(TRADE, "80", "40.00").commands == (SetBuyLimit(BuyLimit.TRADE, 80 * ONE),)
     assert "nothing is changed" in refused(lambda: read_rail(TRADE, "100.00", " 40.00 "))
 
 
 def test_what_was_changed_comes_back() -> None:
     change = read_rail(TRADE, "80", "off")
     assert change.undone == (
-        SetRail(Rail.TRADE, 40 * ONE, own=True),
-        SetRail(Rail.TRADE, 100 * ONE),
+        SetBuyLimit(BuyLimit.TRADE, 40 * ONE, own=True),
+        SetBuyLimit(BuyLimit.TRADE, 100 * ONE),
     )
 
 
@@ -102,28 +102,28 @@ def test_a_limit_is_loosened_when_more_may_be_spent(
 
 
 def test_taking_the_only_limit_away_loosens_it() -> None:
-    desk = RailView(Rail.DESK_DAY, None, 40 * ONE, used=0)
+    desk = BuyLimitView(BuyLimit.DESK_DAY, None, 40 * ONE, used=0)
     assert read_rail(desk, "", "").is_loosened
-    assert not read_rail(RailView(Rail.DESK_DAY, None, None, used=0), "", "5").is_loosened
+    assert not read_rail(BuyLimitView(BuyLimit.DESK_DAY, None, None, used=0), "", "5").is_loosened
 
 
 def test_an_unreadable_figure_is_mended_by_any_line() -> None:
-    broken = RailView(Rail.SIM_TRADE, 500 * ONE, None, is_broken=True)
+    broken = BuyLimitView(BuyLimit.SIM_TRADE, 500 * ONE, None, is_broken=True)
     for text, figure in (("", None), ("25", 25 * ONE)):
         change = read_rail(broken, "", text)
-        assert change.commands == (SetRail(Rail.SIM_TRADE, figure, own=True),)
+        assert change.commands == (SetBuyLimit(BuyLimit.SIM_TRADE, figure, own=True),)
         assert not change.after.is_broken
 
 
 @given(st.integers(1, int(AMOUNT_MAX) * 100))
 def test_a_figure_is_read_as_it_is_written(cents: int) -> None:
     amount = cents * ONE // 100
-    assert read_figure(Rail.TRADE, figure_text(Rail.TRADE, amount)) == amount
+    assert read_figure(BuyLimit.TRADE, figure_text(BuyLimit.TRADE, amount)) == amount
 
 
 @given(st.integers(1, DAY_BUYS_MAX))
 def test_a_number_is_read_as_it_is_written(count: int) -> None:
-    assert read_figure(Rail.DAY_BUYS, figure_text(Rail.DAY_BUYS, count)) == count
+    assert read_figure(BuyLimit.DAY_BUYS, figure_text(BuyLimit.DAY_BUYS, count)) == count
 
 
 # -- thresholds -----------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from service_tui.desk.commands.reactor import (
     SetWalletPolicy,
     UnfollowWallet,
 )
-from service_tui.desk.commands.trading import AskQuote
+from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import (
@@ -102,11 +102,11 @@ class View:
 
     @property
     def orders(self) -> list[object]:
-        return [each for each in self.app.given if not isinstance(each, AskQuote)]
+        return [each for each in self.app.given if not isinstance(each, RequestQuote)]
 
     @property
-    def asked(self) -> list[AskQuote]:
-        return [each for each in self.app.given if isinstance(each, AskQuote)]
+    def asked(self) -> list[RequestQuote]:
+        return [each for each in self.app.given if isinstance(each, RequestQuote)]
 
     @property
     def text(self) -> str:
@@ -193,7 +193,7 @@ async def test_a_signal_whose_time_passed_says_so_without_a_newer_state() -> Non
 
 
 async def test_hostile_text_is_shown_as_plain_text_and_runs_nothing() -> None:
-    strange = replace(CHEAP, question=HOSTILE, label=HOSTILE, words=HOSTILE)
+    strange = replace(CHEAP, question=HOSTILE, label=HOSTILE, detail=HOSTILE)
     async with reactor(with_signals(strange), HUGE) as view:
         text = view.text
         assert "[/red] [@click=app.quit]free money[/]" in text
@@ -278,7 +278,7 @@ async def test_a_frozen_feed_keeps_its_rows_shows_their_ends_and_counts_what_cam
     async with reactor(TWO) as view:
         before = view.shown()
         await view.press("p")
-        ended = replace(CHEAP, state=SignalState.MIRRORED, words="bought")
+        ended = replace(CHEAP, state=SignalState.MIRRORED, detail="bought")
         newer = waiting(3, STATE, age_s=1.0)
         view.app.bring(with_signals(newer, ended, OTHER))
         await view.pilot.pause()
@@ -405,7 +405,7 @@ async def test_a_signal_that_ends_under_its_dialog_says_how() -> None:
         form = view.app.screen
         assert isinstance(form, MirrorForm)
         await until(view.pilot, lambda: form.is_armed)
-        gone = replace(CHEAP, state=SignalState.SKIPPED, words="dismissed", ticket_id="x")
+        gone = replace(CHEAP, state=SignalState.SKIPPED, detail="dismissed", ticket_id="x")
         view.app.bring(with_signals(gone, OTHER))
         await view.press("enter")
         assert "skipped, dismissed" in view.part("#form-problem")

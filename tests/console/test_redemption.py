@@ -32,15 +32,15 @@ from service_tui.desk.commands.wallet import (
     GAP_WORD,
     AbandonRun,
     AllowReal,
-    AskApprovals,
-    AskLink,
     KeepKey,
     LinkWallet,
     LockWallet,
     PrepareRedemption,
+    ReadApprovals,
     Redeem,
     RedeemAll,
     RemoveKey,
+    RequestLink,
     SetApprovals,
     SetAutoRedeem,
     SetLive,
@@ -116,7 +116,7 @@ async def test_what_is_under_way_is_counted_as_such() -> None:
 
 def test_a_step_of_another_day_tells_its_day() -> None:
     steps = (
-        StepView(Step.ASKED, Timestamp(NOW - 86_400)),
+        StepView(Step.REQUESTED, Timestamp(NOW - 86_400)),
         StepView(Step.CHECKED, Timestamp(NOW - 9)),
     )
     run = run_of(1, state=ChainRunState.UNCONFIRMED, steps=steps)
@@ -403,7 +403,7 @@ async def test_linking_and_approvals_are_confirmed() -> None:
     managed = wallet_of(ownership=Ownership.MANAGED, address="0x" + "11" * 20)
     async with running(replace(STATE, wallet=managed), first="redemption", size=(120, 40)) as seen:
         await seen.press("W", "l")
-        assert given(seen) == [AskLink(ADDRESS)], "nothing is signed that was not shown"
+        assert given(seen) == [RequestLink(ADDRESS)], "nothing is signed that was not shown"
         text = "Link this wallet to your agent of service.example.\n\nNonce: n-12345678"
         read = ChallengeView(ADDRESS, "n-12345678", text, Timestamp(NOW + 300))
         await seen.bring(replace(STATE, wallet=replace(managed, challenge=read)))
@@ -415,7 +415,7 @@ async def test_linking_and_approvals_are_confirmed() -> None:
         assert given(seen)[-1] == LinkWallet(ADDRESS, "n-12345678")
         await seen.bring(STATE)
         await seen.press("A")
-        assert given(seen)[-1] == AskApprovals()
+        assert given(seen)[-1] == ReadApprovals()
         await seen.bring(replace(STATE, wallet=wallet_of(approvals_at=Timestamp(NOW + 1))))
         assert "neg-risk exchange" in seen.text
         await seen.pilot.pause(2 * ARMED_AFTER_S)
@@ -530,9 +530,9 @@ def test_a_check_stands_apart_and_never_fails_in_words_of_success(name: str) -> 
         wallet_view(WalletBody.model_validate({"checks": ({**row, "done": so},)}), WalletView())
         for so in (True, False)
     )
-    assert done.served[0].says == "it is there"
+    assert done.served[0].detail == "it is there"
     failed = missing.served[0]
-    assert failed.says != "it is there"
+    assert failed.detail != "it is there"
     assert f"{failed.name}  " in checklist_text(missing, 100).plain
 
 

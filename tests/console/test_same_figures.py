@@ -26,13 +26,13 @@ from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.top_bar import ask_bits, money_bits, world_bits
 from service_tui.desk.audit.exports import day_in_markdown, files_of
 from service_tui.desk.audit.report import day_reports, known_pasts
+from service_tui.desk.buy_limits import buy_limits
 from service_tui.desk.changes import Changed
 from service_tui.desk.facts import AccountSeen, MarketsSeen
 from service_tui.desk.figures import own_agent, pnl_points, price_points
-from service_tui.desk.rails import rails
 from service_tui.desk.reduce import reduce
+from service_tui.desk.slices.buy_limits import BuyLimit
 from service_tui.desk.slices.fleet import AgentDetailView
-from service_tui.desk.slices.rails import Rail
 from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, Probability, Timestamp
@@ -170,17 +170,17 @@ def test_cash_positions_and_trades_are_one_figure() -> None:
 
 def test_the_buys_and_the_spend_of_the_day_are_one_figure() -> None:
     buys = OWN.limits.buys_today
-    assert buys == STATE.limits.day_trades == STATE.rails.day_buys == 11
+    assert buys == STATE.limits.day_trades == STATE.buy_limits.day_buys == 11
     resting = OWN.limits.buys_resting
-    assert resting == STATE.limits.day_resting == STATE.rails.day_resting == 4
+    assert resting == STATE.limits.day_resting == STATE.buy_limits.day_resting == 4
     # Buys that rest keep a place in the limit and stand apart: nothing was bought by them.
     assert f"bought today {buys}+{resting} resting of 500" in text_of(world_bits(STATE, NOW))
     assert f"buys today {buys} + {resting} resting of 500" in " ".join(DETAIL.split())
-    (rail,) = (one for one in rails(STATE, NOW, ()) if one.rail is Rail.DAY_BUYS)
+    (rail,) = (one for one in buy_limits(STATE, NOW, ()) if one.bound is BuyLimit.DAY_BUYS)
     assert (rail.used, rail.reserved) == (buys + resting, resting)
     assert ROW["buys"] == f"{buys}/500"
-    assert OWN.limits.day_spent == STATE.limits.day_spent == STATE.rails.day_spent
-    assert tuple((one.slug, one.spent) for one in STATE.rails.skills) == OWN.limits.skills
+    assert OWN.limits.day_spent == STATE.limits.day_spent == STATE.buy_limits.day_spent
+    assert tuple((one.slug, one.spent) for one in STATE.buy_limits.skills) == OWN.limits.skills
 
 
 def test_a_price_is_one_figure_in_list_headline_chart_and_position() -> None:

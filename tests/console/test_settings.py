@@ -18,9 +18,9 @@ from service_tui.console.screens.settings.table import SettingRow, settings
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.numbered_view import ProgramInfo
 from service_tui.desk.commands.agents import AgentAct, Govern
-from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail
+from service_tui.desk.commands.buy_limits import SetBuyLimit, SetDefaults, SetPaused
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
-from service_tui.desk.slices.rails import RULES, Rail, RiskDefaults
+from service_tui.desk.slices.buy_limits import RULES, BuyLimit, RiskDefaults
 from service_tui.desk.slices.records import NoticeKind, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Plan, Venue
@@ -95,8 +95,8 @@ async def test_a_limit_that_is_tightened_is_ordered_at_once() -> None:
         await seen.press("enter")
         await seen.until(lambda: bool(seen.doors.submitted))
         assert seen.doors.submitted == [
-            SetRail(Rail.TRADE, 25_500_000, own=True),
-            SetRail(Rail.TRADE, 80 * ONE),
+            SetBuyLimit(BuyLimit.TRADE, 25_500_000, own=True),
+            SetBuyLimit(BuyLimit.TRADE, 80 * ONE),
         ]
 
 
@@ -115,21 +115,21 @@ async def test_a_limit_that_is_loosened_is_asked_once_more_and_can_be_brought_ba
         await seen.until(lambda: "100.00  service" in seen.text)
         await seen.until(lambda: "250.00  service" in seen.text)
         await confirm(seen)
-        await seen.until(lambda: seen.doors.submitted == [SetRail(Rail.TRADE, 250 * ONE)])
+        await seen.until(lambda: seen.doors.submitted == [SetBuyLimit(BuyLimit.TRADE, 250 * ONE)])
         await seen.press("u")
         await seen.until(lambda: len(seen.doors.submitted) == 2)
-        assert seen.doors.submitted[-1] == SetRail(Rail.TRADE, 100 * ONE)
-        await seen.until(lambda: f"brought back: {RULES[Rail.TRADE].name}" in seen.toasts[-1])
+        assert seen.doors.submitted[-1] == SetBuyLimit(BuyLimit.TRADE, 100 * ONE)
+        await seen.until(lambda: f"brought back: {RULES[BuyLimit.TRADE].name}" in seen.toasts[-1])
         await seen.press("u")
         await seen.until(lambda: "nothing was changed here" in seen.toasts[-1])
         assert len(seen.doors.submitted) == 2
 
 
 def editable() -> Iterator[tuple[str, str]]:
-    for rail in Rail:
-        if rail not in {Rail.SIM_TRADE, Rail.DESK_DAY}:
+    for rail in BuyLimit:
+        if rail not in {BuyLimit.SIM_TRADE, BuyLimit.DESK_DAY}:
             yield f"limit.{rail.value}", "rail-service"
-        if rail is not Rail.SKILL_DAY:
+        if rail is not BuyLimit.SKILL_DAY:
             yield f"limit.{rail.value}", "rail-own"
     yield "risk.stop", "defaults-stop"
     yield "risk.target", "defaults-target"
@@ -176,8 +176,8 @@ async def test_the_plans_most_binds_the_number_of_buys() -> None:
 async def test_what_is_used_goes_on_while_the_form_is_open() -> None:
     async with running(STATE, first="settings", size=(100, 36)) as seen:
         await edit(seen, "limit.day_buys")
-        assert STATE.rails is not None
-        await seen.bring(replace(STATE, rails=replace(STATE.rails, day_buys=444)))
+        assert STATE.buy_limits is not None
+        await seen.bring(replace(STATE, buy_limits=replace(STATE.buy_limits, day_buys=444)))
         await seen.until(lambda: "445 of 500" in seen.text)
 
 

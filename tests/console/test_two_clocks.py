@@ -43,7 +43,7 @@ def test_an_outcome_among_links_of_wall_time_names_its_clock() -> None:
     held = replace(STATE.positions[0], outcome=True)
     state = replace(STATE, positions=(), closed=(held,), trades=())
     (link,) = (one for one in why_position(state, held).links if one.name == "exit")
-    assert ("clock", "world time") in {(one.label, one.value) for one in link.said}
+    assert ("clock", "world time") in {(one.label, one.value) for one in link.values}
 
 
 def test_monitors_redemption_and_needs_name_the_clock_of_their_times() -> None:

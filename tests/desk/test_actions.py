@@ -15,7 +15,7 @@ from service_tui.desk.commands.agents import NoteConfirmed, ReadLog
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
-from service_tui.desk.feed.listening import acts_of
+from service_tui.desk.feed.event_stream import actions_of
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.fleet import HeldSeen, SkillRunState
 from service_tui.desk.slices.log import LogEvent, LogView
@@ -43,15 +43,15 @@ def entries(path: Path) -> list[dict[str, object]]:
 
 async def test_an_order_is_written_from_the_wish_to_its_end(tmp_path: Path) -> None:
     actions, _ = opened(tmp_path)
-    actions.ordered(NoteConfirmed("Sell everything?"))
-    actions.ordered(ORDER)
-    actions.ordered(SetPreference("theme", "night"))
-    actions.ordered(ReadLog())
+    actions.on_command(NoteConfirmed("Sell everything?"))
+    actions.on_command(ORDER)
+    actions.on_command(SetPreference("theme", "night"))
+    actions.on_command(ReadLog())
     ticket = replace(STATE.tickets[0], ticket_id="t-9", state=TicketState.SENT)
     state = replace(STATE, tickets=(ticket,))
     for ending in (TicketState.UNKNOWN, TicketState.UNKNOWN, TicketState.REFUSED):
         fact = Changed(replace(ticket, state=ending, outcome=ending.value))
-        actions.heard(state, fact)
+        actions.on_fact(state, fact)
         state = reduce(state, fact)
     await actions.write()
     assert [(one["who"], one["what"]) for one in entries(tmp_path)] == [
@@ -61,9 +61,9 @@ async def test_an_order_is_written_from_the_wish_to_its_end(tmp_path: Path) -> N
 
 async def test_an_entry_tells_real_money_from_play_money(tmp_path: Path) -> None:
     actions, _ = opened(tmp_path)
-    actions.ordered(ORDER)
-    actions.ordered(replace(ORDER, venue=Venue.EVM))
-    actions.ordered(
+    actions.on_command(ORDER)
+    actions.on_command(replace(ORDER, venue=Venue.EVM))
+    actions.on_command(
         replace(
             ORDER, venue=Venue.SOL, action=Action.SELL, amount=Micros(0), shares=Micros(4 * ONE)
         )
@@ -73,8 +73,8 @@ async def test_an_entry_tells_real_money_from_play_money(tmp_path: Path) -> None
         fill, seq=9_000_000, side=Side.YES, action=Action.BUY, market_id="m-1", price=0.25
     )
     bought = replace(bought, money=Micros(2 * ONE))
-    actions.heard(STATE, FillsReceived((bought,)))
-    actions.heard(STATE, FillsReceived((replace(bought, venue=Venue.EVM),)))
+    actions.on_fact(STATE, FillsReceived((bought,)))
+    actions.on_fact(STATE, FillsReceived((replace(bought, venue=Venue.EVM),)))
     await actions.write()
     assert [one["words"] for one in entries(tmp_path)] == [
         "buy YES for 5.00",
@@ -92,13 +92,13 @@ async def test_what_agents_did_bears_their_names(tmp_path: Path) -> None:
     refused = replace(waiting, status=HeldStatus.REFUSED, reason="too thin")
     asking = replace(state, supervision=replace(state.supervision, held=(waiting,)))
     crashed = run_of(state=SkillRunState.CRASHED, why="it ended with 3", report="")
-    actions.heard(state, FillsReceived(STATE.fills[1:2]))
-    actions.heard(replace(state, fills=STATE.fills), FillsReceived(STATE.fills[1:2]))
-    actions.heard(state, HeldSeen((waiting,), ()))
-    actions.heard(asking, HeldSeen((), (refused,)))
-    actions.heard(state, Changed(crashed))
-    actions.heard(state, Acted("tide", LogEvent.RISK, "alert", "alert 4 pending"))
-    actions.heard(state, Noticed("bad", "leash tide: no"))
+    actions.on_fact(state, FillsReceived(STATE.fills[1:2]))
+    actions.on_fact(replace(state, fills=STATE.fills), FillsReceived(STATE.fills[1:2]))
+    actions.on_fact(state, HeldSeen((waiting,), ()))
+    actions.on_fact(asking, HeldSeen((), (refused,)))
+    actions.on_fact(state, Changed(crashed))
+    actions.on_fact(state, Acted("tide", LogEvent.RISK, "alert", "alert 4 pending"))
+    actions.on_fact(state, Noticed("bad", "leash tide: no"))
     await actions.write()
     found = [(one["who"], one["what"]) for one in entries(tmp_path)]
     assert found == [
@@ -114,7 +114,7 @@ async def test_a_decision_is_told_once(tmp_path: Path, reason: str) -> None:
     waiting = held_of()
     state = replace(STATE, supervision=replace(STATE.supervision, held=(waiting,)))
     approved = replace(waiting, status=HeldStatus.APPROVED, reason=reason)
-    actions.heard(state, HeldSeen((), (approved,)))
+    actions.on_fact(state, HeldSeen((), (approved,)))
     await actions.write()
     (told,) = entries(tmp_path)
     assert told["words"] == f"heron {waiting.held_id}: {reason}"
@@ -124,11 +124,11 @@ async def test_nothing_is_shown_before_somebody_looks_and_then_all_that_comes(
     tmp_path: Path,
 ) -> None:
     actions, said = opened(tmp_path)
-    actions.ordered(ORDER)
+    actions.on_command(ORDER)
     await actions.write()
     assert said == []
     await actions.read()
-    actions.ordered(ORDER)
+    actions.on_command(ORDER)
     await actions.write()
     logs = [log for fact in said if (log := changed(fact, LogView)) is not None]
     assert [(log.count, log.verified, log.problem) for log in logs] == [(1, 1, ""), (2, 1, "")]
@@ -140,7 +140,7 @@ async def test_nothing_is_shown_before_somebody_looks_and_then_all_that_comes(
 async def test_a_broken_chain_is_told_with_how_far_it_held(tmp_path: Path) -> None:
     actions, said = opened(tmp_path)
     for _ in range(3):
-        actions.ordered(ORDER)
+        actions.on_command(ORDER)
         await actions.write()
     path = tmp_path / FILE
     lines = path.read_bytes().splitlines(keepends=True)
@@ -170,17 +170,17 @@ def test_events_of_agents_become_lines_of_the_log() -> None:
     }  # fmt: skip
     changed = {"kind": "agent_changed", "seq": 4, "at": at, "agent": agent}
     ended = {"kind": "order", "seq": 5, "at": at, "order": order}
-    (one,) = acts_of(EventBody.model_validate_json(json.dumps(changed)))
-    assert (one.who, one.deed, one.words) == (
+    (one,) = actions_of(EventBody.model_validate_json(json.dumps(changed)))
+    assert (one.actor, one.event, one.text) == (
         "tide",
         LogEvent.AGENT,
         "tide changed: active, pro, trading_paused",
     )
-    (two,) = acts_of(EventBody.model_validate_json(json.dumps(ended)))
-    assert (two.who, two.deed, two.words) == ("tide", LogEvent.ORDER, "expired: 3.00 shares of m")
+    (two,) = actions_of(EventBody.model_validate_json(json.dumps(ended)))
+    assert (two.actor, two.event, two.text) == ("tide", LogEvent.ORDER, "expired: 3.00 shares of m")
     paid = {**ended, "order": {**order, "state": "claimed", "question": "Rain?"}}
-    (three,) = acts_of(EventBody.model_validate_json(json.dumps(paid)))
-    assert (three.deed, three.words) == (LogEvent.RESULT, "redeemed the position in Rain?")
+    (three,) = actions_of(EventBody.model_validate_json(json.dumps(paid)))
+    assert (three.event, three.text) == (LogEvent.RESULT, "redeemed the position in Rain?")
 
 
 async def test_what_a_skill_says_it_did_stands_there_once(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ async def test_what_a_skill_says_it_did_stands_there_once(tmp_path: Path) -> Non
     state = replace(STATE, supervision=replace(STATE.supervision, runs=(replace(run, report=""),)))
     for _ in range(2):
         fact = Changed(run)
-        actions.heard(state, fact)
+        actions.on_fact(state, fact)
         state = reduce(state, fact)
     await actions.write()
     (entry,) = entries(tmp_path)

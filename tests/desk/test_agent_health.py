@@ -47,7 +47,8 @@ def runs(**other: object) -> SupervisionView:
         (HERON, runs(state=SkillRunState.DONE, report="the daily budget is reached"), Health.BUDGET,
          "the daily budget is reached"),
         (replace(HERON, limits=limits_of(buys_today=500)), NONE, Health.LIMIT, "500 of 500 buys"),
-        (HERON, SupervisionView(held=(held_of(), held_of("h2"))), Health.ASKS, "2 trades of it"),
+        (HERON, SupervisionView(held=(held_of(), held_of("h2"))), Health.NEEDS_APPROVAL,
+         "2 trades of it"),
         (replace(HERON, last_trade_at=None),
          runs(pace=Pace.LOOP, started_at=Timestamp(NOW - SILENT_S - 61)), Health.SILENT,
          "nothing for 11 minutes"),
@@ -69,7 +70,7 @@ def runs(**other: object) -> SupervisionView:
          Health.STOPPED, "it ended; 2 trades still wait for you (&)"),
         (replace(HERON, paused=True), SupervisionView(held=(held_of(),), runs=(run_of(),)),
          Health.PAUSED, "buys nothing; 1 trade still waits"),
-        (HERON, SupervisionView(held=(held_of(),), runs=(run_of(),)), Health.ASKS,
+        (HERON, SupervisionView(held=(held_of(),), runs=(run_of(),)), Health.NEEDS_APPROVAL,
          "a trade of it waits for you (&)"),
         (HERON, NONE, Health.ACTIVE, "by itself"),
         (replace(HERON, last_trade_at=Timestamp(NOW - 3 * QUIET_S)), NONE, Health.QUIET, "3 hours"),
@@ -87,8 +88,8 @@ def test_an_agent_is_told_by_the_worst_that_is_true_of_it(
 @pytest.mark.parametrize(
     ("state", "health"),
     [
-        (SkillRunState.RUNNING, Health.ASKS),
-        (SkillRunState.DETACHED, Health.ASKS),
+        (SkillRunState.RUNNING, Health.NEEDS_APPROVAL),
+        (SkillRunState.DETACHED, Health.NEEDS_APPROVAL),
         (SkillRunState.STOPPED, Health.STOPPED),
         (SkillRunState.DONE, Health.STOPPED),
         (SkillRunState.CRASHED, Health.CRASHED),
@@ -105,7 +106,7 @@ def test_what_waits_is_counted_beside_the_state(state: SkillRunState, health: He
 def test_one_skill_that_goes_on_asks_also_where_another_was_stopped() -> None:
     ended, other = run_of("r2", state=SkillRunState.STOPPED), run_of(state=SkillRunState.RESTING)
     view = SupervisionView(held=(held_of(),), runs=(ended, other))
-    assert health_of(HERON, view, NOW).health is Health.ASKS
+    assert health_of(HERON, view, NOW).health is Health.NEEDS_APPROVAL
 
 
 def test_the_order_of_the_reasons_is_the_rank_of_the_words() -> None:

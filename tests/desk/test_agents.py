@@ -18,7 +18,7 @@ from service_tui.desk.agents.handlers import OWN_KEY
 from service_tui.desk.commands.agents import AgentAct, Govern, PauseAll, SetLeash
 from service_tui.desk.commands.settings import Forget
 from service_tui.desk.desk import Desk
-from service_tui.desk.feed.listening import NUDGE_S
+from service_tui.desk.feed.event_stream import REFRESH_EVERY_S
 from service_tui.desk.fill_tickets import fill_tickets
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.slices.records import Phase, Topic
@@ -208,7 +208,7 @@ async def test_a_burst_of_trades_asks_for_the_agents_now_and_then_only(tmp_path:
         await until(desk, lambda s: len(s.fills) == 30, stage)
         await until(desk, lambda s: the(s).trades_count == 30, stage, within_s=2.0)
         passed = stage.clock.monotonic() - began
-        assert asked.count(DESK_AGENTS.path) <= 2 + passed / NUDGE_S
+        assert asked.count(DESK_AGENTS.path) <= 2 + passed / REFRESH_EVERY_S
 
 
 async def test_a_trade_that_waits_is_shown_at_once_and_so_is_its_end(tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ from service_tui.desk.commands.risk import ExitAlert
 from service_tui.desk.desk import Desk
 from service_tui.desk.feed import pollers
 from service_tui.desk.feed.pollers import PERIODS
-from service_tui.desk.lasting import lasting_text
 from service_tui.desk.opening import DeskMemory, open_desk
+from service_tui.desk.persistent_banners import persistent_banners
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.reasons import Reason
 from service_tui.desk.reduce_risk import BY_HOLDER
@@ -304,7 +304,7 @@ async def test_a_refused_exit_is_shown_and_tried_again_after_ever_longer_pauses(
             line.fault = lambda request: said(no, 400) if is_sale(request) else None
             await breach(stage, market_id)
             state = await until(desk, alert_is(AlertState.FAILED), stage)
-            assert "the book is empty" in state.risk.alerts[0].words
+            assert "the book is empty" in state.risk.alerts[0].detail
             assert state.risk.monitors[0].state is MonitorState.BREACHED
             assert state.risk.monitors[0].is_spent
             assert state.risk.monitors[0].stop_pct == pytest.approx(HAIR)
@@ -385,7 +385,7 @@ async def test_only_the_holder_of_the_directory_exits(tmp_path: Path) -> None:
         await until(second, lambda s: ready(s) and s.risk.monitors, stage)
         await breach(stage, market_id)
         state = await until(second, alert_is(AlertState.PENDING), stage)
-        assert state.risk.alerts[0].words == BY_HOLDER
+        assert state.risk.alerts[0].detail == BY_HOLDER
         second.submit(ExitAlert(state.risk.alerts[0].alert_id))
         await leap(stage.clock, 35)
         assert world_holds(stage) > 0
@@ -422,7 +422,7 @@ async def test_a_briefing_that_stays_away_is_said_loudly(
         await leap(stage.clock, 30)
         assert not desk.state.risk.briefing_late
         state = await until(desk, lambda s: s.risk.briefing_late, stage)
-        assert ("no briefing", Reason(state.risk.briefing_late)) in list(lasting_text(state))
+        assert ("no briefing", Reason(state.risk.briefing_late)) in list(persistent_banners(state))
         assert [one.tone for one in state.notices if "no briefing" in one.text] == ["bad"]
         await leap(stage.clock, 90)
         state = desk.state

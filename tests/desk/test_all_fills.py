@@ -56,7 +56,7 @@ def test_an_agent_is_read_again_only_where_trades_were_missed() -> None:
     fleet = replace(STATE.fleet, agents=(replace(own, trades_count=5),))
     watch = FillsWatch()
     (behind,) = watch.behind(fleet, Counter())
-    watch.take(behind, heard=0)
+    watch.take(behind, streamed=0)
     assert watch.behind(fleet, Counter()) == ()
     grown = replace(fleet, agents=(replace(own, trades_count=6),))
     assert watch.behind(grown, Counter({own.agent_id: 1})) == ()

@@ -30,7 +30,7 @@ from kit.desk.faults import (
 from kit.samples.desk import sample_state
 from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.blotter import intent_of, ticket_of
-from service_tui.desk.commands.trading import AskQuote
+from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.slices.records import NO_TRACE, TicketState
 from service_tui.storage.blotter import Blotter, StoredState, StoredTicket
 from service_tui.storage.errors import StorageFullError
@@ -252,7 +252,7 @@ async def test_nothing_trades_while_an_earlier_order_cannot_be_looked_up(tmp_pat
             assert "nothing was sent" in view.outcome
             assert len(line.orders()) == 1
             # What moves no money is not held up by it.
-            desk.submit(AskQuote(1, buy(stage.open_markets()[1])))
+            desk.submit(RequestQuote(1, buy(stage.open_markets()[1])))
             await until(desk, lambda s: s.quote and s.quote.ok, stage)
             line.fault = lambda _: None
             await stage.clock.advance(12)

@@ -83,4 +83,4 @@ def test_an_order_without_a_fill_is_told_as_an_order() -> None:
     assert "buy order" in own_trades(held, ViewContext.of(state, NOW)).plain
     # The order came last; what explains the position is the buy.
     fill = next(one for one in why_position(state, held).links if one.name == "fill")
-    assert [one.value for one in fill.said if one.label == "for"] == [BOUGHT.cost]
+    assert [one.value for one in fill.values if one.label == "for"] == [BOUGHT.cost]

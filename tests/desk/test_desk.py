@@ -7,7 +7,7 @@ import pytest
 from kit.desk.faults import CASH, Fault, at_work, breaking, buy, ended, is_quote, ready, rows, until
 from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetStar
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.desk import IN_FLIGHT_MAX, INBOX_MAX, Desk
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.slices.records import Phase, TicketState, Topic
@@ -92,7 +92,7 @@ async def test_orders_that_hang_hold_up_nothing_else(tmp_path: Path) -> None:
         await until(desk, lambda _: line.waiting == IN_FLIGHT_MAX, stage, step_s=0.1)
         await desk.submit(SetStar("m", on=True)).wait()
         assert desk.state.stars == {"m"}
-        desk.submit(AskQuote(1, order))
+        desk.submit(RequestQuote(1, order))
         assert (await until(desk, lambda s: s.quote, stage, step_s=0.1)).quote.ok
         line.released.set()
 
@@ -183,7 +183,7 @@ async def test_closing_does_not_wait_for_a_quote(
         line.fault = lambda request: Fault.STUCK if is_quote(request) else None
         async with open_test_desk(stage) as desk:
             await until(desk, ready, stage)
-            desk.submit(AskQuote(1, buy(stage.open_markets()[0])))
+            desk.submit(RequestQuote(1, buy(stage.open_markets()[0])))
             await until(desk, lambda _: line.waiting, stage, step_s=0.1)
 
 
@@ -193,7 +193,7 @@ async def test_a_closed_desk_leaves_no_task_behind(tmp_path: Path) -> None:
         for _ in range(2):
             async with open_test_desk(stage) as desk:
                 await until(desk, ready, stage)
-                desk.submit(AskQuote(1, order_of(stage)))
+                desk.submit(RequestQuote(1, order_of(stage)))
                 desk.submit(order_of(stage))
         assert asyncio.all_tasks() == before
 

@@ -11,9 +11,9 @@ import pytest
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import sample_supervision
 from service_tui.desk.audit.exports import TABLES, as_json, day_in_markdown, files_of, safe_cell
+from service_tui.desk.audit.new_files import write_files, write_new
 from service_tui.desk.audit.report import day_reports, known_pasts, midnight, totals
 from service_tui.desk.audit.report_rows import report_markdown, report_rows
-from service_tui.desk.audit.written import write_files, write_new
 from service_tui.desk.slices.agents import VenueMoneyView
 from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.research import ExperimentView, ResearchView

@@ -27,7 +27,7 @@ from kit.desk.faults import (
 from kit.service.stage import ANSWER_S, Stage, first_state, open_stage, open_test_desk
 from service_tui.desk.commands.halt import Halt, Resume
 from service_tui.desk.commands.settings import SetStar
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.desk import IN_FLIGHT_MAX, Desk
 from service_tui.desk.facts import WorldSeen
 from service_tui.desk.gate import Gate, enters, is_entry
@@ -184,7 +184,7 @@ async def test_sales_quotes_and_readings_pass_while_halted(tmp_path: Path) -> No
         held = (await until(desk, lambda s: s.positions, stage)).positions[0]
         desk.submit(Halt())
         await until(desk, acked, stage)
-        desk.submit(AskQuote(1, buy(stage.open_markets()[1])))
+        desk.submit(RequestQuote(1, buy(stage.open_markets()[1])))
         assert (await until(desk, lambda s: s.quote, stage)).quote.ok
         desk.submit(SetStar("m", on=True))
         ticket = desk.submit(sell(held))
@@ -225,7 +225,12 @@ def test_a_body_that_enters_is_known_whoever_sends_it(name: str) -> None:
 
 def test_a_command_that_enters_is_known_by_its_kind() -> None:
     assert is_entry(order(Action.BUY))
-    for command in (order(Action.SELL), Halt(), Resume("RESUME"), AskQuote(1, order(Action.BUY))):
+    for command in (
+        order(Action.SELL),
+        Halt(),
+        Resume("RESUME"),
+        RequestQuote(1, order(Action.BUY)),
+    ):
         assert not is_entry(command)
 
 
@@ -658,7 +663,7 @@ async def test_a_reading_from_before_the_halt_opens_nothing(tmp_path: Path) -> N
         await until(desk, acked, stage)
         for _ in range(5):
             # As an answer that took its time would say it.
-            desk.ports.say(WorldSeen(before, ()))
+            desk.ports.emit(WorldSeen(before, ()))
             await stage.clock.advance(0.5)
             assert desk.ports.gate.is_closed
         await until(desk, lambda s: s.world.halted_at, stage)
@@ -676,7 +681,7 @@ async def test_an_end_elsewhere_is_not_believed_while_the_service_cannot_be_aske
         await until(desk, acked, stage)
         await until(desk, lambda s: s.world.halted_at, stage)
         line.fault = lambda one: Fault.FAILED if one.url.path == WORLD.path else None
-        desk.ports.say(WorldSeen(before, ()))
+        desk.ports.emit(WorldSeen(before, ()))
         await stage.clock.advance(2.0)
         assert desk.ports.gate.is_closed
         line.fault = lambda _: None

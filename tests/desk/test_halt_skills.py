@@ -10,8 +10,8 @@ import httpx
 
 from kit.desk.faults import Line, breaking, ready, said, until
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk
-from service_tui.desk.agents.leash_keeping import KeptLeash
 from service_tui.desk.agents.skill_home import SkillHome
+from service_tui.desk.agents.stored_leash import StoredLeash
 from service_tui.desk.commands.halt import Halt, Resume
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.halt import AckState, HaltedAgent, kept_halt
@@ -51,7 +51,7 @@ class Far:
         """Open a way for both, as the handler of skills does."""
         lines = desk._supervision._lines
         for name, key in self.keys.items():
-            leash = KeptLeash(self.agent(name).agent_id, name, "gauge", LeashMode.AUTO)
+            leash = StoredLeash(self.agent(name).agent_id, name, "gauge", LeashMode.AUTO)
             await lines.open(f"run-{name}", leash, key)
 
 

@@ -17,7 +17,7 @@ from kit.desk.redeeming import CountingSigner, Won, known, open_wallet_desk, set
 from kit.service.stage import OPERATOR, Stage, first_state
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
-from service_tui.desk.chain.run_body import Body, SignedCall, frozen, thawed
+from service_tui.desk.chain.run_state import SignedCall, TransactionRunState, dump, load
 from service_tui.desk.commands.wallet import AbandonRun, PrepareRedemption, Redeem
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import DeskMemory
@@ -131,7 +131,7 @@ async def test_a_step_that_fails_as_nobody_foresaw_is_shown_and_tried_again(
             await known(desk, stage)
             run = await shown(desk, stage, held)
             with monkeypatch.context() as patched:
-                patched.setattr("service_tui.desk.chain.run_turn.Watch", broken)
+                patched.setattr("service_tui.desk.chain.transaction_run.Watch", broken)
                 desk.submit(yes_to(held, run))
                 state = await until(
                     desk,
@@ -140,7 +140,7 @@ async def test_a_step_that_fails_as_nobody_foresaw_is_shown_and_tried_again(
                 )
                 run = run_of(state, held)
                 assert run is not None
-                assert "a fault in the program (ValueError at run_turn.py" in run.words
+                assert "a fault in the program (ValueError at transaction_run.py" in run.words
                 assert "0xsecret" not in run.words
             await run_in(desk, stage, held, ChainRunState.DONE)
         assert signer.count == 1
@@ -214,13 +214,13 @@ VIEW = RunView(
     [("nonce", "1"), ("gas", None), ("max_fee", 1.5), ("nonce", -1), ("data", "zz"), ("to", "x")],
 )
 def test_a_stored_call_with_a_wrong_field_is_no_run(field: str, wrong: object) -> None:
-    whole = json.loads(frozen(Body(VIEW, CALL)))
-    assert thawed(json.dumps(whole)) == Body(VIEW, CALL)
+    whole = json.loads(dump(TransactionRunState(VIEW, CALL)))
+    assert load(json.dumps(whole)) == TransactionRunState(VIEW, CALL)
     del whole["begun"]
-    assert thawed(json.dumps(whole)).begun == 0
+    assert load(json.dumps(whole)).begun == 0
     whole["to_sign"][field] = wrong
     with pytest.raises(ValueError):  # noqa: PT011
-        thawed(json.dumps(whole))
+        load(json.dumps(whole))
 
 
 async def unsent(stage: Stage, wallet: str, nonce: int) -> None:
@@ -232,7 +232,7 @@ async def unsent(stage: Stage, wallet: str, nonce: int) -> None:
         opened_at=1.0,
         changed_at=1.0,
         step="sign",
-        body=frozen(Body(view, replace(CALL, nonce=nonce), confirmed=True)),
+        body=dump(TransactionRunState(view, replace(CALL, nonce=nonce), confirmed=True)),
     )
     runs = ChainRuns(stage.database)
     number = await runs.open(run)

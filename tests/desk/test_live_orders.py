@@ -154,7 +154,7 @@ def test_a_skill_buys_for_real_money_only_within_what_binds_the_desk() -> None:
     account = replace(state.account, claimed=True)
     day = {"limits.desk_day": str(20 * ONE)}
     state = replace(state, wallet=ready_wallet, account=account, preferences=day, tickets=())
-    state = replace(state, rails=replace(state.rails, own_spent=Micros(5 * ONE), at=NOW))
+    state = replace(state, buy_limits=replace(state.buy_limits, own_spent=Micros(5 * ONE), at=NOW))
     order = PlaceTrade(
         "m-new", Side.YES, Action.BUY, Venue.SOL, amount=Micros(10 * ONE), confirmed=True
     )
@@ -164,7 +164,7 @@ def test_a_skill_buys_for_real_money_only_within_what_binds_the_desk() -> None:
     assert "limit of spend a day is 20.00" in words
     off = replace(state, wallet=replace(ready_wallet, live=False))
     assert "switched off" in next(against_skill(off, order, NOW, Micros(0)))[0]
-    unknown = replace(state, rails=None)
+    unknown = replace(state, buy_limits=None)
     assert "not known" in next(against_skill(unknown, order, NOW, Micros(0)))[0]
     unseen = replace(order, confirmed=False)
     assert "nobody has confirmed" in next(against_skill(state, unseen, NOW, Micros(0)))[0]
@@ -182,7 +182,7 @@ async def shares_of(desk: Desk, stage: Stage, market: Market) -> int:
 def dust(state: AlertState) -> Callable[[DeskState], bool]:
     """An alert that ended so, and says what no order can sell."""
     return lambda seen: any(
-        one.state is state and "below the venue's least order of 5" in one.words
+        one.state is state and "below the venue's least order of 5" in one.detail
         for one in seen.risk.alerts
     )
 

@@ -43,7 +43,7 @@ async def test_an_order_its_fill_and_its_end_name_the_question(tmp_path: Path) -
         # Said to the person as well: the log has it already.
         Noticed("good", "buy YES for 5.00: bought 12.00 shares"),
     ):
-        actions.heard(state, fact)
+        actions.on_fact(state, fact)
         state = reduce(state, fact)
     await actions.read()
     (seen,) = (log for fact in facts if (log := changed(fact, LogView)) is not None)
@@ -76,7 +76,7 @@ def test_a_redemption_is_explained_as_one() -> None:
     run = RunView(
         MARKET.market_id, Side.YES, Venue.EVM, MARKET.question, ChainRunState.DONE,
         steps=(
-            StepView(Step.ASKED, Timestamp(NOW - 30)),
+            StepView(Step.REQUESTED, Timestamp(NOW - 30)),
             StepView(Step.BROADCAST, Timestamp(NOW - 20)),
         ),
         tx_hash="0xabc", amount=Micros(12 * ONE), words="12.00 came",
@@ -89,6 +89,6 @@ def test_a_redemption_is_explained_as_one() -> None:
     assert [one.name for one in chain.links] == [
         "position", "outcome", "ordered", "asked", "broadcast", "payout",
     ]  # fmt: skip
-    figures = {one.label: one.value for link in chain.links for one in link.said}
+    figures = {one.label: one.value for link in chain.links for one in link.values}
     assert (figures["pays"], figures["transaction"], figures["by"]) == (12 * ONE, "0xabc", "you")
     assert not any(link.name in {"signal", "quote", "fill"} for link in chain.links)

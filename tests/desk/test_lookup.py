@@ -31,7 +31,7 @@ from kit.samples.desk import sample_state
 from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.commands.trading import GiveUp
 from service_tui.desk.desk import HELD_BACK_S, Desk
-from service_tui.desk.lasting import lasting_text
+from service_tui.desk.persistent_banners import persistent_banners
 from service_tui.desk.slices.records import NO_TRACE, NOT_FOUND, TicketState
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.trading.preflight import preflight
@@ -123,7 +123,7 @@ async def test_a_search_ends_where_the_trades_are_older_than_the_order(tmp_path:
 
 async def test_a_service_whose_clock_is_off_is_told_for_as_long_as_it_is(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
-        assert list(lasting_text(desk.state)) == []
+        assert list(persistent_banners(desk.state)) == []
 
         def fault(request: httpx.Request) -> httpx.Response | None:
             there = formatdate(stage.clock.now() - 2 * HOUR_S, usegmt=True)
@@ -133,7 +133,7 @@ async def test_a_service_whose_clock_is_off_is_told_for_as_long_as_it_is(tmp_pat
         line.fault = fault
         state = await until(desk, lambda s: s.service.skew_s, stage)
         assert state.service.skew_s == pytest.approx(7_200, abs=2)
-        ((word, (sentence, _)),) = lasting_text(state)
+        ((word, (sentence, _)),) = persistent_banners(state)
         assert word == "clock"
         assert "s behind this machine's" in sentence
 
@@ -218,7 +218,7 @@ async def test_trades_that_cannot_be_asked_for_leave_a_way_out_as_well(
 
         line.fault = fault
         await until(desk, lambda s: s.service.lookup_problem, stage)
-        ((word, (sentence, _)),) = lasting_text(desk.state)
+        ((word, (sentence, _)),) = persistent_banners(desk.state)
         assert word == "unknown order"
         assert "buy YES for 25.00 cannot be looked up" in sentence
         await asleep(stage.clock, 700)
@@ -226,7 +226,7 @@ async def test_trades_that_cannot_be_asked_for_leave_a_way_out_as_well(
         assert "cannot be asked for" in ticket.view.outcome
         line.fault = lambda _: None
         await until(desk, lambda _: ticket.view.outcome == NO_TRACE, stage)
-        assert list(lasting_text(desk.state)) == []
+        assert list(persistent_banners(desk.state)) == []
 
 
 def test_what_may_have_happened_is_reserved_until_the_person_closes_it() -> None:
@@ -292,7 +292,7 @@ async def test_after_a_restart_buys_are_held_back_for_a_minute_and_sales_not_at_
             assert view.state is TicketState.DONE, view.outcome
             assert len(line.orders()) == orders + 1
             assert any("is still unknown" in one.text for one in desk.state.notices)
-            assert [word for word, _ in lasting_text(desk.state)] == ["unknown order"]
+            assert [word for word, _ in persistent_banners(desk.state)] == ["unknown order"]
             # What the unknown one may have spent is still set aside.
             spare = desk.state.account.cash - 24 * ONE
             assert spare < CASH

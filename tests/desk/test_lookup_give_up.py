@@ -21,7 +21,7 @@ async def test_an_order_is_closed_by_the_person_only_after_it_was_looked_for(
         from service_tui.desk.blotter import intent_of  # noqa: PLC0415
 
         await desk.ports.blotter.open_ticket(intent_of(lost, "{}"))
-        desk.ports.say(Changed(lost))
+        desk.ports.emit(Changed(lost))
         desk.submit(GiveUp("lost"))
         await stage.clock.advance(0.5)
         assert desk.state.tickets[0].state is TicketState.UNKNOWN

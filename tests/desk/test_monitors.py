@@ -109,7 +109,7 @@ def listed(risk: RiskView, *waiting: str, at: float = AT, **ended: AlertState) -
 
 def test_what_this_desk_did_with_an_alert_is_not_forgotten_by_a_listing() -> None:
     risk = listed(RiskView(executes=True), "a", "b")
-    failed = alert_of("a", state=AlertState.FAILED, attempts=2, words="no", ticket_id="t")
+    failed = alert_of("a", state=AlertState.FAILED, attempts=2, detail="no", ticket_id="t")
     risk = listed(reduce_risk(risk, Changed(failed)), "a", "b")
     assert risk.alert("a") == failed
     assert [one.alert_id for one in risk.open_alerts] == ["a", "b"]
@@ -121,11 +121,11 @@ def test_what_this_desk_did_with_an_alert_is_not_forgotten_by_a_listing() -> Non
 
 def test_why_this_desk_ended_an_alert_is_not_replaced_by_the_services_word_for_any_end() -> None:
     risk = listed(RiskView(executes=True), "a", "b")
-    dust = alert_of("a", state=AlertState.ENDED, attempts=1, words="3 shares are left")
+    dust = alert_of("a", state=AlertState.ENDED, attempts=1, detail="3 shares are left")
     risk = reduce_risk(risk, Changed(dust))
-    over = tuple(alert_of(one, state=AlertState.ENDED, words="dismissed") for one in ("a", "b"))
+    over = tuple(alert_of(one, state=AlertState.ENDED, detail="dismissed") for one in ("a", "b"))
     risk = reduce_risk(risk, AlertsSeen(AT, (), over))
-    assert [risk.alert(one).words for one in ("a", "b")] == ["3 shares are left", "dismissed"]
+    assert [risk.alert(one).detail for one in ("a", "b")] == ["3 shares are left", "dismissed"]
 
 
 @pytest.mark.parametrize(
@@ -158,10 +158,10 @@ def test_an_alert_of_which_nothing_is_said_any_more_comes_to_an_end() -> None:
 
 
 def test_who_exits_is_said() -> None:
-    assert listed(RiskView(), "a").alert("a").words == BY_HOLDER
-    assert listed(RiskView(executes=True), "a").alert("a").words == ""
+    assert listed(RiskView(), "a").alert("a").detail == BY_HOLDER
+    assert listed(RiskView(executes=True), "a").alert("a").detail == ""
     managed = AlertsSeen(AT, (alert_of("a", managed=True),))
-    assert "the service" in reduce_risk(RiskView(), managed).alert("a").words
+    assert "the service" in reduce_risk(RiskView(), managed).alert("a").detail
 
 
 def test_exits_of_both_sources_are_listed_once_and_newest_first() -> None:
@@ -259,7 +259,7 @@ async def test_what_is_not_held_or_has_ended_is_not_guarded(tmp_path: Path) -> N
         await until(desk, lambda s: "not held" in warned(s), stage)
         market = desk.state.markets[market_id]
         over = market.__class__(**{**_fields(market), "status": MarketStatus.RESOLVED})
-        desk.ports.say(MarketsSeen((over,), complete=False))
+        desk.ports.emit(MarketsSeen((over,), complete=False))
         desk.submit(wish(market_id))
         await until(desk, lambda s: "has ended" in warned(s), stage, step_s=0.01)
         assert not [one for one in line.sent if one.url.path.endswith("/monitor")]

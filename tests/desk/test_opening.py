@@ -8,13 +8,13 @@ from kit.desk.faults import asleep, at_work, buy, ended, ready, said, until
 from kit.samples.desk import sample_state
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk
 from service_tui.desk.blotter import intent_of, outcome_of, ticket_of
+from service_tui.desk.cached_state import STATE_KEY, load_state
 from service_tui.desk.commands.settings import SetPreference, SetStar
-from service_tui.desk.frozen import STATE_KEY, thaw
 from service_tui.desk.opening import TICKETS_SHOWN
 from service_tui.desk.slices.records import TicketState, TicketView
 from service_tui.storage.blotter import Blotter, Intent, StoredState, StoredTicket
 from service_tui.storage.cache import CacheStore
-from service_tui.storage.cold import read_cache, read_preferences
+from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.storage.errors import StorageFullError
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import MARKETS
@@ -127,7 +127,7 @@ async def test_the_state_is_kept_now_and_then_and_at_the_end(tmp_path: Path) -> 
             now = stage.clock.now()
         assert frozen_at(stage) == now
         _, text = read_cache(stage.database.path)[STATE_KEY]
-        back = thaw(text, first_state())
+        back = load_state(text, first_state())
         assert back.account == desk.state.account
         assert back.equity == desk.state.equity
         assert set(back.markets) <= set(desk.state.markets)
@@ -142,7 +142,7 @@ async def test_stars_preferences_and_the_curve_survive(tmp_path: Path) -> None:
             curve = desk.state.equity
         _, text = read_cache(stage.database.path)[STATE_KEY]
         assert read_preferences(stage.database.path) == {"stars": "m-1", "theme": "paper"}
-        async with open_test_desk(stage, thaw(text, first_state())) as desk:
+        async with open_test_desk(stage, load_state(text, first_state())) as desk:
             assert desk.state.from_cache
             await until(desk, lambda s: len(s.equity) > len(curve), stage)
             assert desk.state.equity[: len(curve)] == curve

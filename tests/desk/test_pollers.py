@@ -23,7 +23,7 @@ from kit.desk.faults import (
 )
 from kit.service.stage import first_state, open_stage, open_test_desk
 from service_tui.desk.commands.settings import Refresh, WatchMarket
-from service_tui.desk.commands.trading import AskQuote
+from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.feed import market_pages, pollers
 from service_tui.desk.slices.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
@@ -109,7 +109,7 @@ async def test_a_service_that_is_silent_does_not_hold_up_a_quote(tmp_path: Path)
     async with at_work(tmp_path) as (desk, stage, line):
         line.fault = lambda request: None if is_quote(request) else Fault.STUCK
         await until(desk, lambda _: line.waiting >= 5, stage)
-        desk.submit(AskQuote(1, buy(stage.open_markets()[0])))
+        desk.submit(RequestQuote(1, buy(stage.open_markets()[0])))
         assert (await until(desk, lambda s: s.quote, stage, step_s=0.0)).quote.ok
 
 

@@ -9,7 +9,7 @@ from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.commands.risk import RemovePriceAlert, SetPriceAlert
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import MarketsSeen
-from service_tui.desk.risk.price_alerts import judged
+from service_tui.desk.risk.price_alerts import after_price
 from service_tui.desk.slices.risk import Condition
 from service_tui.desk.state import DeskState
 from service_tui.storage.price_alerts import PriceAlerts
@@ -39,7 +39,7 @@ def test_each_condition_fires_once_where_it_says(
     fired = []
     for number, price in enumerate(prices):
         before = alert.triggered_at
-        alert = judged(alert, price, Timestamp(AT + number))
+        alert = after_price(alert, price, Timestamp(AT + number))
         if alert.triggered_at != before:
             fired.append(number)
     assert fired == ([] if fires_at is None else [fires_at])
@@ -55,7 +55,7 @@ def fired(state: DeskState) -> list[str]:
 def see(desk: Desk, market_id: str, yes: float) -> None:
     """A price, as any poll or event would bring it."""
     market = replace(desk.state.markets[market_id], price=Probability(yes))
-    desk.ports.say(MarketsSeen((market,), complete=False))
+    desk.ports.emit(MarketsSeen((market,), complete=False))
 
 
 def wish(market_id: str, condition: Condition, threshold: float, side: Side) -> SetPriceAlert:

@@ -83,19 +83,19 @@ async def test_what_is_switched_off_dismissed_or_halted_is_not_mirrored(tmp_path
     async with following(tmp_path, policy=Policy.OFF) as (desk, stage, line):
         await settle(stage)
         state = await until(desk, has(SignalState.SKIPPED), stage)
-        assert "switched off" in state.reactor.signals[0].words
+        assert "switched off" in state.reactor.signals[0].detail
         await choose(desk, stage, Policy.ASK)
         (tx_hash,) = await settle(stage)
         await until(desk, has(SignalState.PENDING), stage)
         desk.submit(DismissSignal(tx_hash))
         await until(desk, lambda _: deleted(line) == [tx_hash], stage)
-        assert desk.state.reactor.signals[0].words == "dismissed by you"
+        assert desk.state.reactor.signals[0].detail == "dismissed by you"
         assert await decisions(stage) == ["skipped_filter"]
         # A halt holds back rule and hand alike, and the signal waits for its end.
         desk.submit(Halt())
         await choose(desk, stage, Policy.AUTO)
         (tx_hash,) = await settle(stage)
-        await until(desk, lambda s: "halted" in s.reactor.signals[0].words, stage)
+        await until(desk, lambda s: "halted" in s.reactor.signals[0].detail, stage)
         assert desk.state.reactor.signals[0].state is SignalState.PENDING
         ticket = desk.submit(MirrorSignal(tx_hash))
         assert ticket.view.state is TicketState.REFUSED
@@ -114,7 +114,7 @@ async def test_five_failures_open_the_breaker_and_a_word_or_an_hour_closes_it(
         await settle(stage, 5, price=0.02)
         state = await until(desk, lambda s: s.reactor.breaker.paused_at, stage)
         assert len(signals(state, SignalState.FAILED)) == 5
-        assert all(one.words for one in state.reactor.signals)
+        assert all(one.detail for one in state.reactor.signals)
         assert state.reactor.breaker.left_s(stage.clock.now()) == pytest.approx(3_600, abs=10)
         assert any("circuit breaker is open" in one.text for one in state.notices)
         assert await decisions(stage) == ["failed"] * 5
@@ -269,5 +269,5 @@ async def test_the_desks_own_cap_holds_whatever_the_service_lists(tmp_path: Path
         spent = sum(one["amount"] for one in bought(line))
         assert 25.0 - row["amount"] < spent <= 25.0
         skipped = signals(desk.state, SignalState.SKIPPED)
-        assert all("cap" in one.words for one in skipped)
+        assert all("cap" in one.detail for one in skipped)
         assert len(skipped) + len(bought(line)) == 5

@@ -30,7 +30,7 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import DeskContext
-from service_tui.desk.reactor.kept import known_reactor
+from service_tui.desk.reactor.stored import known_reactor
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.reactor import ReactorView, SignalState
 from service_tui.desk.state import DeskState
@@ -92,7 +92,7 @@ async def test_a_desk_killed_in_the_middle_of_a_mirror_mirrors_once_at_most(
             state = await until(desk, has(wanted), stage)
             (one,) = signals(state)
             if never_left:
-                assert "will not be" in one.words
+                assert "will not be" in one.detail
                 assert any(note.fix == Fix.NEVER_MIRRORED_AGAIN for note in state.notices)
             else:
                 await until(desk, lambda s: signals(s)[0].shares > 0 and deleted(line), stage)

@@ -28,7 +28,7 @@ from service_tui.desk.reactor.translate import (
     signal_view,
 )
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.rails import SkillDaySpend
+from service_tui.desk.slices.buy_limits import SkillDaySpend
 from service_tui.desk.slices.reactor import (
     SIGNALS_MAX,
     BreakerView,
@@ -160,7 +160,7 @@ def test_a_mirror_says_whom_it_mirrors_within_its_bound() -> None:
     assert sent.signal_data["signal_source"] == "reactor"
     assert sent.signal_data["signal_id"] == one.name
     assert sent.signal_data["whale_wallet"] == checksummed(WALLET)
-    told = reaction_of(replace(one, words="no"), "failed")
+    told = reaction_of(replace(one, detail="no"), "failed")
     assert (told.event_tx_hash, told.signal_id, told.reason) == (SIGNAL.tx_hash, one.name, "no")
 
 
@@ -190,16 +190,16 @@ def test_a_breaker_that_nobody_shows_is_counted_from_the_reactions() -> None:
 
 
 def test_a_skills_budget_holds_mirrors_back() -> None:
-    assert STATE.rails is not None
+    assert STATE.buy_limits is not None
     signal = replace(
         signal_view(SIGNAL, CONFIG, now=NOW), amount=Micros(4 * ONE), venue=CONFIG.venue
     )
     spent = replace(
-        STATE.rails,
+        STATE.buy_limits,
         skill_day_max=Micros(20 * ONE),
         skills=(SkillDaySpend("reactor", Micros(17 * ONE)),),
     )
-    why = why_not_now(replace(STATE, rails=spent), signal, NOW)
+    why = why_not_now(replace(STATE, buy_limits=spent), signal, NOW)
     assert why is not None
     assert "budget of the skill" in why[0]
     assert why_not_now(STATE, replace(signal, amount=Micros(ONE)), NOW) is None
@@ -242,7 +242,7 @@ def test_what_is_listed_no_more_has_an_end_and_old_ones_count_in_the_statistics(
     assert len(state.reactor.signals) == SIGNALS_MAX
     gone = [one for one in state.reactor.signals if one.state is SignalState.SKIPPED]
     assert len(gone) == SIGNALS_MAX - 300
-    assert all("expired" in one.words for one in gone)
+    assert all("expired" in one.detail for one in gone)
     wallet = state.reactor.wallet(checksummed(WALLET))
     assert wallet.tally.signals_count == SIGNALS_MAX + 300
     assert wallet.tally.skipped_count == SIGNALS_MAX

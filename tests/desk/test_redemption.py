@@ -28,7 +28,7 @@ from kit.service.stage import Stage as Setting
 from kit.service.wallets import operate, ready, winner_of
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
-from service_tui.desk.chain.line import READINGS
+from service_tui.desk.chain.gateway import READINGS
 from service_tui.desk.chain.translate import wallet_view
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.wallet import PrepareRedemption, Redeem, RedeemAll, SetAutoRedeem
@@ -36,7 +36,7 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.redemption.handlers import ALLOWED, HOLDER
-from service_tui.desk.redemption.redeeming import priced
+from service_tui.desk.redemption.redemption_run import priced
 from service_tui.desk.slices.redemption import ChainRunState, NoReason, RunView, Stage, Step
 from service_tui.desk.slices.wallet import WalletView
 from service_tui.desk.state import DeskState
@@ -159,7 +159,7 @@ async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None
         async with open_wallet_desk(stage, signer) as desk:
             await known(desk, stage)
             waiting = desk.state.redemption.row(held.key)
-            assert waiting.next_words == f"redeem it: {due / ONE:,.2f} USDC.e come to the wallet"
+            assert waiting.next_text == f"redeem it: {due / ONE:,.2f} USDC.e come to the wallet"
             run = await prepared(desk, stage, held)
             assert signer.count == 0
             assert run.call is not None

@@ -36,6 +36,7 @@ from service_tui.desk.facts import (
 from service_tui.desk.reduce import EQUITY_MAX, KINDS, NOTICES_MAX, TICKETS_MAX, capped, reduce
 from service_tui.desk.slices.agents import FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.buy_limits import BuyLimitsView
 from service_tui.desk.slices.fleet import (
     AgentDetailView,
     AgentNeedKind,
@@ -54,7 +55,6 @@ from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.log import LogEvent, LogView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.rails import RailsView
 from service_tui.desk.slices.reactor import (
     BreakerView,
     KnownWalletView,
@@ -173,7 +173,7 @@ FACTS = {
     ),
     AccountSeen: st.builds(AccountSeen, accounts),
     (Changed, LimitsView): st.just(Changed(STATE.limits)),
-    (Changed, RailsView): st.just(Changed(STATE.rails)),
+    (Changed, BuyLimitsView): st.just(Changed(STATE.buy_limits)),
     (Changed, BriefingView): st.builds(
         Changed, st.just(BriefingView(NOW, warnings=("so",))), st.integers(0, 9)
     ),

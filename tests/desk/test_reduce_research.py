@@ -80,9 +80,9 @@ def test_nothing_new_changes_nothing() -> None:
 def test_only_the_newest_backtest_is_shown() -> None:
     sample = research_sample()
     asked = reduce_research(sample, BacktestRequested(7))
-    assert asked.asking == 7
+    assert asked.request_id == 7
     late = reduce_research(asked, BacktestSeen(6, None, "too late"))
     assert late is asked
     failed = reduce_research(asked, BacktestSeen(7, None, "no trades"))
-    assert (failed.asking, failed.words) == (0, "no trades")
+    assert (failed.request_id, failed.problem) == (0, "no trades")
     assert failed.backtest is sample.backtest

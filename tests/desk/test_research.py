@@ -125,7 +125,7 @@ async def test_a_backtest_is_shown_with_its_sweep(tmp_path: Path) -> None:
         state = await until(desk, lambda state: state.research.backtest is not None, stage.clock)
         backtest = state.research.backtest
         assert backtest is not None
-        assert (backtest.request_id, backtest.total, state.research.asking) == (4, 1, 0)
+        assert (backtest.request_id, backtest.total, state.research.request_id) == (4, 1, 0)
         assert [point.included for point in backtest.points] == [1, 0]
         assert backtest.keys == ("edge",)
 
@@ -136,8 +136,8 @@ async def test_a_free_plan_is_said_where_the_backtest_would_stand(tmp_path: Path
         open_test_desk(stage) as desk,
     ):
         desk.submit(RunBacktest(1, SKILL))
-        state = await until(desk, lambda state: bool(state.research.words), stage.clock)
-        assert "Pro" in state.research.words
+        state = await until(desk, lambda state: bool(state.research.problem), stage.clock)
+        assert "Pro" in state.research.problem
 
 
 async def test_a_diff_of_a_repository_elsewhere_is_said(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ async def test_a_diff_of_a_repository_elsewhere_is_said(tmp_path: Path) -> None:
         desk.submit(ShowDiff("nobody:nothing", "abc1234"))
         state = await until(desk, lambda state: state.research.diff is not None, stage.clock)
         assert state.research.diff is not None
-        assert "not on this machine" in state.research.diff.words
+        assert "not on this machine" in state.research.diff.problem
 
 
 def test_a_file_that_was_seen_is_a_fact(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from service_tui.desk.changes import Changed
 from service_tui.desk.commands.halt import ExitAll, Halt
 from service_tui.desk.commands.trading import CancelOrders
 from service_tui.desk.slices.records import NO_TRACE, TicketState, Topic
-from service_tui.desk.trading.lookup_orders import EARLIER_S, look_at_books
+from service_tui.desk.trading.lookup import EARLIER_S, look_at_books
 from service_tui.desk.trading.preflight import preflight
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -146,7 +146,7 @@ async def test_the_entry_of_one_that_was_slow_to_leave_proves_nothing(tmp_path: 
         lost = replace(lost, opened_at=later, sent_at=later)
         # It was given, and has left, before whatever may be the lost one's; booked it was after.
         early = Timestamp(later - EARLIER_S - 5.0)
-        on.desk.ports.say(Changed(replace(slow, opened_at=early, sent_at=early)))
+        on.desk.ports.emit(Changed(replace(slow, opened_at=early, sent_at=early)))
         said = (await look_at_books([lost], on.desk.ports))["lost"]
         assert said.order is None
         assert "may be another one" in said.doubt

@@ -52,7 +52,7 @@ def test_of_many_kept_at_once_none_is_lost(tmp_path: Path) -> None:
 
 async def test_a_skill_that_is_installed_elsewhere_is_seen(tmp_path: Path) -> None:
     home, clock, seen = SkillHome(tmp_path), ManualClock(), []
-    ports = SimpleNamespace(clock=clock, say=seen.append)
+    ports = SimpleNamespace(clock=clock, emit=seen.append)
 
     async def told(times: int) -> None:
         async with asyncio.timeout(30):

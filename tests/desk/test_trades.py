@@ -24,7 +24,7 @@ from kit.desk.faults import (
 from kit.samples.desk import NOW, sample_state
 from kit.service.line import change
 from kit.service.stage import open_stage, open_test_desk
-from service_tui.desk.commands.trading import AskQuote
+from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.slices.records import NO_TRACE, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import preflight
@@ -50,7 +50,7 @@ async def test_a_buy_is_filled_and_shows_in_the_portfolio(tmp_path: Path) -> Non
 async def test_a_quote_says_what_the_same_order_then_gets(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         order = buy(stage.open_markets()[3])
-        desk.submit(AskQuote(1, order))
+        desk.submit(RequestQuote(1, order))
         quote = (await until(desk, lambda s: s.quote, stage)).quote
         desk.submit(order)
         held = (await until(desk, lambda s: s.positions, stage)).positions[0]
@@ -164,7 +164,7 @@ async def test_words_that_the_wire_does_not_take_are_refused_and_end_nothing(
         ):
             view = await ended(desk, desk.submit(order), stage)
             assert view.state is TicketState.REFUSED
-            desk.submit(AskQuote(1, order))
+            desk.submit(RequestQuote(1, order))
             quote = (await until(desk, lambda s: s.quote, stage)).quote
             assert not quote.ok
             assert quote.problem
@@ -336,7 +336,7 @@ async def test_a_quote_that_fails_says_so(tmp_path: Path) -> None:
         }
         for number, (fault, words) in enumerate(wanted.items()):
             line.fault = lambda request, fault=fault: fault if is_quote(request) else None
-            desk.submit(AskQuote(number, order))
+            desk.submit(RequestQuote(number, order))
             state = await until(
                 desk, lambda s, number=number: s.quote and s.quote.request_id == number, stage
             )
@@ -349,7 +349,7 @@ async def test_a_quote_that_fails_says_so(tmp_path: Path) -> None:
 async def test_only_the_newest_question_is_asked_when_they_pile_up(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]
-        tickets = [desk.submit(AskQuote(n, buy(market, (n + 1) * ONE))) for n in range(40)]
+        tickets = [desk.submit(RequestQuote(n, buy(market, (n + 1) * ONE))) for n in range(40)]
         state = await until(desk, lambda s: s.quote, stage)
         assert state.quote.request_id == 39
         assert [quote["amount"] for quote in line.quotes()] == [40.0]
@@ -361,10 +361,10 @@ async def test_a_question_without_an_answer_does_not_hold_up_the_next(tmp_path: 
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]
         line.fault = lambda request: Fault.SILENT if is_quote(request) else None
-        first = desk.submit(AskQuote(1, buy(market)))
+        first = desk.submit(RequestQuote(1, buy(market)))
         await until(desk, lambda _: line.waiting, stage)
         line.fault = lambda _: None
-        desk.submit(AskQuote(2, buy(market)))
+        desk.submit(RequestQuote(2, buy(market)))
         assert (await until(desk, lambda s: s.quote, stage)).quote.request_id == 2
         await first.wait()
         assert not line.waiting
@@ -373,9 +373,9 @@ async def test_a_question_without_an_answer_does_not_hold_up_the_next(tmp_path: 
 async def test_an_older_answer_never_replaces_a_newer_one(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         market = stage.open_markets()[0]
-        desk.submit(AskQuote(5, buy(market)))
+        desk.submit(RequestQuote(5, buy(market)))
         await until(desk, lambda s: s.quote, stage)
-        old = desk.submit(AskQuote(4, buy(market)))
+        old = desk.submit(RequestQuote(4, buy(market)))
         await old.wait()
         assert desk.state.quote.request_id == 5
 
@@ -384,7 +384,7 @@ async def test_a_quote_for_a_sale_counts_what_is_lost_by_selling(tmp_path: Path)
     async with at_work(tmp_path) as (desk, stage, _):
         desk.submit(buy(stage.open_markets()[0]))
         held = (await until(desk, lambda s: s.positions, stage)).positions[0]
-        desk.submit(AskQuote(1, sell(held)))
+        desk.submit(RequestQuote(1, sell(held)))
         quote = (await until(desk, lambda s: s.quote, stage)).quote
         assert quote.ok
         assert quote.max_loss == held.shares - quote.money

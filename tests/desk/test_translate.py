@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.samples.desk import sample_state
-from service_tui.desk.advice import FIX_OF, fix_of
+from service_tui.desk.fixes import FIX_OF, fix_of
 from service_tui.desk.slices.records import PositionView
 from service_tui.desk.translate import (
     account_view,

@@ -8,8 +8,8 @@ import pytest
 from kit.samples.desk import NOW, sample_state
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk, until
 from service_tui.desk.audit.exports import position_rows
+from service_tui.desk.cached_state import dump_state, load_state
 from service_tui.desk.facts import PositionsSeen
-from service_tui.desk.frozen import freeze, thaw
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.records import Phase
 from service_tui.desk.translate import position_views
@@ -60,7 +60,7 @@ async def test_what_is_held_on_a_venue_is_told_apart_from_play_money(tmp_path: P
             assert state.account is not None
             assert state.account.equity == state.account.cash + play.mark_value
 
-            kept = thaw(freeze(state), first_state())
+            kept = load_state(dump_state(state), first_state())
             assert (kept.on_venues, kept.venue_sums) == (state.on_venues, state.venue_sums)
             assert kept.from_cache
 
@@ -98,9 +98,11 @@ async def test_what_was_sold_on_a_venue_is_closed_and_its_loss_stays_in_sight(
 
 def test_what_an_older_program_kept_is_read_without_them() -> None:
     state = sample_state(6)
-    text = freeze(state).replace('"on_venues":[],"venue_sums":[],', "")
+    text = dump_state(state).replace('"on_venues":[],"venue_sums":[],', "")
     assert "on_venues" not in text
-    kept = thaw(text, replace(first_state(), service=replace(state.service, phase=Phase.ONLINE)))
+    kept = load_state(
+        text, replace(first_state(), service=replace(state.service, phase=Phase.ONLINE))
+    )
     assert kept.positions == state.positions
     assert kept.on_venues == ()
 

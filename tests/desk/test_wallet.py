@@ -12,13 +12,13 @@ from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands.wallet import (
     APPROVE_WORD,
     AllowReal,
-    AskApprovals,
-    AskLink,
     KeepKey,
     LinkWallet,
     LockWallet,
     MakeCredentials,
+    ReadApprovals,
     RemoveKey,
+    RequestLink,
     SetApprovals,
     UnlockWallet,
 )
@@ -50,7 +50,7 @@ async def test_from_no_wallet_to_everything_that_real_trades_need(  # noqa: PLR0
             assert state.wallet.ownership is Ownership.MANAGED
             assert not state.wallet.is_linked
             desk.submit(LinkWallet(signer.address, "never shown"))
-            desk.submit(AskLink(signer.address))
+            desk.submit(RequestLink(signer.address))
             state = await until(desk, lambda s: s.wallet.challenge, stage)
             read = state.wallet.challenge
             assert read is not None
@@ -71,7 +71,7 @@ async def test_from_no_wallet_to_everything_that_real_trades_need(  # noqa: PLR0
             desk.submit(MakeCredentials())
             await stage.clock.advance(3)
             assert signer.count == 2, "they are there already"
-            desk.submit(AskApprovals())
+            desk.submit(ReadApprovals())
             state = await until(desk, lambda s: s.wallet.approvals, stage)
             unset = state.wallet.unset
             assert len(unset) == len(state.wallet.approvals) == 9
@@ -102,7 +102,7 @@ async def test_a_challenge_of_somebody_else_is_not_signed(tmp_path: Path) -> Non
         signer = CountingSigner()
         async with open_wallet_desk(stage, signer, client=client) as desk:
             await known(desk, stage)
-            desk.submit(AskLink(signer.address))
+            desk.submit(RequestLink(signer.address))
             state = await until(desk, lambda s: s.wallet.problem, stage)
             assert "another service" in state.wallet.problem
             assert state.wallet.challenge is None
@@ -188,7 +188,7 @@ async def test_a_key_is_kept_opened_forgotten_and_removed(tmp_path: Path) -> Non
 
 def test_what_is_not_known_yet_is_missing_too() -> None:
     checks = tuple(
-        CheckView(name, is_done=is_done, says=name)
+        CheckView(name, is_done=is_done, detail=name)
         for name, is_done in (("done", True), ("missing", False), ("unknown", None))
     )
     wallet = WalletView(served=checks, ownership=Ownership.MANAGED, live=True)

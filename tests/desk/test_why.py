@@ -35,7 +35,7 @@ def link(chain: TradeHistory, name: str) -> Link:
 
 
 def told(chain: TradeHistory, name: str) -> dict[str, str | float]:
-    return {said.label: said.value for said in link(chain, name).said}
+    return {said.label: said.value for said in link(chain, name).values}
 
 
 def with_trades(*trades: TradeView) -> DeskState:
@@ -59,7 +59,7 @@ def test_what_is_not_known_says_so_and_holds_no_figure() -> None:
     assert "not among the newest trades" in link(chain, "fill").missing
     for name in ("signal", "reasoning", "quote"):
         assert link(chain, name).missing == "not known: it comes with the fill"
-        assert link(chain, name).said == ()
+        assert link(chain, name).values == ()
     bare = replace(BUY, signal_data=(), reasoning="", price_before=None)
     chain = why_position(with_trades(bare), HELD)
     assert link(chain, "signal").missing == "none: nobody gave one with the order"

@@ -22,8 +22,8 @@ from service_tui.client.errors import (
     UnauthenticatedError,
 )
 from service_tui.clock import ManualClock
-from service_tui.sdk.background import ClosedError
 from service_tui.sdk.result import TradeUnknownError
+from service_tui.sdk.transport import ClosedError
 from service_tui.wire.trades import CLIENT_REF
 
 KEY = "sk_test_0815_0816"

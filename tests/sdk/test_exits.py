@@ -10,8 +10,8 @@ from service_tui import ServiceClient
 from service_tui.clock import SystemClock
 from service_tui.engine.risk.monitors import MonitoredSide
 from service_tui.sdk.exits import sell_for
-from service_tui.sdk.line import SyncTransport
 from service_tui.sdk.result import TradeResult
+from service_tui.sdk.transport import SyncTransport
 from service_tui.terms import Side, Venue, WalletKind
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.public import PLACE_TRADE, SET_MONITOR

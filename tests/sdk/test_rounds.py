@@ -76,7 +76,7 @@ async def test_a_round_stays_within_what_is_left(tmp_path: Path) -> None:
             assert (report.amount_usd, report.skip_reason) == (8.0, USED_UP)
             before = len(served.asked)
             nothing = one_round(client, SLUG, wanted(cheap), left=0.0)
-            assert json.loads(nothing.line())["automaton"] == {
+            assert json.loads(nothing.as_line())["automaton"] == {
                 "signals": 0, "trades_attempted": 0, "trades_executed": 0, "amount_usd": 0.0,
                 "skip_reason": USED_UP,
             }  # fmt: skip
@@ -132,8 +132,8 @@ async def test_what_waits_for_the_operator_is_asked_for_and_not_bought(tmp_path:
             ideas = [idea(one) for one in served.markets[:3]]
             report = one_round(client, SLUG, wanted(*ideas), left=20.0)
         assert (report.trades_attempted, report.trades_executed) == (2, 0)
-        assert (report.amount_usd, report.asked_usd, report.skip_reason) == (0.0, 10.0, WAITS)
-        assert json.loads(report.line())["automaton"] == {
+        assert (report.amount_usd, report.reserved_usd, report.skip_reason) == (0.0, 10.0, WAITS)
+        assert json.loads(report.as_line())["automaton"] == {
             "signals": 2, "trades_attempted": 2, "trades_executed": 0, "amount_usd": 0.0,
             "skip_reason": WAITS,
         }  # fmt: skip

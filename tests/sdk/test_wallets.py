@@ -8,7 +8,6 @@ import pytest
 
 from kit.service.scene import Scene
 from kit.service.threaded import Threaded
-from service_tui.client.asking import called_of
 from service_tui.client.errors import (
     MalformedError,
     OutcomeUnknownError,
@@ -18,8 +17,9 @@ from service_tui.client.errors import (
     ServiceFaultError,
     UnreachableError,
 )
+from service_tui.client.http_request import called_of
 from service_tui.engine.chain_events import TxStatus
-from service_tui.sdk.line import SyncTransport
+from service_tui.sdk.transport import SyncTransport
 from service_tui.sdk.wallets import TIMEOUT
 from service_tui.wire.chain import BroadcastBody, RpcBody, RpcErrorBody
 from service_tui.wire.endpoint import Endpoint
@@ -37,11 +37,11 @@ class Between:
     instead: Callable[[Endpoint[Any]], Any] = lambda _: None
     sent: list[str] = field(default_factory=list)
 
-    def ask(self, endpoint: Endpoint[Any], **asked: Any) -> Any:
+    def call(self, endpoint: Endpoint[Any], **asked: Any) -> Any:
         if endpoint is BROADCAST:
             self.sent.append(asked["body"].signed_tx)
         said = self.instead(endpoint)
-        return self.inner.ask(endpoint, **asked) if said is None else said
+        return self.inner.call(endpoint, **asked) if said is None else said
 
     async def answer(self, endpoint: Endpoint[Any], **asked: Any) -> Any:
         said = self.instead(endpoint)
@@ -92,8 +92,8 @@ def redeemer(scene: Scene) -> Generator[Redeemer]:
     own.who.ok("PATCH", "agents/me/settings", json={"auto_redeem_enabled": False})
     market_id, side = own.won()
     wallet = own.client._own_wallet()
-    between = Between(wallet._line)
-    wallet._line = between  # type: ignore[assignment]  # says what a line says
+    between = Between(wallet._transport)
+    wallet._transport = between  # type: ignore[assignment]  # says what a line says
     yield Redeemer(own, between, market_id, side)
     scene.desk("PATCH", "chain", json={"delay_blocks": 1})
     own.client.close()
@@ -187,7 +187,7 @@ def test_what_ends_a_redemption_is_a_result_of_all_that_is_redeemed(
 ) -> None:
     own, between = redeemer.own, redeemer.between
     own.who.ok("PATCH", "agents/me/settings", json={"auto_redeem_enabled": True})
-    monkeypatch.setattr(own.client, "_line", between)
+    monkeypatch.setattr(own.client, "_transport", between)
     for name, (endpoint, error, is_retryable) in ENDED.items():
         between.instead = refusing(endpoint, error)
         (found,) = own.client.auto_redeem()

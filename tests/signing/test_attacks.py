@@ -44,7 +44,7 @@ from service_tui.signing.errors import SigningError
 from service_tui.signing.link import Challenge, message_digest, message_signer, sign_challenge
 from service_tui.signing.orders import (
     OrderAction,
-    OrderWish,
+    OrderTerms,
     SignableOrder,
     SignedOrder,
     build_order,
@@ -231,7 +231,7 @@ def market(of: World) -> Market:
 
 
 def order_of(of: Market, **changes: Any) -> SignableOrder:
-    wish = OrderWish(
+    wish = OrderTerms(
         token_id=int(token_of(of.market_id, Side.YES, neg_risk=has_event(of.listing))),
         action=OrderAction.BUY,
         price=500_000,

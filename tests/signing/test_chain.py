@@ -11,7 +11,7 @@ from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.chain import Answer, ChainReader, Parameter
 from service_tui.signing.errors import ChainError, MalformedError, NotRedeemableError
 from service_tui.signing.node import chain_of, contracts_of
-from service_tui.signing.policy import GWEI, Judged, Redemption, SigningPolicy
+from service_tui.signing.policy import GWEI, Redemption, SignableCall, SigningPolicy
 from service_tui.signing.redemption import check_redeemable
 
 OWN = "0x" + "Aa" * 20
@@ -81,7 +81,7 @@ async def test_what_fails_on_trial_is_not_priced() -> None:
 @pytest.mark.parametrize(("hint", "gas"), [(123_456, 123_456), (None, 300_000)])
 async def test_without_an_estimate_the_hint_is_taken(hint: int | None, gas: int) -> None:
     without = {name: answer for name, answer in FAIR.items() if name != "eth_estimateGas"}
-    judged = Judged(JUDGED.to, JUDGED.call, JUDGED.contract, JUDGED.lines, gas_hint=hint)
+    judged = SignableCall(JUDGED.to, JUDGED.call, JUDGED.contract, JUDGED.lines, gas_hint=hint)
     assert (await chain_of(Scripted(without)).price(judged, OWN)).gas == gas
 
 

@@ -11,7 +11,7 @@ from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.orders import (
     BUILDER,
     OrderAction,
-    OrderWish,
+    OrderTerms,
     SignableOrder,
     amounts,
     build_order,
@@ -20,12 +20,12 @@ from service_tui.signing.orders import (
     sign_order,
 )
 
-BUY = OrderWish(token_id=1234, action=OrderAction.BUY, price=500_000, spend=10_000_000)
-SELL = OrderWish(token_id=1234, action=OrderAction.SELL, price=500_000, shares=20_000_000)
+BUY = OrderTerms(token_id=1234, action=OrderAction.BUY, price=500_000, spend=10_000_000)
+SELL = OrderTerms(token_id=1234, action=OrderAction.SELL, price=500_000, shares=20_000_000)
 NOW_MS = 1_790_000_000_000
 
 
-def built(wish: OrderWish, signer: CountingSigner, exchange: ExchangeVersion) -> SignableOrder:
+def built(wish: OrderTerms, signer: CountingSigner, exchange: ExchangeVersion) -> SignableOrder:
     return build_order(wish, signer.address, exchange=exchange, salt=42, now_ms=NOW_MS)
 
 
@@ -50,7 +50,7 @@ def built(wish: OrderWish, signer: CountingSigner, exchange: ExchangeVersion) ->
         (replace(BUY, spend=None, shares=7_000_000), (3_500_000, 7_000_000)),
     ],
 )
-def test_amounts_are_exact(wish: OrderWish, expected: tuple[int, int]) -> None:
+def test_amounts_are_exact(wish: OrderTerms, expected: tuple[int, int]) -> None:
     assert amounts(wish) == expected
 
 
@@ -69,7 +69,7 @@ def cut(number: Decimal, places: int) -> Decimal:
     return number.quantize(Decimal(1).scaleb(-places), rounding=ROUND_DOWN)
 
 
-def reference(wish: OrderWish, tick: str) -> tuple[int, int]:
+def reference(wish: OrderTerms, tick: str) -> tuple[int, int]:
     """The same in decimals, by the table of the reference."""
     _, size_places, amount_places = TABLE[tick]
     million = Decimal(1_000_000)
@@ -95,7 +95,7 @@ def test_two_thousand_random_amounts_follow_the_table() -> None:
         tick = rng.choice(list(TABLE))
         micros = int(Decimal(tick) * 1_000_000)
         is_buy = rng.random() < 0.5
-        wish = OrderWish(
+        wish = OrderTerms(
             token_id=1,
             action=OrderAction.BUY if is_buy else OrderAction.SELL,
             price=rng.randrange(100_000, 850_000),
@@ -131,7 +131,7 @@ def test_two_thousand_random_amounts_follow_the_table() -> None:
         (replace(BUY, token_id=2**256), Rule.FORM),
     ],
 )
-def test_what_the_venue_would_not_take_is_not_signed(wish: OrderWish, rule: Rule) -> None:
+def test_what_the_venue_would_not_take_is_not_signed(wish: OrderTerms, rule: Rule) -> None:
     signer = CountingSigner()
     with pytest.raises(PolicyRefusedError) as refused:
         sign_order(built(wish, signer, ExchangeVersion.V1), signer, is_neg_risk=False)
@@ -154,7 +154,7 @@ def test_an_order_of_another_wallet_is_not_signed() -> None:
 @pytest.mark.parametrize("exchange", list(ExchangeVersion))
 @pytest.mark.parametrize("wish", [BUY, SELL])
 def test_what_is_sent_is_read_back_and_has_the_same_signer(
-    wish: OrderWish, exchange: ExchangeVersion, *, is_neg_risk: bool
+    wish: OrderTerms, exchange: ExchangeVersion, *, is_neg_risk: bool
 ) -> None:
     signer = CountingSigner()
     signed = sign_order(built(wish, signer, exchange), signer, is_neg_risk=is_neg_risk)

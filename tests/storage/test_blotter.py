@@ -143,7 +143,7 @@ async def test_a_budget_is_never_exceeded_by_intents_at_the_same_moment(
             group.create_task(order(number))
     assert blotter.reserved(NOW - 60) == 90
     assert len(refused) == 17
-    assert (refused[0].reserved, refused[0].asked, refused[0].maximum) == (90, 30, 100)
+    assert (refused[0].reserved, refused[0].requested, refused[0].maximum) == (90, 30, 100)
     assert len(ids(blotter)) == 3
 
 

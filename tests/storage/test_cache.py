@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from service_tui.storage.cache import CacheStore
-from service_tui.storage.cold import read_cache, read_preferences
+from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
@@ -81,7 +81,7 @@ def test_what_cannot_be_read_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_the_cold_reader_imports_nothing_heavy() -> None:
     script = (
-        "import service_tui.storage.cold, sys;"
+        "import service_tui.storage.cached_state, sys;"
         "heavy = {'sqlmodel', 'sqlalchemy', 'pydantic', 'asyncio'};"
         "heavy.add('service_tui.storage.db.tables');"
         "sys.exit(', '.join(heavy & set(sys.modules)) or None)"

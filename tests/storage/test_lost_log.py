@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.cold import read_cache
+from service_tui.storage.cached_state import read_cache
 from service_tui.storage.db.backups import back_up_daily
 from service_tui.storage.db.connection import DATABASE_FILE, connect_to_write
 from service_tui.storage.db.database import Database

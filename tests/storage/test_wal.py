@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.cold import read_cache
+from service_tui.storage.cached_state import read_cache
 from service_tui.storage.db.connection import COMPANIONS, DATABASE_FILE
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
@@ -12,7 +12,7 @@ from service_tui.storage.db.wal import look
 from service_tui.storage.errors import CorruptDatabaseError
 from service_tui.storage.journal import JournalRow, JournalStore, Snapshot
 from service_tui.storage.opening import look_at, open_database
-from service_tui.storage.recovery.left import examined
+from service_tui.storage.recovery.salvage import examined
 
 NOW = 1_800_000_000.0
 ROWS = 150

@@ -18,7 +18,7 @@ from service_tui.cli import main as cli
 from service_tui.client.client import Client
 from service_tui.clock import Clock, ManualClock
 from service_tui.desk.audit.exports import day_in_markdown, files_of
-from service_tui.desk.audit.written import write_files
+from service_tui.desk.audit.new_files import write_files
 from service_tui.server.begun import BASE_URL
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.wire.agents import RegisterRequest

@@ -90,7 +90,7 @@ async def test_the_next_holder_is_found_and_where_there_is_none_it_is_this(
             assert any("it waits in" in str(one) for one in waiting)
             await until(lambda: address_of(asked.data_dir))
             assert await log(session, 4) == []
-            found = await session._outbox.remote.known(SKILL)
+            found = await session._sender.remote.known(SKILL)
             assert len(found) == 4
             assert session._means.api()["SERVICE_API_URL"] == address_of(asked.data_dir)
     assert holder_of(asked.data_dir) is None
@@ -136,7 +136,7 @@ async def test_what_keeps_a_result_is_finished_though_nobody_waits(
             done.append("ended")
             raise
         done.append("whole")
-        return session.told()
+        return session.description()
 
     async with time_passing(clock), asyncio.TaskGroup() as tasks:
         door = ResearchDoor(lambda: opened(asked, wish, clock), tasks)
@@ -168,7 +168,7 @@ async def test_a_call_that_is_cancelled_while_the_door_opens_ends_no_server() ->
         yield
 
     async def work(session: Session) -> dict[str, object]:
-        return session.told()
+        return session.description()
 
     async with asyncio.TaskGroup() as tasks:
         door = ResearchDoor(shut, tasks)

@@ -21,7 +21,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import Phase, TicketState
 from service_tui.desk.state import DeskState
-from service_tui.storage.cold import has_open_tickets
+from service_tui.storage.cached_state import has_open_tickets
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.lock import LOCK_FILE, DataDirLock, holder_of
 from service_tui.terms import Action, Side, Venue, WalletKind

@@ -7,7 +7,7 @@ import pytest
 
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.doors import DeskClosedError
-from service_tui.desk.frozen import STATE_KEY, freeze
+from service_tui.desk.cached_state import STATE_KEY, dump_state
 from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
 from service_tui.storage.cache import CacheStore
@@ -29,7 +29,7 @@ async def keep(path: Path, preferences: dict[str, str], state: DeskState | None 
     for name, value in preferences.items():
         await cache.put_preference(name, value)
     if state is not None:
-        await cache.put(STATE_KEY, NOW, freeze(state))
+        await cache.put(STATE_KEY, NOW, dump_state(state))
     database.close(NOW)
     lock.release()
 

@@ -26,8 +26,8 @@ def arguments(kind: type[Given], given: Mapping[str, object]) -> Given:
     except ValidationError as error:
         rows = error.errors(include_input=False, include_url=False)
         named = [(".".join(str(part) for part in row["loc"]) or "arguments", row) for row in rows]
-        said = "; ".join(f"{name}: {row['msg']}" for name, row in named[:8])
+        problems = "; ".join(f"{name}: {row['msg']}" for name, row in named[:8])
         known = ", ".join(kind.model_fields)
-        raise ToolError(said, f"the parameters are {known}") from error
+        raise ToolError(problems, f"the parameters are {known}") from error
     except ValueError as error:
         raise ToolError(f"the arguments are no JSON ({error})") from error

@@ -1,11 +1,11 @@
-"""What a tool answers when it cannot do what was asked: a sentence, and what to do."""
+"""Error of a tool: a sentence, and what to do."""
 
 
 class ToolError(Exception):
-    """An orderly no. `status` is the service's, where it said no; 0 elsewhere."""
+    """A refusal with its fix. `status` is the service's if it refused; else 0."""
 
-    def __init__(self, said: str, fix: str = "", *, status: int = 0) -> None:
-        super().__init__(f"{said}; {fix}" if fix else said)
+    def __init__(self, problem: str, fix: str = "", *, status: int = 0) -> None:
+        super().__init__(f"{problem}; {fix}" if fix else problem)
         self.status = status
 
 

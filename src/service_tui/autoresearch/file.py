@@ -14,7 +14,7 @@ from service_tui.wire.research_tools import InitArguments
 
 
 def notes_of(repository: Repository) -> Notes:
-    """What the file of a repository holds.
+    """Content of a repository's session file.
 
     Returns:
         Its notes.
@@ -31,7 +31,7 @@ def notes_of(repository: Repository) -> Notes:
 
 
 def turn_off(repository: Repository, skill: str, now_ms: int) -> str:
-    """Take no more experiments of a skill, the newest one without a name, until a session begins.
+    """End a skill's session, by default the newest, until a new one begins.
 
     It is only written down: a server that works there sees it before it does anything more.
 
@@ -75,7 +75,7 @@ def fresh(notes: Notes, skill: str, now_ms: int) -> InitArguments:
     )
 
 
-def begin_beside(repository: Repository, asked: InitArguments, cap: int, now_ms: int) -> Config:
+def begin_beside(repository: Repository, request: InitArguments, cap: int, now_ms: int) -> Config:
     """Begin a session where a server works: that one sees it before it does anything more.
 
     Returns:
@@ -84,15 +84,15 @@ def begin_beside(repository: Repository, asked: InitArguments, cap: int, now_ms:
     Raises:
         ToolError: there is one of that name, or the file cannot be written.
     """
-    before = notes_of(repository).config_of(asked.skill_slug)
-    if before is not None and before.name == asked.name:
-        raise ToolError(f"the session {asked.name} is there", "give a new name")
+    before = notes_of(repository).config_of(request.skill_slug)
+    if before is not None and before.name == request.name:
+        raise ToolError(f"the session {request.name} is there", "give a new name")
     config = Config(
-        name=asked.name,
-        skill=asked.skill_slug,
-        metric_name=asked.metric_name,
-        metric_unit=asked.metric_unit,
-        direction=asked.direction,
+        name=request.name,
+        skill=request.skill_slug,
+        metric_name=request.metric_name,
+        metric_unit=request.metric_unit,
+        direction=request.direction,
         segment=0 if before is None else before.segment + 1,
         started_ms=now_ms,
         cap=cap,

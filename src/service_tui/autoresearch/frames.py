@@ -1,6 +1,6 @@
-"""Lines of a client that are no messages: answered as JSON-RPC has it, instead of passed over.
+"""Answers malformed lines of an MCP client with JSON-RPC errors, where the package skips them.
 
-A request whose id is none would be a notification to the package: it is told before it gets there.
+A request whose id is none would be a notification to the package: it is answered before.
 """
 
 import fcntl
@@ -24,35 +24,35 @@ FIELD: Final = 2
 """Parts of the place of a field of a message: which kind of message, and which field."""
 
 NO_ID: Final = '{"id": []}'
-"""Stands for a message whose id is none: no message either, and the package says so."""
+"""Stands for a message whose id is none: the package too treats it as no message."""
 
 STANDARD: Final = 3
 """So many descriptors are standard streams."""
 
 NOTICES: Final = "notifications/"
-"""How the methods begin that nobody expects an answer of. Source: Model Context Protocol."""
+"""Prefix of methods without an answer. Source: Model Context Protocol."""
 
 Item_co = TypeVar("Item_co", covariant=True)
 Sent_contra = TypeVar("Sent_contra", contravariant=True)
 
 
 class FrameReceiver(Protocol[Item_co]):
-    """Where a transport puts what it hears."""
+    """Receiving end of a transport."""
 
     async def receive(self) -> Item_co:
         """The next one; fails with EndOfStream after the last."""
         ...
 
     async def aclose(self) -> None:
-        """Hear no more."""
+        """Receive no more."""
         ...
 
 
 class FrameSender(Protocol[Sent_contra]):
-    """What a transport takes to say it."""
+    """Sending end of a transport."""
 
     async def send(self, item: Sent_contra, /) -> None:
-        """Say it."""
+        """Send one message."""
         ...
 
 
@@ -87,25 +87,25 @@ class Messages:
     """The messages of a client; whatever is none is answered on the way."""
 
     def __init__(
-        self, heard: FrameReceiver[SessionMessage | Exception], said: FrameSender[SessionMessage]
+        self, received: FrameReceiver[SessionMessage | Exception], sent: FrameSender[SessionMessage]
     ) -> None:
-        self._heard = heard
-        self._said = said
+        self._received = received
+        self._sent = sent
 
     async def receive(self) -> SessionMessage:
         """The next message; fails with EndOfStream after the last."""
         while True:
-            item = await self._heard.receive()
+            item = await self._received.receive()
             if isinstance(item, SessionMessage):
                 return item
             refusal = refusal_of(item)
             if refusal is not None:
                 log.info("a line is no message: %s", refusal.error.message)
-                await self._said.send(SessionMessage(refusal))
+                await self._sent.send(SessionMessage(refusal))
 
     async def aclose(self) -> None:
-        """Hear no more."""
-        await self._heard.aclose()
+        """Receive no more."""
+        await self._received.aclose()
 
     def __aiter__(self) -> Self:
         return self
@@ -130,7 +130,7 @@ class Messages:
 
 
 def waits_in_vain(line: str) -> bool:
-    """Whether a line asks for something under an id that is none.
+    """True if a line is a request with an invalid id.
 
     Returns:
         Never for a notification: null beside a method that expects no answer is as good as no id.
@@ -148,7 +148,7 @@ def waits_in_vain(line: str) -> bool:
 
 
 def refusal_of(wrong: Exception) -> types.JSONRPCError | None:
-    """What a line that is no message is answered.
+    """JSON-RPC error for a line that is no message.
 
     Returns:
         The answer; None where the line is empty.
@@ -163,14 +163,14 @@ def refusal_of(wrong: Exception) -> types.JSONRPCError | None:
         return _error(None, types.PARSE_ERROR, "the line is no JSON")
     # What lacks something at its top is the whole line.
     whole = [row["input"] for row in rows if row["type"] == "missing" and len(row["loc"]) <= FIELD]
-    said = "the line is no JSON-RPC 2.0 message"
+    problem = "the line is no JSON-RPC 2.0 message"
     if any(_is_object(given) and _has_wrong_id(given) for given in whole):
-        said += ": its id is neither a text nor a whole number"
-    return _error(_id_in(whole), types.INVALID_REQUEST, said)
+        problem += ": its id is neither a text nor a whole number"
+    return _error(_id_in(whole), types.INVALID_REQUEST, problem)
 
 
-def _error(number: types.RequestId | None, code: int, said: str) -> types.JSONRPCError:
-    error = types.ErrorData(code=code, message=said)
+def _error(number: types.RequestId | None, code: int, message: str) -> types.JSONRPCError:
+    error = types.ErrorData(code=code, message=message)
     return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
 

@@ -1,4 +1,4 @@
-"""MCP on standard input and output: tools are listed and called, a result or a clear error is said.
+"""MCP over standard input and output: lists and calls tools, returns results or clear errors.
 
 Standard output belongs to the protocol: nothing else is written there.
 """
@@ -34,7 +34,7 @@ Answer = Mapping[str, object]
 Given = Mapping[str, object]
 
 
-class ToolWords(Protocol):
+class ToolDescription(Protocol):
     """A tool as a client sees it."""
 
     @property
@@ -44,28 +44,28 @@ class ToolWords(Protocol):
 
     @property
     def about(self) -> str:
-        """What it does."""
+        """Description of the tool."""
         ...
 
     def schema(self) -> dict[str, object]:
-        """What it takes, as JSON Schema."""
+        """Parameters, as JSON Schema."""
         ...
 
 
 class Doer(Protocol):
     """Has the tools, and does one thing at a time with them."""
 
-    async def tools(self) -> Sequence[ToolWords]:
-        """All of them."""
+    async def tools(self) -> Sequence[ToolDescription]:
+        """All tools."""
         ...
 
     async def do(self, name: str, given: Given) -> Answer:
-        """What a tool says; fails with ToolError."""
+        """Result of a tool; raises ToolError."""
         ...
 
 
 def server_of(doer: Doer) -> Server[dict[str, Any]]:
-    """The MCP server on somebody who does what it is asked for."""
+    """MCP server whose tools `doer` runs."""
 
     async def listed(
         _: ServerRequestContext[dict[str, Any]], __: types.PaginatedRequestParams | None
@@ -96,10 +96,10 @@ def server_of(doer: Doer) -> Server[dict[str, Any]]:
     )
 
 
-def _answer(said: Answer) -> types.CallToolResult:
-    text = json.dumps(said, ensure_ascii=False, indent=1)
+def _answer(answer: Answer) -> types.CallToolResult:
+    text = json.dumps(answer, ensure_ascii=False, indent=1)
     content = types.TextContent(type="text", text=text[:ANSWER_MAX])
-    return types.CallToolResult(content=[content], structured_content=dict(said))
+    return types.CallToolResult(content=[content], structured_content=dict(answer))
 
 
 def _error(error: ToolError) -> types.CallToolResult:
@@ -113,10 +113,10 @@ def _error(error: ToolError) -> types.CallToolResult:
 
 
 async def serve(doer: Doer) -> None:
-    """Answer a client on standard input and output until it goes away."""
+    """Serve a client on standard input and output until it disconnects."""
     server = server_of(doer)
     try:
-        async with stdio_server(anyio.wrap_file(lines_of_client())) as (heard, said):
-            await server.run(Messages(heard, said), said, server.create_initialization_options())
+        async with stdio_server(anyio.wrap_file(lines_of_client())) as (received, sent):
+            await server.run(Messages(received, sent), sent, server.create_initialization_options())
     except* BrokenPipeError:
         log.info("the client went away before it had its answer")

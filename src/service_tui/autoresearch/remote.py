@@ -34,7 +34,7 @@ PLAN_FIX: Final = (
 
 
 def failure(error: ServiceError) -> ToolError:
-    """An answer of the service as a tool says it."""
+    """Tool error for an error of the service."""
     if isinstance(error, PlanRequiredError):
         return ToolError(str(error), error.fix or PLAN_FIX, status=403)
     if isinstance(error, RefusedError):
@@ -49,46 +49,46 @@ class Remote:
     client: Client
 
     async def agent_id(self) -> str:
-        """Whose key it is."""
+        """Id of the agent that owns the key."""
         return (await self.client.call(AGENT)).answer.agent_id
 
     async def state(self, skill: str) -> StateBody:
-        """Where a skill's session stands; fails with ServiceError."""
+        """State of a skill's session; raises ServiceError."""
         query = StateQuery(skill_slug=skill)
         return (await self.client.call(RESEARCH_STATE, query=query)).answer
 
     async def known(self, skill: str) -> set[str]:
         """References of the results that the service has; fails with ServiceError."""
         query = ExperimentsQuery(skill_slug=skill, limit=EXPERIMENTS_PAGE_MAX)
-        found = (await self.client.call(EXPERIMENTS, query=query)).answer.experiments
-        return {one.client_ref for one in found if one.client_ref}
+        experiments = (await self.client.call(EXPERIMENTS, query=query)).answer.experiments
+        return {one.client_ref for one in experiments if one.client_ref}
 
-    async def post(self, one: Logged) -> ExperimentLoggedBody:
+    async def post(self, result: Logged) -> ExperimentLoggedBody:
         """Send a result; fails with ServiceError."""
-        config = one.config
+        config = result.config
         body = ExperimentRequest(
             skill_slug=config.skill,
-            experiment_number=one.run,
-            segment=one.segment,
-            status=one.status,
+            experiment_number=result.run,
+            segment=result.segment,
+            status=result.status,
             metric_name=line(config.metric_name),
-            metric_value=one.metric,
+            metric_value=result.metric,
             metric_unit=line(config.metric_unit),
             best_direction=config.direction,
-            secondary_metrics=dict(one.metrics),
-            description=prose(one.description),
-            commit_hash=one.commit or None,
+            secondary_metrics=dict(result.metrics),
+            description=prose(result.description),
+            commit_hash=result.commit or None,
             session=line(config.name),
             max_experiments=config.cap,
-            client_ref=one.ref,
+            client_ref=result.ref,
         )
         return (await self.client.call(POST_EXPERIMENT, body=body)).answer
 
-    async def backtest(self, asked: BacktestRequest) -> BacktestBody:
+    async def backtest(self, request: BacktestRequest) -> BacktestBody:
         """Replay trades; fails with ServiceError."""
-        return (await self.client.call(BACKTEST, body=asked)).answer
+        return (await self.client.call(BACKTEST, body=request)).answer
 
     async def outcomes(self, skill: str) -> OutcomesBody:
-        """What a skill's trades came to; fails with ServiceError."""
+        """Outcomes of a skill's trades; raises ServiceError."""
         query = OutcomesQuery(skill=skill)
         return (await self.client.call(OUTCOMES, query=query)).answer

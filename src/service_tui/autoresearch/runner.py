@@ -1,4 +1,4 @@
-"""A shell command with a deadline: its own session, bounded output, nothing left running.
+"""Runs a shell command with a deadline: own session, bounded output, nothing left running.
 
 Whatever the command starts is ended with it, also what left its process group: every process
 inherits a mark in its environment, and what clears that comes to us as an orphan. Source: failures,
@@ -52,7 +52,7 @@ _SUBREAPER: Final = 36
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a command ended. `tail` is harmless text; `size` counts all bytes that it wrote."""
+    """End of a command. `tail` is harmless text; `size` counts all bytes written."""
 
     exit_code: int | None
     timed_out: bool
@@ -63,14 +63,14 @@ class Ran:
 
     @property
     def succeeded(self) -> bool:
-        """It ended by itself, and well."""
+        """True if it ended on its own with status 0."""
         return self.exit_code == 0 and not self.timed_out
 
 
 def environment_of(
-    around: Mapping[str, str], *, mark: str, api: Mapping[str, str]
+    environment: Mapping[str, str], *, mark: str, api: Mapping[str, str]
 ) -> dict[str, str]:
-    """What a command may know: plain settings, the skills' own, and the session's API key.
+    """Environment of a command: plain settings, the skills' own, and the session's API key.
 
     The wallet's key, and whatever else looks like a secret, stays out.
 
@@ -79,7 +79,7 @@ def environment_of(
     """
     kept = {
         name: value
-        for name, value in around.items()
+        for name, value in environment.items()
         if name in PASSED
         or name.startswith("LC_")
         or (name.startswith("SERVICE_") and not SECRET.search(name))
@@ -88,12 +88,12 @@ def environment_of(
 
 
 class Output:
-    """The end of what a command writes, within bounds. `heard` is told when there is more."""
+    """Tail of a command's output, within bounds. `on_output` is called for each part."""
 
-    def __init__(self, heard: Callable[["Output"], None] | None = None) -> None:
+    def __init__(self, on_output: Callable[["Output"], None] | None = None) -> None:
         self._parts: deque[bytes] = deque()
         self._held = 0
-        self._heard = heard
+        self._on_output = on_output
         self.size = 0
 
     def take(self, part: bytes) -> None:
@@ -103,8 +103,8 @@ class Output:
         self._held += len(self._parts[-1])
         while self._held - len(self._parts[0]) >= KEPT_BYTES:
             self._held -= len(self._parts.popleft())
-        if self._heard is not None:
-            self._heard(self)
+        if self._on_output is not None:
+            self._on_output(self)
 
     def tail(self) -> str:
         """The last lines as harmless text."""
@@ -156,7 +156,7 @@ async def run(
             await _end(process, output)
     finally:
         left_over = _kill_tree(process.pid, environment.get(MARK, ""), others)
-        # Also where nobody waits for it any more: it is gone before anything else happens here.
+        # Also where no task waits for it any more: it is gone before anything else happens here.
         await _reaped(process)
     took = loop.time() - began
     return Ran(process.returncode, timed_out, took, output.tail(), output.size, left_over)
@@ -172,7 +172,7 @@ async def _reaped(process: asyncio.subprocess.Process) -> None:
 
 
 async def _read(process: asyncio.subprocess.Process, output: Output) -> None:
-    """Take in what it writes until it ends; a child of it may hold the line open for longer."""
+    """Read the output to its end; a child may keep the pipe open for longer."""
     if process.stdout is None:
         return
     ended: float | None = None
@@ -194,7 +194,7 @@ async def _read(process: asyncio.subprocess.Process, output: Output) -> None:
 
 
 async def _end(process: asyncio.subprocess.Process, output: Output) -> None:
-    """Ask the whole group to end, and wait a little."""
+    """Terminate the whole group, and wait a little."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     with suppress(TimeoutError):
@@ -220,10 +220,10 @@ def _end_all(look: Callable[[], list[int]]) -> int:
     total = 0
     # Until a look finds none: a tree that forks may be faster than one look.
     for _ in range(20):
-        found = look()
-        if not found:
+        processes = look()
+        if not processes:
             break
-        for pid in found:
+        for pid in processes:
             total += 1
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -233,20 +233,20 @@ def _end_all(look: Callable[[], list[int]]) -> int:
 
 
 def _strays(others: Collection[int]) -> list[int]:
-    """Orphans that came to us from another session, and what hangs on them."""
+    """Orphans of another session that were reparented to us, with their descendants."""
     # What was a child before, or shares our session, is not the command's: that began in a session
-    # of its own, and nobody can come back into ours.
+    # of its own, and no process can come back into ours.
     here = os.getsid(0)
-    found: list[psutil.Process] = []
+    orphans: list[psutil.Process] = []
     for child in psutil.Process().children():
         with suppress(psutil.Error, OSError):
             is_dead = child.status() == psutil.STATUS_ZOMBIE
             if not is_dead and child.pid not in others and os.getsid(child.pid) != here:
-                found.append(child)
-    for one in tuple(found):
+                orphans.append(child)
+    for one in tuple(orphans):
         with suppress(psutil.Error):
-            found += one.children(recursive=True)
-    return [one.pid for one in found]
+            orphans += one.children(recursive=True)
+    return [one.pid for one in orphans]
 
 
 def _children() -> Collection[int]:
@@ -258,12 +258,12 @@ def _marked(mark: str) -> list[int]:
     """Processes that have our mark in their environment; what has ended is reaped on the way."""
     if not mark:
         return []
-    found: list[int] = []
+    pids: list[int] = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             if process.pid != os.getpid() and _is_marked(process, mark):
-                found.append(process.pid)
-    return found
+                pids.append(process.pid)
+    return pids
 
 
 def _is_marked(process: psutil.Process, mark: str) -> bool:
@@ -277,6 +277,6 @@ def _is_marked(process: psutil.Process, mark: str) -> bool:
 
 
 def _adopt_orphans() -> None:
-    """Have orphans of our children come to us, so that they can be found and reaped."""
+    """Become the parent of our children's orphans, so that they can be found and reaped."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""The session machine: init, run, log, backtest, with everything on disk before it answers.
+"""The session: init, run, log and backtest, with everything on disk before the answer.
 
 One server works in a repository at one time.
 
@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from service_tui.autoresearch.begun import Begun
 from service_tui.autoresearch.errors import BusyError, ToolError
 from service_tui.autoresearch.file import fresh, notes_of, size_of
-from service_tui.autoresearch.outbox import Outbox
 from service_tui.autoresearch.remote import Remote, failure
+from service_tui.autoresearch.result_sender import ResultSender
 from service_tui.autoresearch.runner import Output, Ran, end_marked, environment_of, run
-from service_tui.autoresearch.worktree import Repository, Worktree, check_calm
+from service_tui.autoresearch.unfinished import Begun
+from service_tui.autoresearch.worktree import Repository, Worktree, check_idle
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock
 from service_tui.experiments import SeriesState
@@ -38,40 +38,40 @@ from service_tui.wire.research_tools import InitArguments, LogArguments, RunArgu
 COMMAND_MAX: Final = 60
 
 
-def told_of(
-    config: Config, stands: SeriesState, cap: int, warnings: Sequence[str]
+def description_of(
+    config: Config, series: SeriesState, cap: int, warnings: Sequence[str]
 ) -> dict[str, object]:
-    """How a session stands, with a warning where it is nearly full."""
-    said = list(warnings)
-    if stands.near_cap and stands.state is SessionState.RUNNING:
-        said.append(f"{stands.count} of {cap} experiments are done: a command runs up to {cap}")
+    """Fields that describe a session, with a warning if it is nearly full."""
+    texts = list(warnings)
+    if series.near_cap and series.state is SessionState.RUNNING:
+        texts.append(f"{series.count} of {cap} experiments are done: a command runs up to {cap}")
     return {
         "skill": config.skill,
         "session": config.name,
-        "state": stands.state.value,
-        "why": stands.why or None,
-        "experiments": stands.count,
+        "state": series.state.value,
+        "why": series.why or None,
+        "experiments": series.count,
         "max_experiments": cap,
-        "kept": stands.kept,
-        "discarded": stands.discarded,
-        "crashed": stands.crashed,
-        "crashes_in_row": stands.crashes_in_row,
+        "kept": series.kept,
+        "discarded": series.discarded,
+        "crashed": series.crashed,
+        "crashes_in_row": series.crashes_in_row,
         "metric": config.metric_name,
         "direction": config.direction.value,
-        "baseline": stands.baseline,
-        "best": stands.best,
-        "confidence": stands.confidence,
-        "warnings": said,
+        "baseline": series.baseline,
+        "best": series.best,
+        "confidence": series.confidence,
+        "warnings": texts,
     }
 
 
-def check_same(config: Config, asked: InitArguments) -> None:
+def check_same(config: Config, request: InitArguments) -> None:
     """Refuse a session of the same name that measures something else.
 
     Raises:
         ToolError: the metric or its direction is another.
     """
-    if (config.metric_name, config.direction) != (asked.metric_name, asked.direction):
+    if (config.metric_name, config.direction) != (request.metric_name, request.direction):
         raise ToolError(
             f"the session {config.name} measures {config.metric_name}, "
             f"{config.direction.value} is better",
@@ -80,7 +80,7 @@ def check_same(config: Config, asked: InitArguments) -> None:
 
 
 def confidence_of(results: list[Logged], config: Config) -> float | None:
-    """How real the best of a session looks after these results."""
+    """Confidence that a session's best result is real."""
     notes = Notes(configs=[config], results=results)
     return notes.standing_of(config).confidence
 
@@ -97,12 +97,12 @@ def message_of(one: Logged) -> str:
 
 def shortened(command: str) -> str:
     """A command as a sentence can hold it."""
-    words = " ".join(command.split())
-    return words if len(words) <= COMMAND_MAX else f"{words[:COMMAND_MAX]}..."
+    text = " ".join(command.split())
+    return text if len(text) <= COMMAND_MAX else f"{text[:COMMAND_MAX]}..."
 
 
 def after(ran: Ran, deadline_s: float) -> str:
-    """What to do with how a command ended."""
+    """Advice on the next step after a command."""
     if ran.timed_out:
         return f"it took longer than {deadline_s:g} s and was ended; log it as crash or discard"
     if not ran.succeeded:
@@ -123,9 +123,9 @@ OFF_FIX: Final = "a person did that; init_experiment with a new name turns it on
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a session is given: where it works, as whom, how much it may.
+    """Dependencies and bounds of a session.
 
-    `api` says how an experiment reaches the service now.
+    `api` are the variables with which an experiment reaches the service now.
     """
 
     repository: Repository
@@ -151,7 +151,7 @@ class Session:
         if self._config is not None and self._config.skill in self._notes.off:
             self._config = None
         self._offset: dict[str, int] = {}
-        self._outbox = Outbox(means.remote, self._notes, self._file)
+        self._sender = ResultSender(means.remote, self._notes, self._file)
         self._entry = RegistryEntry(
             repository=str(means.repository.root), pid=os.getpid(), allows_shell=means.allows_shell
         )
@@ -163,13 +163,13 @@ class Session:
 
     @property
     def notes(self) -> Notes:
-        """What the file holds."""
+        """Content of the file."""
         return self._notes
 
     # -- opening and closing ---------------------------------------------------------------
 
     async def open(self) -> None:
-        """Take the repository, finish what an earlier server left half done, tell the service.
+        """Claim the repository, finish a half-done step of an earlier server, report its end.
 
         Raises:
             ToolError: another server works here, or the folder cannot be written.
@@ -179,10 +179,10 @@ class Session:
         for skill in {one.skill for one in self._notes.configs}:
             await self._recover(skill)
         self._show()
-        await self._outbox.sync()
+        await self._sender.sync()
 
     def close(self) -> None:
-        """Give the repository back."""
+        """Release the repository."""
         registry.write(self._entry_path, replace(self._entry, pid=0))
         if self._lock is not None:
             os.close(self._lock)
@@ -215,32 +215,32 @@ class Session:
 
     # -- the four tools --------------------------------------------------------------------
 
-    async def init(self, asked: InitArguments) -> dict[str, object]:
-        """Begin a session, or take up the one of that name."""
+    async def init(self, request: InitArguments) -> dict[str, object]:
+        """Begin a session, or continue the one of that name."""
         with suppress(ToolError):
             self._catch_up()
-        state = await self._outbox.state_of(asked.skill_slug)
+        state = await self._sender.state_of(request.skill_slug)
         repository = self._means.repository
-        before = self._notes.config_of(asked.skill_slug)
-        is_same = before is not None and before.name == asked.name
-        if asked.skill_slug in self._notes.off:
+        before = self._notes.config_of(request.skill_slug)
+        is_same = before is not None and before.name == request.name
+        if request.skill_slug in self._notes.off:
             is_same = False
-        await check_calm(repository)
-        worktree = Worktree(repository, asked.skill_slug)
+        await check_idle(repository)
+        worktree = Worktree(repository, request.skill_slug)
         await worktree.open()
         if before is not None and is_same:
-            check_same(before, asked)
+            check_same(before, request)
             config = before
             if self._config is not config:
                 self._write(config.line())
         else:
-            config = self._new_config(asked, before, state)
+            config = self._new_config(request, before, state)
             self._write(config.line())
         self._config = config
         self._offset[config.skill] = 0 if state is None else state.last_experiment_number
-        await self._outbox.sync()
+        await self._sender.sync()
         self._show(worktree)
-        return self._told({
+        return self._description({
             "session": config.name,
             "resumed": bool(before is not None and is_same),
             "worktree": str(worktree.folder),
@@ -250,53 +250,53 @@ class Session:
         })
 
     def _new_config(
-        self, asked: InitArguments, before: Config | None, state: StateBody | None
+        self, request: InitArguments, before: Config | None, state: StateBody | None
     ) -> Config:
         segment = 0
         if before is not None:
             segment = before.segment + 1
         if state is not None and state.last_experiment_number:
             # Another process may have come further than this file.
-            is_its = before is None and state.session == asked.name
+            is_its = before is None and state.session == request.name
             segment = max(segment, state.current_segment + (0 if is_its else 1))
         return Config(
-            name=asked.name,
-            skill=asked.skill_slug,
-            metric_name=asked.metric_name,
-            metric_unit=asked.metric_unit,
-            direction=asked.direction,
+            name=request.name,
+            skill=request.skill_slug,
+            metric_name=request.metric_name,
+            metric_unit=request.metric_unit,
+            direction=request.direction,
             segment=segment,
             started_ms=self._now_ms(),
             cap=self._means.cap,
         )
 
-    async def run(self, asked: RunArguments) -> dict[str, object]:
+    async def run(self, request: RunArguments) -> dict[str, object]:
         """Run a command in the worktree, unless the session is paused or full."""
         config = self._current()
-        stands = self._standing(config)
-        if stands.state is not SessionState.RUNNING:
-            raise ToolError(f"the session is {stands.state.value}: {stands.why}")
+        series = self._standing(config)
+        if series.state is not SessionState.RUNNING:
+            raise ToolError(f"the session is {series.state.value}: {series.why}")
         if not self._means.allows_shell:
             raise ToolError("shell commands are not allowed on this server", ALLOW_FIX)
-        await self._outbox.check_plan()
+        await self._sender.check_plan()
         worktree = Worktree(self._means.repository, config.skill)
         await worktree.open()
-        ran = await self._run_in(worktree, asked)
-        return self._told({
+        ran = await self._run_in(worktree, request)
+        return self._description({
             "exit_code": ran.exit_code,
             "succeeded": ran.succeeded,
             "timed_out": ran.timed_out,
             "duration_seconds": round(ran.took_s, 3),
             "output": ran.tail,
             "output_bytes": ran.size,
-            "say": after(ran, asked.deadline_s),
+            "say": after(ran, request.deadline_s),
         })
 
-    async def _run_in(self, worktree: Worktree, asked: RunArguments) -> Ran:
+    async def _run_in(self, worktree: Worktree, request: RunArguments) -> Ran:
         now = self._means.clock.now
-        live = Live(asked.command, now(), asked.deadline_s)
+        live = Live(request.command, now(), request.deadline_s)
 
-        def heard(output: Output) -> None:
+        def on_output(output: Output) -> None:
             at = self._means.clock.monotonic()
             if at - self._shown_at >= SHOW_EVERY_S:
                 self._shown_at = at
@@ -306,15 +306,15 @@ class Session:
         environment = environment_of(
             self._means.environment, mark=self._means.mark, api=self._means.api()
         )
-        self._begun.note_run(self._means.mark, asked.command)
+        self._begun.note_run(self._means.mark, request.command)
         self._notice = ""
-        output = Output(heard)
+        output = Output(on_output)
         ended = live
         try:
             ran = await run(
-                asked.command,
+                request.command,
                 worktree.folder,
-                deadline_s=asked.deadline_s,
+                deadline_s=request.deadline_s,
                 environment=environment,
                 output=output,
             )
@@ -325,57 +325,57 @@ class Session:
             self._show(worktree, live=replace(ended, tail=output.tail(), ended_at=now()))
         return ran
 
-    async def log(self, asked: LogArguments) -> dict[str, object]:
+    async def log(self, request: LogArguments) -> dict[str, object]:
         """Keep a result: commit it, or revert the worktree."""
         config = self._current()
-        metrics = dict(asked.secondary_metrics or asked.metrics or {})
-        if not (asked.force or asked.status.is_crash):
+        metrics = dict(request.secondary_metrics or request.metrics or {})
+        if not (request.force or request.status.is_crash):
             self._check_metrics(config, metrics)
         worktree = Worktree(self._means.repository, config.skill)
         await worktree.open()
         run_number = self._next_run(config)
-        one = Logged(
+        result = Logged(
             run=run_number,
             commit="",
-            metric=None if asked.status.is_crash and not asked.metric else asked.metric,
+            metric=None if request.status.is_crash and not request.metric else request.metric,
             metrics=metrics,
-            status=asked.status,
-            description=asked.description,
+            status=request.status,
+            description=request.description,
             timestamp_ms=self._now_ms(),
             segment=config.segment,
             config=config,
-            asi=asked.asi,
+            asi=request.asi,
         )
-        if asked.status is ExperimentStatus.KEEP:
-            one = replace(one, commit=await worktree.prepare(message_of(one)))
+        if request.status is ExperimentStatus.KEEP:
+            result = replace(result, commit=await worktree.prepare(message_of(result)))
         else:
-            one = replace(one, commit=await worktree.head())
-        self._begun.note(one)
-        after = [*self._notes.results_of(config), one]
-        one = replace(one, confidence=confidence_of(after, config))
-        self._write(one.line())
-        self._notes.results[-1] = one
-        backup = await self._carry_out(worktree, one)
-        posted = await self._outbox.send(one)
+            result = replace(result, commit=await worktree.head())
+        self._begun.note(result)
+        after = [*self._notes.results_of(config), result]
+        result = replace(result, confidence=confidence_of(after, config))
+        self._write(result.line())
+        self._notes.results[-1] = result
+        backup = await self._carry_out(worktree, result)
+        posted = await self._sender.send(result)
         self._show(worktree)
-        warnings = await self._outbox.verified(one)
+        warnings = await self._sender.verified(result)
         self._begun.end(config.skill)
         self._notice = ""
-        return self._told({
+        return self._description({
             "experiment": run_number,
-            "status": asked.status.value,
-            "commit": one.commit[: notebook.COMMIT_SHORT]
-            if asked.status is ExperimentStatus.KEEP
+            "status": request.status.value,
+            "commit": result.commit[: notebook.COMMIT_SHORT]
+            if request.status is ExperimentStatus.KEEP
             else None,
             "backup": backup or None,
             "is_new_best": posted,
             "warnings": warnings,
         })
 
-    async def backtest(self, asked: BacktestRequest) -> BacktestBody:
+    async def backtest(self, request: BacktestRequest) -> BacktestBody:
         """Replay a skill's trades under thresholds, on the service."""
         try:
-            return await self._means.remote.backtest(asked)
+            return await self._means.remote.backtest(request)
         except ServiceError as error:
             raise failure(error) from error
 
@@ -385,9 +385,9 @@ class Session:
         """Begin a fresh baseline under a new name, with the metric of before."""
         return await self.init(fresh(self._notes, skill, self._now_ms()))
 
-    def told(self) -> dict[str, object]:
-        """Where the current session stands."""
-        return {"session": None} if self._config is None else self._told({})
+    def description(self) -> dict[str, object]:
+        """Fields that describe the current session."""
+        return {"session": None} if self._config is None else self._description({})
 
     # -- steps -----------------------------------------------------------------------------
 
@@ -398,7 +398,7 @@ class Session:
         return self._config
 
     def _catch_up(self) -> None:
-        """Take in what a person wrote into the file: a session that begins, or that is off."""
+        """Read lines that a person added to the file: a new session, or its end."""
         size = size_of(self._file)
         if size == self._size:
             return
@@ -434,7 +434,7 @@ class Session:
     def _check_metrics(self, config: Config, metrics: Mapping[str, float]) -> None:
         """Refuse secondary metrics that cannot be compared with those of before.
 
-        A crash names none, and none are asked of it. Source: decisions, "Secondary metrics".
+        A crash names none, and needs none. Source: decisions, "Secondary metrics".
 
         Raises:
             ToolError: some are missing, or new.
@@ -452,22 +452,22 @@ class Session:
                 f"secondary metrics are new: {named}", "give force=true to take them in"
             )
 
-    async def _carry_out(self, worktree: Worktree, one: Logged) -> str:
-        """Do to the worktree what a result says; the ref of what was reverted."""
+    async def _carry_out(self, worktree: Worktree, result: Logged) -> str:
+        """Commit or revert the worktree for a result; the ref of reverted changes."""
         backup = ""
-        if one.status is ExperimentStatus.KEEP:
-            await worktree.advance(one.commit)
+        if result.status is ExperimentStatus.KEEP:
+            await worktree.advance(result.commit)
         else:
-            backup = await worktree.revert(str(one.run))
-        self._begun.note(one, is_done=True)
+            backup = await worktree.revert(str(result.run))
+        self._begun.note(result, is_done=True)
         return backup
 
     def _end_left_over(self) -> None:
-        """End the command of a server that was killed: nobody waits for it any more."""
-        found = self._begun.run()
-        if found is None:
+        """End the command of a server that was killed."""
+        unfinished = self._begun.run()
+        if unfinished is None:
             return
-        mark, command = found
+        mark, command = unfinished
         left = end_marked(mark)
         log.warning("the server ended while %r ran; %d processes of it were ended", command, left)
         self._notice = (
@@ -477,7 +477,7 @@ class Session:
         self._begun.end_run()
 
     async def _recover(self, skill: str) -> None:
-        """Finish a result whose line is there; forget one whose line never came to the disk.
+        """Finish a result whose line is on disk; forget one whose line is not.
 
         Whoever asked for it has no answer, and is told when it asks for anything again.
         """
@@ -494,43 +494,45 @@ class Session:
             )
         self._begun.end(skill)
 
-    async def _finish(self, one: Logged) -> None:
-        worktree = Worktree(self._means.repository, one.config.skill)
+    async def _finish(self, result: Logged) -> None:
+        worktree = Worktree(self._means.repository, result.config.skill)
         await worktree.open()
-        if one.status is ExperimentStatus.KEEP and not (
-            await worktree.head() == one.commit or await worktree.is_next(one.commit)
+        if result.status is ExperimentStatus.KEEP and not (
+            await worktree.head() == result.commit or await worktree.is_next(result.commit)
         ):
-            log.warning("experiment %d of %s has no commit on its branch", one.run, worktree.skill)
+            log.warning(
+                "experiment %d of %s has no commit on its branch", result.run, worktree.skill
+            )
             return
-        await self._carry_out(worktree, one)
+        await self._carry_out(worktree, result)
 
-    # -- what is told ----------------------------------------------------------------------
+    # -- description ---------------------------------------------------------------------------
 
-    def _told(self, more: Mapping[str, object]) -> dict[str, object]:
-        """How the session stands, and what else there is to say."""
+    def _description(self, more: Mapping[str, object]) -> dict[str, object]:
+        """Fields that describe the session, with more of the caller's."""
         if self._config is None:
             raise ToolError("there is no session", FIRST_INIT)
         config = self._config
         given = more.get("warnings")
         warnings = [str(one) for one in given] if isinstance(given, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        warnings += [one for one in (self._notice, self._outbox.unsent) if one]
+        warnings += [one for one in (self._notice, self._sender.unsent) if one]
         if self._notes.bad_lines:
             warnings.append(f"{self._notes.bad_lines} lines of {self._file} cannot be read")
-        return {**more, **told_of(config, self._standing(config), self._means.cap, warnings)}
+        return {**more, **description_of(config, self._standing(config), self._means.cap, warnings)}
 
     def _show(self, worktree: Worktree | None = None, *, live: Live | None = None) -> None:
-        """Let those who look on see what there is."""
+        """Update the registry entry for observers."""
         skill = worktree.skill if worktree is not None else self._entry.skill
         warning = ""
         if self._config is not None:
-            stands = self._standing(self._config)
-            if stands.near_cap:
-                warning = f"{stands.count} of {self._means.cap} experiments are done"
+            series = self._standing(self._config)
+            if series.near_cap:
+                warning = f"{series.count} of {self._means.cap} experiments are done"
         self._entry = replace(
             self._entry,
             skill=skill,
             live=live or self._entry.live,
             warning=warning,
-            agent_id=self._outbox.agent_id,
+            agent_id=self._sender.agent_id,
         )
         registry.write(self._entry_path, self._entry)

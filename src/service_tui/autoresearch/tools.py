@@ -1,4 +1,4 @@
-"""The four tools: what they take, and what of the session they call.
+"""The four tools: their parameters, and the session's methods behind them.
 
 Source: spec, "Autoresearch experiment tool parameters"; failures, T-10 and T-20.
 """
@@ -35,9 +35,9 @@ async def _log(session: Session, given: Given) -> Answer:
 
 
 async def _backtest(session: Session, given: Given) -> Answer:
-    said = arguments(BacktestArguments, given)
-    asked = BacktestRequest.model_validate(said.model_dump())
-    return (await session.backtest(asked)).model_dump(mode="json", exclude={"points", "best"})
+    given_arguments = arguments(BacktestArguments, given)
+    request = BacktestRequest.model_validate(given_arguments.model_dump())
+    return (await session.backtest(request)).model_dump(mode="json", exclude={"points", "best"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Tool:
     """Whether it ends where its client takes the question back; the others are finished."""
 
     def schema(self) -> dict[str, object]:
-        """What it takes, as JSON Schema."""
+        """Parameters, as JSON Schema."""
         return {k: v for k, v in self.takes.model_json_schema().items() if k != "description"}
 
 

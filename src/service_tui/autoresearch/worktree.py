@@ -1,4 +1,4 @@
-"""Where experiments run: a worktree on a branch of its own; keep commits, the others revert.
+"""Git worktree of experiments on a branch of its own: keep commits, other results revert.
 
 Hooks are off, nothing goes through a shell, only listed paths are touched: never what git ignores,
 never `autoresearch.*`, never a path outside of the worktree. Before every revert what is there is
@@ -37,22 +37,22 @@ _SILENT: Final = ("-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"
 
 
 async def git(
-    folder: Path, *words: str, env: Mapping[str, str] | None = None, given: bytes = b""
+    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, given: bytes = b""
 ) -> bytes:
     """Have git do something.
 
     Returns:
-        What it says.
+        Its standard output.
 
     Raises:
         ToolError: there is no git, or it refuses.
     """
-    around = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    around |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
-    around |= env or {}
+    variables = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    variables |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
+    variables |= env or {}
     try:
         process = await asyncio.create_subprocess_exec(
-            "git", *_SILENT, "-C", str(folder), *words, env=around,
+            "git", *_SILENT, "-C", str(folder), *arguments, env=variables,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
@@ -62,18 +62,18 @@ async def git(
         raise ToolError(f"{folder} cannot be used ({error.strerror})") from error
     try:
         async with asyncio.timeout(GIT_WITHIN_S):
-            said, wrong = await process.communicate(given)
+            output, wrong = await process.communicate(given)
     except TimeoutError as error:
-        raise ToolError(f"git {words[0]} took longer than {GIT_WITHIN_S:.0f} s") from error
+        raise ToolError(f"git {arguments[0]} took longer than {GIT_WITHIN_S:.0f} s") from error
     finally:
         await _ended(process)
     if process.returncode:
-        raise ToolError(f"git {words[0]}: {_reason(wrong.decode(errors='replace'))}")
-    return said
+        raise ToolError(f"git {arguments[0]}: {_reason(wrong.decode(errors='replace'))}")
+    return output
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
-    """End it where it runs still; asked first, it takes its locks back."""
+    """Terminate git if it still runs; SIGTERM first, so that it removes its locks."""
     for end in (process.terminate, process.kill):
         if process.returncode is not None:
             return
@@ -82,22 +82,22 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
             await asyncio.wait_for(process.wait(), ENDING_S)
 
 
-def _reason(said: str) -> str:
-    """The line in which git says what is wrong; advice stands before and after it."""
-    lines = said.strip().splitlines() or ["refused"]
+def _reason(output: str) -> str:
+    """The line of git's output that names the problem, without advice."""
+    lines = output.strip().splitlines() or ["refused"]
     return next((one for one in lines if one.startswith(("fatal:", "error:"))), lines[-1])
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What differs from the last commit: tracked paths, and files that are new."""
+    """Changes since the last commit: tracked paths, and new files."""
 
     tracked: tuple[str, ...]
     new: tuple[str, ...]
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All of them."""
+        """All changed paths."""
         return (*self.tracked, *self.new)
 
 
@@ -110,7 +110,7 @@ class Repository:
 
     @property
     def file(self) -> Path:
-        """Where the notes of its sessions lie."""
+        """Path of its session file."""
         return self.root / "autoresearch.jsonl"
 
     def place_of(self, skill: str) -> Path:
@@ -146,7 +146,7 @@ async def repository_at(folder: Path) -> Repository:
     return Repository(Path(root), (folder / store).resolve())
 
 
-async def check_calm(repository: Repository) -> None:
+async def check_idle(repository: Repository) -> None:
     """Refuse a repository in which the person is in the middle of something.
 
     Raises:
@@ -165,19 +165,21 @@ async def check_calm(repository: Repository) -> None:
 
 async def _check_finished(folder: Path) -> None:
     store = Path((await git(folder, "rev-parse", "--absolute-git-dir")).decode().strip())
-    for name, what in UNFINISHED.items():
+    for name, operation in UNFINISHED.items():
         if (store / name).exists():
-            raise ToolError(f"{folder} is in the middle of {what}", "finish or abort it, try again")
+            raise ToolError(
+                f"{folder} is in the middle of {operation}", "finish or abort it, try again"
+            )
 
 
 async def changes_in(folder: Path) -> Changes:
-    """What differs from the last commit, but for what is ignored and what is ours."""
-    said = await git(
+    """Changes since the last commit, without ignored files and ours."""
+    output = await git(
         folder, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"
     )
     tracked: list[str] = []
     new: list[str] = []
-    for entry in said.decode(errors="surrogateescape").split("\0"):
+    for entry in output.decode(errors="surrogateescape").split("\0"):
         state, path = entry[:2], entry[3:]
         if not path or _is_ours(path):
             continue
@@ -192,7 +194,7 @@ def _is_ours(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """Where a skill's experiments run."""
+    """Worktree of a skill's experiments."""
 
     repository: Repository
     skill: str
@@ -208,7 +210,7 @@ class Worktree:
         return f"{BRANCH}/{self.skill}"
 
     async def open(self) -> None:
-        """Make it, or take up the one that is there.
+        """Make the worktree, or use the existing one.
 
         Raises:
             ToolError: the folder cannot be written, is in the middle of a merge, or git refuses.
@@ -229,7 +231,7 @@ class Worktree:
                     f"{self.folder} is on {here}, not on {self.branch}",
                     f"switch it back with 'git -C {self.folder} switch {self.branch}'",
                 )
-            # A revert would undo what somebody resolved, a commit forget what was merged.
+            # A revert would undo a resolved conflict, a commit forget what was merged.
             await _check_finished(self.folder)
             return
         listed = (await git(root, "worktree", "list", "--porcelain")).decode(errors="replace")
@@ -246,7 +248,7 @@ class Worktree:
         return (await git(self.folder, "rev-parse", "HEAD")).decode().strip()
 
     async def prepare(self, message: str) -> str:
-        """A commit of everything that changed, upon which the branch does not stand yet.
+        """Commit of every change, to which the branch does not point yet.
 
         Returns:
             Its hash.
@@ -255,7 +257,7 @@ class Worktree:
         return await self._commit(tree, message)
 
     async def advance(self, commit: str) -> None:
-        """Let the branch stand on a prepared commit; harmless when it does already."""
+        """Move the branch to a prepared commit; harmless if it is there already."""
         head = await self.head()
         if head == commit:
             return
@@ -263,7 +265,7 @@ class Worktree:
         await git(self.folder, "reset", "--quiet", "--mixed", "HEAD")
 
     async def is_next(self, commit: str) -> bool:
-        """Whether a commit stands right on the last one of the branch."""
+        """True if a commit's parent is the branch's last commit."""
         try:
             parent = await git(self.folder, "rev-parse", "--verify", f"{commit}^")
         except ToolError:
@@ -273,10 +275,10 @@ class Worktree:
     async def full_hash(self, short: str) -> str:
         """The whole hash of a commit; empty where there is none."""
         try:
-            found = await git(self.folder, "rev-parse", "--verify", f"{short}^{{commit}}")
+            output = await git(self.folder, "rev-parse", "--verify", f"{short}^{{commit}}")
         except ToolError:
             return ""
-        return found.decode().strip()
+        return output.decode().strip()
 
     async def revert(self, name: str) -> str:
         """Make everything as it was at the last commit, after keeping what is there under a ref.
@@ -332,11 +334,11 @@ class Worktree:
                 "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": address,
                 "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": address,
             }  # fmt: skip
-        said = await git(
+        output = await git(
             self.folder, "commit-tree", tree, "-p", "HEAD", "-F", "-", env=env,
             given=message.encode(errors="replace"),
         )  # fmt: skip
-        return said.decode().strip()
+        return output.decode().strip()
 
     def _remove(self, path: str) -> None:
         """Remove a new file, and the folders that it leaves empty; what resists is left."""
@@ -365,8 +367,8 @@ def _exclude(store: Path) -> None:
     path = store / "info" / "exclude"
     path.parent.mkdir(exist_ok=True)
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    wanted = [line for line in (f"/{OWN}*", f"/{PLACE}/") if line not in text.splitlines()]
-    if wanted:
+    missing = [line for line in (f"/{OWN}*", f"/{PLACE}/") if line not in text.splitlines()]
+    if missing:
         lead = "" if not text or text.endswith("\n") else "\n"
         with path.open("a", encoding="utf-8") as file:
-            file.write(lead + "".join(f"{line}\n" for line in wanted))
+            file.write(lead + "".join(f"{line}\n" for line in missing))

@@ -12,7 +12,6 @@ from typing import Final, Generic, Self
 
 import httpx
 
-from service_tui.client.asking import Names, called_of, request_of
 from service_tui.client.errors import (
     Called,
     HeldBackError,
@@ -25,19 +24,11 @@ from service_tui.client.errors import (
     unanswered,
     unreadable,
 )
+from service_tui.client.http_request import Names, called_of, request_of
 from service_tui.client.keys import Key, Keys, RefusedKeys, service_address
 from service_tui.client.passing import BODY_MAX, LEAVING, Passed, no_objection, pass_on
 from service_tui.client.refusals import RawAnswer, error_of
 from service_tui.client.reply import Answer, NotProtocolError, Reply, SameAnswers, decode
-from service_tui.client.resources import (
-    Agents,
-    Briefing,
-    Markets,
-    Positions,
-    Settings,
-    Trades,
-    WorldResource,
-)
 from service_tui.client.retry import clamp_wait, retry_delay
 from service_tui.client.stream import IDLE_S, MEDIA_TYPE, NOT_SENT, OPEN_S, frames_of, line_error
 from service_tui.clock import Clock
@@ -126,7 +117,7 @@ LOGGED_MAX: Final = 2_000
 """Letters of a strange answer that go to the log. Source: failures, F-05."""
 
 LastWord = Callable[[WireModel | None], str]
-"""Why the call with this body must not leave, asked right before it does; empty when it may."""
+"""Returns why the call with this body must not be sent, right before it is; empty if it may."""
 
 Again = Callable[[str], Awaitable[WireModel]]
 """Sends the same read once more with a payment beside it; raises as every call does."""
@@ -187,7 +178,7 @@ class Client:
             read_only: refuse every write before it is sent.
             names: how venues are called towards the service.
 
-        A ValueError says that the address is not acceptable, or that a key belongs to another.
+        Raises ValueError if the address is not acceptable, or a key belongs to another.
         """
         in_process = isinstance(transport, httpx.ASGITransport)
         self._base = service_address(base_url, may_be_plain=allow_insecure or in_process)
@@ -200,29 +191,22 @@ class Client:
         self._refused = RefusedKeys()
         self._same = SameAnswers()
         self.skew_s: float | None = None
-        """How far, at least, our clock was ahead of the service's at the last answer that told."""
+        """Least lead of our clock over the service's, by the last answer with a date; seconds."""
 
         self.last_word: LastWord | None = None
-        """Asked of every write, whoever ordered it."""
+        """Veto checked before every write, whatever sends it."""
 
         self.offered: Offered | None = None
-        """Told of every 429 that offers a read for money; whoever hears it may pay, once."""
+        """Called at every 429 that offers a read for money; its payment is sent once."""
 
         self.troubled: Troubled | None = None
-        """Told of every failed try of a read that is sent again: the wait may be long."""
+        """Called at every failed try of a read that is retried: the wait may be long."""
 
         self.renew(keys)
-        self.agents = Agents(self)
-        self.briefing = Briefing(self)
-        self.markets = Markets(self)
-        self.positions = Positions(self)
-        self.settings = Settings(self)
-        self.trades = Trades(self)
-        self.world = WorldResource(self)
 
     @property
     def base_url(self) -> str:
-        """Where the service is."""
+        """Address of the service."""
         return str(self._base).rstrip("/")
 
     async def __aenter__(self) -> Self:
@@ -249,9 +233,9 @@ class Client:
         *,
         last_word: Callable[[], str] = no_objection,
     ) -> Passed:
-        """Send somebody else's call (method, target, body) once, in the name of its own key.
+        """Forward a call (method, target, body) once, with the given key.
 
-        `last_word` is asked until the bytes leave: why they must not.
+        `last_word` is called until the bytes leave, for a reason why they must not.
 
         Returns:
             The answer, unread.
@@ -264,7 +248,7 @@ class Client:
     def renew(self, keys: Keys) -> None:
         """Use these keys from now on; one that was refused before is tried again.
 
-        A ForeignHostError says that a key belongs to another address.
+        Raises ForeignHostError if a key belongs to another address.
         """
         for key in (keys.api, keys.operator):
             if key is not None:
@@ -277,7 +261,7 @@ class Client:
         self._refused.try_again()
 
     async def health(self) -> Reply[HealthBody]:
-        """Whether the service answers; needs no key."""
+        """True if the service answers; needs no key."""
         return await self.call(HEALTH)
 
     async def call(
@@ -290,11 +274,11 @@ class Client:
         idempotency_key: str | None = None,
         deadline_s: float | None = None,
     ) -> Reply[Answer]:
-        """Ask the service; a read as often as its deadline allows, at most three times.
+        """Call the service; a read is retried within its deadline, at most three times.
 
         Args:
-            endpoint: what is asked.
-            body: of the type that the endpoint asks for.
+            endpoint: endpoint to call.
+            body: of the type that the endpoint takes.
             query: of the endpoint's type for the part behind the question mark.
             path: the ids named in the endpoint's path.
             idempotency_key: a service that honours it carries the write out once.
@@ -322,11 +306,11 @@ class Client:
         )
         usual_s = READ_DEADLINE_S if called.reads else WRITE_DEADLINE_S
         until = self._clock.monotonic() + (usual_s if deadline_s is None else deadline_s)
-        asked = _PendingCall(endpoint, called, request, until, body)
+        pending = _PendingCall(endpoint, called, request, until, body)
         tries = 0
         while True:
             await self._gates.enter(endpoint.path, called, until)
-            outcome = await self._try(asked)
+            outcome = await self._try(pending)
             if isinstance(outcome, Reply):
                 self._gates.answered(endpoint.path)
                 self.skew_s = self.skew_s if outcome.skew_s is None else outcome.skew_s
@@ -344,17 +328,17 @@ class Client:
     async def listen(
         self, endpoint: Endpoint[Answer], *, after: int | None = None
     ) -> AsyncGenerator[Answer]:
-        """Hear what the service tells, until it ends the stream in order.
+        """Events of the service, until it ends the stream in order.
 
         Args:
             endpoint: one whose answers come as server-sent events.
-            after: the number of the event that was heard last.
+            after: number of the last event that was received.
 
         Yields:
             Each event; one that is not of the protocol is passed over, and logged.
 
         Raises:
-            ServiceError: it cannot be heard, or fell silent for longer than half a minute.
+            ServiceError: it cannot be opened, or fell silent for longer than half a minute.
         """
         called = called_of(endpoint, {})
         key = self._key_of(endpoint, called)
@@ -383,22 +367,22 @@ class Client:
         """Raise what the status of a stream's answer means, if it is no stream."""
         if response.status_code == HTTPStatus.OK:
             return
-        heard = RawAnswer(
+        answer = RawAnswer(
             status=response.status_code,
             headers=response.headers,
             raw=self._keys.masked(await _bounded(response)),
             at=self._clock.now(),
             latency_s=0.0,
         )
-        error = error_of(heard, called)
+        error = error_of(answer, called)
         if isinstance(error, UnauthenticatedError) and key is not None:
             self._refused.refuse(key, called.path, error.reason, self._clock.monotonic())
-        raise error or unreadable(f"status {heard.status} is no stream of events", called)
+        raise error or unreadable(f"status {answer.status} is no stream of events", called)
 
     def _key_of(
         self, endpoint: Endpoint[Answer], called: Called, *, sends: bool = True
     ) -> Key | None:
-        """Which key an endpoint wants.
+        """Key for an endpoint.
 
         Returns:
             The key, or None for an endpoint that needs none.
@@ -412,41 +396,41 @@ class Client:
         if key is None:
             raise UnauthenticatedError(_NO_KEY, called, is_revoked=True)
         now = self._clock.monotonic()
-        found = self._refused.why(key, endpoint.path, now, sends=sends)
-        if found is not None:
-            reason, is_revoked = found
+        refusal = self._refused.why(key, endpoint.path, now, sends=sends)
+        if refusal is not None:
+            reason, is_revoked = refusal
             raise UnauthenticatedError(reason, called, is_revoked=is_revoked)
         return key
 
-    async def _try(self, asked: _PendingCall[Answer]) -> Reply[Answer] | ServiceError:
-        """Send once, and say what it came to."""
+    async def _try(self, pending: _PendingCall[Answer]) -> Reply[Answer] | ServiceError:
+        """Send once; the reply or the error."""
         # Looked up again at each send: another call may have met a 401 meanwhile.
-        key = self._key_of(asked.endpoint, asked.called)
+        key = self._key_of(pending.endpoint, pending.called)
         if key is not None:
-            asked.request.headers["Authorization"] = key.authorization(asked.request.url)
-        heard = await self._send(asked)
-        if isinstance(heard, ServiceError):
-            return heard
-        log.debug("%s %s: %d", asked.called.method, asked.called.path, heard.status)
-        error = error_of(heard, asked.called)
-        if heard.retry_after_s is not None:
+            pending.request.headers["Authorization"] = key.authorization(pending.request.url)
+        answer = await self._send(pending)
+        if isinstance(answer, ServiceError):
+            return answer
+        log.debug("%s %s: %d", pending.called.method, pending.called.path, answer.status)
+        error = error_of(answer, pending.called)
+        if answer.retry_after_s is not None:
             why = f": {error.error}" if isinstance(error, RateLimitedError) else ""
-            said = RefusalReason(
+            reason = RefusalReason(
                 f"the service asked us to wait{why}", "wait until the countdown ends"
             )
-            self._gates.close(asked.endpoint.path, heard.retry_after_s, said)
+            self._gates.close(pending.endpoint.path, answer.retry_after_s, reason)
         if isinstance(error, UnauthenticatedError) and key is not None:
-            path = asked.endpoint.path
+            path = pending.endpoint.path
             self._refused.refuse(key, path, error.reason, self._clock.monotonic())
             error.is_revoked = self._refused.is_revoked(key)
         elif key is not None and error is None:
-            self._refused.answered(key, asked.endpoint.path)
-        is_offer = isinstance(error, RateLimitedError) and error.accepts and asked.called.reads
+            self._refused.answered(key, pending.endpoint.path)
+        is_offer = isinstance(error, RateLimitedError) and error.accepts and pending.called.reads
         if self.offered is not None and isinstance(error, RateLimitedError) and is_offer:
-            self.offered(error, partial(self._paid, asked))
-        return error or _reply_of(asked, heard, self._same)
+            self.offered(error, partial(self._paid, pending))
+        return error or _reply_of(pending, answer, self._same)
 
-    async def _paid(self, asked: _PendingCall[Answer], payment: str) -> Answer:
+    async def _paid(self, pending: _PendingCall[Answer], payment: str) -> Answer:
         """The same read with a payment, sent once and never again.
 
         Returns:
@@ -456,30 +440,30 @@ class Client:
             ServiceError: it was not taken, or nothing came; then the payment may have been used.
         """
         request = httpx.Request(
-            asked.request.method, asked.request.url, headers=asked.request.headers
+            pending.request.method, pending.request.url, headers=pending.request.headers
         )
         request.headers[PAYMENT_HEADER] = payment
         until = self._clock.monotonic() + READ_DEADLINE_S
-        outcome = await self._try(replace(asked, request=request, until=until))
+        outcome = await self._try(replace(pending, request=request, until=until))
         if isinstance(outcome, Reply):
             return outcome.answer
         raise outcome
 
-    async def _send(self, asked: _PendingCall[Answer]) -> RawAnswer | ServiceError:
-        """What the transport brings within the deadline and the size bound."""
+    async def _send(self, pending: _PendingCall[Answer]) -> RawAnswer | ServiceError:
+        """Raw answer within the deadline and the size bound."""
         started = self._clock.monotonic()
-        left_s = asked.until - started
+        left_s = pending.until - started
         # A connection that fails before the deadline proves that nothing was sent.
         early_s = min(CONNECT_MAX_S, left_s / 2)
         timeout = httpx.Timeout(left_s, connect=early_s, pool=early_s)
-        asked.request.extensions["timeout"] = timeout.as_dict()
-        if self.last_word is not None and not asked.called.reads:
-            asked.request.extensions["trace"] = self._watching(asked)
+        pending.request.extensions["timeout"] = timeout.as_dict()
+        if self.last_word is not None and not pending.called.reads:
+            pending.request.extensions["trace"] = self._watching(pending)
         try:
-            self._check_leaving(asked)
+            self._check_leaving(pending)
             # Around everything: httpx bounds each read only, and an app in process not at all.
             async with asyncio.timeout(left_s):
-                response = await self._transport.handle_async_request(asked.request)
+                response = await self._transport.handle_async_request(pending.request)
                 try:
                     raw = await _bounded(response)
                 finally:
@@ -488,12 +472,12 @@ class Client:
             return error
         except NOT_SENT as error:
             why = self._why(error)
-            return UnreachableError(f"{self._base.host} cannot be reached: {why}", asked.called)
+            return UnreachableError(f"{self._base.host} cannot be reached: {why}", pending.called)
         except (TimeoutError, httpx.TimeoutException):
-            return unanswered(f"no whole answer within {left_s:.3g} s", asked.called)
+            return unanswered(f"no whole answer within {left_s:.3g} s", pending.called)
         except httpx.TransportError as error:
             why = self._why(error)
-            return unanswered(f"the line broke before the answer was whole: {why}", asked.called)
+            return unanswered(f"the line broke before the answer was whole: {why}", pending.called)
         return RawAnswer(
             status=response.status_code,
             headers=httpx.Headers([
@@ -504,35 +488,35 @@ class Client:
             latency_s=self._clock.monotonic() - started,
         )
 
-    def _watching(self, asked: _PendingCall[Answer]) -> Callable[[str, object], Awaitable[None]]:
-        """What the line calls at each step: the last word once more, before bytes leave."""
+    def _watching(self, pending: _PendingCall[Answer]) -> Callable[[str, object], Awaitable[None]]:
+        """Transport hook that checks for a veto before bytes leave."""
 
         async def watch(step: str, _: object) -> None:
             if step.endswith(LEAVING):
-                self._check_leaving(asked)
+                self._check_leaving(pending)
 
         return watch
 
-    def _check_leaving(self, asked: _PendingCall[Answer]) -> None:
-        """Ask for the last word.
+    def _check_leaving(self, pending: _PendingCall[Answer]) -> None:
+        """Raise if the request must not be sent any more.
 
         Raises:
             HeldBackError: the call must not leave.
         """
-        if self.last_word is None or asked.called.reads:
+        if self.last_word is None or pending.called.reads:
             return
-        why = self.last_word(asked.body)
+        why = self.last_word(pending.body)
         if why:
-            raise HeldBackError(why, asked.called)
+            raise HeldBackError(why, pending.called)
 
     def _why(self, error: httpx.TransportError) -> str:
-        """What the transport says; it may repeat what came over the line."""
-        said = self._keys.masked(str(error).encode("utf-8", "replace"))
-        return line(said.decode("utf-8", "replace")) or type(error).__name__
+        """Text of a transport error, with keys masked."""
+        masked = self._keys.masked(str(error).encode("utf-8", "replace"))
+        return line(masked.decode("utf-8", "replace")) or type(error).__name__
 
 
 async def _bounded(response: httpx.Response) -> bytes:
-    """The body as it came over the line; reading stops soon after `BODY_MAX`."""
+    """Body as received; reading stops soon after `BODY_MAX`."""
     raw = bytearray()
     async for chunk in response.aiter_raw():
         raw += chunk
@@ -551,27 +535,27 @@ def _event_of(endpoint: Endpoint[Answer], data: bytes) -> Answer | None:
 
 
 def _reply_of(
-    asked: _PendingCall[Answer], heard: RawAnswer, same: SameAnswers
+    pending: _PendingCall[Answer], raw_answer: RawAnswer, same: SameAnswers
 ) -> Reply[Answer] | ServiceError:
     """The decoded answer, or the error of one that cannot be believed."""
-    coding = heard.headers.get("content-encoding", "identity").strip().lower()
+    coding = raw_answer.headers.get("content-encoding", "identity").strip().lower()
     if coding != "identity":
-        return unreadable(f"the answer is packed as '{line(coding, 20)}', unasked", asked.called)
-    if len(heard.raw) > BODY_MAX:
-        return unreadable(f"the answer is larger than {BODY_MAX:,} bytes", asked.called)
+        return unreadable(f"the answer is packed as '{line(coding, 20)}', unasked", pending.called)
+    if len(raw_answer.raw) > BODY_MAX:
+        return unreadable(f"the answer is larger than {BODY_MAX:,} bytes", pending.called)
     try:
-        # Only reads are asked again and again; a write's answer may hold a key.
-        decoded = same.decode if asked.called.reads else decode
-        answer, dropped = decoded(asked.endpoint.answers, heard.raw)
+        # Only reads are repeated; a write's answer may hold a key.
+        decoded = same.decode if pending.called.reads else decode
+        answer, dropped = decoded(pending.endpoint.answers, raw_answer.raw)
     except NotProtocolError as error:
         why = str(error)
     else:
-        return Reply(answer, dropped, heard.latency_s, heard.at, heard.server_date)
-    kind = line(heard.headers.get("content-type", "").partition(";")[0], 40) or "no type"
-    if asked.called.reads:
+        return Reply(answer, dropped, raw_answer.latency_s, raw_answer.at, raw_answer.server_date)
+    kind = line(raw_answer.headers.get("content-type", "").partition(";")[0], 40) or "no type"
+    if pending.called.reads:
         # Answers to writes are never logged: the one to a registration holds a key.
-        said = prose(heard.raw[: 4 * LOGGED_MAX].decode("utf-8", "replace"), LOGGED_MAX)
+        text = prose(raw_answer.raw[: 4 * LOGGED_MAX].decode("utf-8", "replace"), LOGGED_MAX)
         log.warning(
-            "%s %s is not of the protocol: %s", asked.called.method, asked.called.path, said
+            "%s %s is not of the protocol: %s", pending.called.method, pending.called.path, text
         )
-    return unreadable(f"{why} (status {heard.status}, {kind})", asked.called)
+    return unreadable(f"{why} (status {raw_answer.status}, {kind})", pending.called)

@@ -23,20 +23,20 @@ from service_tui.wire.payment import PayOfferBody
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What was asked: method and path, without query or body."""
+    """Method and path of a call, without query or body."""
 
     method: str
     path: str
 
     @property
     def reads(self) -> bool:
-        """True when the call changes nothing, so that it may be asked again."""
+        """True if the call changes nothing, so that it may be retried."""
         return self.method == "GET"
 
 
 @dataclass(frozen=True, slots=True)
 class RefusalReason:
-    """What a refusal says of itself; sanitised, never followed.
+    """Text, fix and code of a refusal; sanitised, never followed.
 
     `x402_url`, `x402_price` and the offers in `accepts` are inert: nothing here opens or pays them
     (decisions, "x402").
@@ -69,7 +69,7 @@ class ReadOnlyError(ServiceError):
 
 
 class HeldBackError(ServiceError):
-    """Surely not sent: whoever has the last word forbade it right before it left."""
+    """Surely not sent: vetoed right before it left."""
 
 
 class OutcomeUnknownError(ServiceError):
@@ -77,7 +77,7 @@ class OutcomeUnknownError(ServiceError):
 
 
 class ServiceFaultError(ServiceError):
-    """A read that brought no answer; nothing changed, so it may be asked again.
+    """A read without an answer; nothing changed, so it may be retried.
 
     `status` is None when the line fell silent; `retry_after_s` is what the service asked for.
     """
@@ -100,7 +100,7 @@ class MalformedError(ServiceError):
 
 
 class RefusedError(ServiceError):
-    """The service said no, in order: nothing was done, and `fix` says what to do."""
+    """An orderly refusal: nothing was done, and `fix` is what to do."""
 
     def __init__(self, reason: RefusalReason, called: Called, *, status: int) -> None:
         super().__init__(f"refused with {status}: {reason.error}", called)
@@ -141,7 +141,7 @@ class InvalidError(RefusedError):
 
 
 class RateLimitedError(RefusedError):
-    """429, or held back here because of one: ask again after `retry_after_s` seconds, 1 to 60."""
+    """429, or blocked here because of one: retry after `retry_after_s` seconds, 1 to 60."""
 
     def __init__(
         self, reason: RefusalReason, called: Called, *, retry_after_s: float, status: int = 429

@@ -18,7 +18,7 @@ from service_tui.wire.text import has_controls, letters
 TRIED_AGAIN_S: Final = 60.0
 """How long a refused key rests. Source: decisions, "401"."""
 
-TELLING: Final = frozenset({AGENT.path, BRIEFING.path})
+WHOLE_KEY_PATHS: Final = frozenset({AGENT.path, BRIEFING.path})
 """A 401 of these counts for the whole key. Source: decisions, "401"."""
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -79,15 +79,15 @@ class RefusedKeys:
         self._until: dict[tuple[Key, str], tuple[RefusalReason, float]] = {}
 
     def refuse(self, key: Key, path: str, reason: RefusalReason, now: float) -> None:
-        """Note a 401; one that says who we are counts for every path."""
+        """Record a 401; one of the agent's own endpoint counts for every path."""
         self._until[key, path] = (reason, now + TRIED_AGAIN_S)
-        if path in TELLING:
+        if path in WHOLE_KEY_PATHS:
             self._until[key, ""] = (reason, now + TRIED_AGAIN_S)
 
     def why(
         self, key: Key, path: str, now: float, *, sends: bool = True
     ) -> tuple[RefusalReason, bool] | None:
-        """Why a key is not sent now.
+        """Reason why a key is not sent now.
 
         Once a minute one call goes through, to see whether the path takes the key again; whether
         any does is seen by those that say who we are.
@@ -102,24 +102,24 @@ class RefusedKeys:
             The reason and whether it counts everywhere; None where the key may be sent.
         """
         for where in ("", path):
-            found = self._until.get((key, where))
-            if found is None:
+            refusal = self._until.get((key, where))
+            if refusal is None:
                 continue
-            reason, until = found
-            if now < until or (not where and path not in TELLING):
+            reason, until = refusal
+            if now < until or (not where and path not in WHOLE_KEY_PATHS):
                 return reason, not where
             if sends:
                 self._until[key, where] = (reason, now + TRIED_AGAIN_S)
         return None
 
     def is_revoked(self, key: Key) -> bool:
-        """Whether it counts as refused everywhere."""
+        """True if the key counts as refused everywhere."""
         return (key, "") in self._until
 
     def answered(self, key: Key, path: str) -> None:
-        """Let a key pass again that was taken."""
+        """Allow a key again that was accepted."""
         self._until.pop((key, path), None)
-        if path in TELLING and self._until.pop((key, ""), None) is not None:
+        if path in WHOLE_KEY_PATHS and self._until.pop((key, ""), None) is not None:
             self.try_again()
 
     def try_again(self) -> None:
@@ -133,13 +133,13 @@ class RefusedKeys:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What a client may authenticate with; `operator` governs the embedded service."""
+    """Keys of a client; `operator` governs the embedded service."""
 
     api: Key | None = None
     operator: Key | None = None
 
     def masked(self, raw: bytes) -> bytes:
-        """Take these keys out of what came from outside: a service may echo what it was sent.
+        """Bytes from outside with these keys removed: a service may echo them.
 
         A key is also found where escapes of JSON hide it, or letters that are dropped before
         anything is shown. This is the one place: nobody has read the bytes before.
@@ -165,13 +165,13 @@ class Keys:
 
 
 def _holds(text: str, secrets: Sequence[str]) -> bool:
-    """Whether a secret shows in a text, at the latest once it is cleaned."""
+    """True if a secret occurs in a text, also after the text is cleaned."""
     shown = text if text.isascii() and text.isprintable() else letters(text)
     return any(secret in shown for secret in secrets)
 
 
 def _resolved(escape: re.Match[str]) -> str:
-    """The letter that an escape of JSON stands for; of the short ones few are visible."""
+    """Character of a JSON escape."""
     code, letter = escape.groups()
     if code:
         return chr(int(code, 16))
@@ -208,12 +208,12 @@ def origin(url: httpx.URL) -> tuple[str, str, int | None]:
 
 @lru_cache(maxsize=16)
 def _origin_of(base_url: str) -> tuple[str, str, int | None]:
-    """The same of an address that is asked for with each call."""
+    """Origin of the address of a call."""
     return origin(httpx.URL(base_url))
 
 
 def service_address(base_url: str, *, may_be_plain: bool) -> httpx.URL:
-    """Where a service lives, without a slash at the end.
+    """Address of a service without a trailing slash.
 
     Args:
         base_url: as a person wrote it.

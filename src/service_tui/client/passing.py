@@ -1,4 +1,4 @@
-"""Passing a call on, unread, with another key: for whoever stands between a program and a service.
+"""Forwards a call unread with another key, for proxies between a program and a service.
 
 Sent once; what comes back is bounded.
 """
@@ -26,13 +26,13 @@ LEAVING: Final = ("send_request_headers.started", "send_request_body.started")
 
 
 def no_objection() -> str:
-    """The last word on what may always leave."""
+    """Veto function that allows everything."""
     return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What came back."""
+    """Forwarded answer."""
 
     status: int
     body: bytes
@@ -40,10 +40,10 @@ class Passed:
 
 
 class NotPassedError(Exception):
-    """No whole answer came; `was_sent` says whether the call may have arrived all the same."""
+    """No whole answer arrived; `was_sent` if the call may have."""
 
-    def __init__(self, words: str, *, was_sent: bool) -> None:
-        super().__init__(words)
+    def __init__(self, text: str, *, was_sent: bool) -> None:
+        super().__init__(text)
         self.was_sent = was_sent
 
 
@@ -92,14 +92,14 @@ async def pass_on(
                 read = await _bounded(response)
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
         raise NotPassedError(f"no connection: {error}", was_sent=False) from None
-    # All that httpx has to say, a body that is not packed as its head says too.
+    # Every error of httpx, also of a body that is not encoded as its header claims.
     except (httpx.HTTPError, TimeoutError) as error:
         raise NotPassedError(f"the line broke: {error}", was_sent=True) from None
     return Passed(response.status_code, read, response.headers.get("Retry-After", ""))
 
 
 def _check_leaving(last_word: Callable[[], str]) -> None:
-    """Ask for the last word.
+    """Raise if the call must not be sent any more.
 
     Raises:
         NotPassedError: the call must not leave.
@@ -109,7 +109,7 @@ def _check_leaving(last_word: Callable[[], str]) -> None:
 
 
 def _url_of(base: httpx.URL, target: str) -> httpx.URL:
-    """Where a call goes: exactly to the path that it names, which was judged as it stands.
+    """Address of a call, with its path exactly as checked.
 
     Returns:
         The whole address.

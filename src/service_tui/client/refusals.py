@@ -1,4 +1,4 @@
-"""From a status to an error: which no it is, and what it says."""
+"""Maps a status to its error, with the service's text and fix."""
 
 import re
 from collections.abc import Mapping
@@ -48,14 +48,14 @@ FIXES: Final = {
     404: "see whether it still exists, and whether the base address is right",
     429: "wait, and ask less often",
 }
-"""What to do where the service itself does not say."""
+"""Fixes for refusals without advice of the service."""
 
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class RawAnswer:
-    """What came back, before anybody believes it. `at` is our clock."""
+    """Answer as received. `at` is our clock."""
 
     status: int
     headers: httpx.Headers = field(repr=False)
@@ -65,56 +65,56 @@ class RawAnswer:
 
     @property
     def server_date(self) -> Timestamp | None:
-        """The service's clock, if it said."""
+        """The service's clock, if reported."""
         return http_date(self.headers.get("date"))
 
     @property
     def retry_after_s(self) -> float | None:
-        """Seconds, 1 to 60, that a 429 or 503 asks to wait."""
+        """Seconds to wait, 1 to 60, of a 429 or 503."""
         if self.status not in WAITS:
             return None
-        asked = retry_after(self.headers.get("retry-after"), self.server_date or self.at)
-        return WAITS[self.status] if asked is None else asked
+        requested_s = retry_after(self.headers.get("retry-after"), self.server_date or self.at)
+        return WAITS[self.status] if requested_s is None else requested_s
 
 
-def error_of(heard: RawAnswer, called: Called) -> ServiceError | None:
+def error_of(answer: RawAnswer, called: Called) -> ServiceError | None:
     """The error that an answer's status means; None for a 2xx, which is still to be decoded."""
-    match heard.status // 100:
+    match answer.status // 100:
         case 2:
             return None
         case 3:
-            return unreadable(_redirect(heard.headers.get("location", "")), called)
+            return unreadable(_redirect(answer.headers.get("location", "")), called)
         case 4:
-            return _refused(heard, called)
+            return _refused(answer, called)
         case 5:
             return unanswered(
-                f"the service failed with status {heard.status}{_own_words(heard)}",
+                f"the service failed with status {answer.status}{_own_text(answer)}",
                 called,
-                status=heard.status,
-                retry_after_s=heard.retry_after_s,
+                status=answer.status,
+                retry_after_s=answer.retry_after_s,
             )
         case _:
-            return unreadable(f"{heard.status} is no status of the protocol", called)
+            return unreadable(f"{answer.status} is no status of the protocol", called)
 
 
-def _own_words(heard: RawAnswer) -> str:
-    """What the service says of its fault, behind a colon; empty where it says nothing."""
-    said = reason_of(heard.status, heard.raw).error
-    return "" if said == _phrase(heard.status) else f": {said}"
+def _own_text(answer: RawAnswer) -> str:
+    """The service's own text of a fault, after a colon; empty without one."""
+    reason = reason_of(answer.status, answer.raw).error
+    return "" if reason == _phrase(answer.status) else f": {reason}"
 
 
-def _refused(heard: RawAnswer, called: Called) -> ServiceError:
-    if heard.status == HTTPStatus.REQUEST_TIMEOUT and not called.reads:
-        # Whoever stands between may say 408 about a request that went through.
+def _refused(answer: RawAnswer, called: Called) -> ServiceError:
+    if answer.status == HTTPStatus.REQUEST_TIMEOUT and not called.reads:
+        # A proxy in between may answer 408 to a request that went through.
         return unanswered("the answer is 408, which leaves the outcome open", called)
-    reason = reason_of(heard.status, heard.raw)
-    if heard.retry_after_s is not None:
-        return RateLimitedError(reason, called, retry_after_s=heard.retry_after_s)
-    return KINDS.get(heard.status, RefusedError)(reason, called, status=heard.status)
+    reason = reason_of(answer.status, answer.raw)
+    if answer.retry_after_s is not None:
+        return RateLimitedError(reason, called, retry_after_s=answer.retry_after_s)
+    return KINDS.get(answer.status, RefusedError)(reason, called, status=answer.status)
 
 
 def reason_of(status: int, raw: bytes) -> RefusalReason:
-    """What a refusal says, in whichever of the known shapes; harmless text, never empty."""
+    """Text, fix and code of a refusal in any known shape; harmless, never empty."""
     tree: Mapping[str, object] = tree_of(raw) or {}
     detail = tree.get("detail")
     inner: Mapping[str, object] = detail if is_object(detail) else {}
@@ -130,7 +130,7 @@ def reason_of(status: int, raw: bytes) -> RefusalReason:
     if fields.detail:
         first = fields.detail[0]
         error = line(f"{'.'.join(str(part) for part in first.loc)}: {first.msg}")
-    fix = next((prose(said) for said in _texts(tree, inner) if said.strip()), FIXES.get(status, ""))
+    fix = next((prose(text) for text in _texts(tree, inner) if text.strip()), FIXES.get(status, ""))
     return RefusalReason(
         error=error or code or _phrase(status),
         fix=fix,
@@ -143,7 +143,7 @@ def reason_of(status: int, raw: bytes) -> RefusalReason:
 
 
 def _offers(tree: Mapping[str, object]) -> tuple[PayOfferBody, ...]:
-    """What a 429 offers for money; none when it is not in the published shape."""
+    """Payment offers of a 429; empty if not in the published shape."""
     try:
         return Offers.model_validate({"accepts": tree.get("accepts") or ()}, strict=False).accepts
     except ValidationError:
@@ -151,9 +151,9 @@ def _offers(tree: Mapping[str, object]) -> tuple[PayOfferBody, ...]:
 
 
 def _texts(tree: Mapping[str, object], inner: Mapping[str, object]) -> list[str]:
-    """Where services put the advice, best first."""
-    said = (tree.get("fix"), inner.get("fix"), tree.get("error_hint"), tree.get("hint"))
-    return [text for text in said if isinstance(text, str)]
+    """Fields where services put their advice, best first."""
+    candidates = (tree.get("fix"), inner.get("fix"), tree.get("error_hint"), tree.get("hint"))
+    return [text for text in candidates if isinstance(text, str)]
 
 
 def _fields(raw: bytes) -> ValidationBody:
@@ -170,7 +170,7 @@ def _first(*values: object) -> str:
 
 
 def _phrase(status: int) -> str:
-    """The common words for a status."""
+    """Standard phrase of a status."""
     known = next((entry.phrase.lower() for entry in HTTPStatus if entry.value == status), "")
     return known or "no reason given"
 

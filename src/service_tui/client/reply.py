@@ -38,7 +38,7 @@ class Reply(Generic[Answer]):
         dropped: rows that were not of the protocol and are missing from it.
         latency_s: seconds from sending to the last byte.
         at: our clock when it had come.
-        server_date: the service's clock, whole seconds; None when it did not say.
+        server_date: the service's clock, whole seconds; None if not reported.
     """
 
     answer: Answer
@@ -62,11 +62,11 @@ class Reply(Generic[Answer]):
 
 
 class NotProtocolError(Exception):
-    """The bytes are no answer of this kind; the text says why and repeats no value."""
+    """The bytes are no answer of this type; the text repeats no value."""
 
 
 def decode(answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
-    """What the bytes say.
+    """Decode an answer.
 
     Returns:
         The answer, and how many of its rows were left out as invalid.
@@ -108,7 +108,7 @@ class SameAnswers:
         self._kept: dict[tuple[type, bytes], tuple[WireModel, int]] = {}
 
     def decode(self, answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
-        """What the bytes say, as `decode` says it.
+        """Decode an answer, or return the last one if the bytes are the same.
 
         Returns:
             The answer, the same object for the same bytes, and how many of its rows are invalid.
@@ -117,10 +117,10 @@ class SameAnswers:
             NotProtocolError: as `decode` does.
         """
         key = (answers, raw)
-        found = self._kept.pop(key, None)
-        if found is not None and isinstance(found[0], answers):
-            self._kept[key] = found
-            return found[0], found[1]
+        kept = self._kept.pop(key, None)
+        if kept is not None and isinstance(kept[0], answers):
+            self._kept[key] = kept
+            return kept[0], kept[1]
         decoded = decode(answers, raw)
         if len(raw) >= SAME_LEAST:
             self._kept[key] = decoded
@@ -145,7 +145,7 @@ def is_object(value: object) -> TypeGuard[Mapping[str, object]]:
 
 
 def is_fields(value: object) -> TypeGuard[MutableMapping[str, object]]:
-    """True for a JSON object, of which something may be taken out."""
+    """True for a JSON object."""
     return isinstance(value, dict)
 
 
@@ -166,7 +166,7 @@ def _validated(answers: type[Answer], raw: bytes) -> tuple[Answer | None, Sequen
         The answer, or None and where its faults lie.
 
     Raises:
-        NotProtocolError: more faults than anybody wants to hear of.
+        NotProtocolError: more faults than are listed.
     """
     try:
         return answers.model_validate_json(raw), ()
@@ -178,11 +178,11 @@ def _validated(answers: type[Answer], raw: bytes) -> tuple[Answer | None, Sequen
 
 
 def _drop_nulls(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:
-    """Take out the nulls that are faults: a null is no value. Says how many they were."""
-    found = [place for fault in faults if (place := _null_of(tree, fault)) is not None]
-    for held, name in found:
+    """Remove nulls that are invalid; their number."""
+    places = [place for fault in faults if (place := _null_of(tree, fault)) is not None]
+    for held, name in places:
         held.pop(name, None)
-    return len(found)
+    return len(places)
 
 
 def _null_of(
@@ -203,7 +203,7 @@ def _null_of(
 
 
 def _drop_rows(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:
-    """Take the rows with faults out of their lists, and say how many."""
+    """Remove invalid rows from their lists; their number."""
     rows: dict[int, tuple[list[object], set[int]]] = {}
     for fault in faults:
         if (row := _row_of(tree, fault)) is not None:

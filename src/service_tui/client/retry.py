@@ -1,4 +1,4 @@
-"""When to ask again, and after how long: pure arithmetic."""
+"""Times of retries: pure arithmetic."""
 
 import random
 import re
@@ -38,12 +38,12 @@ def may_retry(error: ServiceError) -> bool:
 
 
 def retry_delay(error: ServiceError, tries: int, rng: random.Random) -> float | None:
-    """When a failed call is sent again.
+    """Pause before a failed call is retried; None if it is not.
 
     Args:
         error: how the last try ended.
         tries: how often it has been sent, >= 1.
-        rng: jitter: half to all of an exponential delay; what the service asked for is the least.
+        rng: jitter: half to all of an exponential delay; the wait of the service is the least.
 
     Returns:
         Seconds, or None when it is not sent again.
@@ -51,10 +51,10 @@ def retry_delay(error: ServiceError, tries: int, rng: random.Random) -> float | 
     if tries >= TRIES or not may_retry(error):
         return None
     delay_s = FIRST_DELAY_S * 2 ** (tries - 1) * rng.uniform(0.5, 1.0)
-    asked_s = (
+    requested_s = (
         error.retry_after_s if isinstance(error, (ServiceFaultError, RateLimitedError)) else None
     )
-    return delay_s if asked_s is None else clamp_wait(asked_s) + delay_s
+    return delay_s if requested_s is None else clamp_wait(requested_s) + delay_s
 
 
 def next_delay(failures: int, rng: random.Random) -> float:
@@ -64,14 +64,14 @@ def next_delay(failures: int, rng: random.Random) -> float:
 
 
 def clamp_wait(wait_s: float) -> float:
-    """A wait that the service asked for, within 1 to 60 s; what is no number is the longest."""
+    """A requested wait within 1 to 60 s; 60 if it is no number."""
     if not wait_s <= WAIT_MAX_S:
         return WAIT_MAX_S
     return max(WAIT_MIN_S, wait_s)
 
 
 def retry_after(header: str | None, at: Timestamp) -> float | None:
-    """The wait that a Retry-After header asks for, clamped.
+    """The wait of a Retry-After header, clamped.
 
     Args:
         header: its text, seconds or an HTTP date.

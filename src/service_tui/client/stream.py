@@ -28,7 +28,7 @@ NOT_SENT: Final = (
 
 
 class Frames:
-    """Takes bytes as they come, and gives back the data of whole events."""
+    """Splits received bytes into the data of whole events."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -36,7 +36,7 @@ class Frames:
         self._size = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Take what has come.
+        """Data of the events that these bytes complete.
 
         Returns:
             The data of each event that it completes; comments and other fields are passed over.
@@ -88,7 +88,7 @@ async def frames_of(response: httpx.Response, called: Called) -> AsyncGenerator[
 
 
 def line_error(error: httpx.TransportError, called: Called) -> ServiceError:
-    """What a failing line means for a stream; none of it is in doubt, for nothing was changed."""
+    """Error for a connection that failed under a stream; nothing was changed by it."""
     why = line(str(error)) or type(error).__name__
     if isinstance(error, NOT_SENT):
         return UnreachableError(f"the service cannot be reached: {why}", called)

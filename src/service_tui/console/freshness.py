@@ -4,7 +4,7 @@ from typing import Final
 
 from service_tui.console.keys import cap
 from service_tui.console.reasons import reason_text
-from service_tui.desk.freshness import is_heard, untradable
+from service_tui.desk.freshness import is_answered, untradable
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -13,7 +13,7 @@ __all__ = [
     "NOT_YET",
     "counted",
     "if_none",
-    "is_heard",
+    "is_answered",
     "is_private",
     "not_told",
     "of_wall",
@@ -80,7 +80,7 @@ def not_told(what: str) -> str:
 
 def if_none(state: DeskState, said: str, *topics: Topic) -> str:
     """What is said of an empty list: that it is empty only once all it is made of was told."""
-    return said if is_heard(state, *topics) else NOT_YET
+    return said if is_answered(state, *topics) else NOT_YET
 
 
 def counted(number: int, *, heard: bool) -> str:

@@ -7,7 +7,7 @@ from service_tui.console.needs_held import of_positions
 from service_tui.console.needs_risk import of_risk
 from service_tui.console.needs_service import of_service
 from service_tui.console.ranking import Need, ranked
-from service_tui.desk.slices.records import MeanwhileView, Topic
+from service_tui.desk.slices.records import AbsenceView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -71,7 +71,7 @@ def dismissed(state: DeskState) -> frozenset[str]:
     return frozenset(state.preferences.get(DISMISSED, "").split("\n"))
 
 
-def meanwhile(state: DeskState) -> MeanwhileView | None:
+def meanwhile(state: DeskState) -> AbsenceView | None:
     """What happened while the desk was closed, unless the person has put it aside."""
     absence = None if state.world is None else state.world.meanwhile
     if absence is None or state.preferences.get(AWAY) == away_mark(absence):
@@ -79,6 +79,6 @@ def meanwhile(state: DeskState) -> MeanwhileView | None:
     return absence
 
 
-def away_mark(absence: MeanwhileView) -> str:
+def away_mark(absence: AbsenceView) -> str:
     """The value of the preference that puts this absence aside, and no later one."""
     return f"{absence.opened_at:.0f}"

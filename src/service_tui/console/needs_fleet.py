@@ -107,7 +107,7 @@ def _budgets(state: DeskState) -> Iterator[Need]:
     for leash in state.supervision.leashes:
         if leash.used is not None and leash.used > WARN_FROM:
             yield _budget(leash, names.get(leash.agent_id, leash.agent_id))
-    rails = state.rails
+    rails = state.buy_limits
     most = None if rails is None else rails.skill_day_max
     for skill in () if rails is None or not most else rails.skills:
         if most and int(skill.spent) > WARN_FROM * most:

@@ -81,7 +81,7 @@ def _open_alert(alert: AlertView, state: DeskState, now: Timestamp) -> Need:
         word="LAST 10m" if last else "alert",
         what=_about(alert),
         figure=Text(left, "bold breach" if last else "warn"),
-        advice=without_amounts(alert.words, masked=is_private(state))
+        advice=without_amounts(alert.detail, masked=is_private(state))
         or "unsold, it ends with its hour",
         screen="monitors",
         row=alert.alert_id,

@@ -4,13 +4,13 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.widgets.line_fit import meter
-from service_tui.desk.slices.rails import RULES, Rail, RailView
+from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitView
 from service_tui.units import Micros
 
 _METER = 10
 
 
-def figure(rail: Rail, amount: int | None, *, masked: bool = False) -> Text:
+def figure(rail: BuyLimit, amount: int | None, *, masked: bool = False) -> Text:
     """A figure of a rail; None is "no limit"."""
     if amount is None:
         return Text("no limit", "muted")
@@ -19,29 +19,29 @@ def figure(rail: Rail, amount: int | None, *, masked: bool = False) -> Text:
     return formats.money(Micros(amount), masked=masked)
 
 
-def source_text(view: RailView) -> str:
+def source_text(view: BuyLimitView) -> str:
     """Whose figure binds."""
     return {"service": "service", "desk": "this desk", "": ""}[view.source]
 
 
-def used_bar(view: RailView) -> Text:
+def used_bar(view: BuyLimitView) -> Text:
     """How much of a rail is used, as a bar; empty where nothing is counted."""
     part = view.part
     return Text() if part is None else meter(part, _METER)
 
 
-def used_line(view: RailView, *, masked: bool) -> Text:
+def used_line(view: BuyLimitView, *, masked: bool) -> Text:
     """What is used, of what, and what of it is without an end."""
     if view.used is None:
         return Text()
-    used = figure(view.rail, view.used, masked=masked)
+    used = figure(view.bound, view.used, masked=masked)
     if view.limit is None:
         return used
     line = Text.assemble(
-        used, (" of ", "muted"), figure(view.rail, view.limit, masked=masked), "  ",
+        used, (" of ", "muted"), figure(view.bound, view.limit, masked=masked), "  ",
         formats.percent(view.part, 0),
     )  # fmt: skip
     if view.reserved:
-        waiting = figure(view.rail, view.reserved, masked=masked)
+        waiting = figure(view.bound, view.reserved, masked=masked)
         line = Text.assemble(line, (", ", "muted"), waiting, (" of it without an end", "muted"))
     return line

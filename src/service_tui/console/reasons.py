@@ -46,7 +46,7 @@ KEYS_OF: Final[Mapping[Fix, tuple[str, ...]]] = {
     Fix.CHECK_POSITIONS: ("app.attention", "attention.dismiss"),
     Fix.ABANDON: ("app.redemption", "redemption.abandon"),
     Fix.SEE_ALERTS: ("app.monitors",),
-    Fix.ASK_SERVICE: ("app.refresh",),
+    Fix.READ_NOW: ("app.refresh",),
 }
 """Where a fix is done: actions of `keys`, to be pressed one after another."""
 

@@ -12,7 +12,7 @@ _ODD: Final = "its row in the blotter is damaged: how it ended is looked up"
 
 
 def intent_of(ticket: TicketView, sent: str) -> Intent:
-    """The row that stands before anything is sent. `sent` is the JSON that will leave."""
+    """Row that is stored before anything is sent. `sent` is the JSON of the request."""
     return Intent(
         ticket_id=ticket.ticket_id,
         at=ticket.opened_at,
@@ -33,7 +33,7 @@ def intent_of(ticket: TicketView, sent: str) -> Intent:
 
 
 def outcome_of(ticket: TicketView) -> str:
-    """What the row says of the end."""
+    """End of a ticket as stored in its row."""
     return json.dumps({"outcome": ticket.outcome, "fix": ticket.fix, "sent_at": ticket.sent_at})
 
 
@@ -48,7 +48,7 @@ def ticket_of(row: StoredTicket) -> TicketView:
     end = _texts(row.outcome)
     state = TicketState(row.state.value)
     unsettled = state in {TicketState.QUEUED, TicketState.SENT}
-    said = "left open by an earlier run" if unsettled else str(end.get("outcome", ""))
+    outcome = "left open by an earlier run" if unsettled else str(end.get("outcome", ""))
     return TicketView(
         ticket_id=row.ticket_id,
         kind=row.kind,
@@ -58,7 +58,7 @@ def ticket_of(row: StoredTicket) -> TicketView:
         opened_at=Timestamp(row.at),
         sent_at=_timestamp(end.get("sent_at") or row.sent_at),
         settled_at=_timestamp(row.settled_at),
-        outcome=_ODD if row.is_odd else said,
+        outcome=_ODD if row.is_odd else outcome,
         fix=str(end.get("fix", "")),
         client_ref=row.client_ref or "",
         amount=Micros(row.amount_micros),
@@ -84,7 +84,7 @@ def _limit(value: object) -> float | None:
 
 
 def _venue(value: object) -> Venue:
-    """Where it went; a row of an earlier version does not say."""
+    """Venue of a stored order; None in a row of an earlier version."""
     return next((venue for venue in Venue if venue.value == value), Venue.SIM)
 
 

@@ -1,4 +1,4 @@
-"""The facts that most nouns share: a list was read, one row is new or another, one row is gone."""
+"""Facts that most nouns share: a list was loaded, a row changed, a row was removed."""
 
 from dataclasses import dataclass
 from typing import TypeVar, cast
@@ -34,13 +34,13 @@ class Changed:
 
     @property
     def kind(self) -> type[object]:
-        """What the row is."""
+        """Type of the row."""
         return type(self.row)
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """The row of a kind with this key is gone; the only one where a kind has but one."""
+    """The row of a type with this key was removed; the single one if the type has but one."""
 
     kind: type[object]
     key: str = ""

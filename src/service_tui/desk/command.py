@@ -1,4 +1,4 @@
-"""What every order of the operator is: a frozen value that says itself in words."""
+"""Base of every command of the operator: a frozen value that describes itself."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,5 +18,5 @@ class Command:
     is_ticketed: ClassVar[bool] = False
 
     def describe(self) -> str:
-        """The command as a person would say it."""
+        """Describe the command in plain English."""
         raise NotImplementedError

@@ -11,28 +11,29 @@ from typing import Final, TypeAlias
 from service_tui.client.errors import ServiceError
 from service_tui.desk.changes import Changed, changed
 from service_tui.desk.command import Command
+from service_tui.desk.command_router import CommandRouter
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.risk import ExitAlert
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
-from service_tui.desk.enduring import enduring, fault_text
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.facts import (
     Fact,
     LookedUp,
     Noticed,
     WorldSeen,
 )
-from service_tui.desk.failing import is_refusal, tell_trouble
-from service_tui.desk.feed.listening import EventStreamConsumer
+from service_tui.desk.feed.event_stream import EventStreamConsumer
+from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.feed.pollers import EMBEDDED_ONLY, READINGS, mark_equity, poll
-from service_tui.desk.feed.polling import Watched
 from service_tui.desk.gate import is_entry
 from service_tui.desk.halt.halting import Halting
 from service_tui.desk.heartbeat import watch_briefing
 from service_tui.desk.ports import DeskContext, Memory, Ports
-from service_tui.desk.reactor.work import ReactorWork
+from service_tui.desk.reactor.reactor_desk import ReactorDesk
+from service_tui.desk.reading_failures import is_refusal, show_trouble
 from service_tui.desk.reasons import HALTED
 from service_tui.desk.reduce import reduce
 from service_tui.desk.research.files import FileWatch
+from service_tui.desk.restarting import fault_text, keep_running
 from service_tui.desk.risk.exits import Exits
 from service_tui.desk.risk.price_alerts import PriceWatch
 from service_tui.desk.slices.records import Phase, TicketState, TicketView, Topic
@@ -41,8 +42,7 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.trading.lookup import is_overdue, reconcile
-from service_tui.desk.wallet.work import WalletDesk
-from service_tui.desk.works import CommandRouter
+from service_tui.desk.wallet.wallet_desk import WalletDesk
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.storage.db.database import Database
@@ -73,59 +73,62 @@ more seldom), the state is cached. Source: failures, F-01 and F-08."""
 
 
 class Desk:
-    """What an operator works with. Made by `opening.open_desk`, which runs it."""
+    """The running desk: holds the state, carries out commands.
+
+    `opening.open_desk` makes and runs it.
+    """
 
     def __init__(
-        self, initial: DeskState, around: DeskContext, blotter: Blotter, memory: Memory
+        self, initial: DeskState, context: DeskContext, blotter: Blotter, memory: Memory
     ) -> None:
         self._state = initial
         self._changed = asyncio.Event()
         self._inbox: asyncio.Queue[Ticket] = asyncio.Queue(INBOX_MAX)
-        self._pokes = {topic: asyncio.Event() for topic in Topic}
+        self._refreshes = {topic: asyncio.Event() for topic in Topic}
         self._slots = asyncio.Semaphore(IN_FLIGHT_MAX)
         self._settled = asyncio.Event()
         self._closing = False
         self._running: dict[str, Ticket] = {}
-        self._watched = Watched()
+        self._watched = PollerMemory()
         self._memory = memory
-        self._clock = around.clock
-        self._new_id = around.new_id
-        self._rng = around.rng
-        self._began = around.clock.monotonic()
-        self._listen = around.listen
-        self._exits_only = around.exits_only
+        self._clock = context.clock
+        self._new_id = context.new_id
+        self._rng = context.rng
+        self._began = context.clock.monotonic()
+        self._listen = context.listen
+        self._exits_only = context.exits_only
         self._count = 0
         self._tickets: dict[str, Ticket] = {}
         self.ports = Ports(
-            client=around.client,
+            client=context.client,
             blotter=blotter,
-            clock=around.clock,
-            new_id=around.new_id,
+            clock=context.clock,
+            new_id=context.new_id,
             state=lambda: self._state,
-            say=self._say,
-            poke=self._poke,
-            renew=around.renew,
-            vault=around.vault,
-            policy=around.policy,
-            notes=around.notes,
+            emit=self._emit,
+            refresh=self._refresh,
+            renew=context.renew,
+            vault=context.vault,
+            policy=context.policy,
+            notes=context.notes,
         )
-        self._exits = Exits(self.ports, executes=around.executes)
-        self._price_alerts = PriceAlerts(around.database)
+        self._exits = Exits(self.ports, executes=context.executes)
+        self._price_alerts = PriceAlerts(context.database)
         self._prices = PriceWatch(self._price_alerts, self.ports)
-        self._reactor = ReactorWork(
+        self._reactor = ReactorDesk(
             self.ports,
-            around.database,
+            context.database,
             self._watched.reactor,
-            executes=around.executes,
+            executes=context.executes,
             held_back=self._unsettled,
         )
-        signs = around.executes and around.signs
-        self._wallet = WalletDesk(self.ports, ChainRuns(around.database), memory, executes=signs)
-        around.client.last_word = self.ports.gate.last_word
-        around.client.troubled = partial(tell_trouble, self.ports)
-        self._supervision = Supervision(around, self.ports, self._watched)
+        signs = context.executes and context.signs
+        self._wallet = WalletDesk(self.ports, ChainRuns(context.database), memory, executes=signs)
+        context.client.last_word = self.ports.gate.last_word
+        context.client.troubled = partial(show_trouble, self.ports)
+        self._supervision = Supervision(context, self.ports, self._watched)
         self._halting = Halting(
-            self.ports, memory, around.rng, self._either, agents=self._supervision.halted
+            self.ports, memory, context.rng, self._either, agents=self._supervision.halted
         )
         self._registry = CommandRouter(
             ports=self.ports,
@@ -138,18 +141,18 @@ class Desk:
             supervision=self._supervision,
             halting=self._halting,
             submit=self.submit,
-            poke_all=self._poke_all,
+            refresh_all=self._refresh_all,
         ).registry()
 
     # -- the three doors -------------------------------------------------------------------
 
     @property
     def state(self) -> DeskState:
-        """What is known now."""
+        """The newest state."""
         return self._state
 
     async def changes(self) -> AsyncIterator[DeskState]:
-        """Newer states as they come; whoever is slow gets the latest and none between."""
+        """Newer states as they arrive; a slow reader gets the latest and skips the others."""
         shown: DeskState | None = None
         while True:
             if self._state is shown:
@@ -159,7 +162,7 @@ class Desk:
             yield shown
 
     def submit(self, command: Command) -> Ticket:
-        """Take a command in; never blocks, never raises.
+        """Accept a command; never blocks, never raises.
 
         Returns:
             The ticket. Too many commands under way or a closing desk fail it at once: nothing
@@ -169,7 +172,7 @@ class Desk:
             # Before anything else, and without a step of the loop: from here on nothing enters.
             self._halting.halt()
             self._end_entries()
-        self._supervision.actions.ordered(command)
+        self._supervision.actions.on_command(command)
         self._count += 1
         view = TicketView(
             ticket_id=self._new_id(),
@@ -204,7 +207,7 @@ class Desk:
         self._inbox.put_nowait(ticket)
         if command.is_ticketed:
             self._tickets[view.ticket_id] = ticket
-            self._say(Changed(view))
+            self._emit(Changed(view))
         return ticket
 
     def hold(self, database: Database | None) -> None:
@@ -213,7 +216,7 @@ class Desk:
         Args:
             database: the directory's own, in which lies what earlier holders have signed.
         """
-        self._wallet.hold(None if database is None else ChainRuns(database))
+        self._wallet.sign_with(None if database is None else ChainRuns(database))
         if database is not None:
             self._supervision.hold()
 
@@ -232,10 +235,10 @@ class Desk:
                 )
             tasks.create_task(self._dispatch(tasks))
             for name, loop in self._loops():
-                tasks.create_task(enduring(name, loop, self.ports))
+                tasks.create_task(keep_running(name, loop, self.ports))
 
     def _loops(self) -> Iterator[tuple[str, Loop]]:
-        """What goes on beside the pollers for as long as the desk is open, each with its name."""
+        """Background loops beside the pollers, each with its name."""
         yield "halting", self._halting.run
         yield "looking up unknown orders", self._reconcile
         yield "asking for the service", self._probe
@@ -249,13 +252,16 @@ class Desk:
         yield "the briefing", partial(watch_briefing, self.ports)
         yield from (("the reactor", loop) for loop in self._reactor.loops())
         if self._listen is not None:
-            ears = EventStreamConsumer(self._listen, self.ports, self._rng)
-            yield from (("the stream", loop) for loop in (ears.run, ears.nudge, ears.tell))
+            consumer = EventStreamConsumer(self._listen, self.ports, self._rng)
+            yield from (
+                ("the stream", loop)
+                for loop in (consumer.run, consumer.refresh_touched, consumer.emit_fills)
+            )
         if (notes := self.ports.notes) is not None and not self._exits_only:
             yield "research files", FileWatch(notes, self.ports).run
 
     async def close(self) -> None:
-        """Take in nothing more, let what is in flight end (bounded), write the last state down."""
+        """Accept nothing more, wait (bounded) for commands in flight, store the last state."""
         self._closing = True
         self._exits.close()
         self._reactor.close()
@@ -271,43 +277,45 @@ class Desk:
         await self._memory.save(self._state)
 
     def _is_busy(self) -> bool:
-        """Whether something is under way that is worth waiting for; an answer to a quote is not."""
+        """True while work is in flight that closing should wait for; quotes do not count."""
         return (
             not self._inbox.empty()
             or self._exits.is_busy
             or self._reactor.is_busy
             or self._wallet.is_busy
-            or any(not isinstance(ticket.command, AskQuote) for ticket in self._running.values())
+            or any(
+                not isinstance(ticket.command, RequestQuote) for ticket in self._running.values()
+            )
         )
 
     async def _dispatch(self, tasks: asyncio.TaskGroup) -> None:
-        """Give each command a task of its own, so that a slow one holds up no other."""
-        asking: asyncio.Task[None] | None = None
+        """Run each command in a task of its own, so that a slow one blocks no other."""
+        quoting: asyncio.Task[None] | None = None
         while True:
             ticket = await self._inbox.get()
             self._running[ticket.view.ticket_id] = ticket
             task = tasks.create_task(self._fenced(ticket))
             task.add_done_callback(partial(self._ended, ticket))
-            if isinstance(ticket.command, AskQuote):
+            if isinstance(ticket.command, RequestQuote):
                 # Only the newest question matters, and one that changes nothing may be dropped.
-                if asking is not None:
-                    asking.cancel()
-                asking = task
+                if quoting is not None:
+                    quoting.cancel()
+                quoting = task
 
     async def _fenced(self, ticket: Ticket) -> None:
         """Carry a command out; a fault ends this one alone. What may have left stays unknown."""
         try:
             await self._carry_out(ticket)
         except Exception as error:  # noqa: BLE001  (an answer from outside must not end the desk)
-            words = fault_text(error)
-            log.error("%s: %s", ticket.view.what, words)  # noqa: TRY400  (no value of a traceback)
+            problem = fault_text(error)
+            log.error("%s: %s", ticket.view.what, problem)  # noqa: TRY400  (no value of a traceback)
             if ticket.command.is_ticketed and ticket.view.state is TicketState.SENT:
-                unknown = replace(ticket.view, state=TicketState.UNKNOWN, outcome=words)
-                self._say(Changed(unknown))
+                unknown = replace(ticket.view, state=TicketState.UNKNOWN, outcome=problem)
+                self._emit(Changed(unknown))
             elif ticket.command.is_ticketed and ticket.view.state is TicketState.QUEUED:
-                self._fail(ticket, words)
+                self._fail(ticket, problem)
                 return
-            self._say(Noticed("bad", f"{ticket.view.what}: {words}"))
+            self._emit(Noticed("bad", f"{ticket.view.what}: {problem}"))
 
     async def _carry_out(self, ticket: Ticket) -> None:
         if not ticket.command.is_ticketed:
@@ -343,7 +351,7 @@ class Desk:
         """Hold a buy back for a while, never a sale: that brings money.
 
         Returns:
-            Why it is not placed; empty when it may be, and what is then at risk is told.
+            Reason why it is not placed; empty if it may be. Notices name what is then at risk.
         """
         if self._settled.is_set() or not is_entry(command):
             return ""
@@ -351,12 +359,15 @@ class Desk:
             return why
         for ticket in self._state.tickets:
             if ticket.state is TicketState.UNKNOWN:
-                said = f"{ticket.what} is still unknown: what it may take stays reserved"
-                self._say(Noticed("warn", said))
+                text = f"{ticket.what} is still unknown: what it may take stays reserved"
+                self._emit(Noticed("warn", text))
         return ""
 
     def _unsettled(self) -> str:
-        """Why no buy is placed while what an earlier run left is not looked up; empty if one is."""
+        """Reason why buys are blocked until unknown orders of an earlier run are looked up.
+
+        Else empty.
+        """
         if self._settled.is_set() or self._held_s() <= 0:
             return ""
         return (
@@ -369,7 +380,7 @@ class Desk:
         return self._began + HELD_BACK_S - self._clock.monotonic()
 
     def _ended(self, ticket: Ticket, _: object) -> None:
-        """Whatever became of its task, nobody waits for this command any longer."""
+        """Release everyone who waits for a command whose task ended."""
         self._running.pop(ticket.view.ticket_id, None)
         if ticket.command.is_ticketed and ticket.view.state is TicketState.QUEUED:
             self._fail(ticket, "the desk was closed")
@@ -377,40 +388,40 @@ class Desk:
 
     def _fail(self, ticket: Ticket, why: str) -> None:
         """End a command that never left."""
-        said = f"{why}; nothing was sent"
+        outcome = f"{why}; nothing was sent"
         halted = bool(self.ports.gate.why_not(ticket.command))
         view = replace(
             ticket.view,
             state=TicketState.REFUSED if halted else TicketState.FAILED,
             settled_at=self._clock.now(),
-            outcome=said,
+            outcome=outcome,
             fix=HALTED.fix if halted else "",
         )
         ticket.update(view)
         if ticket.command.is_ticketed:
-            self._say(Changed(view))
-        self._say(Noticed("bad", f"{view.what}: {said}"))
+            self._emit(Changed(view))
+        self._emit(Noticed("bad", f"{view.what}: {outcome}"))
 
     # -- state -----------------------------------------------------------------------------
 
-    def _say(self, fact: Fact) -> None:
+    def _emit(self, fact: Fact) -> None:
         """The one place where the state changes."""
         before = self._state
-        self._supervision.actions.heard(before, fact)
+        self._supervision.actions.on_fact(before, fact)
         was_away = before.service.phase in {Phase.OFFLINE, Phase.UNAUTHORIZED}
         self._state = reduce(before, fact)
-        for told in self._prices.look(before, self._state):
-            self._state = reduce(self._state, told)
-        self._wallet.hear(fact)
+        for news in self._prices.look(before, self._state):
+            self._state = reduce(self._state, news)
+        self._wallet.on_fact(fact)
         if isinstance(fact, AlertsSeen):
             self._exits.take(fact.waiting)
-        self._reactor.hear(before, self._state, fact)
+        self._reactor.on_fact(before, self._state, fact)
         if was_away and self._state.service.phase is Phase.ONLINE:
-            # Whoever still rests from the outage may ask again as well.
-            self._poke_all()
-            self._halting.hurry()
+            # Requests that still pause from the outage may be retried as well.
+            self._refresh_all()
+            self._halting.retry_now()
         if isinstance(fact, WorldSeen):
-            self._halting.hear()
+            self._halting.on_world()
             self._end_entries()
         ticket = changed(fact, TicketView)
         if ticket is not None and ticket.ticket_id in self._tickets:
@@ -418,24 +429,24 @@ class Desk:
             if not ticket.in_flight:
                 del self._tickets[ticket.ticket_id]
         if ticket is not None and ticket.kind == ExitAlert.kind:
-            self._exits.nudge()
+            self._exits.wake()
         self._changed.set()
         self._changed = asyncio.Event()
 
     # -- pace ------------------------------------------------------------------------------
 
-    def _poke(self, topic: Topic) -> None:
-        self._pokes[topic].set()
+    def _refresh(self, topic: Topic) -> None:
+        self._refreshes[topic].set()
 
-    def _poke_all(self) -> None:
+    def _refresh_all(self) -> None:
         for topic in READINGS:
-            self._poke(topic)
+            self._refresh(topic)
 
     async def _rest(self, topic: Topic, seconds: float) -> None:
-        """Wait so long, or until the topic is poked."""
-        poked = self._pokes[topic]
-        await self._either(poked, seconds)
-        poked.clear()
+        """Wait so long, or until the topic is refreshed."""
+        refreshed = self._refreshes[topic]
+        await self._either(refreshed, seconds)
+        refreshed.clear()
 
     async def _either(self, event: asyncio.Event, seconds: float) -> None:
         """Wait for an event, but only so long."""
@@ -450,20 +461,20 @@ class Desk:
                 wait.cancel()
 
     async def _probe(self) -> None:
-        """While the service is away, ask for its health; when it is back, ask for everything."""
+        """Check the service's health while it is away; refresh everything once it is back."""
         while True:
             await self._clock.sleep(PROBE_S)
             service = self._state.service
-            # Where every path refuses, its health says nothing: they are asked at their own pace.
+            # Where every path refuses, its health means nothing: they are polled at their own pace.
             if service.phase is not Phase.OFFLINE or is_refusal(service.problem_status):
                 continue
             with suppress(ServiceError):
                 # Not longer than a pause: a service that swallowed the last probe may be back.
                 await self.ports.client.call(HEALTH, deadline_s=PROBE_S)
-                self._poke_all()
+                self._refresh_all()
 
     async def _reconcile(self) -> None:
-        """Look unknown trades up, those of an earlier run first; nothing trades before that."""
+        """Look up unknown orders, those of an earlier run first; trading waits for that."""
         old_at = self._clock.monotonic()
         while True:
             now, with_old = self._clock.now(), self._clock.monotonic() >= old_at
@@ -483,7 +494,7 @@ class Desk:
                 problem = str(error)
                 log.info("unknown trades stay unknown: %s", error)
             if problem != self._state.service.lookup_problem:
-                self._say(LookedUp(problem))
+                self._emit(LookedUp(problem))
             await self._clock.sleep(RECONCILE_S)
 
     async def _save(self) -> None:

@@ -1,4 +1,4 @@
-"""What just became known: frozen, in the past tense. The only way the state changes."""
+"""Facts: frozen values in the past tense. The only way the state changes."""
 
 from dataclasses import dataclass
 
@@ -36,9 +36,9 @@ class MarketsSeen:
 
 @dataclass(frozen=True, slots=True)
 class PositionsSeen:
-    """The service told what the agent holds, what it held in resolved markets, and its cash.
+    """Positions were read: open ones, those in resolved markets, and cash.
 
-    `on_venues` are its positions in real money, open or ended; None where it was not asked.
+    `on_venues` are its positions in real money, open or ended; None if they were not read.
     """
 
     positions: tuple[PositionView, ...]
@@ -50,7 +50,7 @@ class PositionsSeen:
 
 @dataclass(frozen=True, slots=True)
 class AccountSeen:
-    """The service told who we are and what we have, on each real venue too."""
+    """The account was read, with its money on each real venue."""
 
     account: AccountView
     venues: tuple[VenueSumView, ...] = ()
@@ -58,7 +58,7 @@ class AccountSeen:
 
 @dataclass(frozen=True, slots=True)
 class WorldSeen:
-    """The offline world told its time, pace and news."""
+    """Time, speed and news of the offline world were read."""
 
     world: WorldView
     news: tuple[NewsView, ...]
@@ -69,7 +69,7 @@ class ServiceAnswered:
     """A call succeeded: the topic is fresh as of `at`.
 
     `skew_s` is how far our clock is ahead of the service's, None where that is not known;
-    `by_operator`: it was asked with the operator's key, and says nothing of the agent's.
+    `by_operator`: read with the operator's key, which means nothing for the agent's.
     """
 
     topic: Topic
@@ -83,7 +83,7 @@ class ServiceAnswered:
 class ServiceFailed:
     """A call failed; what was known stays, and grows old.
 
-    `offline` is False when the service was there and said no in order, with `status`.
+    `offline` is False if the service answered with an orderly refusal, of `status`.
     """
 
     topic: Topic
@@ -97,7 +97,7 @@ class ServiceFailed:
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """Unknown orders were looked up; `problem` says why that could not be done, else empty."""
+    """Unknown orders were looked up; `problem` is why that failed, else empty."""
 
     problem: str = ""
 
@@ -130,15 +130,15 @@ class PreferenceSet:
 class Acted:
     """Something that an agent did, or that was done to it, beside a trade; for the action log."""
 
-    who: str
-    deed: LogEvent
+    actor: str
+    event: LogEvent
     kind: str
-    words: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class FillsRead:
-    """Trades of agents as the history tells them; they move no price."""
+    """Trades of agents were read from the history; they move no price."""
 
     fills: tuple[FillView, ...]
 
@@ -152,14 +152,14 @@ class FillsReceived:
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Whether the service tells what happens as it happens; else it is asked, as ever."""
+    """The event stream connected or ended; without it everything is polled."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """Something passed that the operator wants to be told once.
+    """An event that is shown to the operator once.
 
     `about` names the event: of several notices about one event only one is counted. `fix` is what
     the operator can do about it.
@@ -176,7 +176,7 @@ class Noticed:
 class OrdersSeen:
     """The service listed what of ours rests on its books.
 
-    `gone` are the orders that were known to be cancelled before it was asked.
+    `gone` are the orders that were known to be cancelled before the request.
     """
 
     orders: tuple[OpenOrderView, ...]

@@ -1,12 +1,12 @@
-"""Figures that stand on several screens, each derived here and nowhere else. Pure."""
+"""Figures that several screens show, each derived once, here. Pure."""
 
 from dataclasses import replace
 from typing import Final
 
 from service_tui.desk.slices.agents import AgentLimitsView, AgentView
 from service_tui.desk.slices.briefing import BriefingView, NewMarketView
+from service_tui.desk.slices.buy_limits import SkillDaySpend
 from service_tui.desk.slices.fleet import AgentDetailView
-from service_tui.desk.slices.rails import SkillDaySpend
 from service_tui.desk.slices.records import AccountView, DetailView, MarketView, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
@@ -31,7 +31,7 @@ def agreed(before: DeskState, after: DeskState) -> DeskState:
         and after.briefing is before.briefing
         and after.positions is before.positions
         and after.limits is before.limits
-        and after.rails is before.rails
+        and after.buy_limits is before.buy_limits
     ):
         return after
     own = own_agent(after)
@@ -62,7 +62,7 @@ def _counted(account: AccountView, own: AgentView) -> AccountView:
 
 def _with_day_of(state: DeskState, own: AgentView) -> DeskState:
     """The limits with the day's use that the row of the own agent names, which was read later."""
-    used, limits, rails = own.limits, state.limits, state.rails
+    used, limits, buy_limits = own.limits, state.limits, state.buy_limits
     if used is None:
         return state
     if limits is not None and limits.day_trades is not None:
@@ -72,29 +72,29 @@ def _with_day_of(state: DeskState, own: AgentView) -> DeskState:
             day_resting=used.buys_resting,
             day_spent=used.day_spent,
         )
-    if rails is not None and rails.day_buys is not None:
+    if buy_limits is not None and buy_limits.day_buys is not None:
         skills = tuple(SkillDaySpend(slug, spent) for slug, spent in used.skills)
-        rails = replace(
-            rails,
+        buy_limits = replace(
+            buy_limits,
             day_buys=used.buys_today,
             day_resting=used.buys_resting,
             day_spent=used.day_spent,
             skills=skills,
         )
-    return replace(state, limits=limits, rails=rails)
+    return replace(state, limits=limits, buy_limits=buy_limits)
 
 
 def _row_limits(state: DeskState, own: AgentView) -> AgentLimitsView | None:
-    """The limits of the own agent's row, with the day's use of the rails."""
-    rails = state.rails
-    if own.limits is None or rails is None or rails.day_buys is None:
+    """Limits of the own agent's row, with the day's use from `buy_limits`."""
+    buy_limits = state.buy_limits
+    if own.limits is None or buy_limits is None or buy_limits.day_buys is None:
         return own.limits
     return replace(
         own.limits,
-        buys_today=rails.day_buys,
-        buys_resting=rails.day_resting,
-        day_spent=rails.day_spent,
-        skills=tuple((one.slug, one.spent) for one in rails.skills),
+        buys_today=buy_limits.day_buys,
+        buys_resting=buy_limits.day_resting,
+        day_spent=buy_limits.day_spent,
+        skills=tuple((one.slug, one.spent) for one in buy_limits.skills),
     )
 
 
@@ -141,10 +141,10 @@ def _with_briefing(state: DeskState) -> DeskState:
 
 
 def guard_counts(state: DeskState) -> tuple[int, int]:
-    """How many open positions a monitor watches, and how many are open.
+    """Number of open positions that a monitor watches, and number of open positions.
 
     A monitor with shares is a position as well where the positions were read before its buy: the
-    count never says less than the list below it.
+    count is never less than the list below it.
 
     Returns:
         Guarded, then open.
@@ -156,7 +156,7 @@ def guard_counts(state: DeskState) -> tuple[int, int]:
 
 
 def is_counting(state: DeskState, market_id: str) -> bool:
-    """Whether an order in a market has its end, and the positions were not read since."""
+    """True if an order in a market ended and the positions were not read since."""
     read_at = state.seen.get(Topic.POSITIONS)
     return any(
         one.market_id == market_id

@@ -1,4 +1,4 @@
-"""How old what is known is, and whether money may be moved on it."""
+"""Age of the known data, and whether it is fresh enough to trade on."""
 
 from typing import Final
 
@@ -24,14 +24,14 @@ _PHASES: Final = {
 }
 
 
-def is_heard(state: DeskState, *topics: Topic) -> bool:
-    """True once the service has answered for all topics: before that an empty list says nothing."""
+def is_answered(state: DeskState, *topics: Topic) -> bool:
+    """True once the service has answered for all topics; an empty list means nothing before."""
     return all(topic in state.seen for topic in topics)
 
 
 def leashes_known(state: DeskState) -> bool:
     """True once no leash means that an agent is free; of another service this desk keeps them."""
-    return not state.service.embedded or is_heard(state, Topic.FLEET)
+    return not state.service.embedded or is_answered(state, Topic.FLEET)
 
 
 def age_s(state: DeskState, topic: Topic, now: Timestamp) -> float | None:
@@ -43,7 +43,7 @@ def age_s(state: DeskState, topic: Topic, now: Timestamp) -> float | None:
 
 
 def untradable(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> Reason | None:
-    """Why no money may be moved on these topics now; None when it may."""
+    """Reason why these topics are too old to trade on; None if they are fresh."""
     if state.service.read_only:
         return Reason("this desk is read-only: it places no orders", Fix.WRITABLE_DESK)
     if state.service.phase is not Phase.ONLINE:
@@ -56,9 +56,9 @@ def untradable(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> R
 def _too_old(state: DeskState, topic: Topic, now: Timestamp) -> Reason | None:
     age, period = age_s(state, topic, now), state.polls.get(topic)
     if age is None or period is None:
-        return Reason(f"the {topic.value} were never seen", Fix.ASK_SERVICE)
+        return Reason(f"the {topic.value} were never seen", Fix.READ_NOW)
     if not age <= UNTRADED_PERIODS * period:
         return Reason(
-            f"the {topic.value} seen are {age:.0f} s old, too old to trade on", Fix.ASK_SERVICE
+            f"the {topic.value} seen are {age:.0f} s old, too old to trade on", Fix.READ_NOW
         )
     return None

@@ -18,24 +18,24 @@ log = logging.getLogger(__name__)
 
 
 class Stoppable(Protocol):
-    """Something that runs for this desk and may trade by itself: a skill's process."""
+    """A process that may trade on its own and that the halt suspends: a skill."""
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """Name for the operator."""
         ...
 
     def suspend(self) -> None:
-        """Stand still at once, without waiting; an OSError says that it does not."""
+        """Suspend at once, without waiting; raises OSError if that fails."""
         ...
 
     def go_on(self) -> None:
-        """Run on; an OSError says that it does not."""
+        """Resume; raises OSError if that fails."""
         ...
 
 
 def is_entry(command: Command) -> bool:
-    """Whether a command may open or enlarge a position, by its kind."""
+    """True if commands of this type may open or enlarge a position."""
     match command:
         case PlaceTrade():
             return command.action is Action.BUY
@@ -48,7 +48,7 @@ def is_entry(command: Command) -> bool:
 
 
 def enters(body: WireModel | None) -> bool:
-    """The same of a body that is about to leave, whichever command or poller it comes from."""
+    """True if a request body may open or enlarge a position, whatever sends it."""
     match body:
         case TradeRequest():
             return body.action is Action.BUY and not body.is_quote
@@ -62,7 +62,7 @@ def enters(body: WireModel | None) -> bool:
 
 
 class Gate:
-    """Closed by this desk's own halt, or while the service says that its operator halted it."""
+    """Blocks entries while this desk's own halt or the service's is on."""
 
     def __init__(self) -> None:
         self._is_halted = False
@@ -72,21 +72,21 @@ class Gate:
 
     @property
     def is_closed(self) -> bool:
-        """Whether no entry may leave."""
+        """True while entries are blocked."""
         return self._is_halted or self._service_halted
 
     @property
     def loose(self) -> dict[str, str]:
-        """What runs on although it was to stand still, and why, by name."""
+        """Processes that could not be suspended: reasons by name."""
         return dict(self._loose)
 
     @property
     def suspended_count(self) -> int:
-        """How many things of this desk stand still."""
+        """Number of suspended processes."""
         return len(self._running) - len(self._loose) if self.is_closed else 0
 
     def close(self) -> None:
-        """Halt: nothing enters from now on, and what runs for this desk stands still."""
+        """Block entries and suspend skills."""
         self._is_halted = True
         self.suspend()
 
@@ -95,8 +95,8 @@ class Gate:
         self._is_halted = self._service_halted = False
         self._go_on()
 
-    def hear(self, *, service_halted: bool) -> None:
-        """What the service says of its own halt, which may be another console's."""
+    def on_service_halt(self, *, service_halted: bool) -> None:
+        """Follow the service's own halt, which another console may have begun."""
         if service_halted == self._service_halted:
             return
         self._service_halted = service_halted
@@ -106,26 +106,26 @@ class Gate:
             self._go_on()
 
     def why_not(self, command: Command) -> str:
-        """Why a command may not go on; empty when it may."""
+        """Reason why a command is blocked; empty if it is not."""
         return HALTED.text if self.is_closed and is_entry(command) else ""
 
     def last_word(self, body: WireModel | None) -> str:
-        """Why what is about to leave must not; empty when it may."""
+        """Reason why a request must not be sent, checked right before; empty if it may."""
         return HALTED.text if self.is_closed and enters(body) else ""
 
     def watch(self, running: Stoppable) -> None:
-        """Have something stand still with the desk from now on; one name, one thing."""
+        """Suspend this process with every halt from now on; one process a name."""
         self._running[running.name] = running
         if self.is_closed:
             self._suspend(running)
 
     def release(self, name: str) -> None:
-        """It has ended."""
+        """Forget a process that ended."""
         self._running.pop(name, None)
         self._loose.pop(name, None)
 
     def suspend(self) -> None:
-        """Have everything stand still; what does not is named, and can be tried again."""
+        """Suspend every process; failures are listed in `loose` and can be retried."""
         for running in self._running.values():
             self._suspend(running)
 

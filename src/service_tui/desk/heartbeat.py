@@ -1,4 +1,4 @@
-"""Whether the heartbeat comes: alerts live an hour, so a missing briefing is said loudly."""
+"""Watches the heartbeat: alerts live an hour, so a missing briefing is a loud notice."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 LATE_S: Final = 300.0
-"""ours: alerts live an hour, a briefing comes every 15 s; five minutes without one are told."""
+"""ours: alerts live an hour, a briefing comes every 15 s; five minutes without one are a notice."""
 
 AT_LEAST_S: Final = 1_800.0
 """Source: spec, "Risk alert lifetime": call the briefing at least every 30 minutes."""
@@ -19,30 +19,30 @@ LOOK_S: Final = 15.0
 
 
 async def watch_briefing(ports: Ports) -> None:
-    """Say when the briefing stays away, when alerts may be lost by it, and when it is back.
+    """Notify when the briefing is late, when alerts may be lost, and when it is back.
 
     Each is said once, and only when it is so at two looks: a machine that was asleep has not asked
     yet at the first. Goes on for ever.
     """
-    began, told, last = ports.now(), 0, 0
+    began, notified, last = ports.now(), 0, 0
     while True:
         state = ports.state()
         late_s = silence_s(state, began, ports.now())
         grade, last = min(last, _grade(late_s)), _grade(late_s)
-        words = late_text(state, late_s) if grade else ""
-        if words != state.risk.briefing_late:
-            ports.say(BriefingLate(words))
-        if grade > told:
-            ports.say(Noticed("bad", words, NoticeKind.CONNECTION))
-        elif told and not grade:
+        text = late_text(state, late_s) if grade else ""
+        if text != state.risk.briefing_late:
+            ports.emit(BriefingLate(text))
+        if grade > notified:
+            ports.emit(Noticed("bad", text, NoticeKind.CONNECTION))
+        elif notified and not grade:
             again = "the briefing comes again"
-            ports.say(Noticed("good", again, NoticeKind.CONNECTION))
-        told = grade
+            ports.emit(Noticed("good", again, NoticeKind.CONNECTION))
+        notified = grade
         await ports.clock.sleep(LOOK_S)
 
 
 def _grade(late_s: float) -> int:
-    """0 is in time, 1 is late, 2 is so late that an alert may have come and gone."""
+    """0 in time, 1 late, 2 so late that an alert may have expired unseen."""
     return (late_s > LATE_S) + (late_s > AT_LEAST_S)
 
 
@@ -52,7 +52,7 @@ def silence_s(state: DeskState, began: Timestamp, now: Timestamp) -> float:
 
 
 def late_text(state: DeskState, late_s: float) -> str:
-    """What a missing briefing means, in minutes, so that the sentence changes once a minute."""
+    """Consequence of a missing briefing, in whole minutes."""
     service = state.service
     why = f": {service.problem}" if service.problem_of is Topic.BRIEFING and service.problem else ""
     if service.phase is Phase.OFFLINE:

@@ -9,11 +9,11 @@ from typing import Final
 
 from service_tui.clock import Clock
 from service_tui.desk.blotter import ticket_of
+from service_tui.desk.cached_state import STATE_KEY, dump_state
 from service_tui.desk.desk import Desk
 from service_tui.desk.feed.pollers import PERIODS
-from service_tui.desk.frozen import STATE_KEY, freeze
 from service_tui.desk.ports import DeskContext
-from service_tui.desk.reactor.kept import known_reactor
+from service_tui.desk.reactor.stored import known_reactor
 from service_tui.desk.reduce import capped
 from service_tui.desk.risk.price_alerts import known_price_alerts
 from service_tui.desk.slices.halt import HALT, KeptHalt, kept_halt, newest
@@ -32,7 +32,7 @@ TICKETS_SHOWN: Final = 200
 
 
 class DeskMemory:
-    """What stays on this machine between two starts. A failing disk is logged, no more."""
+    """Stores state, preferences and the halt between two starts. A failing disk is only logged."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -40,11 +40,11 @@ class DeskMemory:
         self._clock = clock
 
     async def save(self, state: DeskState) -> None:
-        """Keep the state for a cold start, and take up writing again once a full disk has room."""
+        """Store the state for the next start, and resume writing once a full disk has room."""
         try:
             if self._database.failure is not None:
                 await self._database.reopen()
-            await self._cache.put(STATE_KEY, self._clock.now(), freeze(state))
+            await self._cache.put(STATE_KEY, self._clock.now(), dump_state(state))
         except StorageError as error:
             log.warning("the state was not cached: %s", error)
 
@@ -63,7 +63,7 @@ class DeskMemory:
         await self._cache.put_preference(HALT, kept.as_text())
 
     def kept_halt(self) -> KeptHalt | None:
-        """What was kept of a halt; None where nothing ever was. Blocks."""
+        """Stored halt; None if there never was one. Blocks."""
         return kept_halt(self._cache.preferences().get(HALT))
 
     async def back_up(self) -> None:
@@ -75,7 +75,7 @@ class DeskMemory:
 
 
 class HaltMemory(DeskMemory):
-    """Memory of a desk that nobody looks at: a halt, and nothing else."""
+    """Memory of a desk without a console: stores a halt and nothing else."""
 
     async def save(self, state: DeskState) -> None:
         """Keep nothing."""
@@ -84,11 +84,11 @@ class HaltMemory(DeskMemory):
         """Keep nothing."""
 
     async def back_up(self) -> None:
-        """Copy nothing: whoever holds the directory does."""
+        """Copy nothing: the owner of the directory does."""
 
 
 @asynccontextmanager
-async def open_desk(initial: DeskState, around: DeskContext) -> AsyncGenerator[Desk]:
+async def open_desk(initial: DeskState, context: DeskContext) -> AsyncGenerator[Desk]:
     """Run a desk while the context lasts.
 
     On the way out commands in flight get up to two seconds, then everything is stopped; what was
@@ -97,18 +97,18 @@ async def open_desk(initial: DeskState, around: DeskContext) -> AsyncGenerator[D
     Yields:
         The desk, polling.
     """
-    blotter = Blotter(around.database)
-    remembers = HaltMemory if around.exits_only else DeskMemory
-    memory = remembers(around.database, around.clock)
+    blotter = Blotter(context.database)
+    remembers = HaltMemory if context.exits_only else DeskMemory
+    memory = remembers(context.database, context.clock)
     own_halt = await asyncio.to_thread(memory.kept_halt)
     rows = await asyncio.to_thread(blotter.recent, TICKETS_SHOWN)
     unsettled = await asyncio.to_thread(blotter.open_tickets)
     known = {row.ticket_id: ticket_of(row) for row in [*unsettled, *rows]}
     tickets = sorted(known.values(), key=lambda ticket: ticket.opened_at, reverse=True)
-    told = await asyncio.to_thread(known_price_alerts, PriceAlerts(around.database))
-    executes = around.executes and not initial.service.read_only
-    risk = replace(initial.risk, price_alerts=told, executes=executes)
-    kept = StoredReactor(around.database)
+    price_alerts = await asyncio.to_thread(known_price_alerts, PriceAlerts(context.database))
+    executes = context.executes and not initial.service.read_only
+    risk = replace(initial.risk, price_alerts=price_alerts, executes=executes)
+    kept = StoredReactor(context.database)
     began = replace(initial.reactor, mirrors_here=executes)
     reactor = await asyncio.to_thread(known_reactor, kept, began)
     cap = cap_of(initial.preferences.get(CAP, ""))
@@ -120,11 +120,11 @@ async def open_desk(initial: DeskState, around: DeskContext) -> AsyncGenerator[D
             polls=PERIODS,
             risk=risk,
             reactor=reactor,
-            redemption=replace(initial.redemption, executes=executes and around.signs),
+            redemption=replace(initial.redemption, executes=executes and context.signs),
             wallet=wallet,
-            halt=newest((own_halt, *around.halts)),
+            halt=newest((own_halt, *context.halts)),
         ),
-        around,
+        context,
         blotter,
         memory,
     )

@@ -1,4 +1,8 @@
-"""What a handler or poller may use of the outside, as plain values and protocols."""
+"""Dependencies: `DeskContext` opens a desk, `Ports` is what its handlers and pollers use.
+
+`open_desk` takes a `DeskContext` from `wiring`. The desk makes one `Ports` of it and hands that to
+every handler and poller.
+"""
 
 import random
 from collections.abc import AsyncGenerator, Callable
@@ -22,7 +26,7 @@ from service_tui.wire.events import EventBody
 
 
 class Memory(Protocol):
-    """What stays on this machine between two starts."""
+    """Storage on this machine between two starts."""
 
     async def save(self, state: DeskState) -> None:
         """Keep the state for a cold start; a failing disk is no error here."""
@@ -50,17 +54,26 @@ IdSource = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class DeskContext:
-    """What a desk is opened with. Without `listen` everything is polled.
+    """Everything that `open_desk` needs from the program around it: I/O, keys and roles.
 
-    `renew` gives the client the keys as they lie now where they are kept, and says whether they
-    are others than before.
-    `executes`: this desk carries out the exits of alerts, because it holds the data directory.
-    `halts` are what the databases of the same operator's other consoles say of a halt.
-    `exits_only`: it does nothing else, as nobody looks: only the briefing is asked for, and nothing
-    is remembered but the blotter. `signs`: what is signed is this desk's as well, and not that of
-    another one in this program. `vault` holds the wallet's key, `policy` says what may be signed.
-    `notes` is the data directory in which sessions of autoresearch say where they work. `held_in`
-    is the directory that another program holds, beside which this desk stands.
+    Attributes:
+        client: calls the service.
+        database: this desk's SQLite file.
+        clock: time and sleep.
+        new_id: fresh random text.
+        rng: jitter of the pauses between polls.
+        listen: opens the event stream; without it everything is polled.
+        renew: reloads the client's keys from where they are kept; True if they changed.
+        executes: this desk carries out the exits of alerts, because its program owns the data
+            directory.
+        halts: halts that are stored in the databases of the same operator's other consoles.
+        exits_only: no console is attached: poll only the briefing, carry out exits, and store
+            nothing but the blotter.
+        signs: this desk signs transactions; False if another desk of this program does.
+        vault: holds the wallet's key.
+        policy: decides what may be signed.
+        notes: data directory in which autoresearch sessions register; None without one.
+        held_in: data directory that another program owns, where this desk reads along.
     """
 
     client: Client
@@ -82,12 +95,21 @@ class DeskContext:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The desk's surroundings.
+    """The part of the running desk that command handlers and pollers use.
 
-    `new_id` gives fresh random text. `state` reads the newest state. `say` takes a fact at once.
-    `poke` asks a poller to look now. `renew` takes the keys anew, and says whether they changed.
-    `gate` is closed while no entry may leave. `vault` signs, under the `policy`.
-    `notes` is where sessions say where they work.
+    Attributes:
+        client: calls the service.
+        blotter: stores tickets.
+        clock: time and sleep.
+        new_id: fresh random text.
+        state: returns the newest state.
+        emit: applies a fact to the state at once.
+        refresh: wakes the poller of a topic.
+        renew: reloads the client's keys; True if they changed.
+        gate: closed while no entry may be sent.
+        vault: signs, as far as `policy` allows.
+        policy: decides what may be signed.
+        notes: data directory in which autoresearch sessions register; None without one.
     """
 
     client: Client
@@ -95,8 +117,8 @@ class Ports:
     clock: Clock
     new_id: IdSource
     state: Callable[[], DeskState]
-    say: Callable[[Fact], None]
-    poke: Callable[[Topic], None]
+    emit: Callable[[Fact], None]
+    refresh: Callable[[Topic], None]
     renew: Callable[[], bool] = lambda: False
     gate: Gate = field(default_factory=Gate)
     vault: Vault = field(default_factory=Vault)

@@ -12,7 +12,7 @@ PAGE: Final = 500
 """Rows of one answer: about half a megabyte, a quarter of what the client takes."""
 
 LIVE_PAGES_MAX: Final = 40
-"""Pages of one reading. # ours: 20,000 positions that can still change; nobody holds as many."""
+"""Pages of one reading. # ours: 20,000 positions that can still change; no agent has as many."""
 
 FIRST_PAGES: Final = 3
 ENDED_KEPT: Final = FIRST_PAGES * PAGE
@@ -23,7 +23,7 @@ WHOLE_PAGES_MAX: Final = 2_000
 """ours: a million positions, so that an answer without an end comes to one."""
 
 Key = tuple[str, str, tuple[str, ...]]
-Ask = Callable[[PositionsQuery], Awaitable[Reply[PositionsBody]]]
+ReadPage = Callable[[PositionsQuery], Awaitable[Reply[PositionsBody]]]
 """Asks for one page."""
 
 
@@ -45,11 +45,13 @@ class PositionRows:
     latency_s: float | None
 
 
-async def all_positions(ask: Ask, ended: EndedRows, *, whole: bool = False) -> PositionRows:
+async def all_positions(
+    read_page: ReadPage, ended: EndedRows, *, whole: bool = False
+) -> PositionRows:
     """Every position that can still change, and the newest of those that ended.
 
     Args:
-        ask: asks the service for a page; one that knows no pages answers with everything.
+        read_page: reads one page from the service; one that knows no pages answers with everything.
         ended: what earlier readings have seen end; changed here.
         whole: read and keep all of those that ended, however many there are.
 
@@ -63,7 +65,7 @@ async def all_positions(ask: Ask, ended: EndedRows, *, whole: bool = False) -> P
     offset = dropped = 0
     while True:
         query = PositionsQuery(venue="all", status="all", limit=PAGE, offset=offset)
-        reply = await ask(query)
+        reply = await read_page(query)
         page = reply.answer.positions
         if reply.answer.agent_id != ended.agent_id:
             ended.agent_id, ended.rows = reply.answer.agent_id, {}
@@ -87,11 +89,11 @@ async def all_positions(ask: Ask, ended: EndedRows, *, whole: bool = False) -> P
 
 
 def key_of(row: PositionBody) -> Key:
-    """What tells one row from all others; a market has one more for a side that was sold whole."""
+    """Identity of a row; a market has a second row for a side that was sold whole."""
     sides = tuple(side.side for side in row.sides)
     return row.venue, row.market_id, sides or (f"{row.shares_yes > 0}", f"{row.shares_no > 0}")
 
 
 def is_final(row: PositionBody) -> bool:
-    """Whether nothing can change a row any more: it has an outcome, and nothing to take."""
+    """True if a row can never change again: it has an outcome and nothing to redeem."""
     return row.outcome is not None and not row.redeemable

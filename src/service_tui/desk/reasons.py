@@ -1,4 +1,4 @@
-"""Why something is not done, and what a person does about it, as values.
+"""Reasons and fixes as values, in plain English without keys. The console adds the keys.
 
 The desk, its logs and the command line show them as they are: plain English without keys. The
 console adds the keys as they are bound now.
@@ -11,7 +11,7 @@ from service_tui.terms import ORDER_SHARES_MIN, PROSE_MAX
 
 
 class Fix(StrEnum):
-    """What a person does about a reason. The value is its plain English.
+    """What the operator does about a reason. The value is its plain English.
 
     A fix that comes from the service is a plain text instead.
     """
@@ -93,14 +93,14 @@ class Fix(StrEnum):
 
     # -- the service and this desk
     WAIT_FOR_SERVICE = "wait for the service's answer"
-    ASK_SERVICE = "ask the service now"
+    READ_NOW = "ask the service now"
     WHEN_SERVICE_ANSWERS = "try again when the service answers"
     WRITABLE_DESK = "start it without --read-only"
     FREE_DISK = "free disk space"
 
 
 class Reason(NamedTuple):
-    """Why not, and what to do about it."""
+    """Why something is not possible, and the fix."""
 
     text: str
     fix: Fix | str = ""

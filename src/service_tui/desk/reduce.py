@@ -36,6 +36,7 @@ from service_tui.desk.reduce_risk import (
 from service_tui.desk.slices import reactor as reactors
 from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.buy_limits import BuyLimitsView
 from service_tui.desk.slices.fleet import (
     FLEET_KINDS,
     FleetFact,
@@ -48,7 +49,6 @@ from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.log import LogView
 from service_tui.desk.slices.orders import OpenOrderView, end_text
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.rails import RailsView
 from service_tui.desk.slices.reactor import (
     REACTOR_KINDS,
     ReactorBarred,
@@ -99,7 +99,7 @@ from service_tui.units import Micros, Probability, Timestamp, decimal
 
 
 def listed(before: DeskState, fact: OrdersSeen) -> tuple[OpenOrderView, ...]:
-    """What rests by a listing, less what was cancelled since it was asked for."""
+    """Open orders of a listing, less those cancelled since it was requested."""
     hidden = before.gone_orders - fact.gone
     orders = tuple(one for one in fact.orders if one.order_id not in hidden)
     if not fact.dropped:
@@ -135,18 +135,18 @@ def news_of_orders(before: DeskState, after: tuple[OpenOrderView, ...]) -> Itera
 
 
 def _ended(order: OpenOrderView, trades: Mapping[str, TradeView]) -> Noticed:
-    """How an order that rests no more has ended, as far as its trade says it."""
+    """Notice about an order that no longer rests, as far as its trade shows the end."""
     trade = trades.get(order.trade_id)
     if trade is None or trade.status is TradeStatus.SUBMITTED:
-        said = "it rests no more: the trades do not say yet how it ended"
-        return Noticed("warn", f"{order.describe()}: {said}", NoticeKind.FILL)
+        text = "it rests no more: the trades do not say yet how it ended"
+        return Noticed("warn", f"{order.describe()}: {text}", NoticeKind.FILL)
     if not trade.shares:
         return Noticed("warn", f"{order.describe()}: it ended unfilled", NoticeKind.FILL)
-    said = end_text(order, trade.shares, trade.cost)
+    text = end_text(order, trade.shares, trade.cost)
     whole = trade.status in {TradeStatus.FILLED, TradeStatus.CONFIRMED}
     tail = "filled" if whole else "ended, the rest unfilled"
     tone = "good" if whole else "warn"
-    return Noticed(tone, f"{order.describe()}: {tail}: {said}", NoticeKind.FILL)
+    return Noticed(tone, f"{order.describe()}: {tail}: {text}", NoticeKind.FILL)
 
 
 TICKETS_MAX: Final = 500
@@ -167,7 +167,7 @@ OFFLINE_AFTER_S: Final = 5.0
 
 
 def reduce(state: DeskState, fact: Fact) -> DeskState:
-    """The state after a fact, with every figure that stands in several of its parts the same."""
+    """The state after a fact, with figures that several of its parts share kept equal."""
     return agreed(state, _reduced(state, fact))
 
 
@@ -236,12 +236,12 @@ def _with_account(state: DeskState, fact: AccountSeen) -> DeskState:
     """The account, with cash and positions of one moment; no sum is made of two moments."""
     known, account = state.account, fact.account
     if known is not None and known.agent_id != account.agent_id:
-        # Positions of the agent before are nobody's sum, however alike the cash is.
+        # Positions of the agent before count for no sum, however alike the cash is.
         state = replace(state, cash_beside=None, positions_read=False, awaited=Topic.POSITIONS)
     beside, is_disputed = state.cash_beside, False
     cash, awaited = account.cash, state.awaited
     if beside is not None and beside != account.cash:
-        # It may have been asked before the positions were; said a second time it is newer.
+        # It may have been requested before the positions were; a second answer is newer.
         is_disputed = True
         awaited = Topic.POSITIONS if state.is_cash_disputed else awaited
         cash = account.cash if awaited is Topic.POSITIONS else beside
@@ -264,7 +264,7 @@ def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
         # Shares went or came, so money did as well, and its figure is yet to come.
         has_moved = _shares(state.positions) != _shares(fact.positions)
         awaited = Topic.ACCOUNT if has_moved else None
-    # Those on real venues stay as they were told: their books have prices of their own.
+    # Those on real venues stay as reported: their books have prices of their own.
     real = state.on_venues if fact.on_venues is None else fact.on_venues
     held = replace(
         state,
@@ -277,34 +277,34 @@ def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
         awaited=awaited,
     )
     marked = _marked(replace(held, account=account))
-    return _told_ends(state, _dropped(marked, Topic.POSITIONS, fact.dropped))
+    return _with_resolutions(state, _dropped(marked, Topic.POSITIONS, fact.dropped))
 
 
-def _told_ends(before: DeskState, after: DeskState) -> DeskState:
+def _with_resolutions(before: DeskState, after: DeskState) -> DeskState:
     """A notice for each position that was open and has its outcome."""
     if before.from_cache or after.closed is before.closed:
         return after
-    was_open = {held.key for held in before.positions}
+    was_open = {position.key for position in before.positions}
     known = {held.key for held in before.closed}
     for held in after.closed:
         if held.key in was_open and held.key not in known and held.outcome is not None:
             ended, made = "YES" if held.outcome else "NO", decimal(held.realized)
-            words = f"resolved {ended}: {made:+,.2f} with {held.side.value.upper()}"
+            text = f"resolved {ended}: {made:+,.2f} with {held.side.value.upper()}"
             tone = "good" if made > 0 else "warn"
-            after = _noticed(after, Noticed(tone, f"{words}, {held.question}", NoticeKind.FILL))
+            after = _noticed(after, Noticed(tone, f"{text}, {held.question}", NoticeKind.FILL))
     return after
 
 
 def _with_fills(state: DeskState, fact: FillsReceived) -> DeskState:
-    """More trades, and the prices that they left behind; told twice, one counts once."""
+    """Add fills and the prices they left; a fill delivered twice counts once."""
     known = {fill.seq for fill in state.fills if fill.seq}
     fresh = {fill.seq: fill for fill in fact.fills if fill.seq not in known}
     if not fresh:
         return state
-    # The history may have told of it a moment before; of a part of an order it tells the whole.
+    # The history may have delivered it a moment before, as a whole order instead of a part.
     whole = {(fill.trade_id, fill.shares) for fill in fresh.values()}
-    told = (one for one in state.fills if one.seq or (one.trade_id, one.shares) not in whole)
-    fills = (*reversed(fresh.values()), *told)[:FILLS_MAX]
+    others = (one for one in state.fills if one.seq or (one.trade_id, one.shares) not in whole)
+    fills = (*reversed(fresh.values()), *others)[:FILLS_MAX]
     moved: dict[str, MarketView] = {}
     for fill in fresh.values():
         market = state.markets.get(fill.market_id)
@@ -317,13 +317,13 @@ def _with_fills(state: DeskState, fact: FillsReceived) -> DeskState:
     return _marked(replace(state, fills=fills, markets={**state.markets, **moved}))
 
 
-def _with_past(heard: tuple[FillView, ...], read: tuple[FillView, ...]) -> tuple[FillView, ...]:
-    """What was heard, and of what was read whatever was not; the newest first."""
-    told = {fill.trade_id for fill in heard if fill.seq}
+def _with_past(streamed: tuple[FillView, ...], read: tuple[FillView, ...]) -> tuple[FillView, ...]:
+    """Streamed fills, and those of the history that were not streamed; newest first."""
+    known = {fill.trade_id for fill in streamed if fill.seq}
     agents = {fill.agent_id for fill in read}
-    older = [fill for fill in heard if not fill.seq and fill.agent_id not in agents]
-    past = [*older, *(fill for fill in read if fill.trade_id not in told)]
-    now = [fill for fill in heard if fill.seq]
+    older = [fill for fill in streamed if not fill.seq and fill.agent_id not in agents]
+    past = [*older, *(fill for fill in read if fill.trade_id not in known)]
+    now = [fill for fill in streamed if fill.seq]
     every = sorted((*now, *past), key=lambda one: (one.at, one.seq), reverse=True)
     return tuple(every[:FILLS_MAX])
 
@@ -357,20 +357,20 @@ def _marked(state: DeskState) -> DeskState:
 
 
 def _with_risk(state: DeskState, fact: RiskFact) -> DeskState:
-    """The slice of monitors and alerts, marked anew, with a notice for each piece of news."""
+    """The slice of monitors and alerts at current prices, with its notices."""
     risk = marked(reduce_risk(state.risk, fact), state.positions, state.markets)
     after = replace(state, risk=risk)
     if isinstance(fact, Loaded):
         after = _dropped(after, Topic.MONITORS, fact.dropped)
     if isinstance(fact, AlertsSeen):
         is_first = Topic.BRIEFING not in state.seen
-        for told in news_of(state.risk, risk, is_first=is_first):
-            after = _noticed(after, told)
+        for notice in news_of(state.risk, risk, is_first=is_first):
+            after = _noticed(after, notice)
     return after
 
 
 def _with_reactor(state: DeskState, fact: ReactorFact) -> DeskState:
-    """The slice of the reactor, marked anew, with a notice for each piece of news."""
+    """The reactor's slice at current prices, with its notices."""
     reactor = reactors.reduce_reactor(state.reactor, fact)
     if not (isinstance(fact, Changed) and fact.kind is SignalView):
         reactor = reactors.marked(reactor, state.markets, state.closed)
@@ -381,12 +381,12 @@ def _with_reactor(state: DeskState, fact: ReactorFact) -> DeskState:
 
 
 def _with_orders(state: DeskState, fact: OrdersSeen) -> DeskState:
-    """What rests, with a notice for each order that was met or has ended."""
+    """The open orders, with a notice for each that filled or ended."""
     orders, gone = listed(state, fact), still_gone(state.gone_orders, fact)
     listing = replace(state, orders=orders, gone_orders=gone)
     after = _dropped(listing, Topic.ORDERS, fact.dropped)
-    for told in news_of_orders(state, orders):
-        after = _noticed(after, told)
+    for notice in news_of_orders(state, orders):
+        after = _noticed(after, notice)
     return after
 
 
@@ -426,7 +426,7 @@ def _with_trades(state: DeskState, fact: RowFact) -> DeskState:
 
 
 def _with_changed_ticket(state: DeskState, fact: RowFact) -> DeskState:
-    """A command that was taken in, sent, or came to its end."""
+    """A ticket that was queued, sent or ended."""
     match fact:
         case Changed(row=TicketView() as ticket):
             return replace(
@@ -457,7 +457,7 @@ def _with_equity(state: DeskState, fact: RowFact) -> DeskState:
 
 
 def _with_wallet(state: DeskState, fact: RowFact) -> DeskState:
-    """The wallet as it stands; what is paid per call is told apart from it."""
+    """The wallet's slice; pay per call is a fact of its own."""
     match fact:
         case Changed(row=WalletView() as wallet):
             return replace(state, wallet=replace(wallet, pay=state.wallet.pay))
@@ -468,7 +468,7 @@ def _with_wallet(state: DeskState, fact: RowFact) -> DeskState:
 
 
 def _with_redemption(state: DeskState, fact: QueueSeen | AutoChanged | RowFact) -> DeskState:
-    """The queue of redemptions, and how each of them stands."""
+    """The redemption queue with the runs of its rows."""
     if isinstance(fact, Loaded | Removed):
         raise _unexpected(fact)
     after = replace(state, redemption=reduce_redemption(state.redemption, fact))
@@ -477,12 +477,12 @@ def _with_redemption(state: DeskState, fact: QueueSeen | AutoChanged | RowFact) 
 
 
 def _with_research(state: DeskState, fact: ResearchFact) -> DeskState:
-    """Experiments and sessions, as the service and the files tell of them."""
+    """Experiments and sessions from the service and from files."""
     return replace(state, research=reduce_research(state.research, fact))
 
 
 def _with_single(state: DeskState, fact: RowFact) -> DeskState:
-    """What there is one of in its field; None once it is removed."""
+    """A single row in its field; None once removed."""
     field, topic = _FIELDS[fact.kind]
     match fact:
         case Loaded():
@@ -495,7 +495,7 @@ def _with_single(state: DeskState, fact: RowFact) -> DeskState:
 
 
 def _unexpected(fact: Fact) -> TypeError:
-    """The fault of a program that tells what nobody keeps."""
+    """Error for a fact that no reducer accepts."""
     return TypeError(f"nothing keeps {fact}")
 
 
@@ -531,7 +531,7 @@ def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
     # What another topic met stands until that one answers: a broken path must not be hushed up.
     if state.service.phase is not Phase.ONLINE or fact.topic is service.problem_of:
         service = replace(service, problem="", problem_of=None, problem_status=0)
-    # What stood in the cache is shown as old until markets and positions were both heard of.
+    # Cached figures are shown as old until markets and positions were both read.
     fresh = Topic.MARKETS in seen and Topic.POSITIONS in seen
     cached = state.from_cache and not fresh
     return _phase_notice(state, replace(state, service=service, seen=seen, from_cache=cached))
@@ -544,9 +544,9 @@ def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
     if fact.unauthorized and not fact.by_operator:
         phase = Phase.UNAUTHORIZED
     elif phase is Phase.UNAUTHORIZED:
-        # Nothing is asked any more; what a late call met must not hide what is to be checked.
+        # Polling has stopped; the error of a late call must not hide what is to be checked.
         return state
-    elif (fact.offline or failures.keys() >= ESSENTIAL) and not _heard_lately(service, fact.at):
+    elif (fact.offline or failures.keys() >= ESSENTIAL) and not _answered_lately(service, fact.at):
         # An orderly no to everything leaves as little to work with as silence.
         phase = Phase.OFFLINE
     failed = replace(
@@ -560,8 +560,8 @@ def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
     return _phase_notice(state, replace(state, service=failed))
 
 
-def _heard_lately(service: ServiceView, now: Timestamp) -> bool:
-    """Whether any topic was answered a moment ago; never true once the clock was set back."""
+def _answered_lately(service: ServiceView, now: Timestamp) -> bool:
+    """True if any topic was answered a moment ago; False once the clock was set back."""
     return service.last_ok_at is not None and 0 <= now - service.last_ok_at < OFFLINE_AFTER_S
 
 
@@ -585,7 +585,7 @@ def _noticed(state: DeskState, fact: Noticed) -> DeskState:
 
 
 def _thinned(points: tuple[EquityPoint, ...]) -> tuple[EquityPoint, ...]:
-    """Every other point of the older half goes once there are too many; ends stay."""
+    """Equity points with every other one of the older half dropped if there are too many."""
     if len(points) <= EQUITY_MAX:
         return points
     half = len(points) // 2
@@ -594,7 +594,7 @@ def _thinned(points: tuple[EquityPoint, ...]) -> tuple[EquityPoint, ...]:
 
 _FIELDS: Final[Mapping[type[object], tuple[str, Topic | None]]] = {
     LimitsView: ("limits", None),
-    RailsView: ("rails", None),
+    BuyLimitsView: ("buy_limits", None),
     BriefingView: ("briefing", Topic.BRIEFING),
     DetailView: ("detail", Topic.DETAIL),
     FleetView: ("fleet", None),

@@ -1,4 +1,4 @@
-"""How the slice of monitors, alerts and exits changes: (slice, fact) -> slice. Pure."""
+"""Reducer of monitors, alerts and exits: (slice, fact) -> slice. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -50,7 +50,7 @@ RISK_KINDS: Final = frozenset({MonitorView, AlertView, PriceAlertView})
 
 
 def reduce_risk(risk: RiskView, fact: RiskFact) -> RiskView:  # noqa: C901, PLR0912  (a closed union)
-    """The slice after a fact; whoever calls marks it anew."""
+    """The slice after a fact; the caller updates it to current prices."""
     match fact:
         case Loaded():
             changed = replace(risk, monitors=fact.of(MonitorView))
@@ -75,7 +75,7 @@ def reduce_risk(risk: RiskView, fact: RiskFact) -> RiskView:  # noqa: C901, PLR0
             )
             changed = replace(risk, alerts=_with_alerts(risk, fact), exits=exits)
         case BriefingLate():
-            changed = replace(risk, briefing_late=fact.words)
+            changed = replace(risk, briefing_late=fact.text)
         case _:
             raise TypeError(f"no fact of risk: {fact}")
     return changed
@@ -129,7 +129,7 @@ def _marked(
     market: MarketView | None,
     alert: AlertView | None,
 ) -> MonitorView:
-    """One monitor with what its position and its market say; without them it stays as told."""
+    """One monitor with the figures of its position and market, if those are known."""
     if held is not None:
         monitor = replace(
             monitor,
@@ -172,42 +172,42 @@ def _with_price_alert(
 def _with_alerts(risk: RiskView, fact: AlertsSeen) -> tuple[AlertView, ...]:
     """The alerts after a listing: what this desk did with one is known better here."""
     known = {alert.alert_id: alert for alert in risk.alerts}
-    told = {alert.alert_id: alert for alert in (*fact.ended, *fact.waiting)}
+    listed = {alert.alert_id: alert for alert in (*fact.ended, *fact.waiting)}
     rows = {
-        alert_id: _told(alert, known.get(alert_id), executes=risk.executes)
-        for alert_id, alert in told.items()
+        alert_id: _with_own_exit(alert, known.get(alert_id), executes=risk.executes)
+        for alert_id, alert in listed.items()
     }
-    gone = {alert_id: one for alert_id, one in known.items() if alert_id not in told}
+    gone = {alert_id: one for alert_id, one in known.items() if alert_id not in listed}
     rows |= {alert_id: _left(one, fact) for alert_id, one in gone.items()}
     return _newest(rows.values())
 
 
-def _told(told: AlertView, known: AlertView | None, *, executes: bool) -> AlertView:
-    """An alert as the service tells it, with what this desk knows of its exit."""
+def _with_own_exit(listed: AlertView, known: AlertView | None, *, executes: bool) -> AlertView:
+    """An alert from the service, with what this desk knows of its exit."""
     if known is None or not known.attempts:
-        by_whom = BY_SERVICE if told.managed else "" if executes else BY_HOLDER
-        return replace(told, words=told.words or by_whom) if told.state.is_open else told
-    tried = replace(told, ticket_id=known.ticket_id, attempts=known.attempts)
-    if told.state.is_open:
-        return replace(tried, state=known.state, words=known.words)
-    if told.state is AlertState.EXPIRED:
-        return replace(tried, state=AlertState.MISSED, words=known.words)
-    # Why this desk ended it says more than the word for any end.
-    own = known.words if told.state is known.state else ""
-    return replace(tried, words=own or told.words or known.words)
+        by_whom = BY_SERVICE if listed.managed else "" if executes else BY_HOLDER
+        return replace(listed, detail=listed.detail or by_whom) if listed.state.is_open else listed
+    tried = replace(listed, ticket_id=known.ticket_id, attempts=known.attempts)
+    if listed.state.is_open:
+        return replace(tried, state=known.state, detail=known.detail)
+    if listed.state is AlertState.EXPIRED:
+        return replace(tried, state=AlertState.MISSED, detail=known.detail)
+    # This desk's own reason is more exact than the general one.
+    own = known.detail if listed.state is known.state else ""
+    return replace(tried, detail=own or listed.detail or known.detail)
 
 
 def _left(known: AlertView, fact: AlertsSeen) -> AlertView:
-    """An alert of which the service says nothing any more."""
+    """An alert that the service no longer lists."""
     if not known.state.is_open or known.state in {AlertState.EXITING, AlertState.UNKNOWN}:
         return known
     if known.expires_at <= fact.at:
         state = AlertState.MISSED if known.attempts else AlertState.EXPIRED
-        return replace(known, state=state, words=known.words or EXPIRED_WORDS)
-    return replace(known, state=AlertState.ENDED, words=_ELSEWHERE)
+        return replace(known, state=state, detail=known.detail or EXPIRED_TEXT)
+    return replace(known, state=AlertState.ENDED, detail=_ELSEWHERE)
 
 
-EXPIRED_WORDS: Final = "its hour passed without an exit: nothing monitors the position now"
+EXPIRED_TEXT: Final = "its hour passed without an exit: nothing monitors the position now"
 
 
 def _with_alert(alerts: tuple[AlertView, ...], alert: AlertView) -> tuple[AlertView, ...]:
@@ -229,17 +229,17 @@ def with_ticket(risk: RiskView, ticket: TicketView) -> RiskView:
     alert = next((one for one in risk.alerts if one.ticket_id == ticket.ticket_id), None)
     if alert is None or ticket.state is not TicketState.DONE or not alert.state.is_open:
         return risk
-    sold = replace(alert, state=AlertState.EXECUTED, words=f"sold: {ticket.outcome}")
+    sold = replace(alert, state=AlertState.EXECUTED, detail=f"sold: {ticket.outcome}")
     return replace(risk, alerts=_with_alert(risk.alerts, sold))
 
 
 def news_of(before: RiskView, after: RiskView, *, is_first: bool) -> Iterator[Noticed]:
-    """What a listing of alerts says that was not known.
+    """Notices about changes in a listing of alerts.
 
     Args:
         before: the slice before it.
         after: the slice after it.
-        is_first: the desk has just opened; of what ended before, only losses are told, in one.
+        is_first: the desk has just opened; of earlier ends only losses are reported, in one notice.
 
     Yields:
         A notice each.
@@ -250,35 +250,35 @@ def news_of(before: RiskView, after: RiskView, *, is_first: bool) -> Iterator[No
     for alert in news:
         about, event = _about(alert), alert.exit_name
         if alert.state.is_open:
-            said = f"{about}: {alert.words or 'the exit follows'}"
-            yield Noticed("bad", said, NoticeKind.ALERT, event)
+            text = f"{about}: {alert.detail or 'the exit follows'}"
+            yield Noticed("bad", text, NoticeKind.ALERT, event)
         elif alert.state in _LOST and not is_first:
-            yield Noticed("bad", f"{about}: {alert.words}", NoticeKind.ALERT, event)
+            yield Noticed("bad", f"{about}: {alert.detail}", NoticeKind.ALERT, event)
         elif alert.state is AlertState.EXECUTED and not alert.attempts and not is_first:
-            said = f"{about}: {_sold_elsewhere(alert, after.exits)}"
-            yield Noticed("warn", said, NoticeKind.EXIT, event)
+            text = f"{about}: {_sold_elsewhere(alert, after.exits)}"
+            yield Noticed("warn", text, NoticeKind.EXIT, event)
     if lost and is_first:
         noun = "alert" if len(lost) == 1 else "alerts"
-        said = f"{len(lost)} {noun} expired without an exit"
-        yield Noticed("bad", said, NoticeKind.ALERT, fix=Fix.SEE_ALERTS)
+        text = f"{len(lost)} {noun} expired without an exit"
+        yield Noticed("bad", text, NoticeKind.ALERT, fix=Fix.SEE_ALERTS)
 
 
 _LOST: Final = frozenset({AlertState.EXPIRED, AlertState.MISSED})
 
 
 def _is_news(alert: AlertView, old: AlertView | None) -> bool:
-    """Whether an alert is new, or has come to its end since it was last told."""
+    """True if an alert is new, or ended since the last listing."""
     if old is None:
         return True
     return old.state.is_open and not alert.state.is_open
 
 
 def _sold_elsewhere(alert: AlertView, exits: tuple[ExitView, ...]) -> str:
-    """What the sale brought and who made it, as far as that is known."""
+    """Proceeds and seller of an exit that this desk did not make, if known."""
     sale = (alert.market_id, alert.side, alert.venue, alert.trigger_price)
     for one in exits:
-        told = (one.market_id, one.side, one.venue, one.trigger_price)
-        if told == sale and one.at >= alert.breached_at:
+        sold = (one.market_id, one.side, one.venue, one.trigger_price)
+        if sold == sale and one.at >= alert.breached_at:
             by_whom = " by the service" if one.by_service or alert.managed else ""
             unit = "" if one.venue is Venue.SIM else f" {MONEY_OF[one.venue]}"
             return f"sold{by_whom}, brought {one.proceeds / ONE:,.2f}{unit}"
@@ -287,8 +287,8 @@ def _sold_elsewhere(alert: AlertView, exits: tuple[ExitView, ...]) -> str:
 
 def _about(alert: AlertView) -> str:
     at = "" if alert.trigger_price is None else f" at {alert.trigger_price:.4f}"
-    what = venue_marked(f"{alert.reason}, {alert.side.value.upper()}{at}", alert.venue)
-    return f"{what}, {alert.question or alert.market_id}"
+    text = venue_marked(f"{alert.reason}, {alert.side.value.upper()}{at}", alert.venue)
+    return f"{text}, {alert.question or alert.market_id}"
 
 
 # -- exits -------------------------------------------------------------------------------------
@@ -301,12 +301,12 @@ def with_trades(risk: RiskView, trades: tuple[TradeView, ...]) -> RiskView:
     known = tuple(
         replace(one, by_service=True) if one.exit_id in by_service else one for one in risk.exits
     )
-    told = {one.exit_id for one in risk.exits}
+    known_ids = {one.exit_id for one in risk.exits}
     found: list[ExitView] = []
     for trade in trades:
         name = trade.client_ref.rpartition(".")[0]
         is_exit = name.startswith(EXIT) and trade.action == Action.SELL.value
-        if is_exit and trade.shares > 0 and name not in told:
+        if is_exit and trade.shares > 0 and name not in known_ids:
             found.append(_exit_of(trade, alerts.get(name)))
     exits = _merged(known, tuple(found))
     return risk if exits == risk.exits else replace(risk, exits=exits)
@@ -328,7 +328,7 @@ def _exit_of(trade: TradeView, alert: AlertView | None) -> ExitView:
     )
 
 
-def _merged(told: tuple[ExitView, ...], known: tuple[ExitView, ...]) -> tuple[ExitView, ...]:
-    """Both, each exit once, as the first tells it; newest first."""
-    rows = {one.exit_id: one for one in (*reversed(known), *reversed(told))}
+def _merged(listed: tuple[ExitView, ...], known: tuple[ExitView, ...]) -> tuple[ExitView, ...]:
+    """Both lists, each exit once and as in the first; newest first."""
+    rows = {one.exit_id: one for one in (*reversed(known), *reversed(listed))}
     return tuple(sorted(rows.values(), key=lambda one: one.at, reverse=True)[:EXITS_MAX])

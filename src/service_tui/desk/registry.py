@@ -1,4 +1,4 @@
-"""Which function carries out which command: one entry a type of command, and no other dispatch."""
+"""Maps a command's type to the function that carries it out; there is no other dispatch."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeAlias, TypeVar, cast
@@ -28,7 +28,7 @@ class Registry:
         self._take(kind, lambda ticket: function(cast("Given", ticket.command)))
 
     def on_ticket(self, kind: type[Given], function: Callable[[TicketView, Given], Done]) -> None:
-        """The same with a function that tells of the command's own ticket."""
+        """Register a function that updates the command's own ticket."""
         self._take(kind, lambda ticket: function(ticket.view, cast("Given", ticket.command)))
 
     def _take(self, kind: type[Command], function: Callable[[Ticket], Done]) -> None:
@@ -37,7 +37,7 @@ class Registry:
         self._functions[kind] = function
 
     async def carry_out(self, ticket: Ticket) -> None:
-        """Do what a ticket asks for."""
+        """Carry out a ticket's command."""
         done = self._functions[type(ticket.command)](ticket)
         if done is not None:
             await done

@@ -1,16 +1,16 @@
-"""What the desk knows, as one frozen value: a slice a screen."""
+"""The state of the desk as one frozen value: a slice a screen."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.buy_limits import BuyLimitsView
 from service_tui.desk.slices.fleet import SupervisionView
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.log import LogView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.rails import RailsView
 from service_tui.desk.slices.reactor import ReactorView
 from service_tui.desk.slices.records import (
     AccountView,
@@ -40,19 +40,19 @@ class DeskState:
     """Everything that the console shows.
 
     `from_cache` is True until the first answer. `seen` holds, by topic, when the service last
-    answered; what is missing there was never seen. `polls` holds each topic's period in seconds.
+    answered; a missing topic was never read. `polls` holds each topic's period in seconds.
     `tickets`, `trades` and `fills` are newest first; `equity` is oldest first. `fills` are those of
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
-    `risk` is all that guards the positions, `rails` what the service says of its limits.
+    `risk` protects the positions; `buy_limits` are those that the service reports.
     `halt` is this desk's own halt, None while there is none. `reactor` is the feed of signals.
-    `redemption` is how positions on real venues become money, `wallet` the wallet behind them,
-    `research` all of autoresearch, `supervision` the person's hand on the agents: leashes, trades
-    that wait, and the skills that this desk runs. `log` is the action log, once read.
+    `redemption` is the queue of payouts on real venues, `wallet` the wallet behind them,
+    `research` all of autoresearch, `supervision` the leashes of agents, trades that need approval,
+    and the skills that this desk runs. `log` is the action log, once read.
     `positions` and `closed` are in play money; `on_venues` are those in real money, open or ended,
     and `venue_sums` what lies there besides: no sum holds both. `orders` rest on books there;
     `gone_orders` were cancelled here, and are not listed again by an answer that was on its way.
     `cash_beside` is the cash in the last answer with positions, None where a service leaves it out;
-    `is_cash_disputed` once an account has stated another cash since. `awaited` is the topic without
+    `is_cash_disputed` once an account answer had another figure. `awaited` is the topic without
     which cash and positions are of two moments, None for none.
     """
 
@@ -82,7 +82,7 @@ class DeskState:
     listening: bool = False
     briefing: BriefingView | None = None
     risk: RiskView = field(default_factory=RiskView)
-    rails: RailsView | None = None
+    buy_limits: BuyLimitsView | None = None
     halt: HaltView | None = None
     reactor: ReactorView = field(default_factory=ReactorView)
     redemption: RedemptionView = field(default_factory=RedemptionView)
@@ -116,7 +116,7 @@ class DeskState:
         return next((held for held in every if held.key == key and not held.is_closed), None)
 
     def question_of(self, ticket: TicketView) -> str:
-        """What the market of a command asks, else its id; empty for a command about no market."""
+        """Question of a command's market, else its id; empty without a market."""
         market = self.markets.get(ticket.market_id)
         return market.question if market is not None else ticket.question or ticket.market_id
 

@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from service_tui.desk.agents import leashes as fleet
+from service_tui.desk.agents import leash_handlers as fleet
 from service_tui.desk.agents import skills
-from service_tui.desk.agents.leash_line import SkillProxies
 from service_tui.desk.agents.past import pasts_of
 from service_tui.desk.agents.skill_home import SkillHome
+from service_tui.desk.agents.skill_proxy import SkillProxies
 from service_tui.desk.agents.skill_runs import SkillRuns
 from service_tui.desk.agents.skill_spending import SkillSpending
 from service_tui.desk.audit import handlers as exports
@@ -29,7 +29,7 @@ from service_tui.desk.commands.agents import (
     WatchAgent,
 )
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.feed.polling import Watched
+from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.halt.skills import SkillAgents
 from service_tui.desk.ports import DeskContext, Ports
 from service_tui.desk.reasons import Reason
@@ -41,20 +41,20 @@ from service_tui.units import Micros
 
 
 class Supervision:
-    """The person's hand on the agents, as the desk carries it out."""
+    """Runs the operator's fleet commands: permissions, approvals, skills, action log."""
 
-    def __init__(self, around: DeskContext, ports: Ports, watched: Watched) -> None:
-        data_dir, clock = around.database.path.parent, around.clock
+    def __init__(self, context: DeskContext, ports: Ports, poller_memory: PollerMemory) -> None:
+        data_dir, clock = context.database.path.parent, context.clock
         self._ports = ports
-        self._watched = watched
+        self._poller_memory = poller_memory
         self._data_dir = data_dir
         self._clock = clock
-        self._held_in = around.held_in
-        self._runs = SkillRuns(data_dir, clock, ports.gate, ports.say, held_in=around.held_in)
+        self._held_in = context.held_in
+        self._runs = SkillRuns(data_dir, clock, ports.gate, ports.emit, held_in=context.held_in)
         self._lines = SkillProxies(
             ports.client,
             clock,
-            ports.say,
+            ports.emit,
             lambda: ports.gate.is_closed,
             against_real=self._against_real,
             spending=SkillSpending(data_dir),
@@ -62,9 +62,9 @@ class Supervision:
         self._skills = skills.SkillPorts(SkillHome(data_dir), self._runs, self._lines)
         self.halted = SkillAgents(ports.client, self._skills.home.key_of, self._lines.agents)
         # Beside the holder of a directory: one log for both, which the holder writes, too.
-        notes = around.notes
+        notes = context.notes
         beside = notes is not None and notes != data_dir
-        self.actions = Actions(notes or data_dir, clock, ports.say, beside=beside)
+        self.actions = Actions(notes or data_dir, clock, ports.emit, beside=beside)
 
     def register(self, registry: Registry) -> None:
         """Name what carries out the commands about agents, skills, exports and the log."""
@@ -91,15 +91,15 @@ class Supervision:
 
     async def _read_day(self) -> None:
         pasts = await pasts_of(self._ports)
-        self._ports.say(PastsSeen(tuple(pasts.values()), self._ports.now()))
+        self._ports.emit(PastsSeen(tuple(pasts.values()), self._ports.now()))
 
     def _watch(self, order: WatchAgent) -> None:
-        self._watched.agent_id, self._watched.run_id = order.agent_id, order.run_id
+        self._poller_memory.agent_id, self._poller_memory.run_id = order.agent_id, order.run_id
         self._skills.runs.look_at(order.run_id)
-        self._ports.poke(Topic.FLEET)
+        self._ports.refresh(Topic.FLEET)
 
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
-        """What runs as long as the desk does."""
+        """Background loops."""
         self._runs.take_in(self._data_dir)
         return (
             partial(skills.watch_skills, self._skills.home, self._ports),
@@ -109,7 +109,7 @@ class Supervision:
         )
 
     def hold(self) -> None:
-        """Look after the skills of the directory: this desk holds it now."""
+        """Run the skills of the data directory, which this desk now owns."""
         if self._held_in is not None:
             self._runs.take_in(self._held_in)
 
@@ -119,11 +119,11 @@ class Supervision:
         self._lines.close()
 
     def _against_real(self, order: PlaceTrade, spent: Micros) -> Reason | None:
-        """What the desk has against a skill's buy for real money; None where it has nothing."""
+        """The desk's objection to a skill's buy for real money; None without one."""
         found = against_skill(self._ports.state(), order, self._ports.now(), spent)
         return next(found, None)
 
     def _keeps_leash(self) -> bool:
-        """Whether the service keeps none, and this desk may change something."""
+        """True if this desk must keep leashes, as the service does not."""
         service = self._ports.state().service
         return not service.embedded and not service.read_only

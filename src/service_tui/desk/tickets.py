@@ -7,7 +7,10 @@ from service_tui.desk.slices.records import TicketState, TicketView
 
 
 class Ticket:
-    """Handle of a command given. `view` is the newest; `has_begun` is True once it had its turn."""
+    """Handle of a submitted command. `view` is the newest.
+
+    `has_begun` is True once its turn came.
+    """
 
     def __init__(self, command: Command, view: TicketView) -> None:
         self.command = command
@@ -16,13 +19,13 @@ class Ticket:
         self._ended = asyncio.Event()
 
     def update(self, view: TicketView) -> None:
-        """Take the newest view; an end, `unknown` included, wakes whoever waits."""
+        """Set the newest view; an end, `unknown` included, wakes every waiter."""
         self.view = view
         if view.state not in {TicketState.QUEUED, TicketState.SENT}:
             self._ended.set()
 
     def end(self) -> None:
-        """Wake whoever waits; the handler is through."""
+        """Wake every waiter; the handler has returned."""
         self._ended.set()
 
     async def wait(self) -> TicketView:

@@ -6,7 +6,7 @@ Amounts become micros here, once.
 from collections.abc import Iterable
 from typing import Final
 
-from service_tui.desk.advice import fix_of
+from service_tui.desk.fixes import fix_of
 from service_tui.desk.slices.agents import (
     AgentLimitsView,
     AgentView,
@@ -22,11 +22,11 @@ from service_tui.desk.slices.briefing import (
 )
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import (
+    AbsenceView,
     AccountView,
     DetailView,
     LimitsView,
     MarketView,
-    MeanwhileView,
     NewsView,
     PositionView,
     ResolvedView,
@@ -122,13 +122,13 @@ _HOMES = {venue.value: venue for venue in Venue} | VENUE_ALIASES
 
 
 def _venues_of(source: str | None) -> tuple[Venue, ...]:
-    """Where a market trades: on sim always, and on the book that its quotes come from."""
+    """Venues of a market: always sim, and the book that its quotes come from."""
     home = _HOMES.get(source or "")
     return () if home is None else tuple(dict.fromkeys((Venue.SIM, home)))
 
 
 def position_views(body: PositionBody, market: MarketView | None) -> tuple[PositionView, ...]:
-    """One view a side held. A service that does not tell sides apart gets them rebuilt."""
+    """One view for each side; rebuilt if the service does not separate sides."""
     sides = body.sides or tuple(
         _rebuilt(body, side, shares)
         for side, shares in ((Side.YES, body.shares_yes), (Side.NO, body.shares_no))
@@ -164,11 +164,11 @@ def _position_view(
     value, cost = amount(side.current_value), amount(side.cost_basis)
     closed = body.status not in {"active", "closed"}
     realized = amount(side.realized_pnl)
-    told = _amount_or_none(side.unrealized_pnl)
+    unrealized_reported = _amount_or_none(side.unrealized_pnl)
     unrealized = Micros(0 if closed and body.venue is Venue.SIM else value - cost)
     left = _amount_or_none(side.exit_value)
-    if told is not None:
-        unrealized = told
+    if unrealized_reported is not None:
+        unrealized = unrealized_reported
     elif closed and not _waits(body, side):
         # Nothing is left to come: what was paid is cash by now, and no value beside it.
         realized, unrealized = Micros(realized + unrealized), Micros(0)
@@ -196,12 +196,12 @@ def _position_view(
 
 
 def _waits(body: PositionBody, side: PositionSideBody) -> bool:
-    """Whether the payout of a side waits to be redeemed; on sim it is paid at the outcome."""
+    """True if a side's payout needs redeeming; on sim it is paid at the outcome."""
     return body.redeemable and body.redeemable_side in {None, side.side}
 
 
 def _outcome_of(body: PositionBody, side: Side) -> bool | None:
-    """How the market ended; a service may say only that the side won or lost."""
+    """Outcome of the market, which a service may report as won or lost only."""
     if body.outcome is None and body.status in {"won", "lost"}:
         return (body.status == "won") is (side is Side.YES)
     return body.outcome
@@ -214,7 +214,7 @@ def _open_status(status: str) -> MarketStatus:
 def account_view(
     agent: AgentBody, portfolio: PortfolioBody, holdings: tuple[PositionView, ...]
 ) -> AccountView:
-    """Who we are and what we have; equity is cash plus the mark value of what is held."""
+    """View of the own agent; equity is cash plus the positions' mark value."""
     sim = portfolio.sim
     cash = amount(sim.balance if sim and sim.balance is not None else agent.balance)
     # The service's own equity, of the same moment as its P&L: their difference never moves.
@@ -247,7 +247,7 @@ def account_view(
 
 
 def limits_view(settings: SettingsBody, user: UserSettingsBody, *, sim: bool) -> LimitsView:
-    """What binds an order. Either document may pause; a cap of the simulated venue is fixed."""
+    """View of the limits. Either document may pause; a cap of the simulated venue is fixed."""
     return LimitsView(
         paused=settings.trading_paused or user.trading_paused,
         max_trade=amount(SIM_TRADE_MAX if sim else settings.sdk_max_trade_amount),
@@ -263,7 +263,7 @@ def trade_view(row: TradeRow) -> TradeView:
     """One row of the trade history."""
     signal = row.signal_data or {}
     return TradeView(
-        # A service may say only one of the two names. Source: wire reference, 3.5.
+        # A service may send only one of the two names. Source: wire reference, 3.5.
         trade_id=row.trade_id or row.id,
         market_id=row.market_id,
         question=row.market_question,
@@ -281,16 +281,18 @@ def trade_view(row: TradeRow) -> TradeView:
         source=row.source or "",
         at=timestamp(row.created_at),
         pnl=_amount_or_none(row.pnl),
-        # A service that does not tell it has not said that there was none.
+        # A missing field does not mean that there was none.
         fee=amount(row.fee) if "fee" in row.model_fields_set else None,
         client_ref=str(signal.get(CLIENT_REF, "")),
         skill_slug=row.skill_slug or "",
-        signal_data=tuple((name, str(said)) for name, said in signal.items() if name != CLIENT_REF),
+        signal_data=tuple(
+            (name, str(value)) for name, value in signal.items() if name != CLIENT_REF
+        ),
     )
 
 
 def quote_view(request_id: int, body: TradeBody, action: Action, held: Micros) -> QuoteView:
-    """What a dry run said. `held` are the shares held of the side, for the loss of a sale."""
+    """View of a dry run. `held` are the side's shares, for the loss of a sale."""
     if not body.success:
         return QuoteView(
             request_id=request_id,
@@ -354,10 +356,10 @@ def _resolved_view(body: ResolvedBody) -> ResolvedView:
     )
 
 
-def _meanwhile_view(body: MeanwhileBody | None) -> MeanwhileView | None:
+def _absence_view(body: MeanwhileBody | None) -> AbsenceView | None:
     if body is None:
         return None
-    return MeanwhileView(
+    return AbsenceView(
         closed_at=timestamp(body.closed_at),
         opened_at=timestamp(body.opened_at),
         world_elapsed_s=body.world_elapsed_s,
@@ -378,7 +380,7 @@ def world_view(body: WorldBody) -> WorldView:
         speed=body.speed,
         seed=body.seed,
         open_count=body.open_count,
-        meanwhile=_meanwhile_view(body.meanwhile),
+        meanwhile=_absence_view(body.meanwhile),
         halted_at=_at(body.halted_at),
     )
 
@@ -424,25 +426,25 @@ def detail_of_history(body: HistoryBody, span_s: int, criteria: str) -> DetailVi
 
 
 def shares_of(body: TradeBody, action: Action) -> float:
-    """The shares that an answer says were bought or sold, whichever was ordered."""
+    """Shares bought or sold by an answer."""
     own = body.shares_bought if action is Action.BUY else body.shares_sold
     return own or body.shares
 
 
-def _limits_view(rails: RailsBody) -> AgentLimitsView:
+def _limits_view(body: RailsBody) -> AgentLimitsView:
     return AgentLimitsView(
-        sim_trade_max=amount(rails.sim_trade_max),
-        sim_market_max=amount(rails.sim_market_max),
-        trade_max=amount(rails.max_trade),
-        day_spend_max=amount(rails.daily_limit),
-        day_spent=amount(rails.daily_spent),
-        position_max=None if rails.max_position is None else amount(rails.max_position),
-        buys_today=rails.trades_today,
-        buys_resting=rails.trades_resting,
-        buys_max=rails.trades_per_day,
-        skill_budget=None if rails.skill_daily_budget is None else amount(rails.skill_daily_budget),
-        skills=tuple((one.skill_slug, amount(one.spent)) for one in rails.skills_today),
-        cooldowns_count=len(rails.cooldowns),
+        sim_trade_max=amount(body.sim_trade_max),
+        sim_market_max=amount(body.sim_market_max),
+        trade_max=amount(body.max_trade),
+        day_spend_max=amount(body.daily_limit),
+        day_spent=amount(body.daily_spent),
+        position_max=None if body.max_position is None else amount(body.max_position),
+        buys_today=body.trades_today,
+        buys_resting=body.trades_resting,
+        buys_max=body.trades_per_day,
+        skill_budget=None if body.skill_daily_budget is None else amount(body.skill_daily_budget),
+        skills=tuple((one.skill_slug, amount(one.spent)) for one in body.skills_today),
+        cooldowns_count=len(body.cooldowns),
     )
 
 
@@ -487,7 +489,7 @@ def _agent_view(body: DeskAgentBody) -> AgentView:
 
 
 def fleet_view(body: DeskAgentsBody) -> FleetView:
-    """All agents of the embedded service."""
+    """View of all agents of the embedded service."""
     return FleetView(
         tuple(_agent_view(row) for row in body.agents),
         body.account.plan,
@@ -496,7 +498,7 @@ def fleet_view(body: DeskAgentsBody) -> FleetView:
 
 
 def fill_view(body: EventBody, fill: FillPart) -> FillView:
-    """A trade of any agent, as the stream tells it."""
+    """View of a streamed trade of any agent."""
     return FillView(
         seq=body.seq,
         at=timestamp(body.at),
@@ -530,15 +532,15 @@ def filled_text(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> st
     if venue is not Venue.SIM:
         unit = MONEY_OF[venue]
         fee = amount(body.fee) if "fee" in body.model_fields_set else None
-        told = venue_fee_text(fee, action, venue)
+        fee_text = venue_fee_text(fee, action, venue)
         if fee is None and body.fee_rate_bps:
-            told = f"fee not told, its rate is {body.fee_rate_bps / 100:g}%"
-        paid = f"{body.cost:,.2f} {unit} (average {average:.3f}), {told}"
+            fee_text = f"fee not told, its rate is {body.fee_rate_bps / 100:g}%"
+        paid = f"{body.cost:,.2f} {unit} (average {average:.3f}), {fee_text}"
     return f"{verb} {shares:,.2f} shares, {tail} {paid}{after}"
 
 
 def venue_fee_text(fee: Micros | None, action: Action, venue: Venue) -> str:
-    """What a real venue took beside the price; a buy pays it on top, a sale is paid less."""
+    """Text about a real venue's fee; a buy pays it on top, a sale receives less."""
     if fee is None:
         return "fee not told"
     if fee <= 0:
@@ -551,13 +553,13 @@ NAME_MAX: Final = 40
 
 
 def briefing_view(body: BriefingBody) -> BriefingView:
-    """What of a heartbeat an operator is told."""
+    """View of a heartbeat."""
     blocks = {line(name, NAME_MAX): block for name, block in body.venues.items()}
     blocks.setdefault(Venue.EVM.value, None)
     venues = tuple(_venue_view(name, block, body) for name, block in blocks.items())
     return BriefingView(
         checked_at=timestamp(body.checked_at),
-        # A venue of which nothing at all is said is not worth a line.
+        # A venue without any field is not worth a line.
         venues=tuple(venue for venue in venues if venue != VenueBriefing(venue.venue)),
         alerts=_once(_alert_sentence(one) for one in (*body.risk_alerts, *_triggered(body))),
         warnings=_once(body.risk_warnings),
@@ -578,7 +580,7 @@ def _standing(body: PerformanceBody) -> StandingView:
 
 
 def _venue_view(name: str, block: VenueBlock | None, body: BriefingBody) -> VenueBriefing:
-    """One venue; of the EVM venue the spec's own block says a part."""
+    """View of one venue; the EVM venue also reads the spec's own block."""
     block = block or VenueBlock()
     actions, count = block.actions, block.redeemable_count
     if name == Venue.EVM:
@@ -591,7 +593,7 @@ def _triggered(body: BriefingBody) -> tuple[AnyAlert, ...]:
 
 
 def _alert_sentence(alert: str | AnyAlert) -> str:
-    """An alert in a sentence, whether the service says one or only its parts."""
+    """An alert as a sentence, built from its parts if the service sends none."""
     if isinstance(alert, str):
         return alert
     side = f"{alert.side.upper()} of " if alert.side else ""

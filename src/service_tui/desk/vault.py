@@ -1,4 +1,4 @@
-"""The key of the desk's wallet: where it lies, whether it is open, and who signs with it."""
+"""The key of the desk's wallet: stored keys, the unlocked one, and its signer."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,18 +9,18 @@ from service_tui.signing.signer import Signer
 
 
 class Keystore(Protocol):
-    """Keys that lie encrypted on this machine. Every call blocks; opening one takes a second."""
+    """Encrypted keys on this machine. Every call blocks; opening one takes a second."""
 
     def stored(self) -> tuple[StoredKeyView, ...]:
-        """Addresses of the keys that lie here."""
+        """Addresses of the stored keys."""
         ...
 
     def passed_over(self) -> tuple[str, ...]:
-        """What lies beside them and is not looked into, a sentence each."""
+        """A sentence for each file beside them that is ignored."""
         ...
 
     def opened(self, address: str, passphrase: str) -> Signer:
-        """Who signs for an address; KeystoreError for a wrong passphrase or a broken file."""
+        """Signer of an address; raises KeystoreError for a wrong passphrase or a broken file."""
         ...
 
     def keep(self, passphrase: str, secret: str) -> StoredKeyView:
@@ -34,7 +34,7 @@ class Keystore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KeyView:
-    """What may be shown of the key."""
+    """Public state of the key."""
 
     address: str
     state: KeyState
@@ -61,11 +61,11 @@ class Vault:
 
     @property
     def signer(self) -> Signer | None:
-        """Who signs; None while no key is open."""
+        """Signer of the unlocked key; None while locked."""
         return self._signer
 
     def view(self) -> KeyView:
-        """What may be shown."""
+        """Public state of the key."""
         known = self._stored, self._over
         if self._signer is not None:
             return KeyView(self._signer.address, KeyState.UNLOCKED, self._source, *known)
@@ -74,7 +74,7 @@ class Vault:
         return KeyView("", KeyState.NONE, "", *known)
 
     def look(self) -> None:
-        """See which keys lie here. Blocks."""
+        """Load the list of stored keys. Blocks."""
         if self._keystore is not None:
             self._stored = self._keystore.stored()
             self._over = self._keystore.passed_over()
@@ -128,13 +128,13 @@ class Vault:
         self.look()
 
     def signer_of(self, address: str) -> Signer:
-        """Who signs for this address.
+        """Signer of this address.
 
         Returns:
             The signer.
 
         Raises:
-            LockedError: nobody does now.
+            LockedError: no key is unlocked.
         """
         signer = self._signer
         if signer is None:

@@ -1,4 +1,4 @@
-"""The file `autoresearch.jsonl`: sessions and results, one JSON object a line, only ever appended.
+"""The file `autoresearch.jsonl`: sessions and results, one JSON object a line, append-only.
 
 Source: wire reference, 9.2; failures, F-27. What is ours in a line stands behind what is not.
 """
@@ -68,13 +68,13 @@ class Logged:
 
     @property
     def ref(self) -> str:
-        """What tells this result from every other, wherever it is sent."""
-        said = f"{self.config.skill}|{self.segment}|{self.run}|{self.timestamp_ms}"
-        return f"jsonl-{hashlib.sha256(said.encode()).hexdigest()[:32]}"
+        """Identity of this result, on every service."""
+        identity = f"{self.config.skill}|{self.segment}|{self.run}|{self.timestamp_ms}"
+        return f"jsonl-{hashlib.sha256(identity.encode()).hexdigest()[:32]}"
 
     def line(self) -> dict[str, object]:
         """Its line."""
-        said: dict[str, object] = {
+        fields: dict[str, object] = {
             "run": self.run,
             "commit": self.commit[:COMMIT_SHORT],
             "metric": self.metric,
@@ -85,7 +85,7 @@ class Logged:
             "segment": self.segment,
             "confidence": self.confidence,
         }
-        return said if self.asi is None else {**said, "asi": dict(self.asi)}
+        return fields if self.asi is None else {**fields, "asi": dict(self.asi)}
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class Notes:
         return self.configs[-1].skill if self.configs else ""
 
     def become(self, other: "Notes") -> None:
-        """Hold what others hold: the file was read anew."""
+        """Replace the content with that of a file that was read again."""
         self.configs, self.results = other.configs, other.results
         self.off, self.bad_lines = other.off, other.bad_lines
 
@@ -120,7 +120,7 @@ class Notes:
         ]
 
     def standing_of(self, config: Config, cap: int | None = None) -> SeriesState:
-        """Where a session stands."""
+        """State of a session."""
         results = [Result(one.status, one.metric) for one in self.results_of(config)]
         limit = config.cap if cap is None else cap
         return standing(results, cap=limit, direction=config.direction)
@@ -129,15 +129,15 @@ class Notes:
         """The highest number of a skill's results, 0 before the first."""
         return max((one.run for one in self.results if one.config.skill == skill), default=0)
 
-    def take(self, said: object) -> None:
-        """Take in one line that was decoded.
+    def take(self, decoded: object) -> None:
+        """Add one decoded line.
 
         Raises:
             ValueError: it is no line of ours; KeyError and TypeError likewise.
         """
-        if not isinstance(said, dict):
+        if not isinstance(decoded, dict):
             raise TypeError("a line holds an object")
-        row: dict[str, object] = {str(key): value for key, value in said.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        row: dict[str, object] = {str(key): value for key, value in decoded.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         match row.get("type"):
             case "config":
                 self._take_config(row)
@@ -216,12 +216,12 @@ def _figure(value: object) -> float | None:
 def _figures(value: object) -> dict[str, float]:
     if not isinstance(value, dict):
         return {}
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     for key, one in value.items():  # pyright: ignore[reportUnknownVariableType]
         figure = _figure(one)  # pyright: ignore[reportUnknownArgumentType]
         if figure is not None:
-            found[str(key)] = figure  # pyright: ignore[reportUnknownArgumentType]
-    return found
+            figures[str(key)] = figure  # pyright: ignore[reportUnknownArgumentType]
+    return figures
 
 
 def read(path: Path) -> Notes:

@@ -1,4 +1,4 @@
-"""What runs where, for whoever looks on: one small file for each repository with sessions."""
+"""Registry of running sessions for observers: one small file for each repository."""
 
 import hashlib
 import json
@@ -44,13 +44,13 @@ class RegistryEntry:
 
 
 def path_of(data_dir: Path, repository: Path) -> Path:
-    """Where a repository's entry lies."""
+    """Path of a repository's entry."""
     name = hashlib.sha256(str(repository).encode(errors="surrogateescape")).hexdigest()[:24]
     return data_dir / FOLDER / f"{name}.json"
 
 
 def write(path: Path, entry: RegistryEntry) -> None:
-    """Put an entry down, whole or not at all; a disk that refuses costs only the look on."""
+    """Write an entry whole or not at all; a disk that refuses costs only the observers' view."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         beside = path.with_suffix(f".{os.getpid()}.new")
@@ -60,13 +60,13 @@ def write(path: Path, entry: RegistryEntry) -> None:
 
 def entries(data_dir: Path) -> list[RegistryEntry]:
     """Every repository that is known here; what cannot be read is passed over."""
-    found: list[RegistryEntry] = []
+    entries_found: list[RegistryEntry] = []
     folder = data_dir / FOLDER
     for path in sorted(folder.glob("*.json"))[:ENTRIES_MAX]:
         entry = read(path)
         if entry is not None:
-            found.append(entry)
-    return found
+            entries_found.append(entry)
+    return entries_found
 
 
 def read(path: Path) -> RegistryEntry | None:
@@ -74,16 +74,16 @@ def read(path: Path) -> RegistryEntry | None:
     try:
         if path.stat().st_size > ENTRY_BYTES_MAX:
             return None
-        said = json.loads(path.read_bytes())
-        return _entry_of(said)
+        fields = json.loads(path.read_bytes())
+        return _entry_of(fields)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def _entry_of(said: Mapping[str, object]) -> RegistryEntry:
-    live = said.get("live")
+def _entry_of(fields: Mapping[str, object]) -> RegistryEntry:
+    live = fields.get("live")
     plain: dict[str, object] = {
-        name: value for name, value in said.items() if name in RegistryEntry.__slots__
+        name: value for name, value in fields.items() if name in RegistryEntry.__slots__
     }
     plain["live"] = _live_of(live) if isinstance(live, dict) else None  # pyright: ignore[reportUnknownArgumentType]
     entry = RegistryEntry(**plain)  # pyright: ignore[reportArgumentType]
@@ -92,8 +92,8 @@ def _entry_of(said: Mapping[str, object]) -> RegistryEntry:
     return entry
 
 
-def _live_of(said: Mapping[str, object]) -> Live:
-    plain = {str(name): value for name, value in said.items() if name in Live.__slots__}
+def _live_of(fields: Mapping[str, object]) -> Live:
+    plain = {str(name): value for name, value in fields.items() if name in Live.__slots__}
     live = Live(**plain)  # pyright: ignore[reportArgumentType]
     if not isinstance(live.tail, str) or not isinstance(live.started_at, int | float):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError("no run")
@@ -101,7 +101,7 @@ def _live_of(said: Mapping[str, object]) -> Live:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs."""
+    """True if a process runs."""
     if pid <= 0:
         return False
     try:

@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Self
 
-from service_tui.client.asking import Names
 from service_tui.client.errors import OutcomeUnknownError, ServiceError
+from service_tui.client.http_request import Names
 from service_tui.clock import Clock, SystemClock
 from service_tui.config import WALLET_VARIABLE
 from service_tui.sdk.exits import sell_for
 from service_tui.sdk.guards import CONFLICT, Guards
-from service_tui.sdk.line import SyncTransport
 from service_tui.sdk.opening import address_of, may_be_plain, opening_of, signing_key
 from service_tui.sdk.orders import order_of, signal_with
 from service_tui.sdk.paper import Paper
 from service_tui.sdk.preflight import Preflight, Spending, preflight_of
 from service_tui.sdk.reads import POSITIONS_PAGE, Reads, venue_of
 from service_tui.sdk.result import TradeResult, TradeUnknownError, answered, skipped
+from service_tui.sdk.transport import SyncTransport
 from service_tui.sdk.wallets import (
     Approvals,
     OwnWallet,
@@ -91,14 +91,14 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         Args:
             api_key: or SERVICE_API_KEY.
             base_url: or SERVICE_API_URL; plain http only to loopback, unless
-                SERVICE_ALLOW_INSECURE_BASE_URL says 1, true or yes.
+                SERVICE_ALLOW_INSECURE_BASE_URL is 1, true or yes.
             venue: where `trade` goes by default, in any of its names.
             live: False trades on paper: in memory, never on the service.
             names: how venues are called towards the service, `neutral` or `public`.
             clock: time; the machine's own by default.
             private_key: or WALLET_PRIVATE_KEY, 64 hex digits; it signs here, and goes nowhere.
 
-        A ValueError says what is missing or not acceptable.
+        Raises ValueError for a missing or unacceptable argument.
         """
         clock = clock or SystemClock()
         self.venue: Final = venue_of(venue)
@@ -134,11 +134,11 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
 
     def close(self) -> None:
         """Let calls on their way end, at most two seconds, and close the connections."""
-        self._line.close()
+        self._transport.close()
 
     def pause(self, seconds: float) -> None:
         """Wait, on the client's clock."""
-        self._line.pause(seconds)
+        self._transport.pause(seconds)
 
     @staticmethod
     def register(
@@ -149,7 +149,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         insecure = may_be_plain(os.environ)
         line = SyncTransport(url, None, clock=SystemClock(), allow_insecure=insecure)
         try:
-            return line.ask(on.REGISTER, body=RegisterRequest(name=name, description=description))
+            return line.call(on.REGISTER, body=RegisterRequest(name=name, description=description))
         finally:
             line.close()
 
@@ -173,7 +173,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         skip_preflight: bool = False,
         expiration: float | None = None,
     ) -> TradeResult:
-        """Buy or sell; with `dry_run` ask what it would bring.
+        """Buy or sell; `dry_run` returns a quote instead.
 
         Args:
             market_id: which market.
@@ -190,11 +190,11 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             signal_data: flat, strings and numbers; private to the owner of the key.
             allow_rebuy: buy although the market is held already.
             dry_run: change nothing.
-            skip_preflight: on a real venue, do not ask first whether the agent may trade.
+            skip_preflight: on a real venue, do not check first that the agent may trade.
             expiration: when a GTD order dies, Unix seconds.
 
         Returns:
-            What became of it. `skip_reason` tells when nothing was sent.
+            Result of the order. `skip_reason` is why nothing was sent.
 
         Raises:
             ValueError: no service would take this order; nothing was sent.
@@ -241,15 +241,15 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         return self._send(request, ref)
 
     def _guarded(self, request: TradeRequest, *, allow_rebuy: bool) -> str | None:
-        """Reserve a buy, or say why it is held back; reads the positions when they are old."""
+        """Reserve a buy, or the reason why it is blocked; reads positions that are too old."""
         if self._guards.is_stale and not (allow_rebuy and not request.source):
-            self._guards.learn(self._line.ask(on.POSITIONS).positions)
+            self._guards.learn(self._transport.call(on.POSITIONS).positions)
         return self._guards.reserve(request, allow_rebuy=allow_rebuy)
 
     def _send(self, request: TradeRequest, ref: str | None) -> TradeResult:
         """Send an order once, and remember what it brought."""
         try:
-            body = self._line.ask(on.PLACE_TRADE, body=request, idempotency_key=ref)
+            body = self._transport.call(on.PLACE_TRADE, body=request, idempotency_key=ref)
         except BaseException as error:
             self._guards.settle(request, None)
             if not isinstance(error, OutcomeUnknownError) or ref is None:
@@ -265,7 +265,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         return self._own_wallet().link()
 
     def set_approvals(self) -> Approvals:
-        """Give the venue the approvals that trading needs; those that are there are skipped."""
+        """Give the venue the approvals that trading needs; skip those already set."""
         return self._own_wallet().approve()
 
     def redeem(self, market_id: str, side: str) -> Redeemed:
@@ -273,7 +273,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         self._check_live()
         if self._wallet is not None:
             return self._wallet.redeem(market_id, side)
-        return redeemed_by_service(self._line, market_id, side)
+        return redeemed_by_service(self._transport, market_id, side)
 
     def auto_redeem(self) -> list[Redeemed]:
         """Redeem everything that can be; nothing while the agent's `auto_redeem_enabled` is off.
@@ -285,9 +285,9 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         self._check_live()
         query = PositionsQuery(venue=Venue.EVM, status="resolved", limit=POSITIONS_PAGE)
         try:
-            if not self._line.ask(on.AGENT).auto_redeem_enabled:
+            if not self._transport.call(on.AGENT).auto_redeem_enabled:
                 return []
-            rows = self._line.ask(on.POSITIONS, query=query).positions
+            rows = self._transport.call(on.POSITIONS, query=query).positions
         except ServiceError as error:
             return [not_redeemed("", "", error)]
         return [
@@ -318,24 +318,26 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
 
     def _on_paper(self, request: TradeRequest, paper: Paper) -> TradeResult:
         path = {"market_id": request.market_id}
-        market = self._line.ask(on.MARKET, path=path).market
+        market = self._transport.call(on.MARKET, path=path).market
         return self._seen(paper).trade(market, request)
 
     def cancel_order(self, order_id: str) -> CancelBody:
         """Cancel one open order."""
         self._check_live()
-        return self._line.ask(on.CANCEL_ORDER, path={"order_id": order_id})
+        return self._transport.call(on.CANCEL_ORDER, path={"order_id": order_id})
 
     def cancel_market_orders(self, market_id: str, side: str | None = None) -> CancelBody:
         """Cancel the open orders of a market, of one side where it is named."""
         self._check_live()
         query = CancelQuery(side=None if side is None else Side(side))
-        return self._line.ask(on.CANCEL_MARKET_ORDERS, path={"market_id": market_id}, query=query)
+        return self._transport.call(
+            on.CANCEL_MARKET_ORDERS, path={"market_id": market_id}, query=query
+        )
 
     def cancel_all_orders(self) -> CancelBody:
         """Cancel every open order."""
         self._check_live()
-        return self._line.ask(on.CANCEL_ALL_ORDERS)
+        return self._transport.call(on.CANCEL_ALL_ORDERS)
 
     def _check_live(self) -> None:
         """Keep paper trading away from real orders.
@@ -348,15 +350,15 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
 
     def import_market(self, url: str) -> ImportBody:
         """List a question of a venue by its address; counts against the day's imports."""
-        return self._line.ask(on.IMPORT_MARKET, body=ImportRequest(polymarket_url=url))
+        return self._transport.call(on.IMPORT_MARKET, body=ImportRequest(polymarket_url=url))
 
     def get_briefing(self, *, since: datetime | None = None) -> BriefingBody:
-        """The heartbeat. A live client with a signing key makes the exits that it asks for."""
+        """Read the heartbeat. A live client with a signing key also makes its exits."""
         body = super().get_briefing(since=since)
         if self._exits:
             triggered = body.triggered_risk_alerts or ()
             alerts = [one for one in triggered if isinstance(one, RiskAlertBody)]
-            sell_for(self._line, alerts, self._clock.now())
+            sell_for(self._transport, alerts, self._clock.now())
         return body
 
     def execute_risk_alerts(self) -> list[TradeResult]:
@@ -367,11 +369,11 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         """
         if not self._exits:
             return []
-        return sell_for(self._line, self.get_risk_alerts(), self._clock.now())
+        return sell_for(self._transport, self.get_risk_alerts(), self._clock.now())
 
     def dismiss_signal(self, signal_id: str) -> None:
-        """Take a signal of the reactor out, by its id or the hash of its transaction."""
-        self._line.ask(on.DELETE_SIGNAL, path={"signal_id": signal_id})
+        """Remove a reactor signal, by its id or its transaction hash."""
+        self._transport.call(on.DELETE_SIGNAL, path={"signal_id": signal_id})
 
     def set_monitor(
         self,
@@ -407,7 +409,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         }
         sent = {name: value for name, value in fields.items() if value is not None}
         request = MonitorRequest.model_validate(sent, strict=False)
-        return self._line.ask(on.SET_MONITOR, path={"market_id": market_id}, body=request)
+        return self._transport.call(on.SET_MONITOR, path={"market_id": market_id}, body=request)
 
     def delete_monitor(
         self, market_id: str, side: str, *, venue: str | Venue | None = None
@@ -416,18 +418,18 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         self._check_live()
         where = None if venue is None else venue_of(venue)
         query = MonitorQuery(side=Side(side), venue=where)
-        return self._line.ask(on.DELETE_MONITOR, path={"market_id": market_id}, query=query)
+        return self._transport.call(on.DELETE_MONITOR, path={"market_id": market_id}, query=query)
 
     def ensure_can_trade(
         self, amount: float = 0.0, *, venue: str | Venue | None = None
     ) -> Preflight:
-        """Whether nothing known speaks against spending `amount` there; three reads."""
+        """Check whether `amount` may be spent on a venue now; three reads."""
         where = self.venue if venue is None else venue_of(venue)
         return preflight_of(
             Spending(where, amount, self._opening.exposure_cap),
-            self._line.ask(on.AGENT, deadline_s=PREFLIGHT_S),
-            self._line.ask(on.BRIEFING, deadline_s=PREFLIGHT_S),
-            self._line.ask(on.POSITIONS, deadline_s=PREFLIGHT_S).positions,
+            self._transport.call(on.AGENT, deadline_s=PREFLIGHT_S),
+            self._transport.call(on.BRIEFING, deadline_s=PREFLIGHT_S),
+            self._transport.call(on.POSITIONS, deadline_s=PREFLIGHT_S).positions,
         )
 
     def update_settings(
@@ -440,7 +442,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         auto_risk_monitor_enabled: bool | None = None,
         trading_paused: bool | None = None,
     ) -> UserSettingsBody:
-        """Change risk defaults and safety rails: what is not None. A threshold of 0 is off."""
+        """Change risk defaults and limits that are not None. A threshold of 0 is off."""
         changes = UserSettingsPatch(
             max_trades_per_day=max_trades_per_day,
             max_position_usd=max_position_usd,
@@ -449,11 +451,11 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             auto_risk_monitor_enabled=auto_risk_monitor_enabled,
             trading_paused=trading_paused,
         )
-        return self._line.ask(on.PATCH_USER_SETTINGS, body=changes)
+        return self._transport.call(on.PATCH_USER_SETTINGS, body=changes)
 
     def update_agent(
         self, *, auto_redeem_enabled: bool | None = None, name: str | None = None
     ) -> AgentSettingsBody:
         """Change the agent's own settings: what is not None."""
         changes = AgentSettingsPatch(auto_redeem_enabled=auto_redeem_enabled, name=name)
-        return self._line.ask(on.PATCH_AGENT, body=changes)
+        return self._transport.call(on.PATCH_AGENT, body=changes)

@@ -1,4 +1,4 @@
-"""Exits that a service leaves to its client: a sale for each alert, and the word that it was made.
+"""Exits that a service leaves to its client: sells for each alert and acknowledges it.
 
 Source: spec, "Risk alert lifecycle"; decisions, "Money and safety".
 
@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from service_tui.client.errors import NotFoundError, ServiceError
-from service_tui.sdk.line import SyncTransport
 from service_tui.sdk.result import TradeResult, answered
+from service_tui.sdk.transport import SyncTransport
 from service_tui.terms import Action, OrderType, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.base import timestamp
@@ -31,12 +31,12 @@ KEY_MAX: Final = 128
 
 
 def sell_for(
-    line: SyncTransport, alerts: Iterable[RiskAlertBody], now: Timestamp
+    transport: SyncTransport, alerts: Iterable[RiskAlertBody], now: Timestamp
 ) -> list[TradeResult]:
     """Sell for every alert that waits for a client.
 
     Args:
-        line: the way to the service.
+        transport: the connection to the service.
         alerts: as the service gave them.
         now: wall time; an alert that is over by then is left alone.
 
@@ -44,7 +44,7 @@ def sell_for(
         What became of each sale that was answered.
     """
     wanted = [one for one in alerts if _is_due(one, now)]
-    return [result for one in wanted if (result := _sell(line, one)) is not None]
+    return [result for one in wanted if (result := _sell(transport, one)) is not None]
 
 
 def _is_due(alert: RiskAlertBody, now: Timestamp) -> bool:
@@ -57,8 +57,8 @@ def _shares(alert: RiskAlertBody) -> float:
     return math.floor(alert.shares * GRAIN + 1e-3) / GRAIN
 
 
-def _sell(line: SyncTransport, alert: RiskAlertBody) -> TradeResult | None:
-    """Sell, and say so once it is confirmed; None where the service gave no answer to go by."""
+def _sell(transport: SyncTransport, alert: RiskAlertBody) -> TradeResult | None:
+    """Sell, and acknowledge once confirmed; None if the service gave no usable answer."""
     ref = _key_of(alert)
     # Without a word of the venue it is the one that the published service knows here.
     venue = alert.venue or Venue.EVM
@@ -74,10 +74,10 @@ def _sell(line: SyncTransport, alert: RiskAlertBody) -> TradeResult | None:
         signal_data={CLIENT_REF: ref},
     )
     try:
-        body = line.ask(on.PLACE_TRADE, body=request, idempotency_key=ref)
+        body = transport.call(on.PLACE_TRADE, body=request, idempotency_key=ref)
         result = answered(body, request, ref)
         if result.success and result.shares_sold > 0:
-            _acknowledge(line, alert)
+            _acknowledge(transport, alert)
     except ServiceError as error:
         # Also an unknown outcome: the next try under the same key meets the same sale.
         log.warning("the exit of %s is not confirmed: %s", alert.market_id, error)
@@ -85,17 +85,17 @@ def _sell(line: SyncTransport, alert: RiskAlertBody) -> TradeResult | None:
     return result
 
 
-def _acknowledge(line: SyncTransport, alert: RiskAlertBody) -> None:
+def _acknowledge(transport: SyncTransport, alert: RiskAlertBody) -> None:
     path = {"market_id": alert.market_id, "side": alert.side.value}
     query = RiskAlertQuery(venue=alert.venue, alert_id=alert.id or None)
     try:
-        line.ask(on.END_RISK_ALERT, path=path, query=query)
+        transport.call(on.END_RISK_ALERT, path=path, query=query)
     except NotFoundError:
         # It saw the sale, and has ended the alert by itself.
         log.debug("the alert of %s is gone already", alert.market_id)
 
 
 def _key_of(alert: RiskAlertBody) -> str:
-    """What names an alert: market, side and breach. Source: decisions, "Alert identity"."""
+    """Identity of an alert: market, side and breach. Source: decisions, "Alert identity"."""
     when = 0 if alert.breached_at is None else round(timestamp(alert.breached_at) * 1_000)
     return f"exit:{alert.market_id}:{alert.side.value}:{when}:{alert.id}"[:KEY_MAX]

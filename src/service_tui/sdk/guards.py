@@ -39,7 +39,7 @@ class _GuardedMarket:
         )
 
     def without_shares(self, now: float) -> "_GuardedMarket":
-        """What no position shows: buys on their way, and one that was accepted just now."""
+        """Money that no position shows: buys in flight, and one just accepted."""
         ordered_at = self.ordered_at
         if ordered_at is not None and not now - ordered_at < FRESH_S:
             ordered_at = None
@@ -52,7 +52,7 @@ class _GuardedMarket:
 
 
 class Guards:
-    """What this client believes to be held; safe to use from several threads."""
+    """This client's knowledge of positions and reservations; thread-safe."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -67,7 +67,7 @@ class Guards:
         return read_at is None or not self._clock.monotonic() - read_at < FRESH_S
 
     def learn(self, positions: Iterable[PositionBody]) -> None:
-        """Take the positions just read; buys on their way stay counted, and so do fresh ones.
+        """Replace positions with those just read; buys in flight and fresh ones stay counted.
 
         An order that rests is in no position, so what was ordered a moment ago is not forgotten.
         """
@@ -110,7 +110,7 @@ class Guards:
             return None
 
     def settle(self, request: TradeRequest, answer: TradeBody | None) -> None:
-        """Count what an order brought; None where nothing came of it. Ends a reservation."""
+        """Count an order's result and end its reservation; None if nothing came of it."""
         with self._lock:
             holding = self._holdings.setdefault(request.market_id, _GuardedMarket())
             source = request.source or ""

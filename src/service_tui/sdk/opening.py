@@ -9,7 +9,7 @@ from service_tui.config import (
     EXCHANGE_VARIABLE,
     INSECURE_VARIABLE,
     KEY_VARIABLE,
-    TRUE_WORDS,
+    TRUE_VALUES,
     URL_VARIABLE,
     WALLET_VARIABLE,
 )
@@ -23,7 +23,7 @@ SKIP_VARIABLE: Final = "SERVICE_SKIP_PREFLIGHT"
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What a client needs to know of its surroundings. The key never shows in a repr.
+    """Settings with which a client opens. The key never shows in a repr.
 
     `exposure_cap` is in units of money; None is no cap.
     """
@@ -57,7 +57,7 @@ def opening_of(api_key: str | None, base_url: str | None, environ: Mapping[str, 
         base_url=address_of(base_url, environ),
         api_key=key,
         allow_insecure=may_be_plain(environ),
-        skip_preflight=environ.get(SKIP_VARIABLE, "").lower() in TRUE_WORDS,
+        skip_preflight=environ.get(SKIP_VARIABLE, "").lower() in TRUE_VALUES,
         exposure_cap=_cap(environ.get(CAP_VARIABLE, "")),
         exchange=exchange_of(environ.get(EXCHANGE_VARIABLE, "")),
     )
@@ -72,15 +72,15 @@ def address_of(base_url: str | None, environ: Mapping[str, str]) -> str:
     Raises:
         ValueError: there is neither.
     """
-    found = base_url or environ.get(URL_VARIABLE)
-    if not found:
+    address = base_url or environ.get(URL_VARIABLE)
+    if not address:
         raise ValueError(f"no base address: pass base_url or set {URL_VARIABLE}")
-    return found
+    return address
 
 
 def may_be_plain(environ: Mapping[str, str]) -> bool:
     """True when unencrypted http is accepted to any host, not to loopback only."""
-    return environ.get(INSECURE_VARIABLE, "").lower() in TRUE_WORDS
+    return environ.get(INSECURE_VARIABLE, "").lower() in TRUE_VALUES
 
 
 def signing_key(private_key: str | None, environ: Mapping[str, str]) -> str:

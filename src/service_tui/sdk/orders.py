@@ -1,4 +1,4 @@
-"""From the arguments of `trade()` to an order: checked and rounded.
+"""Checks and rounds the arguments of `trade()` into a trade request.
 
 Source: wire reference, 4.1, step 1.
 """
@@ -18,7 +18,7 @@ NO_PRICE: Final = frozenset({Venue.SOL})
 
 
 def order_of(fields: Mapping[str, object], *, amount: float, shares: float) -> TradeRequest:
-    """The order as it goes out.
+    """Trade request of an order.
 
     Args:
         fields: of a `TradeRequest`, without the sizes; None is left out.

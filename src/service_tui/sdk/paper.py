@@ -33,7 +33,7 @@ from service_tui.wire.positions import (
 from service_tui.wire.trades import TradeBalance, TradeRequest, TradeRow
 
 HALF_SPREAD: Final = 0.01
-"""Where the market does not say."""
+"""Default for a market without the field."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _PaperMarket:
 
 
 def mid_of(market: MarketBody, side: Side, venue: Venue = Venue.SIM) -> float:
-    """The price of a side on a venue, between bid and ask; at least 0.001."""
+    """Mid price of a side on a venue, at least 0.001."""
     price = market.external_price_yes
     if venue is Venue.SIM or price is None:
         price = market.current_probability
@@ -56,7 +56,7 @@ def mid_of(market: MarketBody, side: Side, venue: Venue = Venue.SIM) -> float:
 
 
 def half_spread(market: MarketBody, venue: Venue) -> float:
-    """What an order book takes on each side of the mid."""
+    """Half of an order book's spread."""
     if venue is not Venue.EVM:
         return 0.0
     cents = market.spread_cents
@@ -64,7 +64,7 @@ def half_spread(market: MarketBody, venue: Venue) -> float:
 
 
 def paper_price(market: MarketBody, request: TradeRequest) -> float:
-    """What a share costs or brings, half a spread away from the mid on an order book."""
+    """Price of a share half a spread away from the mid of an order book."""
     venue = request.venue
     mid, half = mid_of(market, request.side, venue), half_spread(market, venue)
     if request.action is Action.BUY:
@@ -90,7 +90,7 @@ class Paper:
             return tuple(self._holdings)
 
     def see(self, markets: Iterable[MarketBody]) -> None:
-        """Take new prices, and pay out what resolved: 1 a winning share, 0 a losing one."""
+        """Update prices, and pay out resolved markets: 1 a winning share, 0 a losing one."""
         with self._lock:
             for market in markets:
                 holding = self._holdings.get(market.id)
@@ -103,7 +103,7 @@ class Paper:
                     del self._holdings[market.id]
 
     def trade(self, market: MarketBody, request: TradeRequest) -> TradeResult:
-        """Fill at once and whole, or say why not; with `dry_run` nothing changes."""
+        """Fill at once and whole, or refuse with a reason; `dry_run` changes nothing."""
         price = paper_price(market, request)
         with self._lock:
             why = self._refusal(market, request, price)
@@ -115,7 +115,7 @@ class Paper:
             return self._answer(request, price, shares=shares, money=money)
 
     def _refusal(self, market: MarketBody, request: TradeRequest, price: float) -> str | None:
-        """Why an order is not filled, in the words of the service."""
+        """Reason why an order is not filled, in the service's format."""
         is_buy = request.action is Action.BUY
         holding = self._holdings.get(market.id)
         held = 0 if holding is None else holding.shares.get(request.side, 0)
@@ -211,12 +211,12 @@ class Paper:
         )
 
     def trades(self) -> list[TradeRow]:
-        """What was traded on paper, newest first."""
+        """Paper trades, newest first."""
         with self._lock:
             return list(self._trades)
 
     def positions(self) -> list[PositionBody]:
-        """What is held on paper, at the prices last seen."""
+        """Paper positions at the last known prices."""
         with self._lock:
             return [_position(holding) for holding in self._holdings.values()]
 

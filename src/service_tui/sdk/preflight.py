@@ -1,4 +1,4 @@
-"""May this agent trade on that venue now? Asked before real money moves.
+"""Checks whether an agent can trade on a venue, before real money moves.
 
 Source: wire reference, 4.1 step 3, and section 5.
 """
@@ -14,7 +14,7 @@ from service_tui.wire.positions import PositionBody
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What is planned: money of a buy, 0 for a sale, which no balance holds back; units.
+    """A planned trade: money of a buy, or 0 for a sale, which no balance limits; units.
 
     `exposure_cap` is what may be held on the venue altogether; None is no cap.
     """
@@ -61,12 +61,12 @@ def preflight_of(
 
     Args:
         planned: where, how much, and the cap.
-        agent: who asks.
+        agent: agent that would trade.
         briefing: cash by venue, and whether entries are paused.
         positions: what is held, everywhere.
 
     Returns:
-        The verdict.
+        The result of the checks.
     """
     venue, amount, cap = planned.venue, planned.amount, planned.exposure_cap
     block = briefing.venues.get(venue.value)

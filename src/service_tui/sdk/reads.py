@@ -1,11 +1,11 @@
-"""What a client may ask without changing anything."""
+"""Reads of the sdk's client: methods that change nothing."""
 
 from datetime import datetime
 from typing import Final, Literal
 
 from service_tui.client.errors import NotFoundError
-from service_tui.sdk.line import SyncTransport
 from service_tui.sdk.paper import Paper
+from service_tui.sdk.transport import SyncTransport
 from service_tui.terms import MARKET_IDS_MAX, VENUE_ALIASES, Action, Side, Venue
 from service_tui.wire.advice import TroubleshootBody, TroubleshootRequest
 from service_tui.wire.agents import AgentBody, ContextBody
@@ -38,14 +38,14 @@ POSITIONS_PAGE: Final = 500
 class Reads:  # noqa: PLR0904  (one face with the names of the service)
     """The reading half of ServiceClient."""
 
-    def __init__(self, line: SyncTransport, paper: Paper | None) -> None:
+    def __init__(self, transport: SyncTransport, paper: Paper | None) -> None:
         """Read from a line, and where there is a paper purse what is held from that."""
-        self._line: Final = line
+        self._transport: Final = transport
         self._paper: Final = paper
 
     def get_briefing(self, *, since: datetime | None = None) -> BriefingBody:
         """The heartbeat: what happened, and what wants attention."""
-        return self._line.ask(on.BRIEFING, query=BriefingQuery(since=since))
+        return self._transport.call(on.BRIEFING, query=BriefingQuery(since=since))
 
     def get_markets(  # noqa: PLR0913  (the spec's parameters)
         self,
@@ -62,7 +62,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         include: str | None = None,
         tradeable_only: bool = True,
     ) -> list[MarketBody]:
-        """A page of markets. `q` finds words, `tags` and `ids` are lists joined by commas."""
+        """A page of markets. `q` searches text; `tags` and `ids` are comma-separated."""
         query = MarketsQuery(
             status=status,
             limit=limit,
@@ -76,12 +76,12 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
             include=include,
             tradeable_only=tradeable_only,
         )
-        return list(self._line.ask(on.MARKETS, query=query).markets)
+        return list(self._transport.call(on.MARKETS, query=query).markets)
 
     def get_market(self, market_id: str) -> MarketBody | None:
         """One market; None where there is none of this id."""
         try:
-            return self._line.ask(on.MARKET, path={"market_id": market_id}).market
+            return self._transport.call(on.MARKET, path={"market_id": market_id}).market
         except NotFoundError:
             return None
 
@@ -91,30 +91,30 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         """Prices of the last hours, oldest first, one a so many minutes."""
         query = HistoryQuery(hours=hours, interval=interval)
         path = {"market_id": market_id}
-        return list(self._line.ask(on.MARKET_HISTORY, path=path, query=query).points)
+        return list(self._transport.call(on.MARKET_HISTORY, path=path, query=query).points)
 
     def get_market_context(
         self, market_id: str, *, my_probability: float | None = None
     ) -> MarketContextBody:
-        """What to know before a trade: position, discipline, slippage, edge, warnings."""
+        """Context of a trade: position, discipline, slippage, edge, warnings."""
         query = MarketContextQuery(my_probability=my_probability)
-        return self._line.ask(on.MARKET_CONTEXT, path={"market_id": market_id}, query=query)
+        return self._transport.call(on.MARKET_CONTEXT, path={"market_id": market_id}, query=query)
 
     def get_importable_markets(
         self, *, q: str | None = None, min_volume: float = 10_000.0, limit: int = 50
     ) -> list[ImportableBody]:
         """Questions that the venues trade and this service does not list yet."""
         query = ImportableQuery(q=q, min_volume=min_volume, limit=limit)
-        return list(self._line.ask(on.IMPORTABLE, query=query).markets)
+        return list(self._transport.call(on.IMPORTABLE, query=query).markets)
 
     def check_market(self, url: str) -> CheckBody:
-        """Whether the service lists a question already, by its address; costs no import."""
-        return self._line.ask(on.CHECK_MARKET, query=CheckQuery(url=url))
+        """True if the service lists a market already, by its address; costs no import."""
+        return self._transport.call(on.CHECK_MARKET, query=CheckQuery(url=url))
 
     def get_expiring_positions(self, hours: int = 24) -> list[ExpiringBody]:
-        """What is held and resolves within some hours, soonest first."""
+        """Positions that resolve within some hours, soonest first."""
         query = ExpiringQuery(hours=hours)
-        return list(self._line.ask(on.EXPIRING, query=query).positions)
+        return list(self._transport.call(on.EXPIRING, query=query).positions)
 
     def get_outcomes(
         self,
@@ -123,9 +123,9 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         since: datetime | None = None,
         venue: str | Venue = Venue.SIM,
     ) -> OutcomesBody:
-        """What the trades on one venue came to, of one skill where it is named."""
+        """Outcomes of the trades on one venue, of one skill if given."""
         query = OutcomesQuery(skill=skill, since=since, venue=venue_of(venue))
-        return self._line.ask(on.OUTCOMES, query=query)
+        return self._transport.call(on.OUTCOMES, query=query)
 
     def get_positions(
         self,
@@ -134,7 +134,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         *,
         status: Literal["active", "resolved", "closed", "settled", "all"] = "active",
     ) -> list[PositionBody]:
-        """What is held, or was; on paper what is held on paper."""
+        """Open or past positions; on paper the paper positions."""
         where = None if venue is None else venue_of(venue)
         if self._paper is not None:
             return [
@@ -145,24 +145,24 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
             ]
         query = PositionsQuery(venue=where, source=source, status=status)
         if status == "active":
-            return list(self._line.ask(on.POSITIONS, query=query).positions)
-        found: list[PositionBody] = []
+            return list(self._transport.call(on.POSITIONS, query=query).positions)
+        rows_read: list[PositionBody] = []
         while True:
             # An old account has more behind it than one answer may be long.
-            page = query.model_copy(update={"limit": POSITIONS_PAGE, "offset": len(found)})
-            rows = self._line.ask(on.POSITIONS, query=page).positions
-            if found and rows[:1] == tuple(found[:1]):
-                return found
-            found += rows
+            page = query.model_copy(update={"limit": POSITIONS_PAGE, "offset": len(rows_read)})
+            rows = self._transport.call(on.POSITIONS, query=page).positions
+            if rows_read and rows[:1] == tuple(rows_read[:1]):
+                return rows_read
+            rows_read += rows
             if len(rows) != POSITIONS_PAGE:
-                return found
+                return rows_read
 
     def get_portfolio(self, venue: str | Venue = "all") -> PortfolioBody:
         """Cash, exposure and P&L."""
         if self._paper is not None:
             return self._seen(self._paper).portfolio()
         where = "all" if venue == "all" else venue_of(venue)
-        return self._line.ask(on.PORTFOLIO, query=PortfolioQuery(venue=where))
+        return self._transport.call(on.PORTFOLIO, query=PortfolioQuery(venue=where))
 
     def get_trades(  # noqa: PLR0913  (the spec's parameters)
         self,
@@ -188,40 +188,40 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
             until=until,
             include_failed=include_failed,
         )
-        return self._line.ask(on.TRADES, query=query)
+        return self._transport.call(on.TRADES, query=query)
 
     def list_monitors(self) -> list[MonitorBody]:
-        """All active monitors, with what they watch."""
-        return list(self._line.ask(on.MONITORS).monitors)
+        """All active monitors."""
+        return list(self._transport.call(on.MONITORS).monitors)
 
     def get_risk_alerts(self) -> list[RiskAlertBody]:
         """Breaches that wait for their exit, oldest first."""
-        return list(self._line.ask(on.RISK_ALERTS).risk_alerts)
+        return list(self._transport.call(on.RISK_ALERTS).risk_alerts)
 
     def get_agent(self) -> AgentBody:
         """The calling agent: balance, P&L, plan, claim."""
-        return self._line.ask(on.AGENT)
+        return self._transport.call(on.AGENT)
 
     def get_context(self) -> ContextBody:
         """The calling agent in short, with its claim link."""
-        return self._line.ask(on.CONTEXT)
+        return self._transport.call(on.CONTEXT)
 
     def get_settings(self) -> SettingsBody:
         """Limits of the account, what is spent of them, and the wallet."""
-        return self._line.ask(on.SETTINGS)
+        return self._transport.call(on.SETTINGS)
 
     def get_user_settings(self) -> UserSettingsBody:
-        """Risk defaults and safety rails."""
-        return self._line.ask(on.USER_SETTINGS)
+        """Risk defaults and limits."""
+        return self._transport.call(on.USER_SETTINGS)
 
     def get_open_orders(self) -> list[OrderBody]:
         """Orders that rest on a book, oldest first; on paper there are none."""
         if self._paper is not None:
             return []
-        return list(self._line.ask(on.OPEN_ORDERS).orders)
+        return list(self._transport.call(on.OPEN_ORDERS).orders)
 
     def waiting_buys(self) -> list[tuple[str, float]]:
-        """Buys that are asked for and not bought: whose each is, and its money.
+        """Requested buys that have not filled: skill and money of each.
 
         Returns:
             Trades that wait for the operator, and the rest of open buys; on paper there are none.
@@ -229,7 +229,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         if self._paper is not None:
             return []
         try:
-            held = self._line.ask(HELD_TRADES, query=HeldQuery()).held
+            held = self._transport.call(HELD_TRADES, query=HeldQuery()).held
         except NotFoundError:
             # A service without leashes lets no trade wait.
             held = ()
@@ -241,11 +241,11 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
 
     def get_signals(self) -> list[SignalBody]:
         """Trades of the reactor's watchlist that wait to be mirrored, oldest first; Pro plan."""
-        return list(self._line.ask(on.PENDING_SIGNALS, query=PendingQuery()).reactor_signals)
+        return list(self._transport.call(on.PENDING_SIGNALS, query=PendingQuery()).reactor_signals)
 
     def get_held_trades(self) -> list[HeldTradeBody]:
         """The agent's own trades that wait for its operator, and how the last ones ended."""
-        return list(self._line.ask(HELD_TRADES, query=HeldQuery(status="all")).held)
+        return list(self._transport.call(HELD_TRADES, query=HeldQuery(status="all")).held)
 
     def get_executable_price(
         self, market_id: str, side: str, action: str = "buy", *, apply_buffer: bool = False
@@ -255,14 +255,14 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
             side=Side(side), action=Action(action), apply_buffer=apply_buffer
         )
         path = {"market_id": market_id}
-        return self._line.ask(on.EXECUTABLE_PRICE, path=path, query=query)
+        return self._transport.call(on.EXECUTABLE_PRICE, path=path, query=query)
 
     def troubleshoot(
         self, error_text: str | None = None, *, message: str | None = None
     ) -> TroubleshootBody:
-        """Advice on an error as it was met, or on a question in words."""
+        """Advice on an error text or on a question."""
         request = TroubleshootRequest(error_text=error_text, message=message)
-        return self._line.ask(on.TROUBLESHOOT, body=request)
+        return self._transport.call(on.TROUBLESHOOT, body=request)
 
     def _seen(self, paper: Paper) -> Paper:
         """The paper purse, after it was shown today's prices of what it holds."""
@@ -270,7 +270,7 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         for first in range(0, len(held), MARKET_IDS_MAX):
             ids = ",".join(held[first : first + MARKET_IDS_MAX])
             query = MarketsQuery(ids=ids, limit=MARKET_IDS_MAX, status="all", tradeable_only=False)
-            paper.see(self._line.ask(on.MARKETS, query=query).markets)
+            paper.see(self._transport.call(on.MARKETS, query=query).markets)
         return paper
 
 

@@ -1,4 +1,4 @@
-"""What became of a trade, in the names of the answer."""
+"""Result of a trade, with the field names of the answer."""
 
 from service_tui.client.errors import OutcomeUnknownError
 from service_tui.terms import Action, Venue

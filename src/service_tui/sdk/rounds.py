@@ -54,7 +54,7 @@ WAITS: Final = "it waits: nothing of it is bought yet"
 
 
 def _nothing() -> None:
-    """Nobody wants to be told."""
+    """Ignore the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,9 @@ Ideas = Callable[[ServiceClient], Iterable[Idea]]
 
 @dataclass(frozen=True, slots=True)
 class RoundReport:
-    """What a round came to, in the names of the report. Source: wire reference, section 10.
+    """Report of one round. Source: wire reference, section 10.
 
-    `asked_usd` is money of buys that wait for the operator or rest on a book: no trades yet.
+    `reserved_usd` is money of buys that wait for the operator or rest on a book: no trades yet.
     """
 
     signals: int = 0
@@ -106,13 +106,13 @@ class RoundReport:
     trades_executed: int = 0
     amount_usd: float = 0.0
     skip_reason: str | None = None
-    asked_usd: float = 0.0
+    reserved_usd: float = 0.0
 
-    def line(self) -> str:
+    def as_line(self) -> str:
         """As the desk reads it."""
-        said = {name: value for name, value in asdict(self).items() if value is not None}
-        del said["asked_usd"]
-        return json.dumps({"automaton": said})
+        fields = {name: value for name, value in asdict(self).items() if value is not None}
+        del fields["reserved_usd"]
+        return json.dumps({"automaton": fields})
 
 
 def one_round(
@@ -122,7 +122,7 @@ def one_round(
     *,
     left: float,
     trades: int = TRADES,
-    asked: float = 0.0,
+    reserved: float = 0.0,
 ) -> RoundReport:
     """Buy what a skill wants now, until enough was bought; what is above the budget is left out.
 
@@ -132,9 +132,9 @@ def one_round(
         client: the way to the service.
         slug: the skill's.
         ideas: what it wants.
-        left: money that may still be asked for.
+        left: money that may still be spent.
         trades: buys at most.
-        asked: money of earlier rounds that still waits: it is not left, and not spent either.
+        reserved: money of earlier rounds that still waits: it is not left, and not spent either.
 
     Returns:
         What was seen, tried and bought, and why something was not.
@@ -146,13 +146,13 @@ def one_round(
     spent, waiting, why = 0.0, 0.0, None
     # Written so that what is no number leaves nothing to spend.
     if not left > 0:
-        return RoundReport(skip_reason=WAITS if left + asked > 0 else USED_UP)
+        return RoundReport(skip_reason=WAITS if left + reserved > 0 else USED_UP)
     for idea in ideas(client):
         seen += 1
         if not round(spent + waiting + idea.amount, 2) <= left:
             # What waits is not spent: without it there may be room.
-            fits = round(spent + idea.amount, 2) <= left + asked
-            why = WAITS if waiting + asked and fits else USED_UP
+            fits = round(spent + idea.amount, 2) <= left + reserved
+            why = WAITS if waiting + reserved and fits else USED_UP
             continue
         tried += 1
         result = client.trade(
@@ -191,7 +191,7 @@ def one_round(
 
 
 def _waits(result: TradeResult) -> bool:
-    """Whether an order was taken and nothing of it is carried out yet."""
+    """True if an order was accepted and nothing of it has filled yet."""
     states = {result.status, result.fill_status}
     return TradeStatus.SUBMITTED in states and not result.shares_filled
 
@@ -204,7 +204,7 @@ def run_skill(
     trades: int = TRADES,
     clock: Clock | None = None,
 ) -> None:
-    """Be a skill: look, buy, report a line, wait, and again; with `--once` a single time.
+    """Run a skill: read, buy, report a line, wait, repeat; `--once` runs one round.
 
     Without `--live` it trades on paper. SERVICE_<SLUG>_DAILY_BUDGET_USD is what it may spend from
     midnight to midnight UTC: what it bought before it was started again counts, by the trades of
@@ -222,18 +222,18 @@ def run_skill(
     """
     clock = clock or SystemClock()
     budget = _budget(slug)
-    day, spent, asked = 0, 0.0, 0.0
+    day, spent, reserved = 0, 0.0, 0.0
     with ServiceClient(live="--live" in sys.argv, clock=clock) as client:
         while True:
             today = int(clock.now() // DAY_S)
-            if today != day or asked:
+            if today != day or reserved:
                 # What waited may be bought by now, refused, or wait still.
                 day, spent = today, spent_on(client, slug, today)
-                asked = asked_on(client, slug)
-            left = budget - spent - asked
-            report = one_round(client, slug, ideas, left=left, trades=trades, asked=asked)
-            spent, asked = spent + report.amount_usd, asked + report.asked_usd
-            sys.stdout.write(f"{report.line()}\n")
+                reserved = reserved_on(client, slug)
+            left = budget - spent - reserved
+            report = one_round(client, slug, ideas, left=left, trades=trades, reserved=reserved)
+            spent, reserved = spent + report.amount_usd, reserved + report.reserved_usd
+            sys.stdout.write(f"{report.as_line()}\n")
             sys.stdout.flush()
             if "--once" in sys.argv:
                 return
@@ -260,7 +260,7 @@ def spent_on(client: ServiceClient, slug: str, day: int) -> float:
         page = client.get_trades(
             limit=TRADES_PAGE_MAX, offset=offset, since=since, until=until
         ).trades
-        # Pages overlap where something is traded meanwhile; one that tells nothing new is the last.
+        # Pages overlap where something is traded meanwhile; one with nothing new is the last.
         is_new = any(row.id not in money for row in page)
         for row in page:
             is_own = slug == row.skill_slug or row.source == f"sdk:{slug}"
@@ -271,7 +271,7 @@ def spent_on(client: ServiceClient, slug: str, day: int) -> float:
     return round(sum(money.values()), 6)
 
 
-def asked_on(client: ServiceClient, slug: str) -> float:
+def reserved_on(client: ServiceClient, slug: str) -> float:
     """Money of a skill's buys that wait for the operator, or rest on a book, now.
 
     Args:
@@ -289,13 +289,13 @@ def asked_on(client: ServiceClient, slug: str) -> float:
 
 
 def _budget(slug: str) -> float:
-    """What a skill may spend in a day.
+    """Daily budget of a skill.
 
     Returns:
         Money, 0 or more.
 
     Raises:
-        ValueError: what the environment says is no amount of money.
+        ValueError: the variable is no amount of money.
     """
     variable = budget_variable(slug)
     given = os.environ.get(variable, str(DAILY_BUDGET_USD))

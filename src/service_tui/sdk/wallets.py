@@ -1,4 +1,4 @@
-"""An own wallet for scripts: link it, approve, sign orders, redeem.
+"""An own wallet for scripts: links it, gives approvals, signs orders, redeems.
 
 The key stays in the signer; every signature goes through the policy. Source: wire reference, 6;
 spec, "Redemption flow (external wallet, 3 steps)".
@@ -20,9 +20,9 @@ from service_tui.client.errors import (
     UnreachableError,
 )
 from service_tui.clock import Clock
-from service_tui.sdk.line import SyncTransport
 from service_tui.sdk.opening import Opening
 from service_tui.sdk.reads import POSITIONS_PAGE
+from service_tui.sdk.transport import SyncTransport
 from service_tui.signing.approvals import Approval, approvals, missing
 from service_tui.signing.chain import Answer, ChainReader, Parameter, Receipt
 from service_tui.signing.contracts import Contracts
@@ -36,8 +36,14 @@ from service_tui.signing.errors import (
     SigningError,
 )
 from service_tui.signing.link import Challenge, sign_challenge
-from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order, token_number
-from service_tui.signing.policy import Judged, Redemption, SigningPolicy, Unsigned
+from service_tui.signing.orders import (
+    OrderAction,
+    OrderTerms,
+    build_order,
+    sign_order,
+    token_number,
+)
+from service_tui.signing.policy import Redemption, SignableCall, SigningPolicy, Unsigned
 from service_tui.signing.redemption import check_redeemable
 from service_tui.signing.signer import LocalSigner
 from service_tui.signing.tokens import condition_bytes, outcome_token
@@ -77,7 +83,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """What became of a redemption; `payout` in units. Source: wire reference, 6.6.
+    """Result of a redemption; `payout` in units. Source: wire reference, 6.6.
 
     With a `code` of `confirmation_timeout` it was broadcast, and will likely confirm.
     """
@@ -106,9 +112,9 @@ class OwnWallet:
     """One key, towards one service."""
 
     def __init__(
-        self, line: SyncTransport, signer: LocalSigner, opening: Opening, clock: Clock
+        self, transport: SyncTransport, signer: LocalSigner, opening: Opening, clock: Clock
     ) -> None:
-        self._line = line
+        self._transport = transport
         self._signer = signer
         self._host = urlsplit(opening.base_url).hostname or ""
         self._clock = clock
@@ -134,24 +140,26 @@ class OwnWallet:
 
         return contracts_of(self._rpc, self._policy.book)
 
-    def _asked(self, question: Coroutine[object, object, Value]) -> Value:
+    def _read_chain(self, question: Coroutine[object, object, Value]) -> Value:
         """The answer to a question to the chain."""
-        return self._line.run(question, on=on_wallet.CHAIN_RPC)
+        return self._transport.run(question, on=on_wallet.CHAIN_RPC)
 
     def is_linked(self) -> bool:
-        """Whether the service trades by this wallet."""
-        known = self._line.ask(on.SETTINGS)
+        """True if the service trades by this wallet."""
+        known = self._transport.call(on.SETTINGS)
         linked = known.linked_wallet_address or known.wallet_address or ""
         return known.wallet_ownership == "external" and linked.lower() == self.address.lower()
 
     def link(self, *, replace: bool = True) -> LinkBody:
         """Prove that the wallet is ours, and have the venue's credentials derived."""
-        asked = self._line.ask(on_wallet.LINK_CHALLENGE, query=ChallengeQuery(address=self.address))
+        offered = self._transport.call(
+            on_wallet.LINK_CHALLENGE, query=ChallengeQuery(address=self.address)
+        )
         challenge = Challenge(
-            address=asked.address,
-            nonce=asked.nonce,
-            message=asked.message,
-            expires_s=timestamp(asked.expires_at),
+            address=offered.address,
+            nonce=offered.nonce,
+            message=offered.message,
+            expires_s=timestamp(offered.expires_at),
         )
         signature = sign_challenge(
             challenge, self._signer, host=self._host, now_s=self._clock.now()
@@ -159,18 +167,18 @@ class OwnWallet:
         request = LinkRequest(
             address=self.address,
             signature=signature,
-            nonce=asked.nonce,
+            nonce=offered.nonce,
             confirm_replace_managed=replace,
             source="sdk-link",
         )
-        said = self._line.ask(on_wallet.LINK_WALLET, body=request)
-        if said.success:
+        answer = self._transport.call(on_wallet.LINK_WALLET, body=request)
+        if answer.success:
             self.derive()
-        return said
+        return answer
 
     def derive(self) -> None:
         """Have the credentials derived, where the service has none."""
-        if self._line.ask(on_wallet.CHECK_CREDENTIALS).has_credentials:
+        if self._transport.call(on_wallet.CHECK_CREDENTIALS).has_credentials:
             return
         signed = sign_credentials(self._signer, now_s=int(self._clock.now()))
         request = DeriveRequest(
@@ -179,23 +187,23 @@ class OwnWallet:
             poly_timestamp=signed.poly_timestamp,
             poly_nonce=signed.poly_nonce,
         )
-        self._line.ask(on_wallet.DERIVE_CREDENTIALS, body=request)
+        self._transport.call(on_wallet.DERIVE_CREDENTIALS, body=request)
 
     # -- approvals -------------------------------------------------------------------------
 
     def approve(self) -> Approvals:
-        """Give the approvals that are missing, one after the other."""
+        """Give the missing approvals, one after the other."""
         if not self.is_linked():
             return Approvals(managed=True)
-        known = self._line.ask(
+        known = self._transport.call(
             on_wallet.ALLOWANCES, path={"address": self.address}, query=AllowancesQuery()
         )
-        wanted = approvals(self._policy.book, self._policy.exchange)
-        left = missing(wanted, known.allowances)
+        needed = approvals(self._policy.book, self._policy.exchange)
+        left = missing(needed, known.allowances)
         done = {one.key: self._approved(one) for one in left}
         return Approvals(
             set=tuple(key for key, is_done in done.items() if is_done),
-            skipped=tuple(one.key for one in wanted if one not in left),
+            skipped=tuple(one.key for one in needed if one not in left),
             failed=tuple(key for key, is_done in done.items() if not is_done),
         )
 
@@ -204,8 +212,8 @@ class OwnWallet:
             signed = self._signed(self._policy.approval(approval))
         except SigningError:
             return False
-        found = self._confirmed(signed) if self._broadcast(signed) is None else None
-        return found is not None and found.succeeded
+        receipt = self._confirmed(signed) if self._broadcast(signed) is None else None
+        return receipt is not None and receipt.succeeded
 
     # -- orders ----------------------------------------------------------------------------
 
@@ -214,7 +222,7 @@ class OwnWallet:
         if request.venue is not Venue.EVM or request.dry_run or not self.is_linked():
             return request
         path = {"market_id": request.market_id}
-        market = self._line.ask(on.MARKET, path=path).market
+        market = self._transport.call(on.MARKET, path=path).market
         is_yes = request.side is Side.YES
         token = outcome_token(
             condition_bytes(market.polymarket_id or ""),
@@ -225,14 +233,14 @@ class OwnWallet:
         price, is_buy = request.price, request.action is Action.BUY
         if price is None:
             query = ExecutablePriceQuery(side=request.side, action=request.action)
-            price = self._line.ask(on.EXECUTABLE_PRICE, path=path, query=query).price
+            price = self._transport.call(on.EXECUTABLE_PRICE, path=path, query=query).price
         if not price:
             raise ValueError("the market has no price to sign an order for")
         if named is not None and token_number(named) != token:
             raise PolicyRefusedError(Rule.ARGUMENT, "the token named is not that of the condition")
         size = round((request.amount if is_buy else request.shares) * ONE)
         is_fak = request.order_type in IMMEDIATE or (request.order_type is None and is_buy)
-        wish = OrderWish(
+        terms = OrderTerms(
             token_id=token,
             action=OrderAction(request.action.value.upper()),
             price=round(price * ONE),
@@ -243,7 +251,7 @@ class OwnWallet:
             is_immediate=is_fak,
         )
         order = build_order(
-            wish,
+            terms,
             self.address,
             exchange=self._policy.exchange,
             salt=secrets.randbits(52),
@@ -251,7 +259,7 @@ class OwnWallet:
             fee_rate_bps=market.fee_rate_bps,
             expires_s=int(request.expiration or 0),
         )
-        signed = sign_order(order, self._signer, is_neg_risk=wish.is_neg_risk)
+        signed = sign_order(order, self._signer, is_neg_risk=terms.is_neg_risk)
         body = SignedOrderBody.model_validate(signed.body())
         return request.model_copy(update={"signed_order": body})
 
@@ -263,11 +271,11 @@ class OwnWallet:
         if held is not None:
             return self._followed(market_id, side, held)
         request = RedeemRequest(market_id=market_id, side=Side(side))
-        said = self._line.ask(on_wallet.REDEEM, body=request)
-        if not said.success or said.unsigned_tx is None:
-            return _answered(said, market_id, side)
+        answer = self._transport.call(on_wallet.REDEEM, body=request)
+        if not answer.success or answer.unsigned_tx is None:
+            return _answered(answer, market_id, side)
         try:
-            signed = self._signed(self._judged(said.unsigned_tx, market_id, side))
+            signed = self._signed(self._signable(answer.unsigned_tx, market_id, side))
         except NotRedeemableError as error:
             return Redeemed(
                 market_id, side, success=False, error=str(error), code=error.obstacle.value
@@ -284,8 +292,8 @@ class OwnWallet:
         self._under_way[market_id, side] = signed
         return self._followed(market_id, side, signed)
 
-    def _judged(self, unsigned: UnsignedTxBody, market_id: str, side: str) -> Judged:
-        """What is to be signed, after the chain and the policy have been asked."""
+    def _signable(self, unsigned: UnsignedTxBody, market_id: str, side: str) -> SignableCall:
+        """The call to sign, checked by chain and policy."""
         row = self._position(market_id)
         is_yes = side == Side.YES.value
         token = token_number((row.token_id_yes if is_yes else row.token_id_no) or "")
@@ -296,7 +304,7 @@ class OwnWallet:
             is_yes=is_yes,
             is_neg_risk=row.neg_risk,
         )
-        found = self._asked(
+        redeemable = self._read_chain(
             check_redeemable(
                 self._contracts,
                 bare,
@@ -306,7 +314,7 @@ class OwnWallet:
                 token_id=token,
             )
         )
-        asked = replace(bare, shares=found.shares)
+        redemption = replace(bare, shares=redeemable.shares)
         proposal = Unsigned(
             to=unsigned.to,
             data=unsigned.data,
@@ -315,26 +323,26 @@ class OwnWallet:
             chain_id=unsigned.chain_id,
             value=unsigned.value,
         )
-        return self._policy.redemption(asked, proposal, self.address)
+        return self._policy.redemption(redemption, proposal, self.address)
 
     def _position(self, market_id: str) -> PositionBody:
-        rows = self._line.ask(
+        rows = self._transport.call(
             on.POSITIONS, query=PositionsQuery(venue=Venue.EVM, status="all", limit=POSITIONS_PAGE)
         ).positions
-        found = next((row for row in rows if row.market_id == market_id), None)
-        if found is None:
+        position = next((row for row in rows if row.market_id == market_id), None)
+        if position is None:
             raise MalformedError("the service shows no such position: nothing is signed for it")
-        return found
+        return position
 
     def _followed(self, market_id: str, side: str, signed: SignedTransaction) -> Redeemed:
         """Send what is signed, wait for its receipt, and report it."""
         key, tx_hash = (market_id, side), signed.tx_hash
-        receipt = self._asked(self._chain.receipt(tx_hash))
+        receipt = self._read_chain(self._chain.receipt(tx_hash))
         why = self._broadcast(signed) if receipt is None else None
         if why is not None:
-            # A relay's no does not say that the chain has not taken it: only its place does.
+            # A relay's refusal does not prove that the chain has not taken it: only its nonce does.
             is_lost = self._next_nonce() > signed.transaction.nonce
-            receipt = self._asked(self._chain.receipt(tx_hash))
+            receipt = self._read_chain(self._chain.receipt(tx_hash))
             if receipt is None:
                 if is_lost:
                     del self._under_way[key]
@@ -361,91 +369,95 @@ class OwnWallet:
             )
         if not receipt.succeeded:
             del self._under_way[key]
-            said = "the transaction failed on the chain"
+            problem = "the transaction failed on the chain"
             return Redeemed(
-                market_id, side, success=False, tx_hash=tx_hash, error=said, code="reverted"
+                market_id, side, success=False, tx_hash=tx_hash, error=problem, code="reverted"
             )
         report = ReportRequest(market_id=market_id, side=Side(side), tx_hash=tx_hash)
-        told = self._line.ask(on_wallet.REPORT_REDEMPTION, body=report)
-        if told.success:
+        answer = self._transport.call(on_wallet.REPORT_REDEMPTION, body=report)
+        if answer.success:
             del self._under_way[key]
         return Redeemed(
             market_id,
             side,
-            told.success,
+            answer.success,
             tx_hash,
-            told.payout,
-            told.error,
-            told.error_code,
-            told.retryable,
+            answer.payout,
+            answer.error,
+            answer.error_code,
+            answer.retryable,
         )
 
     # -- transactions ----------------------------------------------------------------------
 
-    def _signed(self, judged: Judged) -> SignedTransaction:
+    def _signed(self, signable: SignableCall) -> SignedTransaction:
         """A transaction within every cap, signed."""
-        self._asked(self._chain.check_chain())
-        price = self._asked(self._chain.price(judged, self.address))
+        self._read_chain(self._chain.check_chain())
+        price = self._read_chain(self._chain.price(signable, self.address))
         day, spent = self._spent
         today = int(self._clock.now() // DAY_S)
         spent = spent if day == today else 0
-        transaction = self._policy.transaction(judged, price, spent_today=spent)
-        self._asked(self._chain.check_gas(transaction, self.address))
+        transaction = self._policy.transaction(signable, price, spent_today=spent)
+        self._read_chain(self._chain.check_gas(transaction, self.address))
         self._spent = today, spent + transaction.cost_max
         return sign_transaction(transaction, self._signer)
 
     def _broadcast(self, signed: SignedTransaction) -> str | None:
-        """Hand it to the relay; why it was not taken."""
-        said = self._line.ask(on_wallet.BROADCAST, body=BroadcastRequest(signed_tx=signed.hex))
-        return None if said.success else said.error or "the relay refused it"
+        """Send it to the relay; the reason if refused, else None."""
+        answer = self._transport.call(
+            on_wallet.BROADCAST, body=BroadcastRequest(signed_tx=signed.hex)
+        )
+        return None if answer.success else answer.error or "the relay refused it"
 
     def _next_nonce(self) -> int:
-        """The nonce after everything that the chain has taken from this wallet."""
-        return self._asked(self._chain.count(self.address, "latest"))
+        """The nonce after every transaction that the chain has accepted from this wallet."""
+        return self._read_chain(self._chain.count(self.address, "latest"))
 
     def _confirmed(self, signed: SignedTransaction) -> Receipt | None:
-        """The receipt, None where it did not come in time."""
+        """The receipt; None if it did not arrive in time."""
         until = self._clock.monotonic() + WAIT_S
         while True:
-            found = self._asked(self._chain.receipt(signed.tx_hash))
-            if found is not None or self._clock.monotonic() >= until:
-                return found
-            self._line.pause(POLL_S)
+            receipt = self._read_chain(self._chain.receipt(signed.tx_hash))
+            if receipt is not None or self._clock.monotonic() >= until:
+                return receipt
+            self._transport.pause(POLL_S)
 
     async def _rpc(self, method: str, parameters: list[Parameter], /) -> Answer:
         """One question to the node, by way of the service."""
         params: tuple[JsonValue, ...] = tuple(_ANY.validate_python(one) for one in parameters)
-        said = await self._line.answer(
+        answer = await self._transport.answer(
             on_wallet.CHAIN_RPC, body=RpcRequest(method=method, params=params, id=1)
         )
-        if said.error is not None:
-            raise ChainError(said.error.message)
-        return said.result
+        if answer.error is not None:
+            raise ChainError(answer.error.message)
+        return answer.result
 
 
 _ANY: Final[TypeAdapter[JsonValue]] = TypeAdapter(JsonValue)
 
 
-def _answered(said: RedeemBody, market_id: str, side: str) -> Redeemed:
+def _answered(answer: RedeemBody, market_id: str, side: str) -> Redeemed:
     return Redeemed(
         market_id,
         side,
-        said.success,
-        said.tx_hash,
-        said.payout if said.success else 0.0,
-        said.error,
-        said.error_code,
-        said.retryable,
+        answer.success,
+        answer.tx_hash,
+        answer.payout if answer.success else 0.0,
+        answer.error,
+        answer.error_code,
+        answer.retryable,
     )
 
 
-def wallet_of(line: SyncTransport, key: str, opening: Opening, clock: Clock) -> OwnWallet | None:
+def wallet_of(
+    transport: SyncTransport, key: str, opening: Opening, clock: Clock
+) -> OwnWallet | None:
     """The wallet of a key; None where there is no key."""
-    return OwnWallet(line, LocalSigner(key), opening, clock) if key else None
+    return OwnWallet(transport, LocalSigner(key), opening, clock) if key else None
 
 
 def not_redeemed(market_id: str, side: str, error: ServiceError | SigningError) -> Redeemed:
-    """The result of a redemption that an error ended; asking again is safe where it is retryable.
+    """Result of a redemption that an error ended; repeat it only if retryable.
 
     Returns:
         A failure. What may have been carried out is not retryable: it is looked up instead.
@@ -462,11 +474,11 @@ def not_redeemed(market_id: str, side: str, error: ServiceError | SigningError) 
     )
 
 
-def redeemed_by_service(line: SyncTransport, market_id: str, side: str) -> Redeemed:
-    """Ask the service to redeem with its own key."""
+def redeemed_by_service(transport: SyncTransport, market_id: str, side: str) -> Redeemed:
+    """Let the service redeem with its own key."""
     request = RedeemRequest(market_id=market_id, side=Side(side))
-    said = line.ask(on_wallet.REDEEM, body=request)
-    if said.success and said.unsigned_tx is not None:
+    answer = transport.call(on_wallet.REDEEM, body=request)
+    if answer.success and answer.unsigned_tx is not None:
         error = "the wallet is external: a signing key is needed"
         return Redeemed(market_id, side, success=False, error=error, code="no_signing_key")
-    return _answered(said, market_id, side)
+    return _answered(answer, market_id, side)

@@ -28,7 +28,7 @@ class Approval:
 
 @cache
 def approvals(book: AddressBook, exchange: ExchangeVersion) -> tuple[Approval, ...]:
-    """Every approval of a generation of the exchange, in the order to give them.
+    """Every approval of an exchange generation, in the order to give them.
 
     Returns:
         9 for v1, 12 for v2. Source: wire reference, 6.5.
@@ -59,18 +59,18 @@ def approvals(book: AddressBook, exchange: ExchangeVersion) -> tuple[Approval, .
     )
 
 
-def missing(wanted: tuple[Approval, ...], given: dict[str, bool]) -> tuple[Approval, ...]:
-    """Those that are not given yet.
+def missing(needed: tuple[Approval, ...], given: dict[str, bool]) -> tuple[Approval, ...]:
+    """Approvals that are not given yet.
 
     Args:
-        wanted: all of them.
+        needed: all of them.
         given: the service's `allowances`; a key that is not there is not given.
 
     Returns:
         What is left, in its order.
     """
     known = {key.lower(): value for key, value in given.items()}
-    return tuple(approval for approval in wanted if known.get(approval.key) is not True)
+    return tuple(approval for approval in needed if known.get(approval.key) is not True)
 
 
 def _money(book: AddressBook, token: str, prefix: str, spender: str) -> Approval:

@@ -1,4 +1,4 @@
-"""Addresses of the contracts that are known: one table, a value that is handed in.
+"""Addresses of known contracts: one table, passed in as a value.
 
 Production pins `POLYGON`; tests hand in another book.
 """
@@ -19,7 +19,7 @@ class ExchangeVersion(StrEnum):
 
 
 def exchange_of(text: str) -> ExchangeVersion:
-    """The generation that a setting names; nothing said is the first.
+    """Exchange generation of a setting; the first if empty.
 
     Returns:
         The generation.
@@ -58,7 +58,7 @@ class AddressBook:
         return self.usdc_bridged if exchange is ExchangeVersion.V1 else self.pusd
 
     def name_of(self, address: str) -> str | None:
-        """What a contract is called on screen; None for one that is not in the book."""
+        """Display name of a contract; None if it is not in the book."""
         for field in fields(self):
             if field.name != "chain_id" and str(getattr(self, field.name)) == address:
                 return NAMES[field.name]

@@ -1,4 +1,4 @@
-"""Calls of contracts that may be signed: what the bytes ask for, and back."""
+"""Contract calls that may be signed, decoded from bytes and encoded again."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class RedeemNegRisk:
 
 @dataclass(frozen=True, slots=True)
 class Approve:
-    """ERC-20: let a spender take up to an amount."""
+    """ERC-20 call that allows a spender up to an amount."""
 
     spender: str
     amount: int
@@ -72,7 +72,7 @@ def encode_call(call: Call) -> bytes:
 
 
 def decode_call(data: bytes) -> Call:
-    """What call data asks for, where it is the one way to write it.
+    """Call of the data, if it is the canonical encoding.
 
     Returns:
         The call; encoded again it gives the same bytes.

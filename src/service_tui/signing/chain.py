@@ -1,4 +1,4 @@
-"""What the node says: nonce, gas, fees, receipts.
+"""Reads of the node: nonce, gas, fees, receipts.
 
 Asks through web3, whose line and whose check of every answer are those of `node`, which makes it.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast
 from service_tui.addresses import checksummed
 from service_tui.signing import keep_recursion_limit
 from service_tui.signing.errors import ChainError, NotEnoughGasError
-from service_tui.signing.policy import GWEI, Judged, Price
+from service_tui.signing.policy import GWEI, Price, SignableCall
 from service_tui.signing.transactions import Transaction
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ class Rpc(Protocol):
     """One JSON-RPC call: the answer's `result`; ChainError where there is none."""
 
     def __call__(self, method: str, parameters: list[Parameter], /) -> Awaitable[Answer]:
-        """Ask the node."""
+        """Call the node."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of a transaction; `cost` in wei."""
+    """Result of a transaction; `cost` in wei."""
 
     tx_hash: str
     succeeded: bool
@@ -56,15 +56,15 @@ class ChainReader:
         self._chain_id = chain_id
 
     async def check_chain(self) -> None:
-        """Make sure that it is the right chain; asked once a session.
+        """Raise unless it is the right chain; checked once a session.
 
         Raises:
             ChainError: another one.
         """
         with as_chain_error():
-            found = await self._eth.chain_id
-        if found != self._chain_id:
-            raise ChainError(f"the node is on chain {found}, not on {self._chain_id}")
+            chain_id = await self._eth.chain_id
+        if chain_id != self._chain_id:
+            raise ChainError(f"the node is on chain {chain_id}, not on {self._chain_id}")
 
     async def block(self) -> int:
         """The number of the newest block."""
@@ -72,12 +72,12 @@ class ChainReader:
             return await self._eth.block_number
 
     async def balance(self, address: str) -> int:
-        """What an address holds of the gas token, wei."""
+        """Gas token balance of an address, wei."""
         with as_chain_error():
             return await self._eth.get_balance(_address(address), "latest")
 
     async def count(self, address: str, as_of: Literal["latest", "pending"]) -> int:
-        """How many transactions of an address there are; the next one's nonce.
+        """Number of an address's transactions, which is its next nonce.
 
         Returns:
             Those in blocks, with `pending` those that wait as well.
@@ -86,16 +86,16 @@ class ChainReader:
             ChainError: no answer, or a number that no wallet reaches.
         """
         with as_chain_error():
-            found = await self._eth.get_transaction_count(_address(address), as_of)
-        if found > NONCE_MAX:
+            count = await self._eth.get_transaction_count(_address(address), as_of)
+        if count > NONCE_MAX:
             raise ChainError("the node's answer for the nonce is more than any wallet has sent")
-        return found
+        return count
 
-    async def price(self, judged: Judged, sender: str, *, attempt: int = 0) -> Price:
-        """Nonce, gas and fees for a call that was judged, after it went through on trial.
+    async def price(self, signable: SignableCall, sender: str, *, attempt: int = 0) -> Price:
+        """Nonce, gas and fees for a signable call, after a trial run.
 
         Args:
-            judged: the call.
+            signable: the call.
             sender: our address.
             attempt: how often it was tried before; each time the fees are a quarter higher.
 
@@ -105,9 +105,9 @@ class ChainReader:
         Raises:
             ChainError: no answer, or the call would fail.
         """
-        data = "0x" + judged.data.hex()
+        data = "0x" + signable.data.hex()
         with as_chain_error():
-            await self._eth.call(_wanted(judged, sender, data), "latest")
+            await self._eth.call(_request(signable, sender, data), "latest")
             nonce = await self.count(sender, "pending")
             gas_price = await self._eth.gas_price
         priority = max(PRIORITY_MIN, gas_price // 4)
@@ -115,17 +115,17 @@ class ChainReader:
         ceiling = max(2 * gas_price, priority)
         return Price(
             nonce=nonce,
-            gas=await self._gas(judged, sender, data),
+            gas=await self._gas(signable, sender, data),
             max_fee=_raised(ceiling, attempt),
             max_priority_fee=_raised(priority, attempt),
         )
 
-    async def _gas(self, judged: Judged, sender: str, data: str) -> int:
+    async def _gas(self, signable: SignableCall, sender: str, data: str) -> int:
         try:
             with as_chain_error():
-                estimate = await self._eth.estimate_gas(_wanted(judged, sender, data), "latest")
+                estimate = await self._eth.estimate_gas(_request(signable, sender, data), "latest")
         except ChainError:
-            return judged.gas_hint or GAS_UNKNOWN
+            return signable.gas_hint or GAS_UNKNOWN
         return estimate * 13 // 10
 
     async def check_gas(self, transaction: Transaction, sender: str) -> None:
@@ -139,7 +139,7 @@ class ChainReader:
             raise NotEnoughGasError(needed=transaction.cost_max, held=held)
 
     async def receipt(self, tx_hash: str) -> Receipt | None:
-        """What became of a transaction.
+        """Receipt of a transaction; None while it has none.
 
         Returns:
             None while the chain does not have it.
@@ -152,13 +152,13 @@ class ChainReader:
         keep_recursion_limit()
         with as_chain_error():
             try:
-                found = await self._eth.get_transaction_receipt(cast("HexStr", tx_hash))
+                receipt = await self._eth.get_transaction_receipt(cast("HexStr", tx_hash))
             except TransactionNotFound:
                 return None
-        if "0x" + found["transactionHash"].hex() != tx_hash.lower():
+        if "0x" + receipt["transactionHash"].hex() != tx_hash.lower():
             raise ChainError("the receipt is that of another transaction")
-        cost = found["gasUsed"] * found["effectiveGasPrice"]
-        return Receipt(tx_hash, found["status"] == 1, found["blockNumber"], cost)
+        cost = receipt["gasUsed"] * receipt["effectiveGasPrice"]
+        return Receipt(tx_hash, receipt["status"] == 1, receipt["blockNumber"], cost)
 
 
 @contextmanager
@@ -181,8 +181,8 @@ def _address(text: str) -> "ChecksumAddress":
     return cast("ChecksumAddress", checksummed(text))
 
 
-def _wanted(judged: Judged, sender: str, data: str) -> "TxParams":
-    return {"from": _address(sender), "to": _address(judged.to), "data": cast("HexStr", data)}
+def _request(signable: SignableCall, sender: str, data: str) -> "TxParams":
+    return {"from": _address(sender), "to": _address(signable.to), "data": cast("HexStr", data)}
 
 
 def _raised(fee: int, attempt: int) -> int:

@@ -26,7 +26,7 @@ WORD: Final = 32
 DATA_MAX: Final = SELECTOR_BYTES + (5 + LIST_MAX) * WORD
 """Bytes of the longest call that is known here: four words, a list's length and its entries."""
 
-# A provider that answers nothing: encoding asks nobody.
+# A provider that answers nothing: encoding sends no request.
 _KNOWN: Final = Web3(BaseProvider()).eth.contract(abi=[*ABI])
 _SIGNATURES: Final = {function_signature_to_4byte_selector(name): name for name in SIGNATURES}
 
@@ -53,7 +53,7 @@ def encode(signature: str, *arguments: object) -> bytes:
 
 
 def decode(data: bytes) -> tuple[str, tuple[object, ...]]:
-    """What call data asks for, where it is the one way to write it.
+    """Call of the data, if it is the canonical encoding.
 
     Returns:
         The function's signature and its arguments; encoded again they give the same bytes.
@@ -73,7 +73,7 @@ def decode(data: bytes) -> tuple[str, tuple[object, ...]]:
     except Exception as error:
         # The bytes come from outside: whatever the library raises, they are no such call.
         raise MalformedError("the arguments are cut off or of another form") from error
-    # A list becomes a tuple, so that whoever keeps it can compare and hash it.
+    # A list becomes a tuple, so that callers can compare and hash it.
     arguments = tuple(
         tuple(cast("list[object]", one)) if isinstance(one, list) else one
         for one in named_arguments.values()
@@ -85,7 +85,7 @@ def decode(data: bytes) -> tuple[str, tuple[object, ...]]:
 
 
 def encode_answer(signature: str, value: object) -> bytes:
-    """What a contract answers to a read, as its ABI names the type: one word."""
+    """Encoded answer of a contract read, of the type in its ABI."""
     return encode_values([SIGNATURES[signature]], [value])
 
 

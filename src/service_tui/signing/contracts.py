@@ -1,4 +1,4 @@
-"""What the contracts hold: payouts, tokens, money, approvals.
+"""Reads of the contracts: payouts, tokens, money, approvals.
 
 Asks through web3, whose line and whose check of every answer are those of `node`, which makes it.
 """
@@ -59,31 +59,31 @@ class Contracts:
         return await self._read(int, signature, checksummed(collateral), collection)
 
     async def token_balance(self, owner: str, token_id: int) -> int:
-        """What an address holds of an outcome's token, micros."""
+        """Balance of an outcome token, micros."""
         return await self._read(int, "balanceOf(address,uint256)", checksummed(owner), token_id)
 
     async def money(self, token: str, owner: str) -> int:
-        """What an address holds of a currency, in its smallest unit."""
+        """Balance of a currency, in its smallest unit."""
         return await self._read(int, "balanceOf(address)", checksummed(owner), to=token)
 
     async def allowance(self, token: str, owner: str, spender: str) -> int:
-        """How much of a currency a spender may take."""
+        """Amount of a currency that a spender may take."""
         pair = checksummed(owner), checksummed(spender)
         return await self._read(int, "allowance(address,address)", *pair, to=token)
 
     async def is_approved_for_all(self, owner: str, operator: str) -> bool:
-        """Whether an operator may move every outcome's token."""
+        """True if an operator may move every outcome token."""
         pair = checksummed(owner), checksummed(operator)
         return await self._read(bool, "isApprovedForAll(address,address)", *pair)
 
     async def _read(
         self, kind: type[Value], signature: str, *arguments: object, to: str | None = None
     ) -> Value:
-        """What a contract answers, of the kind that its ABI names."""
+        """Decoded answer of a contract."""
         target = cast("ChecksumAddress", to or self.book.conditional_tokens)
         with as_chain_error():
             read = self._known(target).get_function_by_signature(signature)
-            found: object = await read(*arguments).call()
-        if not isinstance(found, kind):
+            answer: object = await read(*arguments).call()
+        if not isinstance(answer, kind):
             raise ChainError(f"the contract's answer to {signature} makes no sense")
-        return found
+        return answer

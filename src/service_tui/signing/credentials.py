@@ -58,7 +58,7 @@ def sign_credentials(
 
 
 def credentials_signer(credentials: Credentials) -> str:
-    """Who signed four fields.
+    """Address that signed the four fields.
 
     Returns:
         The address, checksummed; the caller compares it with `poly_address` and the account's.

@@ -23,11 +23,11 @@ class SigningError(Exception):
 
 
 class KeyFormatError(SigningError):
-    """What was given is no private key; the text itself is never repeated."""
+    """The input is no private key; its text is never repeated."""
 
 
 class LockedError(SigningError):
-    """The key is not at hand: it must be unlocked first."""
+    """The key is locked."""
 
 
 class MalformedError(SigningError):
@@ -77,7 +77,7 @@ class PolicyRefusedError(SigningError):
 
 
 class Obstacle(StrEnum):
-    """Why a position cannot be redeemed. Source: spec, "Errors", redemption topics."""
+    """Reason why a position cannot be redeemed. Source: spec, "Errors", redemption topics."""
 
     NOT_FINALIZED = "not_finalized"
     ALREADY_REDEEMED = "already_redeemed"
@@ -85,7 +85,7 @@ class Obstacle(StrEnum):
 
 
 class NotRedeemableError(SigningError):
-    """The chain says that nothing can be redeemed; no transaction was built."""
+    """The chain has nothing to redeem; no transaction was built."""
 
     def __init__(self, obstacle: Obstacle, sentence: str) -> None:
         super().__init__(sentence)
@@ -106,4 +106,4 @@ class ChainError(SigningError):
 
 
 class KeystoreError(SigningError):
-    """A key file that cannot be read, opened or written; says which, and what to do."""
+    """A key file that cannot be read, opened or written, with the fix."""

@@ -1,4 +1,4 @@
-"""Keys under a passphrase: version 3 key files, made and opened.
+"""Encrypted key files, version 3: made and opened. Both calls take about a second: use a thread.
 
 Both calls take about a second: a thread's.
 """
@@ -56,7 +56,7 @@ def address_in(content: Mapping[str, object]) -> str | None:
 
 
 def opened(content: Mapping[str, object], passphrase: str) -> LocalSigner:
-    """Who signs with the key of a file.
+    """Signer with the key of a file.
 
     Returns:
         The signer; the key is nowhere else.

@@ -1,4 +1,4 @@
-"""The challenge that links a wallet: a text that a person could read, signed as it stands."""
+"""The challenge that links a wallet: a readable text, signed as shown."""
 
 import re
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _HOSTS: Final = (_HOST, _IP, _IP6, _LOCAL, _URL, _SIGN_IN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Challenge:
-    """What the service sent. `expires_s` in seconds since 1970."""
+    """Challenge of the service. `expires_s` in seconds since 1970."""
 
     address: str
     nonce: str
@@ -75,7 +75,7 @@ def check_challenge(challenge: Challenge, own: str, *, host: str, now_s: float) 
 
 
 def message_digest(message: str) -> bytes:
-    """What is signed of a personal message. Source: EIP-191, version 0x45."""
+    """Digest of a personal message. Source: EIP-191, version 0x45."""
     from eth_account.messages import encode_defunct  # noqa: PLC0415
 
     keep_recursion_limit()
@@ -83,7 +83,7 @@ def message_digest(message: str) -> bytes:
 
 
 def message_signer(message: str, signature: bytes) -> str:
-    """Who signed a personal message.
+    """Address that signed a personal message.
 
     Returns:
         The address, checksummed.
@@ -97,7 +97,7 @@ def message_signer(message: str, signature: bytes) -> str:
 def _faults(
     challenge: Challenge, own: str, host: str, now_s: float
 ) -> tuple[tuple[bool, Rule, str], ...]:
-    """Everything that can be wrong with a challenge, and what to say then."""
+    """Checks of a challenge, each with the text of its failure."""
     text = challenge.message
     is_ours = is_address(challenge.address) and checksummed(challenge.address) == own
     named = {found.lower() for found in _HEX.findall(text)}

@@ -23,7 +23,7 @@ _QUANTITY: Final = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
 _WORD: Final = re.compile(r"0x[0-9a-fA-F]{64}\Z")
 _BYTES: Final = re.compile(r"0x(?:[0-9a-fA-F]{2}){0,32768}\Z")
 
-_ASKED: Final = {
+_READINGS: Final = {
     "eth_chainId": "the chain's id",
     "eth_blockNumber": "the number of the block",
     "eth_getBalance": "the balance",
@@ -59,17 +59,17 @@ class Relayed(AsyncBaseProvider):
         form = self._forms.get(method)
         if form is None:
             raise ChainError(f"{method} is not asked here")
-        found = form(method, await self._rpc(method, [*params]))
-        return {"jsonrpc": "2.0", "id": 1, "result": found}
+        answer = form(method, await self._rpc(method, [*params]))
+        return {"jsonrpc": "2.0", "id": 1, "result": answer}
 
 
 def chain_of(rpc: Rpc, chain_id: int = CHAIN_ID) -> ChainReader:
-    """The node of a chain, asked over a line of the caller's."""
+    """Reader of a chain's node, over the caller's connection."""
     return ChainReader(_web(rpc, _NODE), chain_id)
 
 
 def contracts_of(rpc: Rpc, book: AddressBook) -> Contracts:
-    """The contracts of a book, asked over a line of the caller's."""
+    """Reader of a book's contracts, over the caller's connection."""
     return Contracts(_web(rpc, _READS), book, codec.ABI)
 
 
@@ -78,35 +78,35 @@ def _web(rpc: Rpc, forms: Mapping[str, Form]) -> AsyncWeb3[Relayed]:
     return AsyncWeb3(Relayed(rpc, forms), middleware=[])
 
 
-def _quantity(method: str, found: Answer) -> Answer:
-    if not isinstance(found, str) or not _QUANTITY.match(found):
-        raise ChainError(f"the node's answer for {_ASKED.get(method, method)} is no number")
-    return found
+def _quantity(method: str, answer: Answer) -> Answer:
+    if not isinstance(answer, str) or not _QUANTITY.match(answer):
+        raise ChainError(f"the node's answer for {_READINGS.get(method, method)} is no number")
+    return answer
 
 
-def _bytes(method: str, found: Answer) -> Answer:
-    if not isinstance(found, str) or not _BYTES.match(found):
+def _bytes(method: str, answer: Answer) -> Answer:
+    if not isinstance(answer, str) or not _BYTES.match(answer):
         raise ChainError(f"the node's answer to {method} is no bytes")
-    return found
+    return answer
 
 
-def _word(_: str, found: Answer) -> Answer:
-    if not isinstance(found, str) or not _WORD.match(found):
+def _word(_: str, answer: Answer) -> Answer:
+    if not isinstance(answer, str) or not _WORD.match(answer):
         raise ChainError("the contract's answer is not one word: no such contract there?")
-    return found
+    return answer
 
 
-def _receipt(_: str, found: Answer) -> Answer:
+def _receipt(_: str, answer: Answer) -> Answer:
     """The fields of a receipt that are used here, each a number, and whose it is."""
-    if found is None:
+    if answer is None:
         return None
-    if not isinstance(found, dict):
+    if not isinstance(answer, dict):
         raise ChainError("the receipt is no record")
-    about = found.get("transactionHash")
+    about = answer.get("transactionHash")
     if not isinstance(about, str) or not _WORD.match(about):
         raise ChainError("the receipt is that of another transaction")
-    # Older nodes leave the price out; the cost is not known then, and told as 0.
-    given = {"effectiveGasPrice": "0x0", **found}
+    # Older nodes leave the price out; the cost is not known then, and reported as 0.
+    given = {"effectiveGasPrice": "0x0", **answer}
     numbers = {name: _quantity(name, given.get(name)) for name in _RECEIPT_NUMBERS}
     return {"transactionHash": about, **numbers}
 

@@ -1,4 +1,4 @@
-"""Orders of the venue: exact amounts, typed data of both generations of its exchange, signatures.
+"""Orders of the venue: exact amounts, typed data of both exchange generations, signatures.
 
 Amounts and prices are integers in millionths; no float comes in or goes out.
 """
@@ -47,8 +47,8 @@ class OrderAction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrderWish:
-    """What is to be ordered: a spend (buy) or shares (either), at a price; millionths.
+class OrderTerms:
+    """Terms of an order: a spend (buy) or shares (either), at a price; millionths.
 
     `is_immediate`: FAK or FOK, not resting.
     """
@@ -117,8 +117,8 @@ class SignedOrder:
         }
 
 
-def amounts(wish: OrderWish) -> tuple[int, int]:
-    """What the maker gives and takes, millionths: (USD, shares) of a buy, the reverse of a sale.
+def amounts(terms: OrderTerms) -> tuple[int, int]:
+    """Maker's amounts given and taken, millionths: (USD, shares) of a buy, the reverse of a sale.
 
     Returns:
         Maker amount, taker amount; never more than was wished.
@@ -127,19 +127,19 @@ def amounts(wish: OrderWish) -> tuple[int, int]:
         PolicyRefusedError: a tick that is not in the table, a price outside of the market, nothing
             left, or below five shares.
     """
-    tick = wish.tick
+    tick = terms.tick
     if tick not in AMOUNT_QUANTA:
         raise PolicyRefusedError(Rule.TICK, f"the venue has no tick of {tick / MILLION:f}")
-    is_buy = wish.action is OrderAction.BUY
+    is_buy = terms.action is OrderAction.BUY
     # ours: never across the price that was confirmed, where the reference rounds half up.
-    price = (wish.price if is_buy else wish.price + tick - 1) // tick * tick
+    price = (terms.price if is_buy else terms.price + tick - 1) // tick * tick
     if not tick <= price <= MILLION - tick:
         raise PolicyRefusedError(Rule.PRICE, "the price lies outside of the market's ticks")
-    if is_buy and wish.is_immediate:
-        money = _spend(wish, price) // CENT * CENT
+    if is_buy and terms.is_immediate:
+        money = _spend(terms, price) // CENT * CENT
         shares = money * MILLION // price // AMOUNT_QUANTA[tick] * AMOUNT_QUANTA[tick]
     else:
-        shares = (wish.shares or _spend(wish, price) * MILLION // price) // CENT * CENT
+        shares = (terms.shares or _spend(terms, price) * MILLION // price) // CENT * CENT
         money = shares * price // MILLION
     if shares < SHARES_MIN or money <= 0:
         raise PolicyRefusedError(Rule.TOTAL, "Order too small: the venue takes 5 shares or more")
@@ -147,7 +147,7 @@ def amounts(wish: OrderWish) -> tuple[int, int]:
 
 
 def build_order(  # noqa: PLR0913  (what the two structs need)
-    wish: OrderWish,
+    terms: OrderTerms,
     maker: str,
     *,
     exchange: ExchangeVersion,
@@ -157,10 +157,10 @@ def build_order(  # noqa: PLR0913  (what the two structs need)
     builder: bytes = BUILDER,
     expires_s: int = 0,
 ) -> SignableOrder:
-    """An order for a wish.
+    """Unsigned order with these terms.
 
     Args:
-        wish: what is to be ordered.
+        terms: what is to be ordered.
         maker: whose wallet gives and signs.
         exchange: generation of the venue's exchange.
         salt: random, below 2^53.
@@ -178,26 +178,26 @@ def build_order(  # noqa: PLR0913  (what the two structs need)
     if not 0 <= fee_rate_bps <= FEE_MAX_BPS:
         raise PolicyRefusedError(Rule.FEE, f"a fee of {fee_rate_bps} bps is not signed")
     in_range = (
-        0 < wish.token_id <= UINT_MAX,
+        0 < terms.token_id <= UINT_MAX,
         0 <= salt < 1 << SALT_BITS,
         _MILLIS_MIN <= now_ms < _MILLIS_MAX,
         len(builder) == len(ZERO_32),
-        expires_s == 0 or (not wish.is_immediate and now_ms < expires_s * 1_000 < _MILLIS_MAX),
+        expires_s == 0 or (not terms.is_immediate and now_ms < expires_s * 1_000 < _MILLIS_MAX),
     )
     if not all(in_range):
         raise PolicyRefusedError(
             Rule.FORM, "token, salt, time, fee, builder or expiration is out of range"
         )
-    maker_amount, taker_amount = amounts(wish)
+    maker_amount, taker_amount = amounts(terms)
     is_first = exchange is ExchangeVersion.V1
     return SignableOrder(
         exchange=exchange,
         salt=salt,
         maker=maker,
-        token_id=wish.token_id,
+        token_id=terms.token_id,
         maker_amount=maker_amount,
         taker_amount=taker_amount,
-        action=wish.action,
+        action=terms.action,
         fee_rate_bps=fee_rate_bps if is_first else 0,
         at_ms=0 if is_first else now_ms,
         builder=ZERO_32 if is_first else builder,
@@ -224,7 +224,7 @@ def sign_order(
 
 
 def order_signer(signed: SignedOrder, *, is_neg_risk: bool, book: AddressBook = POLYGON) -> str:
-    """Who signed an order.
+    """Address that signed an order.
 
     Returns:
         The address, checksummed; the caller compares it with the order's maker.
@@ -306,15 +306,15 @@ def _tail(order: SignableOrder) -> tuple[TypedField, ...]:
     )
 
 
-def _spend(wish: OrderWish, price: int) -> int:
-    """USD that a buy may take, from its spend or its shares."""
-    if wish.spend is not None:
-        return wish.spend
-    return (wish.shares or 0) * price // MILLION
+def _spend(terms: OrderTerms, price: int) -> int:
+    """USD spent by a buy, from its spend or its shares."""
+    if terms.spend is not None:
+        return terms.spend
+    return (terms.shares or 0) * price // MILLION
 
 
 def read_order(body: dict[str, object], exchange: ExchangeVersion) -> SignedOrder:
-    """A signed order as it came over the wire, where it has the one form that is made here.
+    """A signed order from the wire, if it has exactly the form made here.
 
     Returns:
         The order, its signature not yet checked.

@@ -44,7 +44,7 @@ USDC: Final = PaymentToken()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentOffer:
-    """What a service asks for one call; nothing of it is believed. `amount` in millionths."""
+    """Price of one call as offered by a service; untrusted. `amount` in millionths."""
 
     host: str
     scheme: str
@@ -59,7 +59,7 @@ class PaymentOffer:
 class PaymentPolicy:
     """To whom may be paid how much. `host` is the service's; `day_max` in millionths, 0 is off.
 
-    `recipient` None: whoever the person saw in the offer and confirmed.
+    `recipient` None: the one that the operator confirmed in the offer.
     """
 
     host: str
@@ -71,7 +71,7 @@ class PaymentPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorization:
-    """Leave to take an amount once, between two times (seconds since 1970)."""
+    """Permission to take an amount once, between two times (seconds since 1970)."""
 
     payer: str
     pay_to: str
@@ -96,7 +96,7 @@ def judge_offer(offer: PaymentOffer, policy: PaymentPolicy, *, paid_today: int) 
         PolicyRefusedError: another host, scheme, chain, token, price or recipient, or the day's
             cap would be passed; the decoded offer comes along.
     """
-    lines = told_offer(offer)
+    lines = describe_offer(offer)
     price = policy.price
     is_paid = is_address(offer.pay_to) and offer.pay_to.lower() != ZERO_ADDRESS
     is_known = policy.recipient is None or (
@@ -126,10 +126,10 @@ def sign_payment(
     nonce: bytes,
     paid_today: int,
 ) -> SignedAuthorization:
-    """Sign leave to take exactly the documented price, once, soon.
+    """Sign permission to take exactly the documented price, once, soon.
 
     Args:
-        offer: what the service asks, as the person saw it.
+        offer: price of the service, as the operator saw it.
         policy: what may be paid.
         signer: whose wallet pays.
         now_s: seconds since 1970.
@@ -157,7 +157,7 @@ def sign_payment(
 
 
 def authorization_signer(signed: SignedAuthorization, token: PaymentToken = USDC) -> str:
-    """Who signed an authorisation.
+    """Address that signed an authorisation.
 
     Returns:
         The address, checksummed; the caller compares it with the payer.
@@ -187,7 +187,7 @@ def typed_authorization(authorization: Authorization, token: PaymentToken = USDC
     )
 
 
-def told_offer(offer: PaymentOffer) -> tuple[str, ...]:
-    """What an offer says, a line a fact; harmless to show."""
+def describe_offer(offer: PaymentOffer) -> tuple[str, ...]:
+    """Describe an offer, a line a fact; harmless to show."""
     known = checksummed(offer.pay_to) if is_address(offer.pay_to) else "no address"
     return (f"host: {offer.host}", f"price: {offer.amount} millionths of USDC", f"paid to: {known}")

@@ -1,4 +1,4 @@
-"""The policy before every transaction: what a person would sign, and nothing else.
+"""The policy before every transaction: allows known calls within caps, and nothing else.
 
 What is signed is built anew from what was decoded; the bytes that came are never signed.
 """
@@ -46,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsigned:
-    """A transaction as a service proposes it. Numbers may come as hex text; nothing is believed.
+    """A transaction proposed by a service. Numbers may be hex text; untrusted.
 
     A nonce, fees, lists or a type that came along have no place here: they are never taken over.
     """
@@ -63,7 +63,7 @@ class Unsigned:
 class Redemption:
     """The position that is to be redeemed, from our own records.
 
-    `condition_id` and `is_neg_risk` None: the service did not say; then only a person can confirm.
+    `condition_id` and `is_neg_risk` None: not reported; then only a person can confirm.
     `shares` in micros, None where not known.
     """
 
@@ -74,8 +74,8 @@ class Redemption:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A call that may be signed, built anew; `lines` say what it does, to be shown before."""
+class SignableCall:
+    """A call that the policy allows, built anew; `lines` describe it for the dialog."""
 
     to: str
     call: Call
@@ -102,7 +102,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigningPolicy:
-    """What may be signed: contracts, generation of the exchange, caps."""
+    """Rules of signing: contracts, exchange generation, caps."""
 
     book: AddressBook = POLYGON
     exchange: ExchangeVersion = ExchangeVersion.V1
@@ -110,13 +110,13 @@ class SigningPolicy:
 
     @property
     def older_collaterals(self) -> tuple[str, ...]:
-        """What older positions pay in. Those of both generations are redeemed in the second.
+        """Currencies of older positions, redeemed in the second generation too.
 
         Source: wire reference, 6.6.
         """
         return () if self.exchange is ExchangeVersion.V1 else (self.book.usdc_bridged,)
 
-    def redemption(self, asked: Redemption, unsigned: Unsigned, own_address: str) -> Judged:
+    def redemption(self, own: Redemption, unsigned: Unsigned, own_address: str) -> SignableCall:
         """Judge what a service wants signed for a redemption.
 
         Returns:
@@ -135,21 +135,21 @@ class SigningPolicy:
             raise PolicyRefusedError(Rule.SELECTOR, str(error), lines) from error
         except MalformedError as error:
             raise PolicyRefusedError(Rule.FORM, str(error), lines) from error
-        lines = (*lines, *told(call, self.book))
-        if to not in self._targets(is_neg_risk=asked.is_neg_risk):
+        lines = (*lines, *describe_call(call, self.book))
+        if to not in self._targets(is_neg_risk=own.is_neg_risk):
             sentence = f"a redemption of this market does not go to {to} ({_named(self.book, to)})"
             raise PolicyRefusedError(Rule.TARGET, sentence, lines)
-        narrowed = self._narrowed(asked, to, call, lines)
-        return Judged(
+        narrowed = self._narrowed(own, to, call, lines)
+        return SignableCall(
             to,
             narrowed,
             _named(self.book, to),
-            told(narrowed, self.book),
-            is_certain=asked.condition_id is not None and asked.is_neg_risk is not None,
+            describe_call(narrowed, self.book),
+            is_certain=own.condition_id is not None and own.is_neg_risk is not None,
             gas_hint=_quantity(unsigned.gas) if unsigned.gas is not None else None,
         )
 
-    def approval(self, approval: Approval) -> Judged:
+    def approval(self, approval: Approval) -> SignableCall:
         """Judge an approval: only those of the list are signed.
 
         Returns:
@@ -158,17 +158,17 @@ class SigningPolicy:
         Raises:
             PolicyRefusedError: it is not on the list of this generation of the exchange.
         """
-        lines = told(approval.call, self.book)
+        lines = describe_call(approval.call, self.book)
         if approval not in approvals(self.book, self.exchange):
             raise PolicyRefusedError(Rule.TARGET, "the approval is not on the list", lines)
         contract = _named(self.book, approval.to)
-        return Judged(approval.to, approval.call, contract, lines, gas_hint=APPROVAL_GAS)
+        return SignableCall(approval.to, approval.call, contract, lines, gas_hint=APPROVAL_GAS)
 
-    def transaction(self, judged: Judged, price: Price, *, spent_today: int) -> Transaction:
+    def transaction(self, signable: SignableCall, price: Price, *, spent_today: int) -> Transaction:
         """The transaction to sign, within every cap.
 
         Args:
-            judged: what came through the judgement.
+            signable: what came through the judgement.
             price: nonce, gas and fees.
             spent_today: wei that the day's transactions may have cost until now.
 
@@ -176,7 +176,7 @@ class SigningPolicy:
             Type 2, on the book's chain, value 0.
 
         Raises:
-            PolicyRefusedError: gas, fee, total or the day's total above its cap; says both.
+            PolicyRefusedError: gas, fee, total or the day's total above its cap; names both.
         """
         caps = self.limits
         transaction = Transaction(
@@ -185,8 +185,8 @@ class SigningPolicy:
             max_priority_fee=price.max_priority_fee,
             max_fee=price.max_fee,
             gas=price.gas,
-            to=judged.to,
-            data=judged.data,
+            to=signable.to,
+            data=signable.data,
         )
         cost = transaction.cost_max
         checks = (
@@ -195,11 +195,11 @@ class SigningPolicy:
             (Rule.TOTAL, cost, caps.total_max, "it may cost {} wei, above the cap of {}"),
             (Rule.DAY, spent_today + cost, caps.day_max, "the day may cost {} wei, cap {}"),
         )
-        for rule, asked, cap, sentence in checks:
-            if not 0 < asked <= cap:
-                raise PolicyRefusedError(rule, sentence.format(asked, cap), judged.lines)
+        for rule, amount, cap, sentence in checks:
+            if not 0 < amount <= cap:
+                raise PolicyRefusedError(rule, sentence.format(amount, cap), signable.lines)
         if not 0 <= price.max_priority_fee <= price.max_fee or spent_today < 0:
-            raise PolicyRefusedError(Rule.FEE, "the fees contradict each other", judged.lines)
+            raise PolicyRefusedError(Rule.FEE, "the fees contradict each other", signable.lines)
         return transaction
 
     def _check_frame(self, unsigned: Unsigned, own: str, lines: tuple[str, ...]) -> None:
@@ -220,7 +220,7 @@ class SigningPolicy:
             raise PolicyRefusedError(Rule.GAS, sentence, lines)
 
     def _targets(self, *, is_neg_risk: bool | None) -> frozenset[str]:
-        """Where a redemption may go. Source: decisions, "Redemption targets"; wire, 6.6."""
+        """Allowed targets of a redemption. Source: decisions, "Redemption targets"; wire, 6.6."""
         standard, neg_risk = {self.book.conditional_tokens}, {self.book.neg_risk_adapter}
         if self.exchange is ExchangeVersion.V2:
             standard.add(self.book.collateral_adapter)
@@ -230,19 +230,19 @@ class SigningPolicy:
         return frozenset(neg_risk if is_neg_risk else standard)
 
     def _narrowed(
-        self, asked: Redemption, to: str, call: Call, lines: tuple[str, ...]
+        self, own: Redemption, to: str, call: Call, lines: tuple[str, ...]
     ) -> RedeemPositions | RedeemNegRisk:
-        """The call for the side that was asked for, its arguments compared one by one."""
+        """The call for the requested side, its arguments compared one by one."""
         match call:
             case RedeemNegRisk() if to == self.book.neg_risk_adapter:
-                narrowed = _narrowed_amounts(asked, call, lines)
+                narrowed = _narrowed_amounts(own, call, lines)
             case RedeemPositions() if to != self.book.neg_risk_adapter:
                 self._check_collateral(call, lines)
-                narrowed = _narrowed_sets(asked, call, lines)
+                narrowed = _narrowed_sets(own, call, lines)
             case _:
                 sentence = f"the {_named(self.book, to)} is not redeemed by this function"
                 raise PolicyRefusedError(Rule.SELECTOR, sentence, lines)
-        if asked.condition_id is not None and call.condition_id != asked.condition_id:
+        if own.condition_id is not None and call.condition_id != own.condition_id:
             raise PolicyRefusedError(Rule.ARGUMENT, "it redeems another market", lines)
         return narrowed
 
@@ -254,7 +254,7 @@ class SigningPolicy:
 
 
 def described(unsigned: Unsigned, book: AddressBook) -> tuple[str, ...]:
-    """What a proposal says outside of its call; harmless to show whatever it holds.
+    """Fields of a proposal outside its call; harmless to show.
 
     Returns:
         A line a fact.
@@ -277,8 +277,8 @@ def described(unsigned: Unsigned, book: AddressBook) -> tuple[str, ...]:
     )
 
 
-def told(call: Call, book: AddressBook) -> tuple[str, ...]:
-    """What a call does, a line a fact."""
+def describe_call(call: Call, book: AddressBook) -> tuple[str, ...]:
+    """Describe a call, a line a fact."""
     match call:
         case RedeemPositions():
             return (
@@ -311,9 +311,9 @@ _SIDES: Final = {YES_SET: "yes", NO_SET: "no"}
 
 
 def _narrowed_sets(
-    asked: Redemption, call: RedeemPositions, lines: tuple[str, ...]
+    redemption: Redemption, call: RedeemPositions, lines: tuple[str, ...]
 ) -> RedeemPositions:
-    own = YES_SET if asked.is_yes else NO_SET
+    own = YES_SET if redemption.is_yes else NO_SET
     sets = call.index_sets
     if len(set(sets)) != len(sets) or not {own} <= set(sets) <= {YES_SET, NO_SET}:
         raise PolicyRefusedError(Rule.ARGUMENT, "its outcomes are not the side asked for", lines)
@@ -321,16 +321,16 @@ def _narrowed_sets(
 
 
 def _narrowed_amounts(
-    asked: Redemption, call: RedeemNegRisk, lines: tuple[str, ...]
+    redemption: Redemption, call: RedeemNegRisk, lines: tuple[str, ...]
 ) -> RedeemNegRisk:
     if len(call.amounts) != len(_SIDES):
         raise PolicyRefusedError(Rule.ARGUMENT, "it does not name two amounts", lines)
-    amount = call.amounts[0 if asked.is_yes else 1]
-    held = amount if asked.shares is None else asked.shares
+    amount = call.amounts[0 if redemption.is_yes else 1]
+    held = amount if redemption.shares is None else redemption.shares
     if not 0 < amount <= held:
         sentence = f"it redeems {amount} millionths of a share of {held} that are held"
         raise PolicyRefusedError(Rule.ARGUMENT, sentence, lines)
-    return RedeemNegRisk(call.condition_id, (amount, 0) if asked.is_yes else (0, amount))
+    return RedeemNegRisk(call.condition_id, (amount, 0) if redemption.is_yes else (0, amount))
 
 
 def _named(book: AddressBook, address: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether a position can be redeemed, asked of the chain before any transaction is built.
+"""Checks on the chain that a position can be redeemed, before any transaction is built.
 
 On the contract a losing or a second redemption succeeds, pays nothing and burns the tokens: the
 four cases are told apart here, by what the chain holds, never by what a call would return.
@@ -22,18 +22,18 @@ class Redeemable:
 
 async def check_redeemable(
     contracts: Contracts,
-    asked: Redemption,
+    redemption: Redemption,
     owner: str,
     *,
     collateral: str,
     others: tuple[str, ...] = (),
     token_id: int | None = None,
 ) -> Redeemable:
-    """Ask the chain whether a redemption brings money now.
+    """Raise unless the chain pays for a redemption now.
 
     Args:
         contracts: the chain's.
-        asked: which side of which condition.
+        redemption: which side of which condition.
         owner: who holds it.
         collateral: the token in which a standard position pays.
         others: tokens in which it may pay as well, where its token id says so.
@@ -47,8 +47,8 @@ async def check_redeemable(
         MalformedError: the position has no condition id, or its token is that of another one.
         ChainError: no answer; then nothing is known and nothing may be signed.
     """
-    condition_id = asked.condition_id
-    if condition_id is None or asked.is_neg_risk is None:
+    condition_id = redemption.condition_id
+    if condition_id is None or redemption.is_neg_risk is None:
         raise MalformedError("the position names no condition: the chain cannot be asked")
     denominator = await contracts.payout_denominator(condition_id)
     if denominator == 0:
@@ -56,7 +56,7 @@ async def check_redeemable(
             Obstacle.NOT_FINALIZED,
             "the venue has not finalized the market: try again in 10 to 30 minutes",
         )
-    numerator = await contracts.payout_numerator(condition_id, is_yes=asked.is_yes)
+    numerator = await contracts.payout_numerator(condition_id, is_yes=redemption.is_yes)
     if numerator == 0:
         raise NotRedeemableError(
             Obstacle.POSITION_LOST, "the position lost: it pays nothing, and nothing is burned"
@@ -64,7 +64,10 @@ async def check_redeemable(
     derived = 0
     for money in (collateral, *others):
         derived = await contracts.token_id(
-            condition_id, is_yes=asked.is_yes, collateral=money, is_neg_risk=asked.is_neg_risk
+            condition_id,
+            is_yes=redemption.is_yes,
+            collateral=money,
+            is_neg_risk=redemption.is_neg_risk,
         )
         if token_id is None or token_id == derived:
             break

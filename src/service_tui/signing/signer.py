@@ -1,4 +1,4 @@
-"""Who signs: an address and its signatures; the key itself never comes out."""
+"""Signers: an address and its signatures; the key itself never leaves the signer."""
 
 import re
 from typing import Final, NoReturn, Protocol
@@ -18,7 +18,7 @@ _KEY: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]{64})\Z")
 
 
 class Signer(Protocol):
-    """Somebody who signs for one address."""
+    """Signs for one address."""
 
     @property
     def address(self) -> str:
@@ -43,7 +43,7 @@ class LocalSigner:
     __slots__ = ("__secret", "_address")
 
     def __init__(self, key: str | bytes) -> None:
-        """Take a key: 64 hex digits, with `0x` before them or not, or 32 bytes.
+        """Load a key: 64 hex digits, with or without `0x`, or 32 bytes.
 
         Raises:
             KeyFormatError: it is none; the text is not repeated.
@@ -53,7 +53,7 @@ class LocalSigner:
 
     @property
     def address(self) -> str:
-        """The address, checksummed; found when first asked for, as that loads the curve."""
+        """The checksummed address; computed at first use, as that loads the curve."""
         if not self._address and self.__secret is not None:
             self._address = address_of(self.__secret)
         return self._address
@@ -109,10 +109,10 @@ def key_bytes(key: str | bytes) -> bytes:
         KeyFormatError: it is none; what was given is not repeated.
     """
     if isinstance(key, str):
-        found = _KEY.match(key.strip())
-        if found is None:
+        match = _KEY.match(key.strip())
+        if match is None:
             raise KeyFormatError("a private key is 64 hex digits, with 0x before them or not")
-        key = bytes.fromhex(found[1])
+        key = bytes.fromhex(match[1])
     if len(key) != DIGEST_BYTES or not 0 < int.from_bytes(key, "big") < ORDER:
         raise KeyFormatError("a private key is 32 bytes, above 0 and below the curve's order")
     return key
@@ -127,7 +127,7 @@ def address_of(secret: bytes) -> str:
 
 
 def recovered(digest: bytes, signature: bytes) -> str:
-    """Who signed a digest.
+    """Address that signed a digest.
 
     Args:
         digest: 32 bytes.

@@ -1,4 +1,4 @@
-"""How far two clocks may be apart before what hangs on a time or a day is signed."""
+"""Maximum skew of two clocks for signatures that depend on a time or a day."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Ids of outcome tokens, computed from a condition: nobody has to be believed.
+"""Ids of outcome tokens, computed from a condition.
 
 Used before an order is signed, and by the service, whose ids come from here too.
 """

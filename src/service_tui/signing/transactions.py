@@ -40,13 +40,13 @@ class Transaction:
 
     @property
     def cost_max(self) -> int:
-        """The most that it can take from the wallet, wei."""
+        """Maximum cost to the wallet, wei."""
         return self.gas * self.max_fee + self.value
 
 
 @dataclass(frozen=True, slots=True)
 class SignedTransaction:
-    """A signed transaction: what it says, who signed it, its bytes and its hash."""
+    """A signed transaction: content, signer, bytes and hash."""
 
     transaction: Transaction
     sender: str
@@ -60,7 +60,7 @@ class SignedTransaction:
 
 
 def digest_of(transaction: Transaction) -> bytes:
-    """What is signed of a transaction: 32 bytes. Source: EIP-1559.
+    """Digest of a transaction: 32 bytes. Source: EIP-1559.
 
     Returns:
         The hash that the signature is made of.
@@ -72,7 +72,7 @@ def digest_of(transaction: Transaction) -> bytes:
 
 
 def sign_transaction(transaction: Transaction, signer: Signer) -> SignedTransaction:
-    """Sign a transaction. Whoever calls this has judged it.
+    """Sign a transaction. The caller has checked it against the policy.
 
     Returns:
         The bytes that may be broadcast, and their hash, computed here.
@@ -104,7 +104,7 @@ def decode_transaction(signed: str | bytes) -> SignedTransaction:
         signed: the bytes, or `0x` and their hex digits.
 
     Returns:
-        What it says and who signed it.
+        Its content and its signer.
 
     Raises:
         MalformedError: no hex, another form, an access list, no true signature.
@@ -113,22 +113,22 @@ def decode_transaction(signed: str | bytes) -> SignedTransaction:
     raw = _bytes(signed)
     if raw[:1] != TYPE_2:
         raise OtherTypeError("the transaction is not of type 2")
-    said = _read(raw)
-    if said["accessList"]:
+    fields = _read(raw)
+    if fields["accessList"]:
         raise MalformedError("the transaction has an access list")
-    if len(said["to"]) != _ADDRESS_BYTES:
+    if len(fields["to"]) != _ADDRESS_BYTES:
         raise MalformedError("the transaction has no address that it goes to")
     transaction = Transaction(
-        chain_id=said["chainId"],
-        nonce=said["nonce"],
-        max_priority_fee=said["maxPriorityFeePerGas"],
-        max_fee=said["maxFeePerGas"],
-        gas=said["gas"],
-        to=checksummed("0x" + said["to"].hex()),
-        value=said["value"],
-        data=bytes(said["data"]),
+        chain_id=fields["chainId"],
+        nonce=fields["nonce"],
+        max_priority_fee=fields["maxPriorityFeePerGas"],
+        max_fee=fields["maxFeePerGas"],
+        gas=fields["gas"],
+        to=checksummed("0x" + fields["to"].hex()),
+        value=fields["value"],
+        data=bytes(fields["data"]),
     )
-    parity, r, s = said["v"], said["r"], said["s"]
+    parity, r, s = fields["v"], fields["r"], fields["s"]
     if parity > 1 or max(r, s) >= 1 << _WORD_BITS:
         raise MalformedError("the signature's numbers are out of range")
     signature = r.to_bytes(32, "big") + s.to_bytes(32, "big") + bytes([parity + V_OFFSET])
@@ -145,10 +145,10 @@ def bytes_of_hex(text: str) -> bytes:
     Raises:
         MalformedError: something else.
     """
-    found = _HEX.match(text) if len(text) <= 2 * RAW_MAX + 2 else None
-    if found is None:
+    match = _HEX.match(text) if len(text) <= 2 * RAW_MAX + 2 else None
+    if match is None:
         raise MalformedError("0x and an even number of hex digits are expected")
-    return bytes.fromhex(found[1])
+    return bytes.fromhex(match[1])
 
 
 def _bytes(signed: str | bytes) -> bytes:
@@ -165,14 +165,14 @@ def _read(raw: bytes) -> dict[str, Any]:
 
     keep_recursion_limit()
     try:
-        found = TypedTransaction.from_bytes(HexBytes(raw))
-        again, said = found.encode(), found.as_dict()
+        transaction = TypedTransaction.from_bytes(HexBytes(raw))
+        encoded, fields = transaction.encode(), transaction.as_dict()
     except Exception as error:
         # The bytes come from outside: whatever the library raises, they are no transaction.
         raise MalformedError("the bytes are no signed transaction of type 2") from error
-    if again != raw:
+    if encoded != raw:
         raise MalformedError("the bytes are not the one way to write this transaction")
-    return said
+    return fields
 
 
 def _typed(transaction: Transaction, signature: bytes | None = None) -> "TypedTransaction":

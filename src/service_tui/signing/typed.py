@@ -52,7 +52,7 @@ class TypedData:
     message: Struct
 
     def digest(self) -> bytes:
-        """What is signed: 32 bytes. Source: EIP-712.
+        """Digest to sign: 32 bytes. Source: EIP-712.
 
         Returns:
             The hash of domain and message.
@@ -103,8 +103,8 @@ def _check(field: TypedField) -> None:
         case "address", str():
             fits = is_address(value)
         case _, int() if not isinstance(value, bool):
-            found = _UINT.match(kind)
-            bits = int(found[1]) if found else 0
+            match = _UINT.match(kind)
+            bits = int(match[1]) if match else 0
             fits = 0 < bits <= _WORD * 8 and bits % 8 == 0 and 0 <= value < 1 << bits
         case _:
             fits = False

@@ -1,4 +1,4 @@
-"""What is wrong with a skill's folder, in sentences that say what to do.
+"""Checks a skill's folder without running it; problems are sentences with their fix.
 
 What is checked is never run.
 """
@@ -28,7 +28,7 @@ VERSION_MAX: Final = 40
 
 
 def problems_of(path: Path) -> list[str]:
-    """Why a folder is no skill that could run; empty where nothing is wrong."""
+    """Problems that keep a folder from being a runnable skill; empty without any."""
     document = path / DOCUMENT
     try:
         if not document.is_file():
@@ -36,14 +36,18 @@ def problems_of(path: Path) -> list[str]:
         top, metadata = frontmatter(read_text(document))
     except UNREADABLE as error:
         return [f"{DOCUMENT}: {error}"]
-    found = [*_of_name(path.name, top.get("name", "")), *_of_description(top)]
-    found += _of_letters({**top, **metadata})
+    problems = [*_of_name(path.name, top.get("name", "")), *_of_description(top)]
+    problems += _of_letters({**top, **metadata})
     version = metadata.get("version", top.get("version", ""))
     if len(version) > VERSION_MAX:
-        found.append(f"{DOCUMENT}: the version has {len(version)} letters, at most {VERSION_MAX}")
+        problems.append(
+            f"{DOCUMENT}: the version has {len(version)} letters, at most {VERSION_MAX}"
+        )
     if not version:
-        found.append(f"{DOCUMENT}: no version; write it below metadata, for example version: 1.0.0")
-    return [*found, *_of_manifest(path / MANIFEST), *_of_script(path)]
+        problems.append(
+            f"{DOCUMENT}: no version; write it below metadata, for example version: 1.0.0"
+        )
+    return [*problems, *_of_manifest(path / MANIFEST), *_of_script(path)]
 
 
 def _of_name(folder: str, name: str) -> list[str]:
@@ -57,7 +61,7 @@ def _of_name(folder: str, name: str) -> list[str]:
 
 
 def _of_letters(fields: dict[str, str]) -> list[str]:
-    """Letters that a terminal would take for commands."""
+    """Problems of control characters that a terminal would obey."""
     return [
         f"{DOCUMENT}: {name[:40]} holds control characters; take them out"
         for name, text in fields.items()
@@ -66,11 +70,13 @@ def _of_letters(fields: dict[str, str]) -> list[str]:
 
 
 def _of_description(top: dict[str, str]) -> list[str]:
-    said = top.get("description", "")
-    if not said:
+    description = top.get("description", "")
+    if not description:
         return [f"{DOCUMENT}: no description; say in a sentence what the skill does"]
-    if len(said) > DESCRIPTION_MAX:
-        return [f"{DOCUMENT}: the description has {len(said)} letters, at most {DESCRIPTION_MAX}"]
+    if len(description) > DESCRIPTION_MAX:
+        return [
+            f"{DOCUMENT}: the description has {len(description)} letters, at most {DESCRIPTION_MAX}"
+        ]
     return []
 
 

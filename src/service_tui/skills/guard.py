@@ -1,4 +1,4 @@
-"""What a skill's process does before it becomes the skill: bounds, and a line to who started it.
+"""Launcher of a skill's process: sets bounds and ties it to its parent, then becomes the skill.
 
 Starts with the standard library only. Must not import the program: it runs before the skill does.
 Started as a script by `process`, with the skill's script and its words behind it. The process is
@@ -21,16 +21,17 @@ LIFELINE = "SERVICE_RUN_LIFELINE"
 FOLDER = "SERVICE_RUN_FOLDER"
 DETACHED = "detached"
 FILE_MAX = 16 * 1024 * 1024
-"""Of any file that it writes, its output too: a flood ends here even if nobody looks."""
+"""Of any file that it writes, its output too: a flood ends here even without a console."""
 
 _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER of Linux."""
 
 NICENESS = 10
-# ours: a skill computes when nobody else has to: the console's keys and the service come first.
+# ours: a skill computes when nothing else needs the processor: the console's keys and the
+# service come first.
 
 
-def main(words: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Set the bounds, then be the skill."""
     signal.signal(signal.SIGTERM, _end)
     os.nice(NICENESS)
@@ -44,10 +45,10 @@ def main(words: list[str]) -> None:
     with contextlib.suppress(OSError, AttributeError):
         # Orphans of the skill come to it: what has cleared its environment is found by descent.
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
-    sys.argv = words
-    sys.path[0] = str(Path(words[0]).parent)
+    sys.argv = arguments
+    sys.path[0] = str(Path(arguments[0]).parent)
     try:
-        runpy.run_path(words[0], run_name="__main__")
+        runpy.run_path(arguments[0], run_name="__main__")
     finally:
         end_all(descendants(os.getpid()))
 
@@ -64,7 +65,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def end_all(pids: list[int]) -> None:
-    """End processes at once; those that are gone already, or another's, are passed over."""
+    """Kill processes at once; skip those that ended or belong to another user."""
     for pid in pids:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)
@@ -75,7 +76,7 @@ def _end(_signal: int, _frame: object) -> None:
 
 
 def _die_with(line: int, folder: Path) -> None:
-    """Wait until the other end of the line is gone, and go as well."""
+    """End when the parent's end of the pipe closes."""
     with contextlib.suppress(OSError):
         os.read(line, 1)
     if not (folder / DETACHED).exists():

@@ -1,4 +1,4 @@
-"""Installing a skill from a folder or an archive: whole and checked, or not at all.
+"""Installs a skill from a folder or an archive: whole and checked, or not at all.
 
 Runs nothing and follows no link. What comes is copied into a hidden folder beside the
 others, checked there, and renamed: nobody ever sees half of it.
@@ -58,7 +58,7 @@ _DAMAGED: Final = (
 
 
 class SkillRefusedError(Exception):
-    """A skill was not installed, and nothing of it is there; the text says why."""
+    """A skill was not installed, and nothing of it remains; the text is the reason."""
 
 
 class _Bounded(io.RawIOBase):
@@ -73,13 +73,13 @@ class _Bounded(io.RawIOBase):
         return True
 
     def read(self, size: int = -1, /) -> bytes:
-        # tarfile asks for as many bytes as a header claims: no more than one over is read.
+        # tarfile requests as many bytes as a header claims: no more than one over is read.
         most = self._left + 1
-        found = self._source.read(most if size < 0 else min(size, most))
-        self._left -= len(found)
+        content = self._source.read(most if size < 0 else min(size, most))
+        self._left -= len(content)
         if self._left < 0:
             raise SkillRefusedError(f"it is larger than {BYTES_MAX:,} bytes")
-        return found
+        return content
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +125,13 @@ def install(source: Path, into: Path, taken: Iterable[str] = ()) -> SkillPackage
 
 
 def forget_halves(into: Path) -> None:
-    """Take away what an installation left that was killed."""
+    """Remove the remains of an installation that was killed."""
     for path in into.glob(f"{STAGING}*"):
         shutil.rmtree(path, ignore_errors=True)
 
 
 def _staged(source: Path, staging: Path) -> Path:
-    """Copy what comes into the staging folder.
+    """Copy the source into the staging folder.
 
     Returns:
         The skill's own folder below it.
@@ -195,14 +195,14 @@ def _of_folder(folder: Path) -> Iterator[_Member]:
         folders[:] = sorted(name for name in folders if name not in PASSED_OVER)
         for name in (*folders, *sorted(files)):
             path = Path(parent) / name
-            said = path.relative_to(folder).as_posix()
+            relative = path.relative_to(folder).as_posix()
             mode = path.lstat().st_mode
             if stat.S_ISLNK(mode):
-                raise SkillRefusedError(f"{said} is a link: a skill holds plain files only")
+                raise SkillRefusedError(f"{relative} is a link: a skill holds plain files only")
             if name in files and not stat.S_ISREG(mode):
-                raise SkillRefusedError(f"{said} is no plain file")
+                raise SkillRefusedError(f"{relative} is no plain file")
             if name in files and name not in PASSED_OVER:
-                yield _Member(said, lambda path=path: path.open("rb"))
+                yield _Member(relative, lambda path=path: path.open("rb"))
 
 
 def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
@@ -228,10 +228,10 @@ def _of_tar(archive: tarfile.TarFile) -> Iterator[_Member]:
 
 
 def _opened(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
-    found = archive.extractfile(info)
-    if found is None:
+    member = archive.extractfile(info)
+    if member is None:
         raise SkillRefusedError(f"{info.name[:80]} cannot be read")
-    return found
+    return member
 
 
 def _write(members: Iterable[_Member], folder: Path) -> None:
@@ -277,6 +277,6 @@ def _installed(staged: Path, into: Path, taken: frozenset[str]) -> SkillPackage:
     target = into / slug
     if slug in taken or os.path.lexists(target):
         raise SkillRefusedError(f"a skill is called {slug} already; remove it, or rename this one")
-    # A rename onto an empty folder would pass: nobody puts one there between these two lines.
+    # A rename onto an empty folder would pass: no program makes one there between these two lines.
     staged.rename(target)
     return read_package(target)

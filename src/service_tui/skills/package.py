@@ -1,4 +1,4 @@
-"""A skill on disk: what its folder says of it.
+"""A skill on disk, as described by its folder.
 
 Runs nothing and does not trust what it reads: sizes are bounded, and a folder that is no skill is
 passed over. Source: wire reference, section 10.
@@ -31,7 +31,7 @@ PACKAGES_MAX: Final = 200
 """Bounds of what is read; an honest document has ten kilobytes."""
 
 DAILY_BUDGET_USD: Final = 20.0
-"""What a skill may spend a day where nobody has set more. Source: spec, "Limits"."""
+"""Daily spend of a skill without a setting. Source: spec, "Limits"."""
 
 _NOT_A_WORD: Final = re.compile(r"[^A-Z0-9]+")
 _SLUG: Final = re.compile(r"[a-z0-9][a-z0-9_\-]{0,127}")
@@ -60,19 +60,19 @@ class SkillPackage:
 
 def installed(folders: Iterable[Path]) -> list[SkillPackage]:
     """Every skill in these folders by its slug; of two the one in the earlier folder counts."""
-    found: dict[str, SkillPackage] = {}
+    packages: dict[str, SkillPackage] = {}
     for folder in folders:
         if not folder.is_dir():
             continue
         for path in sorted(folder.iterdir())[:PACKAGES_MAX]:
-            package = None if path.name in found else _package_in(path)
+            package = None if path.name in packages else _package_in(path)
             if package is not None:
-                found[package.slug] = package
-    return [found[slug] for slug in sorted(found)]
+                packages[package.slug] = package
+    return [packages[slug] for slug in sorted(packages)]
 
 
 def _package_in(path: Path) -> SkillPackage | None:
-    """The skill in a folder; None where it is none, and why stands in the program's log."""
+    """Skill of a folder; None if it is none, with the reason in the log."""
     try:
         return read_package(path) if (path / DOCUMENT).is_file() else None
     except UNREADABLE as error:
@@ -84,7 +84,7 @@ def read_package(path: Path) -> SkillPackage:
     """The skill in a folder.
 
     Returns:
-        What its files say.
+        Content of its files.
 
     Raises:
         NotASkillError: no frontmatter, or its name is not the folder's.
@@ -117,7 +117,7 @@ def budget_variable(slug: str) -> str:
 
 
 def is_slug(name: str) -> bool:
-    """Whether a name may be that of a skill's folder."""
+    """True if a name may be that of a skill's folder."""
     return _SLUG.fullmatch(name) is not None
 
 
@@ -136,9 +136,10 @@ def entry_script(path: Path) -> Path:
     scripts = sorted(path.glob("*.py"))
     if len(scripts) == 1 and stat.S_ISREG(scripts[0].lstat().st_mode):
         return scripts[0]
-    said = "there is no entry script" if not scripts else "there are several scripts"
+    problem = "there is no entry script" if not scripts else "there are several scripts"
     raise NotASkillError(
-        f'{said}: write one, or name it in {MANIFEST}: {{"automaton": {{"entrypoint": "run.py"}}}}'
+        f"{problem}: write one, or name it in {MANIFEST}: "
+        '{"automaton": {"entrypoint": "run.py"}}'
     )
 
 
@@ -205,7 +206,7 @@ def _fields(text: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _texts(node: object) -> dict[str, str]:
-    """Its plain fields as they are written, so that a version 1.10 stays what it says."""
+    """Plain fields as written, so that version 1.10 keeps its zero."""
     return {name: str(one.value) for name, one in _pairs(node) if isinstance(one, yaml.ScalarNode)}
 
 
@@ -221,7 +222,7 @@ def _pairs(node: object) -> list[tuple[str, yaml.Node]]:
 
 def read_text(path: Path) -> str:
     """The text of a file of honest size; NotASkillError where it is larger."""
-    # Not blocking: a pipe that nobody writes to would be waited for for ever.
+    # Not blocking: a pipe without a writer would be waited for for ever.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise NotASkillError(f"{path.name} is no plain file")
@@ -255,13 +256,13 @@ def _object(value: object) -> Mapping[str, object]:
 
 def _requires(manifest: Mapping[str, object]) -> tuple[str, ...]:
     """Python packages and variables that the skill wants, in this order."""
-    wanted = _object(manifest.get("requires"))
-    found: list[str] = []
+    requires = _object(manifest.get("requires"))
+    names_required: list[str] = []
     for kind in ("pip", "env"):
-        names = wanted.get(kind)
+        names = requires.get(kind)
         if _is_list(names):
-            found += [name for name in names if isinstance(name, str)]
-    return tuple(found)
+            names_required += [name for name in names if isinstance(name, str)]
+    return tuple(names_required)
 
 
 def _hash(script: Path) -> str | None:

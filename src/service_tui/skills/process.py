@@ -1,4 +1,4 @@
-"""One process of a skill: started with nothing that it should not have, watched, and ended whole.
+"""One process of a skill: started with a minimal environment, watched, and ended whole.
 
 Its output goes to a file of its own, which is cut when it grows; a process group of its own takes
 every signal, and whoever left the group is found by a tag.
@@ -53,17 +53,17 @@ PASSED_ON: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a skill's process is started. The values of `own` may be secret."""
+    """Launch parameters of a skill's process. The values of `own` may be secret."""
 
     run_id: str
     folder: Path
     script: Path
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
     own: Mapping[str, str] = field(repr=False)
 
 
 def environment(launch: Launch, ours: Mapping[str, str]) -> dict[str, str]:
-    """What the process finds around itself: a little of ours, what it needs, and its tag."""
+    """Environment of the process: a little of ours, its own variables, and its tag."""
     passed = {name: ours[name] for name in PASSED_ON if name in ours}
     return {
         **passed,
@@ -90,7 +90,7 @@ class SkillProcess:
 
     @classmethod
     def start(cls, launch: Launch, ours: Mapping[str, str]) -> "SkillProcess":
-        """Start a skill; an OSError says why it cannot be.
+        """Start a skill; raises OSError if that fails.
 
         Returns:
             The process, running.
@@ -101,7 +101,7 @@ class SkillProcess:
         log = os.open(launch.folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             child = subprocess.Popen(  # noqa: S603  (a skill is run: that is the wish)
-                [sys.executable, "-u", guard.__file__, str(launch.script), *launch.words],
+                [sys.executable, "-u", guard.__file__, str(launch.script), *launch.arguments],
                 cwd=launch.folder,
                 env=environment(launch, ours) | {guard.LIFELINE: str(ends)},
                 stdin=subprocess.DEVNULL,
@@ -121,7 +121,7 @@ class SkillProcess:
         return made
 
     def exit_code(self) -> int | None:
-        """How it ended; None while it runs. Of one that was found again only that it ended: 0."""
+        """Exit status; None while it runs, 0 for an adopted process that ended."""
         if self._child is not None:
             return self._child.poll()
         return None if is_run(self.pid, self.run_id) else 0
@@ -132,7 +132,7 @@ class SkillProcess:
             os.killpg(self.pid, number)
 
     def detach(self, *, detached: bool) -> None:
-        """Let it outlive whoever started it, or not; an OSError where that cannot be written."""
+        """Let it outlive its parent, or not; raises OSError if that cannot be written."""
         marker = self.folder / guard.DETACHED
         if detached:
             marker.touch(mode=0o600)
@@ -167,7 +167,7 @@ class SkillProcess:
 
 
 def is_run(pid: int, run_id: str) -> bool:
-    """Whether a process is alive and belongs to a run: a number alone may be another's by now."""
+    """True if a process is alive and has the run's tag: its number may be reused."""
     try:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and process.environ().get(TAG) == run_id
@@ -182,7 +182,7 @@ def tagged(run_id: str) -> list[int]:
 
 
 def end_tagged(run_id: str) -> None:
-    """End every process that belongs to a run, and what they started while they were looked for.
+    """End every process with a run's tag, also those started during the search.
 
     They are gone when the kernel has come to them, which may be a moment later.
     """
@@ -197,7 +197,7 @@ def end_tagged(run_id: str) -> None:
 
 
 def bound_log(folder: Path) -> None:
-    """Cut the output where it has grown too long; its end stays, and a line that says so."""
+    """Cut an output file that grew too long; its end stays, with a line about the cut."""
     path = folder / LOG
     try:
         size = path.stat().st_size
@@ -213,7 +213,7 @@ def bound_log(folder: Path) -> None:
 
 
 def tail(folder: Path) -> tuple[str, ...]:
-    """The last lines of the output, oldest first; what a terminal would obey is taken out."""
+    """Last lines of the output, oldest first, without control characters."""
     try:
         raw = _end_of(folder / LOG, TAIL_BYTES)
     except OSError:
@@ -233,15 +233,15 @@ def _end_of(path: Path, size: int) -> bytes:
 
 
 def report_of(lines: Sequence[str]) -> str:
-    """What a run says it did, in words; empty where no line is a report. Source: wire, 10."""
+    """Text of a run's last report; empty if no line is one. Source: wire, 10."""
     for line in reversed(lines[-20:]):
         if not line.startswith("{"):
             continue
         try:
-            said: object = json.loads(line, parse_constant=_no_number)
+            report: object = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError):
             return "its report is no JSON"
-        return _report_in_words(said)
+        return _report_text(report)
     return ""
 
 
@@ -253,10 +253,14 @@ def _is_object(value: object) -> TypeGuard[dict[str, object]]:
     return isinstance(value, dict)
 
 
-def _report_in_words(said: object) -> str:
-    inner = said.get("automaton", said.get("service_managed_output")) if _is_object(said) else None
+def _report_text(report: object) -> str:
+    inner = (
+        report.get("automaton", report.get("service_managed_output"))
+        if _is_object(report)
+        else None
+    )
     if not _is_object(inner):
         return ""
     names = ("signals", "trades_attempted", "trades_executed", "amount_usd", "skip_reason")
-    words = [f"{name.replace('_', ' ')} {str(inner[name])[:60]}" for name in names if name in inner]
-    return ", ".join(words)
+    parts = [f"{name.replace('_', ' ')} {str(inner[name])[:60]}" for name in names if name in inner]
+    return ", ".join(parts)

@@ -83,7 +83,7 @@ def new_skill(slug: str, parent: Path) -> Path:
     if not is_slug(slug):
         raise SkillRefusedError(f"{slug[:40]!r} is not of lower-case letters, digits and -")
     folder = parent / slug
-    words = {
+    values = {
         "slug": slug,
         "title": slug.replace("-", " ").capitalize(),
         "variable": f"SERVICE_{slug.replace('-', '_').upper()}",
@@ -91,7 +91,7 @@ def new_skill(slug: str, parent: Path) -> Path:
     try:
         folder.mkdir(mode=PRIVATE, parents=True)
         for name, text in ((DOCUMENT, _DOCUMENT), (MANIFEST, _MANIFEST), (SCRIPT, _SCRIPT)):
-            (folder / name).write_text(text.format(**words), encoding="utf-8")
+            (folder / name).write_text(text.format(**values), encoding="utf-8")
     except OSError as error:
         raise SkillRefusedError(f"{folder} cannot be written: {error.strerror}") from error
     return folder

@@ -1,4 +1,4 @@
-"""The action log: what the person and the agents did, one line each, chained by hashes.
+"""The action log: one line for each action of operator and agents, chained by hashes.
 
 Each line holds the hash of the one before: a line that is changed, taken out or put in breaks the
 chain from there on. What is cut off at the end shows against the head, a file beside the log that
@@ -27,7 +27,7 @@ Entry = Mapping[str, str | float | int]
 
 @dataclass(frozen=True, slots=True)
 class LogCheck:
-    """What a look at the whole log found. `problem` is empty where the chain holds."""
+    """Result of verifying the whole log. `problem` is empty if the chain is intact."""
 
     count: int
     last_hash: str
@@ -36,7 +36,7 @@ class LogCheck:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """An entry that stands in the log: its number from 1, its hash, and what it says."""
+    """Entry of the log: number from 1, hash, content."""
 
     number: int
     hash: str
@@ -53,7 +53,7 @@ class ActionLog:
         self._size = 0
 
     def append(self, entries: Sequence[Entry]) -> tuple[LogEntry, ...]:
-        """Write entries and wait until they are on disk; an OSError says that they are not.
+        """Append entries and wait until they are on disk; raises OSError if they are not.
 
         Returns:
             The lines that they are now.
@@ -71,9 +71,9 @@ class ActionLog:
         lines: list[str] = []
         made_lines: list[LogEntry] = []
         for number, entry in enumerate(entries, self._count + 1):
-            said = _said(entry)
-            last = _hash(last, said)
-            lines.append(f'{{"hash":"{last}","entry":{said}}}\n')
+            text = _text_of(entry)
+            last = _hash(last, text)
+            lines.append(f'{{"hash":"{last}","entry":{text}}}\n')
             made_lines.append(LogEntry(number, last, entry))
         if os.fstat(file.fileno()).st_size and not _ends_whole(self._path):
             # A torn last line stays as it is, on a line of its own.
@@ -97,7 +97,7 @@ class ActionLog:
 
 
 def verify(path: Path, holds: str = "") -> LogCheck:
-    """Follow the chain from its first line, and look whether it ends before its head says.
+    """Verify the chain from its first line, and its end against the head.
 
     Args:
         path: the log.
@@ -110,7 +110,7 @@ def verify(path: Path, holds: str = "") -> LogCheck:
         OSError: the log cannot be read.
     """
     try:
-        # Not blocking: a pipe that nobody writes to would be waited for for ever.
+        # Not blocking: a pipe without a writer would be waited for for ever.
         opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         head = _head_of(path)
@@ -123,16 +123,16 @@ def verify(path: Path, holds: str = "") -> LogCheck:
         # Whoever is writing ends its lines and their head first.
         fcntl.flock(file, fcntl.LOCK_SH)
         head = _head_of(path)
-        found, at_head, is_held = _followed(file, head, holds)
-    problem = found.problem
-    if not problem and head is not None and found.count < head[0]:
-        missing = head[0] - found.count
+        check, at_head, is_held = _followed(file, head, holds)
+    problem = check.problem
+    if not problem and head is not None and check.count < head[0]:
+        missing = head[0] - check.count
         problem = f"the end is cut off: {missing} of {head[0]} are missing"
     elif not problem and head is not None and at_head != head[1]:
         problem = f"line {head[0]} is not the one that was written last"
     elif not problem and holds and not is_held:
         problem = f"no line has the hash {holds}"
-    return replace(found, problem=problem)
+    return replace(check, problem=problem)
 
 
 def _followed(
@@ -145,12 +145,12 @@ def _followed(
     """
     last, count, at_head, is_held = START, 0, START, False
     for number, raw in enumerate(file, 1):
-        found = _read(raw)
-        if found is None:
+        entry = _read(raw)
+        if entry is None:
             torn = f"line {number} is torn, or no entry"
             return LogCheck(count, last, torn), at_head, is_held
-        said, claimed = found
-        if _hash(last, said) != claimed:
+        text, claimed = entry
+        if _hash(last, text) != claimed:
             odd = f"line {number} does not follow from the one before it"
             return LogCheck(count, last, odd), at_head, is_held
         last, count = claimed, count + 1
@@ -167,14 +167,14 @@ def newest(path: Path, most: int) -> tuple[LogEntry, ...]:
         lines = _tail(path, TAIL_MAX)
     except FileNotFoundError:
         return ()
-    found: list[LogEntry] = []
+    entries: list[LogEntry] = []
     for place, raw in enumerate(reversed(lines)):
         read = _read(raw)
-        if read is not None and len(found) < most:
+        if read is not None and len(entries) < most:
             entry: object = json.loads(read[0])
             if _is_object(entry):
-                found.append(LogEntry(total - place, read[1], entry))
-    return tuple(found)
+                entries.append(LogEntry(total - place, read[1], entry))
+    return tuple(entries)
 
 
 def head_path(path: Path) -> Path:
@@ -183,7 +183,7 @@ def head_path(path: Path) -> Path:
 
 
 def _head_of(path: Path) -> tuple[int, str] | None:
-    """How many lines there were, and the last one's hash; None where nobody has said."""
+    """Number of lines and hash of the last one, by the head; None without a head."""
     try:
         if not stat.S_ISREG(head_path(path).stat().st_mode):
             return None
@@ -216,27 +216,27 @@ def _count_lines(path: Path, since: int = 0) -> int:
     return count + (end != b"\n")
 
 
-def _said(entry: Mapping[str, object]) -> str:
+def _text_of(entry: Mapping[str, object]) -> str:
     return json.dumps(dict(entry), separators=(",", ":"), sort_keys=True, allow_nan=False)
 
 
-def _hash(last: str, said: str) -> str:
-    return hashlib.sha256(f"{last}\n{said}".encode()).hexdigest()
+def _hash(last: str, text: str) -> str:
+    return hashlib.sha256(f"{last}\n{text}".encode()).hexdigest()
 
 
 def _read(raw: bytes) -> tuple[str, str] | None:
-    """An entry as it was said, and its hash; None where the line is none."""
+    """Text and hash of a line; None if it is no entry."""
     try:
-        found: object = json.loads(raw) if raw.endswith(b"\n") and len(raw) <= LINE_MAX else None
+        decoded: object = json.loads(raw) if raw.endswith(b"\n") and len(raw) <= LINE_MAX else None
     except (ValueError, RecursionError):
         return None
-    if not _is_object(found):
+    if not _is_object(decoded):
         return None
-    claimed, entry = found.get("hash"), found.get("entry")
+    claimed, entry = decoded.get("hash"), decoded.get("entry")
     if not isinstance(claimed, str) or not _is_object(entry):
         return None
     try:
-        return _said(entry), claimed
+        return _text_of(entry), claimed
     except (TypeError, ValueError):
         return None
 
@@ -258,9 +258,9 @@ def _last_hash(path: Path) -> str:
     except FileNotFoundError:
         return START
     for raw in reversed(lines):
-        found = _read(raw)
-        if found is not None:
-            return found[1]
+        entry = _read(raw)
+        if entry is not None:
+            return entry[1]
     return START
 
 

@@ -1,4 +1,4 @@
-"""Rows of the journal that belong to agents, read along an index whatever lies around them."""
+"""Journal rows of one agent, read along an index."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ class AgentRows:
     def ends_before(
         self, who: tuple[str, str], kinds: Sequence[str], before: int | None, *, limit: int
     ) -> list[JournalRow]:
-        """How an agent's positions on a venue ended, newest first, each kind along its index.
+        """Ended positions of an agent on a venue, newest first, each type along its index.
 
         Args:
             who: the agent, and the venue that the rows name.
@@ -41,7 +41,7 @@ class AgentRows:
         Returns:
             The rows; to skip those that were read already, or of another venue, costs nothing.
         """
-        journal, found = tables.Journal, list[JournalRow]()
+        journal, rows = tables.Journal, list[JournalRow]()
         agent_id, venue = who
         with self._database.reader() as session:
             for kind in kinds:
@@ -50,5 +50,5 @@ class AgentRows:
                 if before is not None:
                     query = query.where(col(journal.seq) < before)
                 query = query.order_by(col(journal.seq).desc()).limit(limit)
-                found += [JournalRow(*row) for row in session.connection().execute(query)]
-        return sorted(found, key=lambda row: row.seq, reverse=True)[:limit]
+                rows += [JournalRow(*row) for row in session.connection().execute(query)]
+        return sorted(rows, key=lambda row: row.seq, reverse=True)[:limit]

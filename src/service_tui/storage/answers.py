@@ -1,4 +1,4 @@
-"""What was answered under an idempotency key, so that a repeated request meets the same answer."""
+"""Answers by idempotency key, so that a repeated request gets the same answer."""
 
 import sqlite3
 from dataclasses import asdict, dataclass
@@ -47,7 +47,7 @@ _FORGET_ONE: Final = statement(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered to a request that carried an idempotency key.
+    """Answer to a request with an idempotency key.
 
     `agent_id` is the empty text where no agent asked; `body_hash` tells a repeated request from
     another one under the same key; `at` is seconds since 1970.
@@ -68,7 +68,7 @@ class Answers:
         self._database = database
 
     def find(self, agent_id: str, key: str, *, now: float) -> Answer | None:
-        """The answer given under an agent's key in the last 24 hours; nobody else's."""
+        """Answer under an agent's key of the last 24 hours; keys of other agents do not count."""
         with self._database.reader() as session:
             row = session.get(tables.Idempotency, (agent_id, key))
             if row is None or not row.at > now - KEPT_S:
@@ -77,8 +77,8 @@ class Answers:
 
     async def settled(self, agent_id: str, key: str, *, now: float) -> Answer | None:
         """The same, after everything that waits to be written now; fails with `StorageError`."""
-        wanted = {"of_agent": agent_id, "of_key": key, "before": now - KEPT_S}
-        row = await self._database.write(lambda c: c.execute(_FIND, wanted).fetchone())
+        parameters = {"of_agent": agent_id, "of_key": key, "before": now - KEPT_S}
+        row = await self._database.write(lambda c: c.execute(_FIND, parameters).fetchone())
         return None if row is None else Answer(*row)
 
     def recent(self, *, now: float, limit: int) -> list[tuple[str, str, float]]:
@@ -95,7 +95,7 @@ class Answers:
 
 
 def remember(connection: sqlite3.Connection, answer: Answer) -> None:
-    """Keep an answer, once for each agent and key; part of somebody's work.
+    """Store an answer, once for each agent and key, within the caller's transaction.
 
     Raises:
         DuplicateAnswerError: the key was answered in the last 24 hours.

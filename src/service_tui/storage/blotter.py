@@ -1,4 +1,4 @@
-"""Every command given on this desk, and how it ended.
+"""Every command submitted on this desk, and its end.
 
 The row stands before anything is sent, so that a killed process leaves a question to be answered,
 never a surprise.
@@ -37,7 +37,7 @@ from service_tui.storage.errors import (
 
 
 class StoredState(StrEnum):
-    """Where a command stands. `unknown`: sent, and no answer came. Source: failures, rule 1."""
+    """State of a command. `unknown`: sent without an answer. Source: failures, rule 1."""
 
     QUEUED = "queued"
     SENT = "sent"
@@ -122,7 +122,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTicket(Intent):
-    """An intent and how far it has come. `settled_at` is None until its state is final.
+    """A stored command. `settled_at` is None until its state is final.
 
     `is_odd`: the row holds no state of ours, and counts as unknown.
     """
@@ -237,7 +237,7 @@ class Blotter:
         await self._database.write(lambda c: _move(c, ticket_id, to=state, change=change))
 
     async def claim_once(self, key: str, *, now: float) -> bool:
-        """True for the first who asks with this key, False for ever after."""
+        """True for the first claim of a key, False for every later one."""
         return await self._database.write(lambda c: _claim(c, key, now))
 
     def open_tickets(self) -> list[StoredTicket]:
@@ -283,7 +283,7 @@ def _check(connection: sqlite3.Connection, intent: Intent, budget: Budget) -> No
     (reserved,) = connection.execute(_RESERVED_SQL, values).fetchone()
     if not reserved + intent.amount_micros <= budget.max_micros:
         raise BudgetExceededError(
-            reserved=reserved, asked=intent.amount_micros, maximum=budget.max_micros
+            reserved=reserved, requested=intent.amount_micros, maximum=budget.max_micros
         )
 
 
@@ -309,7 +309,7 @@ def _stored(row: tables.Tickets) -> StoredTicket:
 
 
 def _state_of(text: str) -> StoredState:
-    """What the text says; anything else is unknown, because the money may be gone."""
+    """State of a stored text; an unreadable one is unknown, as its money may be gone."""
     try:
         return StoredState(text)
     except ValueError:

@@ -1,6 +1,6 @@
-"""The last answers and what the person chose, kept for the next start.
+"""The last answers and the operator's preferences, kept for the next start.
 
-Reading at the start goes through `storage.cold`, which needs no sqlmodel.
+Reading at the start goes through `storage.cached_state`, which needs no sqlmodel.
 """
 
 import sqlite3
@@ -32,7 +32,7 @@ class CacheStore:
         self._database = database
 
     async def put(self, key: str, at: float, body: str) -> None:
-        """Keep an answer given at `at` (seconds since 1970), unless a younger one is kept."""
+        """Store an answer of `at` (seconds since 1970), unless a newer one is stored."""
         await self._run(_PUT, {"key": key, "at": at, "body": body})
 
     async def put_preference(self, key: str, value: str) -> None:

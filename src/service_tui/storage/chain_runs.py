@@ -1,4 +1,4 @@
-"""What goes to a chain, step by step: each stands here before it is taken.
+"""Journal of transaction runs: each step is stored before it is taken.
 
 What was signed is never changed: the same bytes may be sent again, others never take their place.
 """
@@ -48,7 +48,7 @@ _SIGN: Final = statement(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainRun:
-    """One row. `step` is what comes next; `body` JSON of what it needs."""
+    """One row. `step` is the next step; `body` is the JSON of its data."""
 
     subject: str
     wallet: str
@@ -65,7 +65,7 @@ class ChainRun:
 
 @dataclass(frozen=True, slots=True)
 class RunSignature:
-    """What was signed: the nonce that it takes, its bytes and its hash, as hex."""
+    """A signed transaction: nonce, bytes and hash, as hex."""
 
     nonce: int
     raw: str
@@ -99,7 +99,7 @@ class ChainRuns:
         return await self._database.write(work)
 
     async def move(self, number: int, step: str, body: str, *, now: float) -> None:
-        """Note the step that comes next, before it is taken.
+        """Store the next step, before it is taken.
 
         Fails with `UnknownTicketError` where the run has ended or never was.
         """
@@ -109,7 +109,7 @@ class ChainRuns:
     async def sign(
         self, number: int, step: str, body: str, signed: RunSignature, *, now: float
     ) -> None:
-        """Keep what was signed, before anybody is told of it. Once for ever.
+        """Store a signed transaction before it is sent. Once for ever.
 
         Fails with `UnknownTicketError` where something was signed already.
         """
@@ -125,7 +125,7 @@ class ChainRuns:
         await self._database.write(lambda c: _changed(c, _SIGN, values))
 
     async def settle(self, number: int, step: str, body: str, *, now: float) -> None:
-        """Note that a run has come to its end; its subject is free for another."""
+        """End a run; its subject is free for another."""
         values = {"of": number, "to": step, "says": body, "at": now, "ended": now}
         await self._database.write(lambda c: _changed(c, _MOVE, values))
 
@@ -149,7 +149,7 @@ class ChainRuns:
             return None if row is None else _run(row)
 
     def signed_since(self, wallet: str, since: float) -> list[ChainRun]:
-        """What this wallet has signed since a time: whatever became of it, it may cost. Blocks."""
+        """Cost of this wallet's transactions since a time, whatever their end. Blocks."""
         table = tables.Chainruns
         query = select(table).where(
             SIGNED_RUN, col(table.wallet) == wallet, col(table.changed_at) >= since
@@ -158,7 +158,7 @@ class ChainRuns:
             return [_run(row) for row in session.exec(query)]
 
     def last_signed(self, subject: str) -> ChainRun | None:
-        """What was signed last for a subject, whatever became of it; None for nothing. Blocks."""
+        """Latest signed transaction of a subject, whatever its end; None without one. Blocks."""
         table = tables.Chainruns
         query = (
             select(table)

@@ -35,7 +35,7 @@ _CHUNK: Final = 500
 
 
 class EndedHead(NamedTuple):
-    """What a list shows of a market that ended; times are the tape's."""
+    """List fields of an ended market; times are the tape's."""
 
     market_id: str
     question: str
@@ -47,7 +47,7 @@ class EndedHead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EndedMarket:
-    """A market that has just ended. `body` makes the text, and is asked only where it is kept."""
+    """A market that just ended. `body` makes the text, called only if it is stored."""
 
     head: EndedHead
     body: Callable[[], str]
@@ -68,30 +68,30 @@ class EndedMarkets:
         self._database = database
 
     def heads(self, market_ids: Collection[str]) -> dict[str, EndedHead]:
-        """What lists show of these markets, by id, as far as they are kept."""
-        found: dict[str, EndedHead] = {}
+        """List fields of these markets by id, as far as stored."""
+        heads: dict[str, EndedHead] = {}
         for ids in _chunks(market_ids):
             query = _HEADS.where(col(tables.Endedmarkets.market_id).in_(ids))
             with self._database.reader() as session:
                 for row in session.connection().execute(query):
                     head = EndedHead(*row)
-                    found[head.market_id] = head._replace(outcome=bool(head.outcome))
-        return found
+                    heads[head.market_id] = head._replace(outcome=bool(head.outcome))
+        return heads
 
     def bodies(self, market_ids: Collection[str]) -> dict[str, str]:
-        """All that is kept of these markets, by id."""
+        """Full texts of these markets by id."""
         table = tables.Endedmarkets
-        found: dict[str, str] = {}
+        bodies: dict[str, str] = {}
         for ids in _chunks(market_ids):
             query = select(col(table.market_id), col(table.body)).where(
                 col(table.market_id).in_(ids)
             )
             with self._database.reader() as session:
-                found |= {row[0]: row[1] for row in session.connection().execute(query)}
-        return found
+                bodies |= {row[0]: row[1] for row in session.connection().execute(query)}
+        return bodies
 
     def is_filled_in(self) -> bool:
-        """Whether what older programs left out has been made up for."""
+        """True once rows that older programs omitted were added."""
         with self._database.reader() as session:
             return session.get(tables.Endedfilled, 1) is not None
 
@@ -103,5 +103,5 @@ class EndedMarkets:
 
 
 def _chunks(market_ids: Collection[str]) -> list[list[str]]:
-    wanted = list(dict.fromkeys(market_ids))
-    return [wanted[first : first + _CHUNK] for first in range(0, len(wanted), _CHUNK)]
+    ids = list(dict.fromkeys(market_ids))
+    return [ids[first : first + _CHUNK] for first in range(0, len(ids), _CHUNK)]

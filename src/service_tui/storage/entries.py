@@ -1,4 +1,4 @@
-"""What agents bought and what has come back of it: a digest of the journal, for backtests.
+"""Trade lots of agents and their proceeds: a digest of the journal, for backtests.
 
 It can be made again from the journal at any time, so it is written beside it, never with it.
 """
@@ -133,7 +133,7 @@ class StoredEntry:
 
 @dataclass(frozen=True, slots=True)
 class EntryQuery:
-    """Whose entries: of one skill on one venue, from a moment on."""
+    """Selection of lots: one skill on one venue, since a time."""
 
     agent_id: str
     skill: str
@@ -150,29 +150,29 @@ class EntryStore:
     # -- readings: all block ---------------------------------------------------------------
 
     def read_to(self) -> int:
-        """The last row of the journal that is taken in, 0 before the first."""
+        """Last journal row that is included, 0 before the first."""
         with self._database.reader() as session:
-            found = session.get(tables.Entriesread, 1)
-            return 0 if found is None else found.seq
+            row = session.get(tables.Entriesread, 1)
+            return 0 if row is None else row.seq
 
     def held(self, agent_id: str, market_id: str) -> list[StoredEntry]:
         """Entries of a market that still hold shares, oldest first."""
-        found = self._rows(_HELD, {"agent_id": agent_id, "market_id": market_id})
-        return [StoredEntry(*row) for row in found]
+        rows = self._rows(_HELD, {"agent_id": agent_id, "market_id": market_id})
+        return [StoredEntry(*row) for row in rows]
 
     def of_trade(self, trade_id: str) -> StoredEntry | None:
-        """The entry of an order, None where it was none that was taken in."""
+        """Lot of an order; None if none is included."""
         query = select(tables.Entries).where(col(tables.Entries.trade_id) == trade_id)
         with self._database.reader() as session:
             row = session.exec(query).first()
             return None if row is None else StoredEntry(**row.model_dump())
 
     def replay(self, wanted: EntryQuery) -> list[Replayable]:
-        """What was bought with signals, oldest first."""
+        """Lots that were bought with signals, oldest first."""
         return self._rows(_REPLAY, asdict(wanted))
 
     def sums(self, wanted: EntryQuery, bounds: Sequence[Bound]) -> list[Sums]:
-        """What was bought with signals, added up: what is decided, and what is held by market."""
+        """Sums of lots with signals: decided ones, and open ones by market."""
         terms = [
             f"json_extract(signal, :path{place}) {'<=' if bound.is_max else '>='} :value{place}"
             for place, bound in enumerate(bounds)
@@ -190,7 +190,7 @@ class EntryStore:
         return [*(decided if bought else ()), *held]
 
     def carries(self, wanted: EntryQuery, key: str) -> bool:
-        """Whether any of it was bought with a figure of that name."""
+        """True if any lot has a signal figure of that name."""
         return bool(self._rows(_CARRIES, {**asdict(wanted), "path": _path(key)}))
 
     def signals_lately(self, wanted: EntryQuery) -> list[str]:
@@ -198,7 +198,7 @@ class EntryStore:
         return [signal for (signal,) in self._rows(_LATELY, asdict(wanted))]
 
     def silent(self, wanted: EntryQuery) -> int:
-        """How much was bought without a signal."""
+        """Number of lots without a signal."""
         ((count,),) = self._rows(_SILENT, asdict(wanted))
         return count
 
@@ -215,7 +215,7 @@ class EntryStore:
     async def take(
         self, new: Collection[StoredEntry], changed: Collection[StoredEntry], seq: int
     ) -> None:
-        """Keep new entries and changes of older ones; everything up to row `seq` is taken in."""
+        """Store new and changed lots; every row up to `seq` is then included."""
         rows = [asdict(one) for one in new]
         moved = [
             {
@@ -237,5 +237,5 @@ class EntryStore:
 
 
 def _path(key: str) -> str:
-    """Where a figure stands in a signal."""
+    """JSON path of a figure in a signal."""
     return f'$."{key}"'

@@ -1,4 +1,4 @@
-"""What storage says when it cannot keep its word, in sentences a person can act on.
+"""Errors of storage, each a sentence with its fix.
 
 ```
 StorageError
@@ -33,11 +33,11 @@ from typing import Final
 
 
 class StorageError(Exception):
-    """Something could not be read or written; the text says what and what to do."""
+    """A read or write failed; the text is the problem with its fix."""
 
 
 class StorageFullError(StorageError):
-    """There is no room on the disk; nothing was written."""
+    """The disk is full; nothing was written."""
 
 
 class FileRemovedError(StorageError):
@@ -45,16 +45,16 @@ class FileRemovedError(StorageError):
 
 
 class FileGoneError(OSError):
-    """What a look at an open file's name found: no file, or another one."""
+    """The name of an open file now has no file, or another one."""
 
 
 class StorageBusyError(StorageError):
-    """The database was held by somebody else for longer than we wait; nothing was written."""
+    """Another process kept the database locked for too long; nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who works in a data directory, as its lock file tells.
+    """Process that works in a data directory, by its lock file.
 
     `pid` and `since` (seconds since 1970) are None where the file cannot be read;
     `address` is None until the holder has published where it serves.
@@ -65,7 +65,7 @@ class Holder:
     address: str | None
 
     def describe(self) -> str:
-        """Who it is and since when, in local time."""
+        """Describe the process and its start, in local time."""
         name = f"process {self.pid or 'unknown'}"
         try:
             since = datetime.fromtimestamp(self.since or 0.0, tz=UTC).astimezone()
@@ -75,7 +75,7 @@ class Holder:
 
 
 class DirectoryLockedError(StorageError):
-    """Another process works in the data directory; `holder` says which."""
+    """Another process, `holder`, works in the data directory."""
 
     def __init__(self, directory: Path, holder: Holder) -> None:
         super().__init__(f"{directory} is in use by {holder.describe()}")
@@ -104,7 +104,7 @@ class NewerSchemaError(StorageError):
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """A whole copy to go on with: how far it goes, and what is missing in it, in words."""
+    """A whole copy to continue with: its reach, and a description of what is missing."""
 
     path: Path
     reach: str
@@ -113,7 +113,7 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Had:
-    """What can be had in place of a damaged database.
+    """Replacements for a damaged database.
 
     `rest` is made of what is left of it, `backup` the newest backup that is whole; None for none.
     """
@@ -132,19 +132,19 @@ class CorruptDatabaseError(StorageError):
     def __init__(
         self, database: Path, *, reason: str, kept_as: Path, backups: tuple[Path, ...], had: Had
     ) -> None:
-        said = [f"{database} is damaged ({reason})", f"it is kept as {kept_as}"]
+        parts = [f"{database} is damaged ({reason})", f"it is kept as {kept_as}"]
         if had.rest is not None:
             rest = had.rest
-            said.append(f"what is left of it: {rest.path} ({rest.reach}; missing: {rest.missing})")
+            parts.append(f"what is left of it: {rest.path} ({rest.reach}; missing: {rest.missing})")
         elif had.backup is not None:
-            said.append("nothing is left of it that goes further than a backup")
+            parts.append("nothing is left of it that goes further than a backup")
         else:
-            said.append("nothing is left of it that is whole")
+            parts.append("nothing is left of it that is whole")
         if had.backup is not None:
-            said.append(f"newest whole backup: {had.backup.path} ({had.backup.reach})")
+            parts.append(f"newest whole backup: {had.backup.path} ({had.backup.reach})")
         else:
-            said.append("no backup is whole" if backups else "there is no backup yet")
-        super().__init__("; ".join(said))
+            parts.append("no backup is whole" if backups else "there is no backup yet")
+        super().__init__("; ".join(parts))
         self.database = database
         self.kept_as = kept_as
         self.backups = backups
@@ -172,7 +172,7 @@ class DamagedRowsError(StorageError):
 
 
 class LostLogError(StorageError):
-    """The last use did not end in order, and what it had not yet moved from its log is gone.
+    """The last use ended uncleanly, and the writes that its log still contained are lost.
 
     Raised once: `copy` is what is left, whole, and the next start goes on with it. `backups` are
     older whole copies, newest first.
@@ -188,7 +188,7 @@ class LostLogError(StorageError):
 
 
 def lost_log(database: Path) -> str:
-    """What is said of a database whose log was removed after an unclean end."""
+    """Error for a database whose log was removed after an unclean end."""
     return (
         f"the last orders and trades may be missing: the program was killed, and {database.name}"
         f"-wal is gone from {database.parent} since"
@@ -217,16 +217,16 @@ class TicketStateError(StorageError):
 
 
 class ClaimedError(StorageError):
-    """What this once-key stands for is done already, or on its way; nothing was written."""
+    """The action of this once-key is done or in flight; nothing was written."""
 
 
 class BudgetExceededError(StorageError):
     """An intent is larger than what its budget has left; all in micros. Nothing was written."""
 
-    def __init__(self, *, reserved: int, asked: int, maximum: int) -> None:
-        super().__init__(f"{asked} micros asked, {reserved} of {maximum} already reserved")
+    def __init__(self, *, reserved: int, requested: int, maximum: int) -> None:
+        super().__init__(f"{requested} micros asked, {reserved} of {maximum} already reserved")
         self.reserved = reserved
-        self.asked = asked
+        self.requested = requested
         self.maximum = maximum
 
 
@@ -277,7 +277,7 @@ def storage_error(error: sqlite3.Error | OSError) -> StorageError:
 
 
 @contextmanager
-def in_plain_words() -> Generator[None]:
+def as_storage_error() -> Generator[None]:
     """Turn what SQLite or the system raises inside into an error of ours."""
     try:
         yield

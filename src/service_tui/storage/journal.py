@@ -1,4 +1,4 @@
-"""What happened in the sim, in order, and the snapshots that shorten its replay.
+"""Events of the sim in order, and the snapshots that shorten their replay.
 
 A row that was awaited is on disk, and no row stands without all rows before it.
 """
@@ -37,7 +37,7 @@ SNAPSHOTS_KEPT: Final = 2
 """The last one, and one more for the day that the last one cannot be read."""
 
 _CHUNK: Final = 2000
-"""Rows read or deleted at one time, so that nobody waits long for either."""
+"""Rows read or deleted at one time, so that neither takes long."""
 
 _COMPRESSION: Final = 3
 """zlib level. # ours: a third of the time of the default for a tenth more bytes."""
@@ -100,7 +100,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Which of an agent's rows are asked for: since <= at < until, None for no bound."""
+    """Selection of an agent's rows: since <= at < until, None for no bound."""
 
     agent_id: str
     kinds: tuple[str, ...]
@@ -188,11 +188,15 @@ class JournalStore:
         self, history: History, *, limit: int, offset: int = 0
     ) -> tuple[list[JournalRow], int]:
         """An agent's rows, newest first, with the count of all that match."""
-        wanted = _wanted(history)
+        condition = _condition(history)
         page = (
-            ROWS.where(wanted).order_by(col(tables.Journal.seq).desc()).limit(limit).offset(offset)
+            ROWS
+            .where(condition)
+            .order_by(col(tables.Journal.seq).desc())
+            .limit(limit)
+            .offset(offset)
         )
-        total = select(func.count()).select_from(tables.Journal).where(wanted)
+        total = select(func.count()).select_from(tables.Journal).where(condition)
         with self._database.reader() as session:
             connection = session.connection()
             rows = [JournalRow(*row) for row in connection.execute(page)]
@@ -217,7 +221,7 @@ class JournalStore:
         await self._database.write(work)
 
     def snapshots(self) -> list[Snapshot]:
-        """The snapshots from which a replay may begin, newest first, after a look at the rows.
+        """Snapshots from which a replay may begin, newest first, after checking the rows.
 
         One that cannot be read is passed over, and kept aside in a file.
 
@@ -227,13 +231,13 @@ class JournalStore:
         Raises:
             DamagedRowsError: rows after the older snapshot are missing, or none can be read.
         """
-        readable, broken = self._found()
+        readable, broken = self._checked_snapshots()
         for seq, body in broken.items():
             self.keep_aside(seq, body)
         return readable
 
     def readable(self) -> list[Snapshot]:
-        """The snapshots, newest first, after a look at the rows; changes nothing.
+        """Snapshots, newest first, after checking the rows; changes nothing.
 
         Returns:
             None at all only where nothing has happened yet.
@@ -241,28 +245,28 @@ class JournalStore:
         Raises:
             DamagedRowsError: rows after the older snapshot are missing, or none can be read.
         """
-        return self._found()[0]
+        return self._checked_snapshots()[0]
 
     def check(self) -> None:
-        """Look at the rows as `snapshots` does, and change nothing.
+        """Check the rows as `snapshots` does; changes nothing.
 
         Raises:
             DamagedRowsError: rows after the older snapshot are missing, or none can be read.
         """
-        self._found()
+        self._checked_snapshots()
 
-    def _found(self) -> tuple[list[Snapshot], dict[int, bytes]]:
+    def _checked_snapshots(self) -> tuple[list[Snapshot], dict[int, bytes]]:
         """The snapshots, newest first, and the bodies of those that cannot be read."""
         newest_first = select(
             col(tables.Snapshots.seq), col(tables.Snapshots.at), col(tables.Snapshots.body)
         ).order_by(col(tables.Snapshots.seq).desc())
         with self._database.reader() as session:
             connection = session.connection()
-            found = connection.execute(newest_first).all()
-            _check_whole(connection, [seq for seq, _, _ in found])
+            rows = connection.execute(newest_first).all()
+            _check_whole(connection, [seq for seq, _, _ in rows])
         readable: list[Snapshot] = []
         broken: dict[int, bytes] = {}
-        for seq, at, body in found:
+        for seq, at, body in rows:
             try:
                 readable.append(Snapshot(seq, at, zlib.decompress(body)))
             except zlib.error:
@@ -272,7 +276,7 @@ class JournalStore:
         return readable, broken
 
     def keep_aside(self, seq: int, body: bytes) -> None:
-        """Keep a snapshot that makes no sense in a file, before younger ones take its place."""
+        """Save an unusable snapshot in a file, before newer ones replace it."""
         path = self._database.path
         path = path.with_name(f"{path.name}.corrupt-snapshot-{seq}")
         # It may be there from an earlier start; and a full disk is no reason to stop here.
@@ -320,7 +324,7 @@ def _last_seq(connection: sqlite3.Connection) -> int:
 
 
 def _check_whole(connection: Connection, snapshots: Sequence[int]) -> None:
-    """Look for holes where no row may be missing: after the older snapshot.
+    """Raise if a row is missing after the older snapshot.
 
     Before it the tape's rows are forgotten, and what else is missing cannot be told.
     """
@@ -340,7 +344,7 @@ def _check_whole(connection: Connection, snapshots: Sequence[int]) -> None:
         raise DamagedRowsError(f"{missing} rows of the journal after row {oldest} are missing")
 
 
-def _wanted(history: History) -> ColumnElement[bool]:
+def _condition(history: History) -> ColumnElement[bool]:
     """The history as one condition."""
     journal = tables.Journal
     terms = [col(journal.agent_id) == history.agent_id, col(journal.kind).in_(history.kinds)]

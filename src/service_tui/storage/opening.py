@@ -1,4 +1,4 @@
-"""How a data directory's database is opened: looked at first, then led to today's schema.
+"""Opens a data directory's database: checks it, then migrates it to today's schema.
 
 Everything here blocks.
 """
@@ -33,7 +33,7 @@ from service_tui.storage.errors import (
     LockUnavailableError,
     LostLogError,
     StorageError,
-    in_plain_words,
+    as_storage_error,
 )
 from service_tui.storage.recovery.damage import open_question, set_aside
 
@@ -71,7 +71,7 @@ def open_database(
         raise LockUnavailableError(f"the lock of {directory} is not held")
     path = _guarded(directory)
     with_wal = lock is not None
-    with _damage_moved_aside(path, now=now), in_plain_words():
+    with _damage_moved_aside(path, now=now), as_storage_error():
         _prepare(path, now=now, is_alone=with_wal, timeout_s=timeout_s, schema=schema)
         writer = start_writer(path, with_wal=with_wal, timeout_s=timeout_s)
     return Database(path, writer=writer, with_wal=with_wal, timeout_s=timeout_s)
@@ -97,10 +97,10 @@ def open_for_reading(
 
 
 def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> Inspection:
-    """Look at a database that another process may be writing. Blocks.
+    """Check a database that another process may be writing. Blocks.
 
     Returns:
-        What it says of itself.
+        Its schema version and last use.
 
     Raises:
         StorageError: there is none, or it is damaged or, as a subclass, of a newer schema; it is
@@ -108,7 +108,7 @@ def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> In
     """
     path = _guarded(directory)
     try:
-        with in_plain_words():
+        with as_storage_error():
             is_in_use = holder_of(directory) is not None
             return inspect(path, known=schema.version, timeout_s=timeout_s, is_in_use=is_in_use)
     except DamageFound as damage:
@@ -118,7 +118,7 @@ def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> In
 
 @contextmanager
 def _damage_moved_aside(path: Path, *, now: float) -> Generator[None]:
-    """Keep what turns out to be damaged, and say so."""
+    """Context that moves a database aside if it turns out to be damaged."""
     try:
         yield
     except DamageFound as damage:
@@ -144,9 +144,9 @@ def _guarded(directory: Path) -> Path:
 
 def _prepare(path: Path, *, now: float, is_alone: bool, timeout_s: float, schema: Schema) -> None:
     """Leave a whole database of today's schema at `path`."""
-    asked = open_question(path)
-    if asked is not None:
-        raise asked
+    question = open_question(path)
+    if question is not None:
+        raise question
     if not path.exists():
         if any(path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-journal")):
             raise DamageFound("the file is gone, its log is still here")

@@ -1,4 +1,4 @@
-"""Prices that a person wants to hear of, kept until they are forgotten."""
+"""Price alerts, stored until they are removed."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -80,7 +80,7 @@ class PriceAlerts:
         """Note that it has fired.
 
         Returns:
-            True for the first who says so; False for ever after, and where there is none.
+            True for the first call; False for ever after, and where there is none.
         """
         values = {"of": alert_id, "at": at, "price": price}
         return await self._database.write(lambda c: _changed(c, _FIRE, values))

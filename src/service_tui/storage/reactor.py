@@ -112,11 +112,11 @@ class StoredReactor:
             return [StoredWallet(**row.model_dump()) for row in rows]
 
     async def put(self, signals: Sequence[StoredSignal]) -> None:
-        """Keep signals as they stand now, in one transaction."""
-        works = [putting(signal) for signal in signals]
+        """Store signals in one transaction."""
+        writes = [putting(signal) for signal in signals]
 
         def work(connection: sqlite3.Connection) -> None:
-            for one in works:
+            for one in writes:
                 one(connection)
 
         await self._database.write(work)
@@ -132,7 +132,7 @@ class StoredReactor:
 
 
 def putting(signal: StoredSignal) -> Work[None]:
-    """What keeps a signal, for a transaction of which more is a part."""
+    """Write of a signal, for a transaction with more writes."""
     record = asdict(signal)
 
     def work(connection: sqlite3.Connection) -> None:

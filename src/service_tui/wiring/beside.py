@@ -13,7 +13,7 @@ from service_tui.desk.ports import DeskContext
 from service_tui.desk.state import DeskState
 from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.policy import SigningPolicy
-from service_tui.storage.cold import read_preferences
+from service_tui.storage.cached_state import read_preferences
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.wire.endpoints.desk import EVENTS
 from service_tui.wiring.attached import HOLDER_URL, HolderTransport, client_of_holder
@@ -70,11 +70,11 @@ async def attached_parts(
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})
         async with open_desk(known, around) as desk:
-            succession.tell(desk.ports.say, desk.hold)
-            transport.tell(desk.ports.say, own=lambda: succession.address)
+            succession.tell(desk.ports.emit, desk.hold)
+            transport.tell(desk.ports.emit, own=lambda: succession.address)
             if unused := _unused(options):
                 said = f"{unused} not used: another program holds and serves this directory"
-                desk.ports.say(Noticed("warn", said))
+                desk.ports.emit(Noticed("warn", said))
             yield desk
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.console.key_file import KEY_FILE, read_own_keys
-from service_tui.storage.cold import read_cache, read_preferences
+from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.storage.db.backups import backups_of
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.inspection import DamageFound, check_pages

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.desk.slices.halt import HALT, KeptHalt, kept_halt
-from service_tui.storage.cold import read_preferences
+from service_tui.storage.cached_state import read_preferences
 
 DATABASES: Final = ("desk.sqlite3", "attached/*/desk.sqlite3")
 """The directory's own database, and those of consoles that were attached to its holder."""

@@ -22,13 +22,13 @@ from service_tui.storage.errors import (
     CorruptDatabaseError,
     DamagedRowsError,
     StorageError,
-    in_plain_words,
+    as_storage_error,
     lost_log,
 )
 from service_tui.storage.opening import look_at, open_for_reading
 from service_tui.storage.recovery import restoring
 from service_tui.storage.recovery.damage import open_question
-from service_tui.storage.recovery.left import Copy, examined
+from service_tui.storage.recovery.salvage import Copy, examined
 from service_tui.wiring.topics import load_topics
 
 Line = tuple[bool, str]
@@ -86,7 +86,7 @@ def back_up(data_dir: Path, folder: Path | None, to: Path | None) -> tuple[str, 
     """
     now = SystemClock().now()
     if folder is not None:
-        with in_plain_words():
+        with as_storage_error():
             folder.mkdir(parents=True, exist_ok=True)
         to = folder / f"desk-{stamp(now)}.sqlite3"
     copy = restoring.back_up(data_dir, to, now=now)
@@ -102,7 +102,7 @@ def restore(data_dir: Path, source: Path) -> tuple[str, ...]:
     Raises:
         StorageError: it is no whole copy, or the directory is in use; then nothing was changed.
     """
-    with _held(data_dir) as lock, in_plain_words():
+    with _held(data_dir) as lock, as_storage_error():
         copy, replaced = restoring.restore(lock, source, now=SystemClock().now())
     return (f"restored: {copy.reach}", *_replaced(replaced))
 
@@ -116,7 +116,7 @@ def begin_anew(data_dir: Path) -> tuple[str, ...]:
     Raises:
         StorageError: the directory is in use.
     """
-    with _held(data_dir) as lock, in_plain_words():
+    with _held(data_dir) as lock, as_storage_error():
         replaced = restoring.begin_anew(lock, now=SystemClock().now())
     return ("the next start begins a new desk", *_replaced(replaced))
 
@@ -147,7 +147,7 @@ def checked(data_dir: Path) -> list[Line]:
     # A copy stays as it is, while the desk goes on writing.
     with tempfile.TemporaryDirectory(prefix="service-tui-") as folder:
         copy = Path(folder) / DATABASE_FILE
-        with in_plain_words():
+        with as_storage_error():
             copy_whole(path, copy)
         return _named([*_of_database(Path(folder)), _actions(data_dir)])
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from service_tui.clock import Clock
 from service_tui.storage.blotter import Blotter, Intent, StoredState, StoredTicket
-from service_tui.storage.cold import has_open_tickets
+from service_tui.storage.cached_state import has_open_tickets
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.errors import StorageError, TicketStateError
 from service_tui.wiring.data import BESIDE, Data, open_data

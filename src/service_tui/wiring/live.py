@@ -124,7 +124,7 @@ async def embedded_parts(
             _served(options, sim, data, desk),
         ):
             if keys.is_renewed:
-                desk.ports.say(Noticed("warn", RENEWED))
+                desk.ports.emit(Noticed("warn", RENEWED))
             yield desk
 
 
@@ -134,7 +134,7 @@ def _served(
     """The service on loopback as well, where that is wanted."""
     if options.listen is None:
         return nullcontext()
-    return serving(sim, data, options.listen, desk.ports.say)
+    return serving(sim, data, options.listen, desk.ports.emit)
 
 
 @asynccontextmanager

@@ -18,12 +18,12 @@ from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock, SystemClock
 from service_tui.desk.agents.skill_runs import known_runs
 from service_tui.desk.audit.exports import agent_rows, as_csv, day_in_markdown, files_of
+from service_tui.desk.audit.new_files import write_files, write_new
 from service_tui.desk.audit.report import Pasts
-from service_tui.desk.audit.written import write_files, write_new
 from service_tui.desk.changes import Changed
-from service_tui.desk.once import ask_once
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.reduce import reduce
+from service_tui.desk.single_read import read_once
 from service_tui.desk.slices.records import Phase, ServiceView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.db.database import Database
@@ -175,7 +175,7 @@ async def told_by(line: Line, options: Options, topics: Sequence[Topic], clock: 
     rng = random.SystemRandom()
     async with line(options, clock) as (client, database):
         around = DeskContext(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
-        state, pasts = await ask_once(state, around, topics)
+        state, pasts = await read_once(state, around, topics)
         return Known(state, pasts, clock.now())
 
 

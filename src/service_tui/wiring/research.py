@@ -5,7 +5,7 @@ import asyncio
 from service_tui.autoresearch.arguments import arguments
 from service_tui.autoresearch.errors import BusyError
 from service_tui.autoresearch.file import begin_beside, fresh, notes_of, turn_off
-from service_tui.autoresearch.worktree import check_calm, repository_at
+from service_tui.autoresearch.worktree import check_idle, repository_at
 from service_tui.clock import Clock, SystemClock
 from service_tui.wire.research_tools import InitArguments
 from service_tui.wiring.options import Options
@@ -51,7 +51,7 @@ async def _beside(wish: Wish, clock: Clock) -> None:
     asked = _first(wish, clock)
     if wish.word == "reset":
         asked = fresh(notes_of(repository), wish.skill, now_ms)
-    await check_calm(repository)
+    await check_idle(repository)
     config = begin_beside(repository, asked, wish.cap, now_ms)
     say(f"{config.skill}: session {config.name!r} begins with the server that works here")
 

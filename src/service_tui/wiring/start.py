@@ -15,11 +15,11 @@ from service_tui.console.doors import DeskDoors
 from service_tui.console.key_file import KEY_FILE, read_own_keys
 from service_tui.console.shell.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
-from service_tui.desk.frozen import STATE_KEY, thaw
+from service_tui.desk.cached_state import STATE_KEY, load_state
 from service_tui.desk.slices.halt import newest
 from service_tui.desk.slices.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
-from service_tui.storage.cold import read_cache, read_preferences
+from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.terms import Mode, Venue
 from service_tui.wiring.collecting import Collecting
 from service_tui.wiring.halts import kept_halts
@@ -38,7 +38,7 @@ def first_state(options: Options) -> DeskState:
     state = DeskState(service=service_view(options), preferences=preferences)
     kept = read_cache(path).get(STATE_KEY)
     if kept is not None:
-        state = thaw(kept[1], state)
+        state = load_state(kept[1], state)
     stars = frozenset(name for name in preferences.get(STARS, "").split(",") if name)
     return replace(state, stars=stars, halt=newest(kept_halts(options.data_dir)))
 

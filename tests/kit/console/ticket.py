@@ -12,7 +12,7 @@ from kit.console.host import Host, until
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms import trade_form
 from service_tui.console.forms.trade_form import TradeForm
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side
@@ -57,8 +57,8 @@ class Ticket:
         return not self.form.query_one("#ticket-place").disabled
 
     @property
-    def asked(self) -> list[AskQuote]:
-        return [command for command in self.app.given if isinstance(command, AskQuote)]
+    def asked(self) -> list[RequestQuote]:
+        return [command for command in self.app.given if isinstance(command, RequestQuote)]
 
     async def type(self, text: str) -> None:
         self.amount.value = text

@@ -16,7 +16,7 @@ from kit.service.hostile import Bytes, Way
 from kit.service.stage import Stage
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.desk import Desk
-from service_tui.desk.failing import READING
+from service_tui.desk.reading_failures import READING
 from service_tui.desk.slices.records import Topic
 from service_tui.wire.endpoints.public import PLACE_TRADE, SET_MONITOR
 from service_tui.wire.endpoints.wallet import CHAIN_RPC
@@ -97,7 +97,7 @@ class Told:
         begun = self.stage.clock.monotonic()
         for _ in range(WAITS_MAX if until_good else WAITS):
             for topic in self.lied.topics[path]:
-                self.desk._poke(topic)
+                self.desk._refresh(topic)
             await self.stage.clock.advance(WAIT_S)
             await self.rest()
             if bool(self.problem(path)) is not until_good:

@@ -9,8 +9,8 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-from service_tui.autoresearch.begun import Begun
-from service_tui.autoresearch.outbox import Outbox
+from service_tui.autoresearch.result_sender import ResultSender
+from service_tui.autoresearch.unfinished import Begun
 from service_tui.autoresearch.worktree import Worktree
 from service_tui.cli.main import run
 from service_tui.notes import notebook
@@ -18,7 +18,7 @@ from service_tui.notes import notebook
 AT: dict[str, tuple[tuple[Any, str], ...]] = {
     "line": ((notebook, "append"),),
     "tree": ((Worktree, "advance"), (Worktree, "revert")),
-    "service": ((Outbox, "send"),),
+    "service": ((ResultSender, "send"),),
     "answer": ((Begun, "end"),),
 }
 

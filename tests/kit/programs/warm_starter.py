@@ -30,7 +30,7 @@ FILES = 3
 IMPORTED = (
     "kit.desk.reactor",
     "kit.desk.redeeming",
-    "service_tui.autoresearch.begun",
+    "service_tui.autoresearch.unfinished",
     "service_tui.cli.main",
     "service_tui.console.app",
     "service_tui.wiring.live",

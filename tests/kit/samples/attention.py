@@ -20,7 +20,7 @@ from service_tui.units import Timestamp
 STATE = seen_before(sample_state())
 
 
-CALM = replace(STATE, tickets=(), positions=(), fleet=None, rails=None)
+CALM = replace(STATE, tickets=(), positions=(), fleet=None, buy_limits=None)
 
 
 def alert_of(left_s: float, alert_id: str = "al-1") -> AlertView:

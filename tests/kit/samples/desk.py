@@ -10,7 +10,12 @@ from service_tui.desk.slices.briefing import (
     StandingView,
     VenueBriefing,
 )
-from service_tui.desk.slices.rails import CooldownView, RailsView, RiskDefaults, SkillDaySpend
+from service_tui.desk.slices.buy_limits import (
+    BuyLimitsView,
+    CooldownView,
+    RiskDefaults,
+    SkillDaySpend,
+)
 from service_tui.desk.slices.records import (
     AccountView,
     DetailView,
@@ -178,8 +183,8 @@ def sample_briefing(views: list[MarketView]) -> BriefingView:
     )
 
 
-def sample_rails() -> RailsView:
-    return RailsView(
+def sample_rails() -> BuyLimitsView:
+    return BuyLimitsView(
         at=NOW,
         resets_at=Timestamp((NOW // 86_400 + 1) * 86_400),
         paused=False,
@@ -336,7 +341,7 @@ def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
             day_trades_max=500,
             day_trades=7,
         ),
-        rails=sample_rails(),
+        buy_limits=sample_rails(),
         briefing=sample_briefing(views),
         markets=markets,
         positions=positions,

@@ -61,7 +61,7 @@ def alert_of(held: PositionView, place: int, state: AlertState) -> AlertView:
         breached_at=breached,
         expires_at=Timestamp(breached + 3_600),
         state=state,
-        words=words.get(state, ""),
+        detail=words.get(state, ""),
         attempts=place,
         ticket_id="k-0" if state is AlertState.EXECUTED else "",
     )

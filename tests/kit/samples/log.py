@@ -9,7 +9,7 @@ WORDS = (
     ("person", LogEvent.CONFIRMED, "confirm", "Reset the breaker?"),
     ("person", LogEvent.RESULT, "trade", "buy YES for 25.00: done: 51.20 shares"),
     ("heron", LogEvent.TRADE, "gauge-watcher", "buy no m-00004 for 21.09 at 0.4120"),
-    ("heron", LogEvent.ASKS, "mean-reversion", "h1: the gauge rises faster than the price"),
+    ("heron", LogEvent.APPROVAL, "mean-reversion", "h1: the gauge rises faster than the price"),
     ("heron", LogEvent.DECISION, "mean-reversion", "h1: refused: too thin"),
     (
         "person",

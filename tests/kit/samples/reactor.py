@@ -84,7 +84,7 @@ def signal(place: int, state: DeskState, *, wallet: int | None = None) -> Signal
         at=at,
         expires_at=Timestamp(at + TTL_S),
         state=what,
-        words=words,
+        detail=words,
         price_now=price_now,
         ticket_id=f"mirror-{place}"
         if what not in {SignalState.PENDING, SignalState.SKIPPED}
@@ -118,7 +118,7 @@ def known(place: int) -> KnownWalletView:
 def reactor(state: DeskState, count: int = 14) -> ReactorView:
     signals = tuple(signal(place, state) for place in range(count))
     strange = replace(
-        signals[4], signal_id="0xbad", question=HOSTILE, label=HOSTILE, words=HOSTILE, price=1e-9
+        signals[4], signal_id="0xbad", question=HOSTILE, label=HOSTILE, detail=HOSTILE, price=1e-9
     )
     past = {
         WALLETS[0]: Tally(

@@ -46,7 +46,7 @@ def row_of(index: int = 0, **other: Any) -> RedemptionRow:
         "market_id": f"evm-{index}", "question": QUESTIONS[index % len(QUESTIONS)],
         "side": Side.YES, "venue": Venue.EVM, "stage": Stage.READY, "shares": Micros(50 * ONE),
         "cost": Micros(31 * ONE), "amount": Micros(50 * ONE), "since": Timestamp(NOW - 1_800),
-        "condition_id": CONDITION, "next_words": "press t: 50.00 USDC.e come to the wallet",
+        "condition_id": CONDITION, "next_text": "press t: 50.00 USDC.e come to the wallet",
         "simulated": True,
     }  # fmt: skip
     return RedemptionRow(**{**given, **other})
@@ -57,7 +57,7 @@ def run_of(index: int = 0, **other: Any) -> RunView:
         "market_id": f"evm-{index}", "side": Side.YES, "venue": Venue.EVM,
         "question": QUESTIONS[index % len(QUESTIONS)], "state": ChainRunState.RUNNING,
         "steps": (
-            StepView(Step.ASKED, Timestamp(NOW - 26), "service answered"),
+            StepView(Step.REQUESTED, Timestamp(NOW - 26), "service answered"),
             StepView(Step.CHECKED, Timestamp(NOW - 25), "payout 50.00, balance 50.00"),
             StepView(Step.SIGNED, Timestamp(NOW - 12), "nonce 41"),
             StepView(Step.BROADCAST, Timestamp(NOW - 11), HASH),
@@ -75,20 +75,20 @@ def redemption_of(**other: Any) -> RedemptionView:
     rows = (
         row_of(0),
         row_of(1, side=Side.NO, shares=Micros(120 * ONE), amount=Micros(120 * ONE)),
-        row_of(2, amount=Micros(0), lost=True, next_words="lost: nothing to redeem"),
+        row_of(2, amount=Micros(0), lost=True, next_text="lost: nothing to redeem"),
         row_of(
             3, stage=Stage.AWAITING, since=Timestamp(NOW - 900),
-            next_words="the oracle has not settled yet",
+            next_text="the oracle has not settled yet",
         ),
         row_of(
             4, stage=Stage.ACTIVE, since=None, amount=Micros(80 * ONE),
-            next_words="the market is open",
+            next_text="the market is open",
         ),
         row_of(
             5, venue=Venue.SOL, manual=True,
-            next_words="by hand only: on the dashboard of sol_venue",
+            next_text="by hand only: on the dashboard of sol_venue",
         ),
-        row_of(6, stage=Stage.REDEEMED, since=Timestamp(NOW - 7_200), next_words="paid"),
+        row_of(6, stage=Stage.REDEEMED, since=Timestamp(NOW - 7_200), next_text="paid"),
     )  # fmt: skip
     given: dict[str, Any] = {
         "rows": rows,
@@ -123,10 +123,10 @@ def wallet_of(**other: Any) -> WalletView:
         ),
         "is_read": True, "has_credentials": True, "real_trading": True, "simulated": True,
         "served": (
-            CheckView("agent claimed", is_done=True, says="it is yours"),
-            CheckView("wallet linked", is_done=True, says="external, 0x5290…9EE7"),
-            CheckView("approvals", is_done=False, says="1 of 3 missing", fix="press A"),
-            CheckView("gas", is_done=True, says="1.84 POL, enough for 157 redemptions"),
+            CheckView("agent claimed", is_done=True, detail="it is yours"),
+            CheckView("wallet linked", is_done=True, detail="external, 0x5290…9EE7"),
+            CheckView("approvals", is_done=False, detail="1 of 3 missing", fix="press A"),
+            CheckView("gas", is_done=True, detail="1.84 POL, enough for 157 redemptions"),
         ),
     }  # fmt: skip
     return WalletView(**{**given, **other})

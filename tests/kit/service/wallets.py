@@ -13,7 +13,7 @@ from service_tui.server.http.access import EMBEDDED_HOST
 from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.link import Challenge, sign_challenge
-from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order
+from service_tui.signing.orders import OrderAction, OrderTerms, build_order, sign_order
 from service_tui.signing.signer import LocalSigner
 from service_tui.signing.transactions import Transaction, sign_transaction
 from service_tui.terms import Side, Venue
@@ -124,7 +124,7 @@ class External:
             price = known["best_ask"] if side == "yes" else round(1 - known["best_bid"], 4)
         token = known["polymarket_token_id" if side == "yes" else "polymarket_no_token_id"]
         size = round(amount * ONE)
-        wish = OrderWish(
+        wish = OrderTerms(
             token_id=int(token),
             action=OrderAction(action.upper()),
             price=round(price * ONE),

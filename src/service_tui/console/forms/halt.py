@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from service_tui.console.forms.halt_text import exits_question, halt_text, sold_and_kept
 from service_tui.console.forms.typed_word import TypedWord
-from service_tui.console.freshness import is_heard
+from service_tui.console.freshness import is_answered
 from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.messages import CommandGiven, ToastMessage
@@ -142,7 +142,7 @@ class HaltPanel(Dialog[None]):
         if not sold and kept:
             return "what is held for real money cannot be sold now: LIVE is off, or it has closed"
         none = "nothing is held"
-        if not is_heard(self._state, Topic.POSITIONS):
+        if not is_answered(self._state, Topic.POSITIONS):
             none = "what is held is not known yet: the service has not told of its positions"
         return "" if sold else none
 

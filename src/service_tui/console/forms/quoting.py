@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.console.reasons import reason_text
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.reasons import Reason
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.terms import PRICE_BUFFER_DEFAULT, PRICE_HIGH, PRICE_LOW, Action
@@ -61,10 +61,10 @@ class Quoting:
             return None
         return answered.quote
 
-    def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
+    def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> RequestQuote:
         """The question to send; `price` is the market's, of YES, as shown now."""
         self._asked = _QuoteRequest(next(_REQUEST_IDS), _bare(order), price, now)
-        return AskQuote(self._asked.request_id, self._asked.order)
+        return RequestQuote(self._asked.request_id, self._asked.order)
 
     def hear(self, quote: QuoteView | None, now: Timestamp) -> None:
         """Keep an answer if it is one to the newest question."""

@@ -15,8 +15,8 @@ from service_tui.console.fields import (
     percent_text,
 )
 from service_tui.console.forms.order_draft import MONEY, typed
-from service_tui.desk.commands.rails import SetRail
-from service_tui.desk.slices.rails import RULES, Rail, RailView, RiskDefaults
+from service_tui.desk.commands.buy_limits import SetBuyLimit
+from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitView, RiskDefaults
 from service_tui.terms import DAY_BUYS_MAX, MONEY_DECIMALS, STOP_MAX, TARGET_MAX
 from service_tui.units import ONE, Micros
 
@@ -25,28 +25,28 @@ from service_tui.units import ONE, Micros
 class RailChange:
     """The figures that a rail is to have; `before` is as it stands."""
 
-    before: RailView
+    before: BuyLimitView
     service: int | None
     own: int | None
 
     @property
-    def after(self) -> RailView:
+    def after(self) -> BuyLimitView:
         """The rail as it is then."""
         return replace(self.before, service=self.service, own=self.own, is_broken=False)
 
     @property
-    def commands(self) -> tuple[SetRail, ...]:
+    def commands(self) -> tuple[SetBuyLimit, ...]:
         """What is to be ordered, the desk's own figure first: it takes hold at once."""
-        rail = self.before.rail
-        own = SetRail(rail, self.own, own=True)
-        service = SetRail(rail, self.service)
+        rail = self.before.bound
+        own = SetBuyLimit(rail, self.own, own=True)
+        service = SetBuyLimit(rail, self.service)
         return (
             *((own,) if self.own != self.before.own or self.before.is_broken else ()),
             *((service,) if self.service != self.before.service else ()),
         )
 
     @property
-    def undone(self) -> tuple[SetRail, ...]:
+    def undone(self) -> tuple[SetBuyLimit, ...]:
         """What brings the figures back."""
         before = self.before
         return RailChange(self.after, before.service, before.own).commands
@@ -58,14 +58,14 @@ class RailChange:
         return not self.before.is_broken and old is not None and (new is None or new > old)
 
 
-def figure_text(rail: Rail, figure: int | None) -> str:
+def figure_text(rail: BuyLimit, figure: int | None) -> str:
     """A figure as a person would type it; empty for none."""
     if figure is None:
         return ""
     return str(figure) if RULES[rail].is_count else typed(Micros(figure), decimals=MONEY_DECIMALS)
 
 
-def read_figure(rail: Rail, text: str, *, most: int | None = None) -> int:
+def read_figure(rail: BuyLimit, text: str, *, most: int | None = None) -> int:
     """A limit as it was typed.
 
     Returns:
@@ -86,7 +86,9 @@ def read_figure(rail: Rail, text: str, *, most: int | None = None) -> int:
     return parse_number(text, rule) // ONE
 
 
-def read_rail(before: RailView, service: str, own: str, *, most: int | None = None) -> RailChange:
+def read_rail(
+    before: BuyLimitView, service: str, own: str, *, most: int | None = None
+) -> RailChange:
     """The figures of a rail as they were typed; a line left empty, or `off`, is no figure.
 
     Args:
@@ -101,7 +103,7 @@ def read_rail(before: RailView, service: str, own: str, *, most: int | None = No
     Raises:
         FieldError: a line is no figure, or nothing changes.
     """
-    rule = RULES[before.rail]
+    rule = RULES[before.bound]
     change = RailChange(
         before,
         _figure(before, service, before.service, most=most, may_be_off=rule.may_be_off)
@@ -115,15 +117,15 @@ def read_rail(before: RailView, service: str, own: str, *, most: int | None = No
 
 
 def _figure(
-    before: RailView, text: str, kept: int | None, *, most: int | None, may_be_off: bool
+    before: BuyLimitView, text: str, kept: int | None, *, most: int | None, may_be_off: bool
 ) -> int | None:
-    if text.strip() == figure_text(before.rail, kept):
+    if text.strip() == figure_text(before.bound, kept):
         return kept
     if is_off(text):
         if not may_be_off:
             raise FieldError("this limit cannot be taken away: type a figure")
         return None
-    return read_figure(before.rail, text, most=most)
+    return read_figure(before.bound, text, most=most)
 
 
 # -- risk defaults --------------------------------------------------------------------------------

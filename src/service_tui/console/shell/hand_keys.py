@@ -6,7 +6,7 @@ from typing import Final
 from textual import events, on
 from textual.message import Message
 
-from service_tui.console.freshness import is_heard
+from service_tui.console.freshness import is_answered
 from service_tui.console.keys import key_named
 from service_tui.console.messages import ApprovalWanted, ToastMessage
 from service_tui.console.shell.views import Views
@@ -69,7 +69,7 @@ class PermissionKeys(HaltKeys):
         held = self.desk_state.supervision.held
         if not held:
             none = "no trade waits for your approval"
-            if self.desk_state.service.embedded and not is_heard(self.desk_state, Topic.FLEET):
+            if self.desk_state.service.embedded and not is_answered(self.desk_state, Topic.FLEET):
                 none = "which trades wait for you is not known yet: the service has not told"
             # A warning stays until it was seen: a key that did nothing says why.
             self.post_message(ToastMessage(none, "warn"))

@@ -17,7 +17,7 @@ from service_tui.desk.commands.agents import (
 )
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import SetPreference, SetSpeed, WatchMarket
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.freshness import TRADED_ON, untradable
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.state import DeskState
@@ -155,7 +155,7 @@ class CommandSender:
                 self._kept[f"{command.kind} {command.name}"] = command
             case WatchMarket() | ReadLog():
                 self._kept[command.kind] = command
-            case AskQuote() | NoteConfirmed() | ReadDay():
+            case RequestQuote() | NoteConfirmed() | ReadDay():
                 # A ticket that is open says itself that nothing can be traded yet.
                 pass
             case _:

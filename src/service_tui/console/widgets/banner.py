@@ -11,7 +11,7 @@ from service_tui.console.keys import cap
 from service_tui.console.reasons import reason_text
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.top_bar import stale_topic
-from service_tui.desk.lasting import REAL_MONEY, lasting_text
+from service_tui.desk.persistent_banners import REAL_MONEY, persistent_banners
 from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import counted
@@ -100,7 +100,7 @@ def lasting_things(
     found.extend(_breaker(state, now))
     found.extend(
         Lasting("live" if word == REAL_MONEY else "warn", word, reason_text(why))
-        for word, why in lasting_text(state)
+        for word, why in persistent_banners(state)
     )
     if state.service.phase is Phase.ONLINE:
         found.extend(_old(state, now))

@@ -1,1 +1,1 @@
-"""Agents on this desk: governed, put on a leash, given skills to run."""
+"""Agents on this desk: governance, leashes and the skills that trade for them."""

@@ -6,10 +6,11 @@ A key and a code pass through here into the state, and nowhere else: no notice, 
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.client.errors import ServiceError
 from service_tui.desk.changes import Changed
 from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.facts import Noticed
+from service_tui.desk.fixes import failed_text
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.agents import RevealedView
@@ -30,23 +31,22 @@ OWN_KEY: Final = (
 
 
 async def govern(order: Govern, ports: Ports) -> None:
-    """Do it, and say how it went."""
+    """Carry out a governance command and report the result in a notice."""
     why = _objection(ports)
     if why:
-        ports.say(Noticed("warn", why))
+        ports.emit(Noticed("warn", why))
         return
     try:
         await _ACTS[order.act](order, ports)
     except ServiceError as error:
-        fix = f"; {error.fix}" if isinstance(error, RefusedError) and error.fix else ""
-        ports.say(Noticed("bad", f"{order.describe()}: {error}{fix}"))
-    ports.poke(Topic.AGENTS)
+        ports.emit(Noticed("bad", failed_text(order, error)))
+    ports.refresh(Topic.AGENTS)
     if order.agent_id == _own_id(ports):
-        ports.poke(Topic.ACCOUNT)
+        ports.refresh(Topic.ACCOUNT)
 
 
 def _objection(ports: Ports) -> str:
-    """Why the desk itself says no; empty when it does not."""
+    """Reason why this desk refuses the command; empty if it does not."""
     if not ports.state().service.embedded:
         return "only agents of the embedded service are governed from here"
     if ports.state().service.read_only:
@@ -61,13 +61,13 @@ def _own_id(ports: Ports) -> str:
 
 async def _claim(order: Govern, ports: Ports) -> None:
     await ports.client.call(DESK_CLAIM, path={"agent_id": order.agent_id})
-    ports.say(Noticed("good", f"{order.name} is claimed"))
+    ports.emit(Noticed("good", f"{order.name} is claimed"))
 
 
 async def _code(order: Govern, ports: Ports) -> None:
     reply = await ports.client.call(DESK_CLAIM_CODE, path={"agent_id": order.agent_id})
     made = reply.answer
-    ports.say(
+    ports.emit(
         Changed(
             RevealedView(
                 order.agent_id,
@@ -86,12 +86,12 @@ async def _new_key(order: Govern, ports: Ports) -> None:
     if order.agent_id == _own_id(ports):
         # Nobody has to see it: it lies where every desk of this directory looks for it.
         ports.renew()
-        ports.say(Noticed("good", OWN_KEY))
+        ports.emit(Noticed("good", OWN_KEY))
         return
-    ports.say(
+    ports.emit(
         Changed(RevealedView(order.agent_id, order.name, is_key=True, secret=reply.answer.api_key))
     )
-    ports.say(Noticed("good", f"{order.name} has a new key; the old one is dead"))
+    ports.emit(Noticed("good", f"{order.name} has a new key; the old one is dead"))
 
 
 async def _plan(order: Govern, ports: Ports) -> None:
@@ -99,12 +99,12 @@ async def _plan(order: Govern, ports: Ports) -> None:
         await _patch(order, ports, DeskAgentPatch(plan=order.plan))
         return
     reply = await ports.client.call(DESK_PATCH_ACCOUNT, body=AccountPatch(plan=order.plan))
-    ports.say(Noticed("good", f"new agents get the {reply.answer.plan.value} plan"))
+    ports.emit(Noticed("good", f"new agents get the {reply.answer.plan.value} plan"))
 
 
 async def _patch(order: Govern, ports: Ports, changes: DeskAgentPatch) -> None:
     await ports.client.call(DESK_PATCH_AGENT, path={"agent_id": order.agent_id}, body=changes)
-    ports.say(Noticed("good", _SAID[order.act].format(name=order.name)))
+    ports.emit(Noticed("good", _RESULTS[order.act].format(name=order.name)))
 
 
 async def _pause(order: Govern, ports: Ports) -> None:
@@ -127,7 +127,7 @@ async def _retire(order: Govern, ports: Ports) -> None:
     await _patch(order, ports, DeskAgentPatch(retired=True))
 
 
-_SAID: Final = {
+_RESULTS: Final = {
     AgentAct.PAUSE: "{name} is paused: it may sell, and buys nothing",
     AgentAct.RESUME: "{name} may buy again",
     AgentAct.SUSPEND: "{name} is suspended: every order of it is refused",

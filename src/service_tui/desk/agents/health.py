@@ -1,4 +1,4 @@
-"""How an agent is, in a word with its reason, and what it did last. Pure.
+"""Health of an agent as a label with its reason, and its latest action. Pure; `now` is wall time.
 
 `now` is wall time.
 """
@@ -33,7 +33,7 @@ SPENT: Final = 0.999
 
 
 class Health(StrEnum):
-    """How an agent is; the words are those of a row."""
+    """Health of an agent; the values are the labels of its row."""
 
     SUSPENDED = "suspended"
     CRASHED = "crashed"
@@ -43,7 +43,7 @@ class Health(StrEnum):
     PAUSED = "paused"
     BUDGET = "at budget"
     LIMIT = "at limit"
-    ASKS = "asks"
+    NEEDS_APPROVAL = "asks"
     SILENT = "silent"
     OBSERVES = "observes"
     RUNNING = "running"
@@ -59,7 +59,7 @@ RANKS: Final = {health: rank for rank, health in enumerate(Health)}
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """How an agent is, why that is so, in a sentence, and how many trades of it wait for a yes."""
+    """Health of an agent, the reason in a sentence, and its number of trades to approve."""
 
     health: Health
     why: str
@@ -73,14 +73,14 @@ def health_of(
     case = _Case(agent, view, view.runs_of(agent.agent_id), now, halted)
     reasons = ((health, reason(case)) for health, reason in _REASONS)
     never = (Health.NEW, "it has not traded yet")
-    health, why = next((found for found in reasons if found[1]), never)
-    # Who asks has said so already.
-    left = "" if health is Health.ASKS else still_waiting(view, agent.agent_id)
+    health, why = next((result for result in reasons if result[1]), never)
+    # The caller has checked that already.
+    left = "" if health is Health.NEEDS_APPROVAL else still_waiting(view, agent.agent_id)
     return HealthReport(health, f"{why}{left}", case.waiting)
 
 
 def still_waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") -> str:
-    """What is left to decide of an agent, or of one of its skills; empty when nothing is."""
+    """Trades of an agent, or of one of its skills, that still need approval."""
     count = _waiting(view, agent_id, skill_slug)
     if not count:
         return ""
@@ -93,7 +93,7 @@ def _waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What a reason looks at."""
+    """Input of every health rule."""
 
     agent: AgentView
     view: SupervisionView
@@ -102,18 +102,18 @@ class _Case:
     halted: bool
 
     def newest(self, *states: SkillRunState) -> SkillRunView | None:
-        """The run that was begun last, if it is in one of these states."""
+        """The newest run, if it is in one of these states."""
         first = self.runs[0] if self.runs else None
         return first if first is not None and first.state in states else None
 
     @property
     def has_ended(self) -> bool:
-        """Whether what ran for it runs no more, by whatever end."""
+        """True if no skill of the agent runs any more, for any reason."""
         return bool(self.runs) and not any(run.state.is_alive for run in self.runs)
 
     @property
     def is_stopped(self) -> bool:
-        """Whether somebody stopped what ran: then no budget and no limit holds it up any more."""
+        """True if the operator stopped its skill: budget and limits then hold nothing up."""
         return self.newest(SkillRunState.STOPPED) is not None and self.has_ended
 
     @property
@@ -161,8 +161,8 @@ def _budget(case: _Case) -> str:
         return ""
     for one in case.leashes():
         if one.budget is not None and (one.used or 0.0) >= SPENT:
-            whose = one.skill_slug or "all it does"
-            return f"{decimal(one.spent):,.2f} of {decimal(one.budget):,.2f} spent today, {whose}"
+            scope = one.skill_slug or "all it does"
+            return f"{decimal(one.spent):,.2f} of {decimal(one.budget):,.2f} spent today, {scope}"
     run = case.runs[0] if case.runs else None
     return run.report if run is not None and "budget" in run.report else ""
 
@@ -178,8 +178,8 @@ def _limit(case: _Case) -> str:
     return f"{used} of {limits.buys_max} buys of the day{resting} are used"
 
 
-def _asks(case: _Case) -> str:
-    # What runs no more does not ask: what it left to be decided is told beside its state.
+def _approvals_text(case: _Case) -> str:
+    # A run that ended needs no approval: its waiting trades are shown beside its state.
     if case.has_ended or not case.waiting:
         return ""
     if case.waiting == 1:
@@ -191,8 +191,8 @@ def _silent(case: _Case) -> str:
     run = case.newest(SkillRunState.RUNNING, SkillRunState.DETACHED)
     if run is None or run.pace is not Pace.LOOP or run.started_at is None:
         return ""
-    heard = max(run.started_at, run.output_at or 0.0, case.agent.last_trade_at or 0.0)
-    silent_s = case.now - heard
+    last_sign = max(run.started_at, run.output_at or 0.0, case.agent.last_trade_at or 0.0)
+    silent_s = case.now - last_sign
     if silent_s <= SILENT_S:
         return ""
     return f"it runs, and has said and done nothing for {silent_s // 60:.0f} minutes"
@@ -242,7 +242,7 @@ _REASONS: Final[tuple[tuple[Health, Callable[[_Case], str]], ...]] = (
     (Health.PAUSED, _paused),
     (Health.BUDGET, _budget),
     (Health.LIMIT, _limit),
-    (Health.ASKS, _asks),
+    (Health.NEEDS_APPROVAL, _approvals_text),
     (Health.SILENT, _silent),
     (Health.OBSERVES, _observes),
     (Health.RUNNING, _running),
@@ -271,15 +271,15 @@ def spend_of(agent: AgentView, view: SupervisionView) -> tuple[Micros, Micros | 
 
 
 def leash_mode(agent: AgentView, view: SupervisionView) -> LeashView | None:
-    """The leash that says how free an agent is: the strictest that binds, of it or its skills."""
-    found = _binding(agent, view)
-    return min(found, key=_freedom, default=None)
+    """Mode of the strictest leash that binds the agent or one of its skills."""
+    binding = _binding(agent, view)
+    return min(binding, key=_freedom, default=None)
 
 
 def _freedom(leash: LeashView) -> tuple[int, int, float]:
-    """What a leash leaves, to compare it: its mode, its threshold, what is left of its budget."""
+    """Sort key of a leash: mode, threshold, remaining budget."""
     left = float("inf") if leash.budget is None else int(leash.budget - leash.spent)
-    # A threshold says something of `ask` alone.
+    # A threshold matters in the mode `ask` alone.
     above = leash.threshold if leash.mode is LeashMode.ASK else Micros(0)
     return _FREEDOM[leash.mode], int(above), left
 
@@ -297,7 +297,7 @@ def _binding(agent: AgentView, view: SupervisionView) -> list[LeashView]:
 def last_action(
     agent: AgentView, view: SupervisionView, fills: tuple[FillView, ...]
 ) -> tuple[str, Timestamp] | None:
-    """What an agent did last, in a few words, and when; None where nothing is known."""
+    """Latest action of an agent as a short text with its time; None if unknown."""
     return max(_actions(agent, view, fills), key=lambda one: one[1], default=None)
 
 
@@ -305,7 +305,7 @@ def _actions(
     agent: AgentView, view: SupervisionView, fills: tuple[FillView, ...]
 ) -> Iterator[tuple[str, Timestamp]]:
     yield from _traded(agent, fills)
-    yield from _asked(agent, view)
+    yield from _approval_activity(agent, view)
     for run in view.runs_of(agent.agent_id)[:1]:
         if run.ended_at is not None:
             yield f"{run.state.value}: {run.skill_slug}", run.ended_at
@@ -314,16 +314,17 @@ def _actions(
 
 
 def _traded(agent: AgentView, fills: tuple[FillView, ...]) -> Iterator[tuple[str, Timestamp]]:
-    """Its newest trade, in words where it was heard."""
-    heard = next((fill for fill in fills if fill.agent_id == agent.agent_id), None)
-    if heard is not None:
-        words = f"{heard.action.value} {heard.side.value.upper()} {decimal(heard.money):,.2f}"
-        yield words, Timestamp(max(heard.at, agent.last_trade_at or 0.0))
+    """Its newest trade, with details if the event stream reported it."""
+    last_fill = next((fill for fill in fills if fill.agent_id == agent.agent_id), None)
+    if last_fill is not None:
+        deal = f"{last_fill.action.value} {last_fill.side.value.upper()}"
+        at = Timestamp(max(last_fill.at, agent.last_trade_at or 0.0))
+        yield f"{deal} {decimal(last_fill.money):,.2f}", at
     elif agent.last_trade_at is not None:
         yield "traded", agent.last_trade_at
 
 
-def _asked(agent: AgentView, view: SupervisionView) -> Iterator[tuple[str, Timestamp]]:
+def _approval_activity(agent: AgentView, view: SupervisionView) -> Iterator[tuple[str, Timestamp]]:
     """The trades of it that wait, and the last one that was decided."""
     for held in view.held:
         if held.agent_id == agent.agent_id:

@@ -8,7 +8,7 @@ from service_tui.wire.fleet import LeashQuery, LeashRequest
 
 
 async def set_leash(order: SetLeash, ports: Ports) -> None:
-    """Put a leash on, or take it off; a ServiceError says why not."""
+    """Put a leash on or take it off; raises ServiceError with the reason if refused."""
     path = {"agent_id": order.agent_id}
     if order.mode is None:
         query = LeashQuery(skill_slug=order.skill_slug)

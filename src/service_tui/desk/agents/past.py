@@ -1,4 +1,4 @@
-"""What every agent traded and why, and what it holds and held, for an export or a report."""
+"""Trades and positions of every agent, present and past, for an export or a report."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -20,23 +20,23 @@ PAGES_MAX: Final = 10_000
 
 
 async def pasts_of(ports: Ports) -> Mapping[str, AgentDetailView]:
-    """What every agent of the embedded service traded, by its id.
+    """Trades and positions of every agent of the embedded service, by agent id.
 
     Returns:
-        All agents; one whose trades cannot be read now has none, and a problem that says so.
+        All agents; one whose trades cannot be read now has none, and a problem with the reason.
     """
     fleet = ports.state().fleet
-    found: dict[str, AgentDetailView] = {}
+    details: dict[str, AgentDetailView] = {}
     for agent in () if fleet is None else fleet.agents:
         try:
-            found[agent.agent_id] = await _past_of(ports, agent.agent_id)
+            details[agent.agent_id] = await _past_of(ports, agent.agent_id)
         except ServiceError as error:
-            found[agent.agent_id] = AgentDetailView(agent.agent_id, (), (), str(error))
-    return found
+            details[agent.agent_id] = AgentDetailView(agent.agent_id, (), (), str(error))
+    return details
 
 
 async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
-    """Page by page; a trade that comes meanwhile moves the pages, so that rows are told once."""
+    """Read all pages of one agent; a row that moved to the next page meanwhile counts once."""
     rows: dict[str, TradeRow] = {}
     for offset in range(0, PAGES_MAX * TRADES_PAGE_MAX, TRADES_PAGE_MAX):
         query = TradesQuery(venue="all", limit=TRADES_PAGE_MAX, offset=offset)
@@ -47,10 +47,10 @@ async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
             break
     trades = tuple(reasoned_trade_view(row) for row in rows.values())
 
-    async def ask(query: PositionsQuery) -> Reply[PositionsBody]:
+    async def read_page(query: PositionsQuery) -> Reply[PositionsBody]:
         path = {"agent_id": agent_id}
         return await ports.client.call(DESK_AGENT_POSITIONS, path=path, query=query)
 
-    held = await all_positions(ask, EndedRows(), whole=True)
+    held = await all_positions(read_page, EndedRows(), whole=True)
     positions = tuple(view for row in held.rows for view in position_views(row, None))
     return AgentDetailView(agent_id, trades, (), positions=positions)

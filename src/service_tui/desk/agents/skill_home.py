@@ -1,4 +1,4 @@
-"""Where this desk keeps skills, and the keys of the agents that it made for them.
+"""Folders of the operator's skills, and keys of the agents that the desk registered for them.
 
 The keys lie in a file that only its owner reads, as the desk's own.
 """
@@ -30,7 +30,7 @@ class SkillHome:
 
     @property
     def own(self) -> Path:
-        """Where the person's own skills lie."""
+        """Folder of the operator's own skills."""
         return self.data_dir / SKILLS
 
     def folder_of(self, slug: str) -> Path | None:
@@ -45,7 +45,7 @@ class SkillHome:
         return tuple(self._views())
 
     def stamps(self) -> tuple[tuple[str, int], ...]:
-        """When the person's own skills were written last; another value means: read them anew."""
+        """Modification times of the operator's own skills; another value means: read them again."""
         try:
             return tuple(
                 sorted(
@@ -79,7 +79,7 @@ class SkillHome:
         return self._keys().get(_name(agent_id, service))
 
     def keep_key(self, agent_id: str, service: str, key: str) -> None:
-        """Keep a key beside the others; an OSError or ValueError says that it could not be."""
+        """Store a key beside the others; raises OSError or ValueError if that fails."""
         with self._keeping:
             keys = self._keys() | {_name(agent_id, service): key}
             draft = self.data_dir / f"{KEYS}.new"
@@ -102,14 +102,14 @@ class SkillHome:
             ValueError: something else stands in it.
         """
         try:
-            found: object = json.loads((self.data_dir / KEYS).read_text(encoding="utf-8"))
+            stored: object = json.loads((self.data_dir / KEYS).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except ValueError as error:
             raise ValueError(_BROKEN) from error
-        if not isinstance(found, dict):
+        if not isinstance(stored, dict):
             raise ValueError(_BROKEN)  # noqa: TRY004 - the file's fault, no caller's
-        pairs: dict[object, object] = {**found}
+        pairs: dict[object, object] = {**stored}
         keys = {
             name: key
             for name, key in pairs.items()
@@ -121,19 +121,19 @@ class SkillHome:
 
 
 def _name(agent_id: str, service: str) -> str:
-    """Under which a key lies; ids hold no space. One without a service is lent to none."""
+    """Name of a stored key; ids contain no space. A key without a service is lent to none."""
     return f"{agent_id} {service}"
 
 
 def _view(package: SkillPackage, *, is_bundled: bool) -> SkillView:
-    said = package.metadata
+    metadata = package.metadata
     return SkillView(
         slug=package.slug,
         name=package.name,
         description=package.description,
         version=package.version or "",
-        author=said.get("author", ""),
-        difficulty=said.get("difficulty", ""),
+        author=metadata.get("author", ""),
+        difficulty=metadata.get("difficulty", ""),
         is_bundled=is_bundled,
         requires=package.requires,
     )

@@ -1,4 +1,4 @@
-"""The skills that this desk runs: started, watched, tried again, held by the halt, ended.
+"""Skills that this desk runs: started, watched, restarted, suspended by the halt, ended.
 
 Nothing here waits for a process: a look every fifth of a second decides what is next.
 """
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 LOOK_S: Final = 0.2
 GRACE_S: Final = 3.0
-"""How long a skill may take to end when it is asked to; then it is killed."""
+"""How long a skill may take to end after SIGTERM; then it is killed."""
 
 CLOSING_S: Final = 1.5
 """The same when the console ends, which has little time itself."""
@@ -58,8 +58,8 @@ RUN_MAX_S: Final = 300.0
 RUNS_MAX: Final = 40
 """ours: at one time; twenty agents with two skills each."""
 
-HEARD_S: Final = 30.0
-"""So often it is told at most that a run writes."""
+OUTPUT_EVERY_S: Final = 30.0
+"""Least pause between two updates of a run's time of output."""
 
 FOLDER: Final = "runs"
 STATE: Final = "run.json"
@@ -85,11 +85,11 @@ class _Run:
 
     @property
     def name(self) -> str:
-        """What a person calls it; the halt speaks of it so."""
+        """Name of the run in the halt's sentences."""
         return f"{self.view.skill_slug} as {self.view.agent_name} ({self.view.run_id[:6]})"
 
     def suspend(self) -> None:
-        """Stand still; an OSError says that it does not."""
+        """Suspend the process; raises OSError if that fails."""
         self.is_held = True
         if self.process is not None:
             self.process.signal(signal.SIGSTOP)
@@ -113,7 +113,7 @@ class SkillRuns:
         data_dir: Path,
         clock: Clock,
         gate: Gate,
-        say: Callable[[Fact], None],
+        emit: Callable[[Fact], None],
         *,
         held_in: Path | None = None,
     ) -> None:
@@ -123,7 +123,7 @@ class SkillRuns:
             data_dir: where this desk keeps its own.
             clock: time.
             gate: what suspends runs while trading is halted.
-            say: told how each run stands.
+            emit: takes the view of each run.
             held_in: the directory that another program holds; None: it is this desk's own.
         """
         self._folder = data_dir / FOLDER
@@ -132,18 +132,18 @@ class SkillRuns:
         self._look_again_at = 0.0
         self._clock = clock
         self._gate = gate
-        self._say = say
+        self._emit = emit
         self._runs: dict[str, _Run] = {}
         self._tail_of = ""
         self._tail_at = 0
 
     @property
     def is_full(self) -> bool:
-        """Whether no other run fits."""
+        """True if no other run fits."""
         return sum(run.view.state.is_alive for run in self._runs.values()) >= RUNS_MAX
 
     def folder_of(self, run_id: str) -> Path:
-        """Where a run keeps its output."""
+        """Folder of a run's output."""
         run = self._runs.get(run_id)
         if run is not None:
             return run.launch.folder
@@ -154,15 +154,15 @@ class SkillRuns:
     # -- what is ordered -------------------------------------------------------------------
 
     def begin(self, view: SkillRunView, launch: Launch) -> None:
-        """Take a run in; it starts at the next look."""
+        """Accept a run; it starts at the next check."""
         known = replace(view, state=SkillRunState.STARTING, log_path=str(launch.folder / LOG))
         run = _Run(known, launch, due=self._clock.monotonic())
         self._runs[view.run_id] = run
         self._gate.watch(run)
-        self._tell(run)
+        self._update(run)
 
     def stop(self, run_id: str, why: str = "by hand") -> bool:
-        """Ask a run to end; False where there is none that lives."""
+        """Stop a run; False if no such run is alive."""
         run = self._runs.get(run_id)
         if run is None or not run.view.state.is_alive:
             return False
@@ -171,13 +171,13 @@ class SkillRuns:
             return True
         run.kill_at = self._clock.monotonic() + GRACE_S
         self._signal(run, signal.SIGTERM)
-        # Who stands still hears nothing until he goes on.
+        # A stopped process receives no signal until it continues.
         self._signal(run, signal.SIGCONT)
-        self._tell(run, state=SkillRunState.STOPPING, why=why)
+        self._update(run, state=SkillRunState.STOPPING, why=why)
         return True
 
     def restart(self, view: SkillRunView, launch: Launch) -> None:
-        """End a run where it lives, and begin it anew."""
+        """Stop a run if it is alive, and start it again."""
         run = self._runs.get(view.run_id)
         if run is not None and self.stop(view.run_id) and run.process is not None:
             run.then = view, launch
@@ -185,7 +185,10 @@ class SkillRuns:
             self.begin(view, launch)
 
     def detach(self, run_id: str, *, detached: bool) -> bool:
-        """Let a run outlive the console, or not; False where it does not run or cannot be told."""
+        """Let a run outlive the console, or undo that.
+
+        False if it does not run or cannot be marked.
+        """
         run = self._runs.get(run_id)
         if run is None or run.process is None:
             return False
@@ -194,37 +197,37 @@ class SkillRuns:
         except OSError as error:
             log.warning("%s: %s", run.name, error)
             return False
-        self._tell(run, state=SkillRunState.DETACHED if detached else SkillRunState.RUNNING)
+        self._update(run, state=SkillRunState.DETACHED if detached else SkillRunState.RUNNING)
         return True
 
     def look_at(self, run_id: str) -> None:
         """Show the end of a run's output from now on; empty: of none."""
         self._tail_of, self._tail_at = run_id, -1
         if not run_id:
-            self._say(Removed(LogTailView))
+            self._emit(Removed(LogTailView))
 
     # -- what passes -----------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Look after all runs, for ever."""
+        """Watch all runs, for ever."""
         while True:
             self.look()
             await self._show_held()
             await self._clock.sleep(LOOK_S)
 
     async def _show_held(self) -> None:
-        """Tell the runs of the program that holds the directory, as they are written down."""
+        """Show the runs of the program that owns the directory, as stored on disk."""
         if self._held_in is None or self._clock.monotonic() < self._look_again_at:
             return
         self._look_again_at = self._clock.monotonic() + HELD_LOOK_S
         for view in await asyncio.to_thread(known_runs, self._held_in):
-            # What was taken in meanwhile is told by ourselves.
+            # Runs that were adopted meanwhile emit their own changes.
             if view.run_id not in self._runs and self._shown.get(view.run_id) != view:
                 self._shown[view.run_id] = view
-                self._say(Changed(view))
+                self._emit(Changed(view))
 
     def look(self) -> None:
-        """One look at every run that lives, and at the output that is shown."""
+        """Check every live run and the output on screen once."""
         now = self._clock.monotonic()
         for run in list(self._runs.values()):
             if run.view.state.is_alive:
@@ -238,7 +241,7 @@ class SkillRuns:
                 self._start(run, now)
             return
         bound_log(run.launch.folder)
-        self._hear(run)
+        self._note_output(run)
         code = run.process.exit_code()
         if code is not None:
             self._ended(run, code, now)
@@ -252,23 +255,25 @@ class SkillRuns:
         ):
             self.stop(run.view.run_id, f"it ran longer than {RUN_MAX_S:.0f} s")
         else:
-            self._tell_held(run)
+            self._note_suspension(run)
 
-    def _hear(self, run: _Run) -> None:
-        """Whether it wrote anything: who does not for long is called silent."""
+    def _note_output(self, run: _Run) -> None:
+        """Note the time of new output; a run without any for long is shown as silent."""
         with suppress(OSError):
             size = (run.launch.folder / LOG).stat().st_size
-            now, told = self._clock.now(), run.view.output_at
-            if size != run.log_size and (told is None or not 0 <= now - told < HEARD_S):
+            now, noted_at = self._clock.now(), run.view.output_at
+            if size != run.log_size and (
+                noted_at is None or not 0 <= now - noted_at < OUTPUT_EVERY_S
+            ):
                 run.log_size = size
-                self._tell(run, output_at=now)
+                self._update(run, output_at=now)
 
-    def _tell_held(self, run: _Run) -> None:
-        """The halt came or went: nobody else says so."""
+    def _note_suspension(self, run: _Run) -> None:
+        """Update the view when the halt suspends or resumes the process."""
         if run.is_held and run.view.state is SkillRunState.RUNNING:
-            self._tell(run, state=SkillRunState.SUSPENDED, why="trading is halted")
+            self._update(run, state=SkillRunState.SUSPENDED, why="trading is halted")
         elif not run.is_held and run.view.state is SkillRunState.SUSPENDED:
-            self._tell(run, state=SkillRunState.RUNNING, why="")
+            self._update(run, state=SkillRunState.RUNNING, why="")
 
     def _start(self, run: _Run, now: float) -> None:
         try:
@@ -277,7 +282,7 @@ class SkillRuns:
             self._over(run, SkillRunState.CRASHED, f"it cannot be started: {error.strerror}")
             return
         run.began, run.kill_at = now, None
-        self._tell(
+        self._update(
             run,
             state=SkillRunState.RUNNING,
             pid=run.process.pid,
@@ -287,12 +292,12 @@ class SkillRuns:
         )
 
     def _ended(self, run: _Run, code: int, now: float) -> None:
-        """A process is gone: what it left goes too, and what is next depends on how it ended."""
+        """Clean up after a process that ended, and decide whether it runs again."""
         process, run.process = run.process, None
         if process is not None:
             process.kill()
-        said = report_of(tail(run.launch.folder)) or run.view.report
-        self._tell(run, pid=None, exit_code=code, report=said)
+        report = report_of(tail(run.launch.folder)) or run.view.report
+        self._update(run, pid=None, exit_code=code, report=report)
         if run.view.state is SkillRunState.STOPPING:
             self._over(run, SkillRunState.STOPPED, run.view.why)
         elif code == 0:
@@ -301,13 +306,13 @@ class SkillRuns:
             self._try_again(run, code, now)
 
     def _rest(self, run: _Run, now: float) -> None:
-        """It ended in order: once is enough, else again after a while."""
+        """Finish a run that ended well, or schedule its next round."""
         if run.view.pace is not Pace.EVERY:
             self._over(run, SkillRunState.DONE, "")
             return
         run.due = max(now, run.began + run.view.every_s)
         next_at = Timestamp(self._clock.now() + run.due - now)
-        self._tell(run, state=SkillRunState.RESTING, next_at=next_at, restarts=0, why="")
+        self._update(run, state=SkillRunState.RESTING, next_at=next_at, restarts=0, why="")
 
     def _try_again(self, run: _Run, code: int, now: float) -> None:
         how = f"it ended with {code}" if code > 0 else f"it was ended by signal {-code}"
@@ -317,7 +322,7 @@ class SkillRuns:
             return
         wait_s = BACKOFF_S[min(restarts, len(BACKOFF_S) - 1)]
         run.due = now + wait_s
-        self._tell(
+        self._update(
             run,
             state=SkillRunState.BACKING_OFF,
             restarts=restarts + 1,
@@ -328,7 +333,7 @@ class SkillRuns:
     def _over(self, run: _Run, state: SkillRunState, why: str, at: Timestamp | None = None) -> None:
         self._gate.release(run.name)
         ended_at = self._clock.now() if at is None else at
-        self._tell(run, state=state, why=why, ended_at=ended_at, pid=None, next_at=None)
+        self._update(run, state=state, why=why, ended_at=ended_at, pid=None, next_at=None)
         if run.then is not None:
             self.begin(*run.then)
 
@@ -345,12 +350,12 @@ class SkillRuns:
             size = (folder / LOG).stat().st_size
             if size != self._tail_at:
                 self._tail_at = size
-                self._say(Changed(LogTailView(run_id, tail(folder))))
+                self._emit(Changed(LogTailView(run_id, tail(folder))))
 
-    def _tell(self, run: _Run, **changes: object) -> None:
-        """Say how a run stands, and write it down; a disk that fails loses only the memory."""
+    def _update(self, run: _Run, **changes: object) -> None:
+        """Change a run's view and store it; a disk that fails loses only the stored copy."""
         run.view = replace(run.view, **changes)  # pyright: ignore[reportArgumentType]
-        self._say(Changed(run.view))
+        self._emit(Changed(run.view))
         path = run.launch.folder / STATE
         try:
             run.launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -363,7 +368,7 @@ class SkillRuns:
     # -- over a restart --------------------------------------------------------------------
 
     def take_in(self, data_dir: Path) -> None:
-        """Look after the runs of a directory: those that were detached and live, and no others."""
+        """Adopt the detached runs of a directory that are alive, and no others."""
         if data_dir == self._held_in:
             self._held_in = None
         for run in _written(data_dir / FOLDER):
@@ -373,19 +378,19 @@ class SkillRuns:
     def _find_again(self, run: _Run) -> None:
         view = run.view
         if not view.state.is_alive:
-            self._say(Changed(view))
+            self._emit(Changed(view))
             return
         if view.state is SkillRunState.DETACHED and view.pid and is_run(view.pid, view.run_id):
             run.process = SkillProcess(view.pid, view.run_id, run.launch.folder)
             run.began = self._clock.monotonic()
             self._gate.watch(run)
-            self._tell(run, why="it ran on without the console")
+            self._update(run, why="it ran on without the console")
             return
         end_tagged(view.run_id)
         self._over(run, SkillRunState.STOPPED, ENDED_WITH_CONSOLE, _last_sign(view))
 
     async def close(self) -> None:
-        """End everything but what was detached: asked first, then killed."""
+        """End all runs but the detached: SIGTERM first, then SIGKILL."""
         going = [run for run in self._runs.values() if self._ends_with_us(run)]
         for run in going:
             self._signal(run, signal.SIGTERM)
@@ -409,7 +414,7 @@ class SkillRuns:
 
 
 def known_runs(data_dir: Path) -> tuple[SkillRunView, ...]:
-    """The runs as they are written down, for whoever only looks: nothing is ended or taken over."""
+    """Stored runs of a directory, for a reader that ends and adopts nothing."""
     return tuple(_as_it_is(run.view) for run in _written(data_dir / FOLDER))
 
 
@@ -429,25 +434,25 @@ def _as_it_is(view: SkillRunView) -> SkillRunView:
 
 
 def _last_sign(view: SkillRunView) -> Timestamp | None:
-    """When a run that died with its console was last known to live; nobody saw its end."""
+    """Last known sign of life of a run that died with its console."""
     signs = [at for at in (view.started_at, view.output_at) if at is not None]
     return max(signs, default=None)
 
 
 def _written(runs: Path) -> list[_Run]:
-    """Every run of a folder that can be read, in the order in which they were begun."""
+    """Every readable stored run of a folder, oldest first."""
     found: list[_Run] = []
     for folder in sorted(runs.iterdir()) if runs.is_dir() else ():
         try:
             found.append(_remembered(folder))
         except (OSError, ValueError, TypeError, KeyError) as error:
             log.warning("%s is no run: %s", folder, error)
-    # The newest is told last: the list begins with it, and it says how its agent is.
+    # The newest is emitted last: the list begins with it, and it decides its agent's health.
     return sorted(found, key=lambda run: run.view.started_at or 0.0)
 
 
 def _remembered(folder: Path) -> _Run:
-    """A run as it was written down; how it is started is made anew when it is."""
+    """A run as stored; its launch parameters are made again when it starts."""
     fields: dict[str, object] = json.loads((folder / STATE).read_text(encoding="utf-8"))
     budget = fields["budget"]
     known = fields | {

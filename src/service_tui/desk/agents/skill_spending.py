@@ -1,4 +1,4 @@
-"""What skills have spent today at a service that keeps no leash, over the end of this desk."""
+"""Today's spending of skills at a service that keeps no leash, kept over a restart of the desk."""
 
 import json
 import os
@@ -19,7 +19,7 @@ class SkillSpending:
     data_dir: Path
 
     def keep(self, name: str, day: int, spent: Micros) -> None:
-        """Write it down; an OSError or ValueError says that it could not be."""
+        """Store one skill's spending; raises OSError or ValueError if that fails."""
         rows = {one: row for one, row in self.rows().items() if row[0] >= day}
         rows[name] = (day, spent)
         draft = self.data_dir / f"{SPENDING}.new"
@@ -31,7 +31,7 @@ class SkillSpending:
         draft.replace(self.data_dir / SPENDING)
 
     def rows(self) -> dict[str, tuple[int, Micros]]:
-        """What everybody has spent on the last day of spending.
+        """Spending of every skill on the latest day.
 
         Returns:
             The day and the money, by names.
@@ -41,14 +41,14 @@ class SkillSpending:
             ValueError: something else stands in it.
         """
         try:
-            found: object = json.loads((self.data_dir / SPENDING).read_text(encoding="utf-8"))
+            stored: object = json.loads((self.data_dir / SPENDING).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except ValueError as error:
             raise ValueError(_BROKEN) from error
-        if not isinstance(found, dict):
+        if not isinstance(stored, dict):
             raise ValueError(_BROKEN)  # noqa: TRY004 - the file's fault, no caller's
-        pairs: dict[object, object] = {**found}
+        pairs: dict[object, object] = {**stored}
         return {str(name): _row(row) for name, row in pairs.items()}
 
 

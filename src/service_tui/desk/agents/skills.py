@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.client.errors import ServiceError
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, WALLET_VARIABLE
 from service_tui.desk.agents.health import still_waiting
-from service_tui.desk.agents.leash_keeping import KeptLeash
-from service_tui.desk.agents.leash_line import SkillProxies
 from service_tui.desk.agents.leashing import set_leash
 from service_tui.desk.agents.skill_home import SkillHome
+from service_tui.desk.agents.skill_proxy import SkillProxies
 from service_tui.desk.agents.skill_runs import SkillRuns
+from service_tui.desk.agents.stored_leash import StoredLeash
 from service_tui.desk.changes import Loaded
 from service_tui.desk.commands.agents import (
     DetachSkill,
@@ -26,6 +26,7 @@ from service_tui.desk.commands.agents import (
     StopSkill,
 )
 from service_tui.desk.facts import Noticed
+from service_tui.desk.fixes import failed_text
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.fleet import Pace, SkillRunState, SkillRunView, SkillView
@@ -59,56 +60,55 @@ class CannotStartError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SkillPorts:
-    """What the handler of skills has beside the ports of all."""
+    """Dependencies of the skill handlers beside `Ports`."""
 
     home: SkillHome
     runs: SkillRuns
     lines: SkillProxies
 
 
-async def carry_out(order: SkillOrder, own: SkillPorts, ports: Ports) -> None:
-    """Do it, and say how it went."""
+async def carry_out(order: SkillOrder, skill_ports: SkillPorts, ports: Ports) -> None:
+    """Carry out a skill command and report the result in a notice."""
     if ports.state().service.read_only and not isinstance(order, StopSkill):
-        said = READ_ONLY
-        ports.say(Noticed("warn", f"{order.describe()}: {said}"))
+        reason = READ_ONLY
+        ports.emit(Noticed("warn", f"{order.describe()}: {reason}"))
         return
     try:
-        tone, words = await _done(order, own, ports)
+        tone, text = await _done(order, skill_ports, ports)
     except (CannotStartError, SkillRefusedError) as error:
-        tone, words = "bad", f"{order.describe()}: {error}"
+        tone, text = "bad", f"{order.describe()}: {error}"
     except (ServiceError, OSError, ValueError) as error:
-        fix = f"; {error.fix}" if isinstance(error, RefusedError) and error.fix else ""
-        tone, words = "bad", f"{order.describe()}: {error}{fix}"
-    ports.say(Noticed(tone, words))
-    ports.poke(Topic.AGENTS)
+        tone, text = "bad", failed_text(order, error)
+    ports.emit(Noticed(tone, text))
+    ports.refresh(Topic.AGENTS)
 
 
-async def _done(order: SkillOrder, own: SkillPorts, ports: Ports) -> tuple[str, str]:
+async def _done(order: SkillOrder, skill_ports: SkillPorts, ports: Ports) -> tuple[str, str]:
     match order:
         case StartSkill():
-            return "good", await _start(order, own, ports)
+            return "good", await _start(order, skill_ports, ports)
         case StopSkill():
-            did = own.runs.stop(order.run_id)
+            did = skill_ports.runs.stop(order.run_id)
             view = ports.state().supervision
-            whose = next((run.agent_id for run in view.runs if run.run_id == order.run_id), "")
-            left = still_waiting(view, whose)
+            agent_id = next((run.agent_id for run in view.runs if run.run_id == order.run_id), "")
+            left = still_waiting(view, agent_id)
             return ("good", f"{order.describe()}{left}") if did else ("warn", "it does not run")
         case RestartSkill():
-            return "good", await _restart(order, own, ports)
+            return "good", await _restart(order, skill_ports, ports)
         case DetachSkill():
-            did = own.runs.detach(order.run_id, detached=order.detached)
+            did = skill_ports.runs.detach(order.run_id, detached=order.detached)
             return ("good", order.describe()) if did else ("warn", "it does not run")
         case InstallSkill():
-            return "good", await _install(order, own, ports)
+            return "good", await _install(order, skill_ports, ports)
 
 
 async def see_skills(home: SkillHome, ports: Ports) -> None:
-    """Tell which skills are installed."""
-    ports.say(Loaded(SkillView, await asyncio.to_thread(home.views)))
+    """Load the installed skills into the state."""
+    ports.emit(Loaded(SkillView, await asyncio.to_thread(home.views)))
 
 
 async def watch_skills(home: SkillHome, ports: Ports) -> None:
-    """Tell which skills are installed, and again once others are, for ever."""
+    """Load the installed skills whenever their folders change, for ever."""
     known = None
     while True:
         # Before the skills themselves: what comes between is seen the next time.
@@ -126,24 +126,24 @@ async def _install(order: InstallSkill, own: SkillPorts, ports: Ports) -> str:
     return f"{made.slug} {made.version} is installed"
 
 
-def _installed(path: str, into: Path, taken: list[str]) -> SkillPackage:
-    return install(Path(path).expanduser(), into, taken)
+def _installed(path: str, into: Path, names: list[str]) -> SkillPackage:
+    return install(Path(path).expanduser(), into, names)
 
 
-async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
-    """Give the skill an agent and a leash, then a process."""
-    if own.runs.is_full:
+async def _start(order: StartSkill, skill_ports: SkillPorts, ports: Ports) -> str:
+    """Give the skill an agent and a leash, then start its process."""
+    if skill_ports.runs.is_full:
         raise CannotStartError("too many skills run already: stop one first")
     if order.pace is Pace.EVERY and not EVERY_MIN_S <= order.every_s <= EVERY_MAX_S:
         raise CannotStartError(f"it runs every {EVERY_MIN_S} to {EVERY_MAX_S:,} seconds")
     if order.granted:
-        # The key is in the hands of whoever signs for this desk, and is not lent.
+        # That key belongs to the program that signs for this desk, and is not lent.
         raise CannotStartError("this desk lends no wallet's key: let the skill trade by its agent")
     embedded = ports.state().service.embedded
-    script = await asyncio.to_thread(_script_of, own.home, order.skill_slug)
-    agent_id, name = await _agent(order, own.home, ports)
+    script = await asyncio.to_thread(_script_of, skill_ports.home, order.skill_slug)
+    agent_id, name = await _agent(order, skill_ports.home, ports)
     if order.mode is not None and embedded:
-        wanted = SetLeash(
+        leash_order = SetLeash(
             agent_id,
             name,
             order.mode,
@@ -151,7 +151,7 @@ async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
             budget=order.budget,
             skill_slug=order.skill_slug,
         )
-        await set_leash(wanted, ports)
+        await set_leash(leash_order, ports)
     view = SkillRunView(
         run_id=ports.new_id()[:32],
         skill_slug=order.skill_slug,
@@ -163,8 +163,8 @@ async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
         state=SkillRunState.STARTING,
         budget=order.budget,
     )
-    leash = None if embedded else _kept_leash(order, view)
-    own.runs.begin(view, await _launch(view, script, own, ports, leash=leash))
+    leash = None if embedded else _leash_of_run(order, view)
+    skill_ports.runs.begin(view, await _launch(view, script, skill_ports, ports, leash=leash))
     return order.describe()
 
 
@@ -228,13 +228,13 @@ async def _agent(order: StartSkill, home: SkillHome, ports: Ports) -> tuple[str,
 
 
 def _keys_of(ports: Ports) -> str:
-    """Whose keys count: those of the service that this desk looks at, and of no other one."""
+    """Stored keys for the service that this desk is connected to."""
     return "embedded" if ports.state().service.embedded else ports.client.base_url
 
 
-def _kept_leash(order: StartSkill, view: SkillRunView) -> KeptLeash:
-    """The leash that this desk keeps for a run; without a wish each buy is asked for."""
-    return KeptLeash(
+def _leash_of_run(order: StartSkill, view: SkillRunView) -> StoredLeash:
+    """Leash that this desk keeps for a run; without settings every buy needs approval."""
+    return StoredLeash(
         view.agent_id,
         view.agent_name,
         view.skill_slug,
@@ -245,10 +245,15 @@ def _kept_leash(order: StartSkill, view: SkillRunView) -> KeptLeash:
 
 
 async def _launch(
-    view: SkillRunView, script: Path, own: SkillPorts, ports: Ports, *, leash: KeptLeash | None
+    view: SkillRunView,
+    script: Path,
+    skill_ports: SkillPorts,
+    ports: Ports,
+    *,
+    leash: StoredLeash | None,
 ) -> Launch:
-    """How the process is started: with its own agent's key and its own budget."""
-    key = own.home.key_of(view.agent_id, _keys_of(ports))
+    """Launch parameters of the process, with its own agent's key and budget."""
+    key = skill_ports.home.key_of(view.agent_id, _keys_of(ports))
     if key is None:
         raise CannotStartError("no key of its agent is known here for this service")
     service = ports.state().service
@@ -256,17 +261,19 @@ async def _launch(
     if not address:
         raise CannotStartError("the service is not reachable for programs of this machine yet")
     if not service.embedded:
-        # A run of before, whose leash is not known any more, asks for everything.
-        kept = leash or KeptLeash(
+        # A run of before, whose leash is no longer known, needs approval for everything.
+        kept = leash or StoredLeash(
             view.agent_id, view.agent_name, view.skill_slug, LeashMode.ASK, budget=view.budget
         )
-        address, key = await own.lines.open(view.run_id, kept, key)
+        address, key = await skill_ports.lines.open(view.run_id, kept, key)
     variables = {KEY_VARIABLE: key, URL_VARIABLE: address, "TRADING_VENUE": service.venue.value}
     budget = DAILY_BUDGET_USD if view.budget is None else decimal(view.budget)
     variables[budget_variable(view.skill_slug)] = f"{budget:.2f}"
     variables.pop(WALLET_VARIABLE, None)
-    words = [
+    flags = [
         *(["--live"] if view.live else []),
         *(["--once"] if view.pace is not Pace.LOOP else []),
     ]
-    return Launch(view.run_id, own.runs.folder_of(view.run_id), script, tuple(words), variables)
+    return Launch(
+        view.run_id, skill_ports.runs.folder_of(view.run_id), script, tuple(flags), variables
+    )

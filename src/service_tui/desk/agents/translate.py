@@ -75,7 +75,7 @@ def need_view(body: AgentNeedBody) -> AgentNeedView:
 
 
 def reasoned_trade_view(row: TradeRow) -> ReasonedTradeView:
-    """One trade with what its agent said about it."""
+    """View of one trade with its agent's reasoning."""
     return ReasonedTradeView(
         trade=trade_view(row),
         skill_slug=row.skill_slug or "",
@@ -85,7 +85,7 @@ def reasoned_trade_view(row: TradeRow) -> ReasonedTradeView:
 
 
 def result_view(body: SkillResultBody) -> SkillResultView:
-    """What one skill's trades came to."""
+    """View of one skill's trading results."""
     return SkillResultView(
         skill_slug=body.skill_slug,
         trades_count=body.trades,

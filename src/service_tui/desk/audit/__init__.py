@@ -1,1 +1,1 @@
-"""What was done and why, as a log, as reports and as files."""
+"""Audit: the action log, reports, exports and the history of a trade."""

@@ -1,6 +1,6 @@
-"""What goes into the action log: each order of the person, and what each agent did.
+"""Writes the action log: each command of the operator and each action of an agent.
 
-Secrets never come here: an order says itself in words that hold none.
+Secrets never get here: commands describe themselves without any.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from service_tui.desk.commands.settings import (
     SetStar,
     WatchMarket,
 )
-from service_tui.desk.commands.trading import AskQuote
+from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
 from service_tui.desk.reasons import Reason
 from service_tui.desk.slices.fleet import HeldSeen, SkillRunView
@@ -47,7 +47,8 @@ WAITING_MAX: Final = 5_000
 """Entries that wait for a disk that refuses; more are counted, and the count is written."""
 
 _READINGS: Final = (
-    AskQuote, Forget, ReadDay, ReadLog, Refresh, SetPreference, SetStar, WatchAgent, WatchMarket,
+    RequestQuote, Forget, ReadDay, ReadLog, Refresh, SetPreference, SetStar, WatchAgent,
+    WatchMarket,
 )  # fmt: skip
 """What changes nothing but the screen."""
 
@@ -55,10 +56,10 @@ SHOWN_MAX: Final = 1_000
 """Entries that the screen has, the newest; the file has all."""
 
 _LOOKED_BACK: Final = 20
-"""Tickets among which the one is looked for of which a notice tells."""
+"""Number of tickets that are searched for the one that a notice repeats."""
 
 _BAD: Final = frozenset({"bad", "warn"})
-"""Tones of a notice that says no."""
+"""Tones of a notice about a refusal or failure."""
 
 
 class Actions:
@@ -67,25 +68,25 @@ class Actions:
     Args:
         data_dir: where the log lies.
         clock: when.
-        say: tells the desk what the log says, once somebody has asked to see it.
+        emit: shows the log's entries in the state once the log was opened.
         beside: another process holds the directory, and writes down what agents do.
     """
 
     def __init__(
-        self, data_dir: Path, clock: Clock, say: Callable[[Fact], None], *, beside: bool = False
+        self, data_dir: Path, clock: Clock, emit: Callable[[Fact], None], *, beside: bool = False
     ) -> None:
         self._beside = beside
         self._path = data_dir / FILE
         self._log = ActionLog(self._path)
         self._clock = clock
-        self._say = say
+        self._emit = emit
         self._waiting: list[Entry] = []
         self._lost = 0
         self._view: LogView | None = None
         self._writing = asyncio.Lock()
 
-    def ordered(self, command: Command) -> None:
-        """The person, or somebody in the person's name, ordered something."""
+    def on_command(self, command: Command) -> None:
+        """Log a command of the operator, or of a program on the operator's behalf."""
         if isinstance(command, NoteConfirmed):
             self._take("person", LogEvent.CONFIRMED, command.kind, command.what)
         elif not isinstance(command, _READINGS):
@@ -94,19 +95,19 @@ class Actions:
             named = (market_id, question) if market_id and question else None
             self._take("person", LogEvent.INTENT, command.kind, command.describe(), market=named)
 
-    def heard(self, before: DeskState, fact: Fact) -> None:
+    def on_fact(self, before: DeskState, fact: Fact) -> None:
         """Something became known; `before` is the state that does not know it yet."""
         if self._beside and isinstance(fact, FillsReceived | HeldSeen):
             return
-        for who, what, kind, words in _told(before, fact):
-            self._take(who, what, kind, words, market=_market_in(words, before))
+        for actor, event, kind, text in _rows_of(before, fact):
+            self._take(actor, event, kind, text, market=_market_in(text, before))
 
     def _take(
         self,
-        who: str,
-        what: LogEvent,
+        actor: str,
+        event: LogEvent,
         kind: str,
-        words: str,
+        full_text: str,
         *,
         market: tuple[str, str] | None = None,
     ) -> None:
@@ -114,8 +115,8 @@ class Actions:
             self._lost += 1
             return
         at = round(self._clock.now(), 3)
-        text = words[:4_000].encode("utf-8", "replace").decode()
-        entry = {"at": at, "who": who, "what": what.value, "kind": kind, "words": text}
+        text = full_text[:4_000].encode("utf-8", "replace").decode()
+        entry = {"at": at, "who": actor, "what": event.value, "kind": kind, "words": text}
         if market is not None:
             entry |= {"market": market[0], "question": market[1]}
         self._waiting.append(entry)
@@ -145,7 +146,7 @@ class Actions:
                 self._show(lines)
 
     async def read(self) -> None:
-        """Read the newest entries and follow the whole chain, then tell the desk of both."""
+        """Load the newest entries and the result of verifying the whole chain."""
         await self.write()
         async with self._writing:
             verdict, lines = await asyncio.to_thread(_looked, self._path)
@@ -157,20 +158,20 @@ class Actions:
             problem=verdict.problem,
             checked_at=self._clock.now(),
         )
-        self._say(Changed(self._view))
+        self._emit(Changed(self._view))
 
     def _show(self, lines: tuple[LogEntry, ...]) -> None:
-        """Put new lines before those that are shown, if anybody has asked to see them."""
+        """Put new entries before those on screen, if the log was opened."""
         if self._view is None:
             return
         new = tuple(_view(line) for line in reversed(lines))
         entries = (*new, *self._view.entries)[:SHOWN_MAX]
         self._view = replace(self._view, entries=entries, count=lines[-1].number)
-        self._say(Changed(self._view))
+        self._emit(Changed(self._view))
 
 
 def _looked(path: Path) -> tuple[LogCheck, tuple[LogEntry, ...]]:
-    """What a look at the file finds; a log that cannot be read says so."""
+    """Result of reading the log file; one that cannot be read yields a problem."""
     try:
         return verify(path), newest(path, SHOWN_MAX)
     except FileNotFoundError:
@@ -184,11 +185,11 @@ def _view(line: LogEntry) -> ActionView:
     entry = line.entry
     at = entry.get("at")
     names = ("who", "what", "kind", "words", "market", "question")
-    words = {name: str(entry.get(name, "")) for name in names}
-    if not words["words"] and "count" in entry:
-        words["words"] = f"{entry['count']} entries were not written: the disk refused"
+    texts = {name: str(entry.get(name, "")) for name in names}
+    if not texts["words"] and "count" in entry:
+        texts["words"] = f"{entry['count']} entries were not written: the disk refused"
     when = Timestamp(float(at)) if isinstance(at, int | float) else Timestamp(0.0)
-    return ActionView(number=line.number, hash=line.hash, at=when, **words)
+    return ActionView(number=line.number, hash=line.hash, at=when, **texts)
 
 
 LogRow = tuple[str, LogEvent, str, str]
@@ -201,33 +202,33 @@ _ENDS: Final = {
 }
 
 
-def _market_in(words: str, state: DeskState) -> tuple[str, str] | None:
-    """The market that words name by its id, with its question, where it is known."""
-    tokens = (token.strip(".,:;()") for token in words.split())
-    found = (state.markets[token] for token in tokens if token in state.markets)
-    market = next(found, None)
+def _market_in(text: str, state: DeskState) -> tuple[str, str] | None:
+    """Market whose id occurs in a text, with its question, if known."""
+    tokens = (token.strip(".,:;()") for token in text.split())
+    markets = (state.markets[token] for token in tokens if token in state.markets)
+    market = next(markets, None)
     return None if market is None else (market.market_id, market.question)
 
 
-def _is_told(state: DeskState, notice: Noticed) -> bool:
-    """Whether a notice repeats the end of a ticket."""
+def _repeats_ticket(state: DeskState, notice: Noticed) -> bool:
+    """True if a notice repeats the end of a ticket."""
     return any(
         one.outcome and notice.text.startswith(f"{one.what}: {one.outcome}")
         for one in state.tickets[:_LOOKED_BACK]
     )
 
 
-def _told(before: DeskState, fact: Fact) -> Iterator[LogRow]:
+def _rows_of(before: DeskState, fact: Fact) -> Iterator[LogRow]:
     match fact:
         case Changed(row=TicketView() as ticket):
             yield from _ending(before, ticket)
-        case Noticed() if _is_told(before, fact):
-            # The end of its ticket says the same, a moment before.
+        case Noticed() if _repeats_ticket(before, fact):
+            # The end of its ticket was logged a moment before.
             return
         case Noticed():
             # An answer without a ticket: what a person ordered and no money moved for.
-            deed = LogEvent.REFUSAL if fact.tone in _BAD else LogEvent.RESULT
-            yield "desk", deed, fact.kind.value, Reason(fact.text, fact.fix).plain()
+            event = LogEvent.REFUSAL if fact.tone in _BAD else LogEvent.RESULT
+            yield "desk", event, fact.kind.value, Reason(fact.text, fact.fix).plain()
         case FillsReceived():
             yield from _trades(before, fact)
         case HeldSeen():
@@ -235,47 +236,47 @@ def _told(before: DeskState, fact: Fact) -> Iterator[LogRow]:
         case Changed(row=SkillRunView() as run):
             yield from _runs(before, run)
         case Acted():
-            yield fact.who, fact.deed, fact.kind, fact.words
+            yield fact.actor, fact.event, fact.kind, fact.text
         case _:
             return
 
 
 def _ending(before: DeskState, ticket: TicketView) -> Iterator[LogRow]:
-    """How an order ended, or that its end is not known; each once."""
+    """Log row of a ticket that ended or whose end is unknown; each once."""
     known = next((one for one in before.tickets if one.ticket_id == ticket.ticket_id), None)
     if ticket.state in {TicketState.QUEUED, TicketState.SENT}:
         return
     if known is None or (known.state, known.outcome) != (ticket.state, ticket.outcome):
-        said = f"{ticket.what}: {ticket.state.value}: {ticket.outcome}"
-        yield "person", _ENDS.get(ticket.state, LogEvent.RESULT), ticket.kind, said
+        text = f"{ticket.what}: {ticket.state.value}: {ticket.outcome}"
+        yield "person", _ENDS.get(ticket.state, LogEvent.RESULT), ticket.kind, text
 
 
 def _trades(before: DeskState, fact: FillsReceived) -> Iterator[LogRow]:
     known = {fill.seq for fill in before.fills}
     for fill in fact.fills:
         if fill.seq not in known:
-            what = f"{fill.action.value} {fill.side.value} {fill.market_id}"
-            words = f"{what} for {decimal(fill.money):.2f}"
-            words = venue_marked(words, fill.venue, f" {MONEY_OF[fill.venue]}")
-            yield fill.agent_name, LogEvent.TRADE, fill.source, f"{words} at {fill.price:.4f}"
+            deal = f"{fill.action.value} {fill.side.value} {fill.market_id}"
+            text = f"{deal} for {decimal(fill.money):.2f}"
+            text = venue_marked(text, fill.venue, f" {MONEY_OF[fill.venue]}")
+            yield fill.agent_name, LogEvent.TRADE, fill.source, f"{text} at {fill.price:.4f}"
 
 
 def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[LogRow]:
     waited = {held.held_id for held in before.supervision.held}
     for held in fact.held:
         if held.held_id not in waited:
-            words = f"{held.agent_name} {held.held_id}: {held.reasoning}"
-            yield held.agent_name, LogEvent.ASKS, held.skill_slug, words
+            text = f"{held.agent_name} {held.held_id}: {held.reasoning}"
+            yield held.agent_name, LogEvent.APPROVAL, held.skill_slug, text
     for held in fact.decided:
         if held.held_id in waited:
             status, reason = held.status.value, held.reason
-            said = reason if reason.startswith(status) else f"{status}: {reason}"
-            words = f"{held.agent_name} {held.held_id}: {said}"
-            yield held.agent_name, LogEvent.DECISION, held.skill_slug, words
+            decision = reason if reason.startswith(status) else f"{status}: {reason}"
+            text = f"{held.agent_name} {held.held_id}: {decision}"
+            yield held.agent_name, LogEvent.DECISION, held.skill_slug, text
 
 
 def _runs(before: DeskState, run: SkillRunView) -> Iterator[LogRow]:
-    """How a skill's run stands, and what it says it did, refusals among it; each once."""
+    """Log rows of a skill's run: its state and its reports, refusals included; each once."""
     known = next((one for one in before.supervision.runs if one.run_id == run.run_id), None)
     if known is None or known.state is not run.state:
         yield run.agent_name, LogEvent.RUN, run.skill_slug, f"{run.state.value} {run.why}".strip()

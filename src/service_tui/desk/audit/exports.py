@@ -1,4 +1,4 @@
-"""What the desk knows as tables for spreadsheets and programs: CSV, JSON, and a day as Markdown.
+"""Tables of the desk's data for spreadsheets and programs: CSV, JSON, a day as Markdown. Pure.
 
 Pure.
 """
@@ -12,7 +12,7 @@ from typing import Final
 
 from service_tui.desk.audit.report import DayReport, Pasts, day_reports
 from service_tui.desk.audit.report_rows import Cell, report_markdown, report_rows, report_table
-from service_tui.desk.freshness import is_heard
+from service_tui.desk.freshness import is_answered
 from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.records import PositionView, Topic
 from service_tui.desk.state import DeskState
@@ -60,7 +60,7 @@ def _money(amount: Micros | None) -> float | None:
 
 
 def trade_rows(state: DeskState, pasts: Pasts) -> Rows:
-    """What every agent traded, as far as it was read, with its reasons; the own trades first."""
+    """Trades of every agent that were read, with their reasons; the own trades first."""
     own = _own_id(state)
     first = sorted(pasts.values(), key=lambda past: past.agent_id != own)
     return [_trade_row(past.agent_id, one) for past in first for one in past.trades]
@@ -100,13 +100,13 @@ def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
     }
 
 
-def _signal_data(one: ReasonedTradeView) -> str:
-    data = dict(one.signal_data) or dict(one.trade.signal_data)
+def _signal_data(trade: ReasonedTradeView) -> str:
+    data = dict(trade.signal_data) or dict(trade.trade.signal_data)
     return json.dumps(data, sort_keys=True) if data else ""
 
 
 def position_rows(state: DeskState, pasts: Pasts) -> Rows:
-    """What every agent holds, and what it held; the own positions first."""
+    """Open and past positions of every agent; the own positions first."""
     own = _own_id(state)
     held = {own: (*state.positions, *state.closed, *state.on_venues)}
     # The state keeps the newest of the own ones that ended; what was read for an export is whole.
@@ -116,7 +116,7 @@ def position_rows(state: DeskState, pasts: Pasts) -> Rows:
 
 
 def _at_one_moment(state: DeskState, past: AgentDetailView, own: str) -> tuple[PositionView, ...]:
-    """What was read of an agent; of the own one what is open stands as on the screens."""
+    """History of an agent; the own agent's open positions match the screens."""
     if past.agent_id != own:
         return past.positions
     shown = {one.key: one for one in (*state.positions, *state.on_venues) if not one.is_closed}
@@ -250,18 +250,18 @@ def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
     left_out = f"\nNot known: {', '.join(unread)}.\n" if unread else ""
     files = {"day.md": day_in_markdown(state, now, pasts) + left_out, "day.csv": as_csv(day)}
     for name, rows in tables.items():
-        # An empty file says that there is none.
+        # An empty file means that there is none.
         if rows or name not in unread:
             files |= {f"{name}.csv": as_csv(rows), f"{name}.json": as_json(rows)}
     return files
 
 
 def unread_tables(state: DeskState) -> tuple[str, ...]:
-    """Tables of which the service has not told: nothing in them means nothing."""
+    """Names of tables that the service has not answered: their emptiness means nothing."""
     return tuple(
         name
         for name, sources in _SOURCES.items()
-        if not any(is_heard(state, topic) for topic in sources)
+        if not any(is_answered(state, topic) for topic in sources)
     )
 
 
@@ -269,8 +269,8 @@ def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str =
     """The day of all agents, or of one, for a person to read or to send."""
     reports = [one for one in day_reports(state, now, pasts) if _is_wanted(one, agent)]
     waiting = len(state.supervision.held)
-    is_known = is_heard(state, Topic.FLEET)
-    told = [
+    is_known = is_answered(state, Topic.FLEET)
+    lines = [
         f"# Agents on {datetime.fromtimestamp(now, UTC):%Y-%m-%d}",
         "",
         report_table(reports),
@@ -281,7 +281,7 @@ def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str =
         "",
         report_markdown(reports),
     ]
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
 def _is_wanted(report: DayReport, agent: str) -> bool:

@@ -8,8 +8,8 @@ from typing import Final
 
 from service_tui.desk.agents.past import pasts_of
 from service_tui.desk.audit.exports import files_of
+from service_tui.desk.audit.new_files import write_files
 from service_tui.desk.audit.report import known_pasts
-from service_tui.desk.audit.written import write_files
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
@@ -18,7 +18,7 @@ FOLDER: Final = "exports"
 
 
 async def export_data(order: ExportData, data_dir: Path, ports: Ports) -> None:
-    """Write the files, and say where they are."""
+    """Write the export files and report their folder in a notice."""
     state = ports.state()
     pasts = {**known_pasts(state), **(await pasts_of(ports) if state.service.embedded else {})}
     now = ports.now()
@@ -27,9 +27,9 @@ async def export_data(order: ExportData, data_dir: Path, ports: Ports) -> None:
     try:
         folder = await asyncio.to_thread(_write, order.folder, data_dir / FOLDER / stamp, files)
     except (OSError, RuntimeError, UnicodeError) as error:
-        ports.say(Noticed("bad", f"{order.describe()}: {error}"))
+        ports.emit(Noticed("bad", f"{order.describe()}: {error}"))
     else:
-        ports.say(Noticed("good", f"{len(files)} files are in {folder}"))
+        ports.emit(Noticed("good", f"{len(files)} files are in {folder}"))
 
 
 def _write(wanted: str, usual: Path, files: Mapping[str, str]) -> Path:

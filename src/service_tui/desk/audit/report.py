@@ -1,4 +1,4 @@
-"""A day's summary of each agent: what it traded, why, what came of it, and what held it back. Pure.
+"""Daily report of each agent: trades, reasons, results, and what blocked it. Pure.
 
 A day begins at midnight UTC.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.desk.agents.health import leash_mode, spend_of
-from service_tui.desk.freshness import is_heard, leashes_known
+from service_tui.desk.freshness import is_answered, leashes_known
 from service_tui.desk.slices.agents import AgentView, VenueMoneyView
 from service_tui.desk.slices.fleet import (
     AgentDetailView,
@@ -59,13 +59,13 @@ class MoneyDay:
 
     @property
     def money(self) -> str:
-        """What its amounts are."""
+        """Currency of its amounts."""
         return MONEY_OF[self.venue]
 
 
 @dataclass(frozen=True, slots=True)
 class DayReport:
-    """One agent's day; `problem` says why its trades are not known.
+    """One agent's day; `problem` is the reason why its trades are unknown.
 
     `monies` are its figures apart by what they are paid in, $SIM first; real money stands there
     where the agent ever traded with it. `spent` is what counts against the budget that binds, and
@@ -88,7 +88,7 @@ class DayReport:
 
 
 def midnight(now: Timestamp) -> Timestamp:
-    """When the day began."""
+    """Start of the UTC day."""
     return Timestamp(now // DAY_S * DAY_S)
 
 
@@ -96,23 +96,23 @@ def day_reports(state: DeskState, now: Timestamp, pasts: Pasts) -> tuple[DayRepo
     """The day of every agent, those with the largest day's P&L, either way, first."""
     fleet = state.fleet
     agents = () if fleet is None else fleet.agents
-    found = [_report(agent, state, now, pasts) for agent in agents]
-    return tuple(sorted(found, key=lambda one: -abs(one.agent.day_pnl)))
+    reports = [_report(agent, state, now, pasts) for agent in agents]
+    return tuple(sorted(reports, key=lambda one: -abs(one.agent.day_pnl)))
 
 
 def known_pasts(state: DeskState) -> dict[str, AgentDetailView]:
-    """What the state itself knows: of the agent in focus its trades; of the own agent the own."""
-    found: dict[str, AgentDetailView] = {}
+    """Histories that the state already has: the focused agent's trades, and the own agent's."""
+    pasts: dict[str, AgentDetailView] = {}
     if state.account is not None:
         own = tuple(ReasonedTradeView(trade, trade.skill_slug) for trade in state.trades)
-        unread = "" if is_heard(state, Topic.TRADES) else UNREAD
-        found[state.account.agent_id] = AgentDetailView(
+        unread = "" if is_answered(state, Topic.TRADES) else UNREAD
+        pasts[state.account.agent_id] = AgentDetailView(
             state.account.agent_id, own, (), problem=unread
         )
-    found |= {past.agent_id: past for past in state.supervision.pasts}
-    if state.supervision.detail is not None and state.supervision.detail.agent_id not in found:
-        found[state.supervision.detail.agent_id] = state.supervision.detail
-    return found
+    pasts |= {past.agent_id: past for past in state.supervision.pasts}
+    if state.supervision.detail is not None and state.supervision.detail.agent_id not in pasts:
+        pasts[state.supervision.detail.agent_id] = state.supervision.detail
+    return pasts
 
 
 def totals(reports: Sequence[DayReport]) -> tuple[MoneyDay, ...]:
@@ -169,9 +169,9 @@ _Buys = Mapping[_Place, _Trades]
 
 
 def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay, ...]:
-    """The day's figures, apart by money; play money stands there always."""
+    """Figures of the day by currency; play money is always present."""
     shown = {
-        # A trade of today whose venue the service says nothing of has figures of its own.
+        # A trade of today whose venue the service leaves out has figures of its own.
         **{one.trade.venue: _nothing(one.trade.venue) for one in trades},
         **{row.venue: row for row in agent.venues},
         Venue.SIM: replace(
@@ -236,40 +236,40 @@ def _skills(trades: _Trades, known: _Buys) -> tuple[SkillResultView, ...]:
     by_slug: dict[str, list[ReasonedTradeView]] = {}
     for one in trades:
         by_slug.setdefault(_slug_of(one, known), []).append(one)
-    found: list[SkillResultView] = []
+    results: list[SkillResultView] = []
     for slug, own in by_slug.items():
         pnls = [one.trade.pnl for one in own if one.trade.pnl is not None]
         wins, losses = sum(pnl > 0 for pnl in pnls), sum(pnl < 0 for pnl in pnls)
         count = sum(one.trade.deal is not Deal.PAYOUT for one in own)
-        found.append(SkillResultView(slug, count, sum_of(pnls), wins, losses))
-    return tuple(sorted(found, key=lambda one: (-one.trades_count, one.skill_slug)))
+        results.append(SkillResultView(slug, count, sum_of(pnls), wins, losses))
+    return tuple(sorted(results, key=lambda one: (-one.trades_count, one.skill_slug)))
 
 
 def _buys_of(known: _Trades) -> _Buys:
-    """The buys of each side of a market, in the order in which they were told."""
-    found: dict[_Place, list[ReasonedTradeView]] = {}
+    """Buys of each side of a market, in the order of the listing."""
+    buys: dict[_Place, list[ReasonedTradeView]] = {}
     for one in known:
         if one.trade.deal is Deal.BUY:
-            found.setdefault(_place_of(one), []).append(one)
-    return found
+            buys.setdefault(_place_of(one), []).append(one)
+    return buys
 
 
-def _place_of(one: ReasonedTradeView) -> _Place:
-    return one.trade.market_id, one.trade.side, one.trade.venue
+def _place_of(trade: ReasonedTradeView) -> _Place:
+    return trade.trade.market_id, trade.trade.side, trade.trade.venue
 
 
-def _slug_of(one: ReasonedTradeView, known: _Buys) -> str:
+def _slug_of(trade: ReasonedTradeView, known: _Buys) -> str:
     """The skill whose trade it is: of a sale or payout without one, the last buyer of its side."""
-    if one.skill_slug or one.trade.deal is Deal.BUY:
-        return one.skill_slug
-    buys = [other for other in known.get(_place_of(one), ()) if other.trade.at <= one.trade.at]
+    if trade.skill_slug or trade.trade.deal is Deal.BUY:
+        return trade.skill_slug
+    buys = [other for other in known.get(_place_of(trade), ()) if other.trade.at <= trade.trade.at]
     return max(buys, key=lambda other: other.trade.at).skill_slug if buys else ""
 
 
 def _decisions(decided: Sequence[HeldView], agent_id: str, since: Timestamp) -> dict[str, int]:
-    words = (
+    statuses = (
         held.status.value
         for held in decided
         if held.agent_id == agent_id and (held.decided_at or since) >= since
     )
-    return dict(Counter(words))
+    return dict(Counter(statuses))

@@ -18,45 +18,48 @@ ALL: Final = "all"
 
 
 def report_rows(reports: Sequence[DayReport]) -> list[Mapping[str, Cell]]:
-    """A row for each agent and money, for a spreadsheet; what has no money stands on the first."""
+    """One spreadsheet row for each agent and currency.
+
+    Figures without a currency are on the first.
+    """
     return [_row(one, day) for one in reports for day in one.monies]
 
 
-def _row(one: DayReport, day: MoneyDay) -> Mapping[str, Cell]:
-    is_first = day is one.monies[0]
-    spent, budget = one.spent
+def _row(report: DayReport, day: MoneyDay) -> Mapping[str, Cell]:
+    is_first = day is report.monies[0]
+    spent, budget = report.spent
     return {
-        "day": f"{datetime.fromtimestamp(one.since, UTC):%Y-%m-%d}",
-        "agent": one.agent.agent_id,
-        "name": one.agent.name,
-        "status": "paused" if one.agent.paused else one.agent.status.value,
-        "plan": one.agent.plan.value,
-        "leash": _leash(one),
+        "day": f"{datetime.fromtimestamp(report.since, UTC):%Y-%m-%d}",
+        "agent": report.agent.agent_id,
+        "name": report.agent.name,
+        "status": "paused" if report.agent.paused else report.agent.status.value,
+        "plan": report.agent.plan.value,
+        "leash": _leash(report),
         "money": day.money,
-        **_figures(day, is_read=not one.problem),
+        **_figures(day, is_read=not report.problem),
         "best": _pnl_of(day.best),
         "worst": _pnl_of(day.worst),
         # A budget counts the money of every venue alike.
-        "spent_of_budget": decimal(spent) if is_first and one.leash is not None else None,
+        "spent_of_budget": decimal(spent) if is_first and report.leash is not None else None,
         "budget": decimal(budget) if is_first and budget is not None else None,
-        "waiting": one.waiting if is_first else None,
+        "waiting": report.waiting if is_first else None,
         **{
-            word: one.decisions.get(word, 0) if is_first else None
+            word: report.decisions.get(word, 0) if is_first else None
             for word in ("approved", "refused", "expired")
         },
-        "skills": ", ".join(f"{run.skill_slug} {run.state.value}" for run in one.runs),
-        "problem": one.problem,
+        "skills": ", ".join(f"{run.skill_slug} {run.state.value}" for run in report.runs),
+        "problem": report.problem,
     }
 
 
-def _leash(one: DayReport) -> str | None:
-    if one.leash is None:
-        return "free" if one.leash_known else None
-    return one.leash.mode.value
+def _leash(report: DayReport) -> str | None:
+    if report.leash is None:
+        return "free" if report.leash_known else None
+    return report.leash.mode.value
 
 
 def _figures(day: MoneyDay, *, is_read: bool) -> Mapping[str, Cell]:
-    """What can be summed over agents; of trades that were not read nothing is known."""
+    """Figures that can be summed over agents; empty for trades that were not read."""
     traded: Mapping[str, Cell] = {
         "buys": day.buys,
         "bought": decimal(day.bought),
@@ -75,8 +78,8 @@ def _figures(day: MoneyDay, *, is_read: bool) -> Mapping[str, Cell]:
     }
 
 
-def _pnl_of(one: ReasonedTradeView | None) -> float | None:
-    return None if one is None or one.trade.pnl is None else decimal(one.trade.pnl)
+def _pnl_of(trade: ReasonedTradeView | None) -> float | None:
+    return None if trade is None or trade.trade.pnl is None else decimal(trade.trade.pnl)
 
 
 # -- as Markdown --------------------------------------------------------------------------------
@@ -123,30 +126,30 @@ def report_markdown(reports: Sequence[DayReport]) -> str:
     return "\n".join(line for one in reports for line in _section(one))
 
 
-def _section(one: DayReport) -> list[str]:
-    lines = [f"## {plain(one.agent.name)}", ""]
-    if one.problem:
-        lines.append(f"- Not known: {plain(one.problem)}")
+def _section(report: DayReport) -> list[str]:
+    lines = [f"## {plain(report.agent.name)}", ""]
+    if report.problem:
+        lines.append(f"- Not known: {plain(report.problem)}")
     else:
-        lines += [line for day in one.monies for line in _of_money(day)]
-    if one.decisions or one.waiting:
-        words = [f"{count} {word}" for word, count in sorted(one.decisions.items())]
-        lines.append(f"- Asked: {', '.join([*words, f'{one.waiting} waiting'])}")
-    spent, budget = one.spent
-    if one.leash is not None and budget is not None:
+        lines += [line for day in report.monies for line in _of_money(day)]
+    if report.decisions or report.waiting:
+        parts = [f"{count} {word}" for word, count in sorted(report.decisions.items())]
+        lines.append(f"- Asked: {', '.join([*parts, f'{report.waiting} waiting'])}")
+    spent, budget = report.spent
+    if report.leash is not None and budget is not None:
         lines.append(f"- Spent {_sum(spent)} of {_sum(budget)} a day, all money counted alike")
     lines += [
         f"- Run {plain(run.skill_slug)}: {run.state.value} {plain(run.why)}".rstrip()
-        for run in one.runs
+        for run in report.runs
     ]
-    for trade in one.trades[:REASONS_MAX]:
+    for trade in report.trades[:REASONS_MAX]:
         if trade.trade.reasoning:
             lines.append(f"- It said: {plain(trade.trade.reasoning)}")
     return [*lines, ""]
 
 
 def _of_money(day: MoneyDay) -> list[str]:
-    """What was traded in one money, with the best and the worst of it, and by skill."""
+    """Lines about one currency: trades, the best and the worst of them, and results by skill."""
     traded = (
         f"{counted(day.buys, 'buy')} for {_sum(day.bought)}, "
         f"{counted(day.sales, 'sale')} for {_sum(day.sold)}"
@@ -173,10 +176,10 @@ def _trade(one: ReasonedTradeView) -> str:
 
 
 def _skill(skill: SkillResultView) -> str:
-    said = [counted(skill.trades_count, "trade"), f"P&L {_sum(skill.pnl, signed=True)}"]
+    parts = [counted(skill.trades_count, "trade"), f"P&L {_sum(skill.pnl, signed=True)}"]
     if skill.win_rate is not None:
-        said.append(f"{skill.win_rate:.0%} won")
-    return ", ".join(said)
+        parts.append(f"{skill.win_rate:.0%} won")
+    return ", ".join(parts)
 
 
 def _sum(amount: Micros, *, signed: bool = False) -> str:
@@ -184,7 +187,7 @@ def _sum(amount: Micros, *, signed: bool = False) -> str:
 
 
 def plain(cell: Cell) -> str:
-    """Text in Markdown: what would end a cell, begin a line or mark it up stands as it is."""
+    """Text escaped for a Markdown cell."""
     if isinstance(cell, float):
         return f"{cell:,.2f}"
     text = "" if cell is None else " ".join(str(cell).split())

@@ -1,4 +1,6 @@
-"""Why it traded: what is known of a trade, from its signal to its exit, link by link. Pure.
+"""History of a trade from signal to exit, link by link. Pure.
+
+A link without data has a reason instead.
 
 A link of which nothing is known says so, and why: nothing here is made up.
 """
@@ -30,11 +32,11 @@ _MANY: Final = {
 
 WITH_IT: Final = "given with the order"
 OTHERS_MAX: Final = 5
-"""Fills beside the one that is explained that are told one by one."""
+"""Fills beside the explained one that are listed one by one."""
 
 
 class Unit(StrEnum):
-    """What a figure is, so that it can be written, and masked."""
+    """Unit of a figure, which decides how it is formatted and masked."""
 
     TEXT = "text"
     MONEY = "money"
@@ -55,21 +57,21 @@ class LabelledValue:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link. `missing` says why nothing is known; then there are no figures.
+    """One link of the history. `missing` is the reason why it has no figures.
 
     `when` stands where there is no time of its own.
     """
 
     name: str
     at: Timestamp | None = None
-    said: tuple[LabelledValue, ...] = ()
+    values: tuple[LabelledValue, ...] = ()
     missing: str = ""
     when: str = "its time is not kept"
 
 
 @dataclass(frozen=True, slots=True)
 class TradeHistory:
-    """All links of one trade, in the order of time, and what they are about."""
+    """All links of one trade in the order of time, with its subject."""
 
     title: str
     links: tuple[Link, ...]
@@ -133,12 +135,12 @@ def why_ticket(state: DeskState, ticket: TicketView) -> TradeHistory:
 
 
 def _run_of(state: DeskState, ticket: TicketView) -> RunView | None:
-    """The redemption that a row of the blotter stands for; None for any other command."""
+    """Redemption that a row of the blotter is about; None for any other command."""
     if ticket.kind != REDEMPTION:
         return None
     name = ticket.ticket_id.removeprefix(f"{REDEMPTION}:")
-    found = (run for run in state.redemption.runs if run.key == name)
-    return next((run for run in found if run.tx_hash == ticket.client_ref), None)
+    runs = (run for run in state.redemption.runs if run.key == name)
+    return next((run for run in runs if run.tx_hash == ticket.client_ref), None)
 
 
 def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHistory:
@@ -152,11 +154,11 @@ def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHi
     position = Link("position", missing="not known: its buys are not among the newest trades read")
     if bought:
         shares = sum_of(one.shares for one in bought)
-        told = (
+        values = (
             LabelledValue("bought", int(shares), Unit.SHARES),
             LabelledValue("for", int(cost), Unit.MONEY),
         )
-        position = Link("position", bought[-1].at, told)
+        position = Link("position", bought[-1].at, values)
     outcome = Link("outcome", missing="not known: the position is not among those read")
     if held is not None and held.outcome is not None:
         word = "YES" if held.outcome else "NO"
@@ -179,7 +181,7 @@ def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHi
 
 
 def _is_row(ticket: TicketView, trade: TradeView) -> bool:
-    """Whether a row of the blotter is a fill that no command of this console made."""
+    """True if a row of the blotter is a fill that no command of this console made."""
     return ticket.kind == FILL and ticket.ticket_id == fill_id(trade)
 
 
@@ -198,8 +200,8 @@ def _mirrored(known: _Known) -> SignalView | None:
     if ticket is not None:
         names |= {ticket.ticket_id, ticket.client_ref}
     names.discard("")
-    found = known.state.reactor.signals
-    return next((one for one in found if one.ticket_id and one.ticket_id in names), None)
+    signals = known.state.reactor.signals
+    return next((one for one in signals if one.ticket_id and one.ticket_id in names), None)
 
 
 def _ticket_of(known: _Known) -> TicketView | None:
@@ -209,7 +211,7 @@ def _ticket_of(known: _Known) -> TicketView | None:
 
 
 def _held(known: _Known) -> HeldView | None:
-    """The request that a person decided, if the trade came from one."""
+    """The approval that the trade came from, if any."""
     entry = known.entry
     return next(
         (
@@ -225,13 +227,13 @@ def _signal(known: _Known) -> Link:
     mirrored, entry = _mirrored(known), known.entry
     if mirrored is not None:
         wallet = mirrored.label or mirrored.wallet
-        said = (
+        values = (
             LabelledValue("from", f"wallet {wallet}"),
             LabelledValue("its price", mirrored.price, Unit.PRICE),
             LabelledValue("its size", int(mirrored.size), Unit.SHARES),
             LabelledValue("state", mirrored.state.value),
         )
-        return Link("signal", mirrored.at, said)
+        return Link("signal", mirrored.at, values)
     data = () if entry is None else entry.signal_data
     held = _held(known)
     if not data and held is not None:
@@ -243,18 +245,18 @@ def _signal(known: _Known) -> Link:
             else (LabelledValue("skill", entry.skill_slug),)
         )
         when = None if held is None else held.created_at
-        said = (*skill, *(LabelledValue(name, value) for name, value in data))
-        return Link("signal", when, said, when=WITH_IT)
+        values = (*skill, *(LabelledValue(name, value) for name, value in data))
+        return Link("signal", when, values, when=WITH_IT)
     return Link("signal", missing=_unfilled(known) or "none: nobody gave one with the order")
 
 
 def _unfilled(known: _Known) -> str:
-    """Why a link that comes with the fill is not known; empty when the fill is."""
+    """Reason why a link that comes with the fill is unknown; empty if the order filled."""
     return "" if known.entry is not None else "not known: it comes with the fill"
 
 
 def _no_entry(known: _Known) -> str:
-    """Why there is no trade to explain."""
+    """Reason why there is no trade to explain."""
     if known.ticket is not None:
         return "not known: no trade that was read has this order's reference"
     return "not known: the buy is not among the newest trades read"
@@ -262,39 +264,39 @@ def _no_entry(known: _Known) -> str:
 
 def _reasoning(known: _Known) -> Link:
     entry, held = known.entry, _held(known)
-    words = "" if entry is None else entry.reasoning
-    words = words or ("" if held is None else held.reasoning)
-    if not words:
+    text = "" if entry is None else entry.reasoning
+    text = text or ("" if held is None else held.reasoning)
+    if not text:
         return Link("reasoning", missing=_unfilled(known) or "none was given")
-    who = () if entry is None or not entry.source else (LabelledValue("by", entry.source),)
+    author = () if entry is None or not entry.source else (LabelledValue("by", entry.source),)
     decided = (
         (LabelledValue("allowed", "by you, at another size" if held.decided_amount else "by you"),)
         if held is not None and held.status is not HeldStatus.WAITING
         else ()
     )
-    said = (LabelledValue("", words), *who, *decided)
-    return Link("reasoning", None if held is None else held.decided_at, said, when=WITH_IT)
+    values = (LabelledValue("", text), *author, *decided)
+    return Link("reasoning", None if held is None else held.decided_at, values, when=WITH_IT)
 
 
 def _quote(known: _Known) -> Link:
-    """What it expected to pay: the price before, the bound, what the person was shown."""
+    """Expected price: the price before, the bound, and the quote on screen."""
     entry, held, mirrored = known.entry, _held(known), _mirrored(known)
     ticket = known.ticket or _ticket_of(known)
-    said: list[LabelledValue] = []
+    values: list[LabelledValue] = []
     if entry is not None and entry.price_before is not None:
-        said.append(LabelledValue("price before", entry.price_before, Unit.PRICE))
+        values.append(LabelledValue("price before", entry.price_before, Unit.PRICE))
     if held is not None and held.average is not None:
-        said.append(LabelledValue("quoted average", held.average, Unit.PRICE))
+        values.append(LabelledValue("quoted average", held.average, Unit.PRICE))
     if mirrored is not None:
-        said.append(LabelledValue("at most", mirrored.price_max, Unit.PRICE))
+        values.append(LabelledValue("at most", mirrored.price_max, Unit.PRICE))
     if ticket is not None and ticket.amount:
-        said.append(LabelledValue("amount asked", int(ticket.amount), Unit.MONEY))
+        values.append(LabelledValue("amount asked", int(ticket.amount), Unit.MONEY))
     if ticket is not None and ticket.shares:
-        said.append(LabelledValue("shares asked", int(ticket.shares), Unit.SHARES))
-    if not said:
+        values.append(LabelledValue("shares asked", int(ticket.shares), Unit.SHARES))
+    if not values:
         return Link("quote", missing=_unfilled(known) or "not known: quotes are not kept")
-    asked = None if ticket is None else ticket.sent_at or ticket.opened_at
-    return Link("quote", asked, tuple(said), when="right before the fill")
+    quoted_at = None if ticket is None else ticket.sent_at or ticket.opened_at
+    return Link("quote", quoted_at, tuple(values), when="right before the fill")
 
 
 # -- when it traded -----------------------------------------------------------------------------
@@ -307,27 +309,27 @@ def _fill(known: _Known) -> Link:
             return Link("fill", missing=_no_entry(known))
         ending = LabelledValue("order", f"{ticket.state.value}: {ticket.outcome}".rstrip(": "))
         return Link("fill", ticket.settled_at, (ending,))
-    said = [
+    values = [
         LabelledValue(entry.did, int(entry.shares), Unit.SHARES),
         LabelledValue("for", int(entry.cost), Unit.MONEY),
         LabelledValue("venue", entry.venue.value),
         LabelledValue("status", entry.status.value),
     ]
     if entry.average is not None:
-        said.insert(2, LabelledValue("average", entry.average, Unit.PRICE))
+        values.insert(2, LabelledValue("average", entry.average, Unit.PRICE))
     if entry.fee:
-        said.append(LabelledValue("fee", int(entry.fee), Unit.MONEY))
+        values.append(LabelledValue("fee", int(entry.fee), Unit.MONEY))
     if entry.average is not None and entry.price_before is not None:
-        said.append(LabelledValue("slippage", entry.average - entry.price_before, Unit.POINTS))
+        values.append(LabelledValue("slippage", entry.average - entry.price_before, Unit.POINTS))
     if entry.price_after is not None:
-        said.append(LabelledValue("price after", entry.price_after, Unit.PRICE))
+        values.append(LabelledValue("price after", entry.price_after, Unit.PRICE))
     others = [one for one in known.trades if one.deal is entry.deal and one is not entry]
     if others:
         more = sum_of(one.shares for one in others)
-        said.append(
+        values.append(
             LabelledValue(f"{len(others)} other {_MANY[entry.deal]}", int(more), Unit.SHARES)
         )
-    return Link("fill", entry.at, tuple(said))
+    return Link("fill", entry.at, tuple(values))
 
 
 # -- after it traded ----------------------------------------------------------------------------
@@ -337,20 +339,20 @@ def _monitor(known: _Known) -> Link:
     risk = known.state.risk
     monitor = risk.monitor(known.holding)
     alerts = [one for one in risk.alerts if one.holding == known.holding]
-    said: list[LabelledValue] = []
+    values: list[LabelledValue] = []
     if monitor is not None:
-        said.append(LabelledValue("set", "by the buy" if monitor.automatic else "by hand"))
+        values.append(LabelledValue("set", "by the buy" if monitor.automatic else "by hand"))
         if monitor.stop_price is not None:
-            said.append(LabelledValue("stop at", monitor.stop_price, Unit.PRICE))
+            values.append(LabelledValue("stop at", monitor.stop_price, Unit.PRICE))
         if monitor.target_price is not None:
-            said.append(LabelledValue("target at", monitor.target_price, Unit.PRICE))
+            values.append(LabelledValue("target at", monitor.target_price, Unit.PRICE))
         if monitor.mark is not None:
-            said.append(LabelledValue("price now", monitor.mark, Unit.PRICE))
-        said.append(LabelledValue("state", monitor.state.value))
-    said += [_alert(one) for one in alerts]
-    if not said:
+            values.append(LabelledValue("price now", monitor.mark, Unit.PRICE))
+        values.append(LabelledValue("state", monitor.state.value))
+    values += [_alert(one) for one in alerts]
+    if not values:
         return Link("monitor", missing="none: nothing guards this side")
-    return Link("monitor", alerts[0].breached_at if alerts else None, tuple(said))
+    return Link("monitor", alerts[0].breached_at if alerts else None, tuple(values))
 
 
 def _alert(alert: AlertView) -> LabelledValue:
@@ -358,7 +360,7 @@ def _alert(alert: AlertView) -> LabelledValue:
 
 
 def _exits(known: _Known) -> Iterator[Link]:
-    """How it ended, as far as it has: sales, exits of alerts, the outcome."""
+    """Exits so far: sales, exits of alerts, the outcome."""
     since = None if known.entry is None else known.entry.at
     sales = [
         one
@@ -375,59 +377,59 @@ def _exits(known: _Known) -> Iterator[Link]:
     closed = next((one for one in ended if one.key == known.holding), None)
     if closed is not None and closed.outcome is not None:
         word = "YES" if closed.outcome else "NO"
-        said = (
+        values = (
             LabelledValue("outcome", word),
             LabelledValue("realized", int(closed.made), Unit.PNL),
         )
         if known.state.service.embedded:
             # All other links have wall time.
-            said = (*said, LabelledValue("clock", "world time"))
-        yield Link("exit", closed.resolves_at, said)
+            values = (*values, LabelledValue("clock", "world time"))
+        yield Link("exit", closed.resolves_at, values)
     elif not sales and not exits:
         held = known.state.position(known.holding)
         if held is None:
             yield Link("exit", missing="not known: it is neither held nor among what was sold")
         else:
-            yield Link("exit", said=_open(held), when="not yet")
+            yield Link("exit", values=_open(held), when="not yet")
 
 
 def _open(held: PositionView) -> tuple[LabelledValue, ...]:
     """Not sold yet: what it is worth."""
-    said = [
+    values = [
         LabelledValue("held", int(held.shares), Unit.SHARES),
         LabelledValue("mark", int(held.mark_value), Unit.MONEY),
     ]
     if held.exit_value is not None:
-        said.append(LabelledValue("exit now", int(held.exit_value), Unit.MONEY))
-    return (*said, LabelledValue("unrealized", int(held.unrealized), Unit.PNL))
+        values.append(LabelledValue("exit now", int(held.exit_value), Unit.MONEY))
+    return (*values, LabelledValue("unrealized", int(held.unrealized), Unit.PNL))
 
 
 def _sale(sale: TradeView, exits: list[ExitView]) -> Link:
-    said = [
+    values = [
         LabelledValue(
             "sold" if sale.deal is Deal.SALE else "redeemed", int(sale.shares), Unit.SHARES
         )
     ]
-    said.append(LabelledValue("for", int(sale.cost), Unit.MONEY))
+    values.append(LabelledValue("for", int(sale.cost), Unit.MONEY))
     if sale.average is not None:
-        said.append(LabelledValue("average", sale.average, Unit.PRICE))
+        values.append(LabelledValue("average", sale.average, Unit.PRICE))
     if sale.fee:
-        said.append(LabelledValue("fee", int(sale.fee), Unit.MONEY))
+        values.append(LabelledValue("fee", int(sale.fee), Unit.MONEY))
     if sale.pnl is not None:
-        said.append(LabelledValue("P&L", int(sale.pnl), Unit.PNL))
+        values.append(LabelledValue("P&L", int(sale.pnl), Unit.PNL))
     cause = next((one.cause for one in exits if abs(one.at - sale.at) <= 1.0), "")
     if cause or sale.reasoning:
-        said.append(LabelledValue("because", cause or sale.reasoning))
-    return Link("exit", sale.at, tuple(said))
+        values.append(LabelledValue("because", cause or sale.reasoning))
+    return Link("exit", sale.at, tuple(values))
 
 
-def _exit(one: ExitView) -> Link:
-    said = [
-        LabelledValue("sold", int(one.shares), Unit.SHARES),
-        LabelledValue("for", int(one.proceeds), Unit.MONEY),
-        LabelledValue("because", one.cause),
-        LabelledValue("by", "the service" if one.by_service else "this desk, or another client"),
+def _exit(sale: ExitView) -> Link:
+    values = [
+        LabelledValue("sold", int(sale.shares), Unit.SHARES),
+        LabelledValue("for", int(sale.proceeds), Unit.MONEY),
+        LabelledValue("because", sale.cause),
+        LabelledValue("by", "the service" if sale.by_service else "this desk, or another client"),
     ]
-    if one.pnl is not None:
-        said.append(LabelledValue("P&L", int(one.pnl), Unit.PNL))
-    return Link("exit", one.at, tuple(said))
+    if sale.pnl is not None:
+        values.append(LabelledValue("P&L", int(sale.pnl), Unit.PNL))
+    return Link("exit", sale.at, tuple(values))

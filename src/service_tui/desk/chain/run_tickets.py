@@ -1,4 +1,4 @@
-"""Redemptions as rows of the blotter: what, which market, how much, by which hash, how it ended.
+"""Redemptions as rows of the blotter: subject, market, amount, hash and end. Pure.
 
 Pure. A run stands in a journal of its own, step by step; a second row of the same in the journal of
 orders could only disagree with it.

@@ -72,7 +72,7 @@ def redemption_row(body: RedemptionBody) -> RedemptionRow:
         condition_id=body.condition_id or "",
         token_id=body.token_id or "",
         neg_risk=body.neg_risk,
-        next_words=_next(stage, venue, body.waits_for or "", lost=lost, manual=manual, pays=pays),
+        next_text=_next(stage, venue, body.waits_for or "", lost=lost, manual=manual, pays=pays),
         simulated=body.simulated,
         tx_hash=body.tx_hash or "",
         reported=body.reported,
@@ -105,13 +105,13 @@ def rows_of_position(body: PositionBody) -> Iterator[RedemptionRow]:
             manual=manual,
             condition_id=body.condition_id or "",
             token_id=(body.token_id_yes if side is Side.YES else body.token_id_no) or "",
-            next_words=_next(stage, body.venue, "", lost=lost, manual=manual, pays=pays),
+            next_text=_next(stage, body.venue, "", lost=lost, manual=manual, pays=pays),
             simulated=body.simulated,
         )
 
 
 def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
-    """The wallet as the service tells it; what this desk knows better stays."""
+    """View of the wallet from the service; figures that this desk knows better stay."""
     owner = _ownership(body.wallet_ownership)
     external, address = owner is Ownership.EXTERNAL, body.wallet_address or ""
     return replace(
@@ -132,7 +132,7 @@ def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
             CheckView(
                 _NAMES[one.name],
                 is_done=one.done,
-                says=one.about if one.done else _NOT[one.name],
+                detail=one.about if one.done else _NOT[one.name],
                 fix="" if one.done else _FIXES.get(one.name, one.fix),
             )
             for one in body.checks
@@ -141,7 +141,7 @@ def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
 
 
 def wallet_of_settings(body: SettingsBody, known: WalletView) -> WalletView:
-    """The same from a service that tells of its wallets in the settings alone."""
+    """View of the wallet from a service that reports wallets in its settings only."""
     address = body.linked_wallet_address or body.wallet_address or ""
     owner = _ownership(body.wallet_ownership)
     external = owner is Ownership.EXTERNAL
@@ -163,19 +163,19 @@ def wallet_of_settings(body: SettingsBody, known: WalletView) -> WalletView:
             CheckView(
                 _NAMES["linked"],
                 is_done=external,
-                says=f"{owner.value}, {address}" if address else "no wallet",
+                detail=f"{owner.value}, {address}" if address else "no wallet",
                 fix="" if external else Fix.LINK_WALLET,
             ),
             CheckView(
                 _NAMES["approvals"],
                 is_done=body.polymarket_allowances_set,
-                says="given" if body.polymarket_allowances_set else "not given",
+                detail="given" if body.polymarket_allowances_set else "not given",
                 fix="" if body.polymarket_allowances_set else Fix.GIVE_APPROVALS,
             ),
             CheckView(
                 _NAMES["enabled"],
                 is_done=body.sdk_real_trading_enabled,
-                says="allowed" if body.sdk_real_trading_enabled else "not allowed for this agent",
+                detail="allowed" if body.sdk_real_trading_enabled else "not allowed for this agent",
                 fix="" if body.sdk_real_trading_enabled else _FIXES["enabled"],
             ),
         ),
@@ -203,7 +203,7 @@ _NOT: Final = {
     "enabled": "not allowed for this agent",
     "unrestricted": "the venue takes no orders of this wallet",
 }
-"""What a line says that is not done: never the words of one that is."""
+"""Text of a step that is not done: never that of one that is."""
 
 _FIXES: Final = {
     "claimed": Fix.CLAIM,
@@ -216,7 +216,7 @@ _FIXES: Final = {
 
 
 def _of(known: WalletView, address: str) -> WalletView:
-    """What is known of a wallet, without what was another one's."""
+    """The known view of a wallet, without figures of another wallet."""
     if known.address.lower() == address.lower():
         return known
     return replace(known, address=address, approvals=(), approvals_at=None)
@@ -229,7 +229,7 @@ def _ownership(word: str) -> Ownership:
 def _next(
     stage: Stage, venue: Venue, waits_for: str, *, lost: bool, manual: bool, pays: float
 ) -> str:
-    """What happens next, in words that stay true as time passes."""
+    """The next step as a text that stays true as time passes."""
     if stage is Stage.REDEEMED:
         return "paid" if pays else "done: nothing was left to redeem"
     if lost or (manual and stage is Stage.READY):
@@ -240,7 +240,7 @@ def _next(
 
 
 def _stage_of(body: PositionBody) -> Stage:
-    """Where a position stands, by its own word, else by what is known of its market."""
+    """Stage of a position: the service's own field, else derived from its market."""
     word = (body.lifecycle or "").lower().replace(" ", "_")
     if word in _LIFECYCLE:
         return _LIFECYCLE[word]
@@ -250,7 +250,7 @@ def _stage_of(body: PositionBody) -> Stage:
 
 
 def _cost_of(body: PositionBody, side: Side) -> float:
-    """What the open shares of a side have cost; of a row without sides it is all of it."""
+    """Cost of a side's open shares; the whole cost for a row without sides."""
     own = [one.cost_basis for one in body.sides if one.side == side.value]
     return own[0] if own else body.cost_basis
 

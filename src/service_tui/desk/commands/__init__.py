@@ -1,1 +1,1 @@
-"""What an operator may order, one file a noun. Frozen values."""
+"""Commands of the operator, one file a noun. Frozen values."""

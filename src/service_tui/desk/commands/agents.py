@@ -1,4 +1,4 @@
-"""What an operator may order of leashes, waiting trades and skills. Frozen values."""
+"""Commands for leashes, approvals, skills, exports and the action log. Frozen values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +12,7 @@ from service_tui.units import Micros, decimal
 
 @dataclass(frozen=True, slots=True)
 class SetLeash(Command):
-    """Put an agent, or one of its skills, on a leash; without a `mode` it is taken off."""
+    """Put an agent or one of its skills on a leash; without a `mode`, take the leash off."""
 
     kind: ClassVar[str] = "leash"
 
@@ -25,7 +25,7 @@ class SetLeash(Command):
     skill_slug: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         who = f"{self.name} with {self.skill_slug}" if self.skill_slug else self.name
         if self.mode is None:
             return f"take the leash off {who}"
@@ -49,14 +49,14 @@ class ApproveHeld(Command):
     confirmed: bool = False
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         size = "" if self.amount is None else f" for {decimal(self.amount):,.2f}"
         return f"approve{size}: {self.what}"
 
 
 @dataclass(frozen=True, slots=True)
 class RefuseHeld(Command):
-    """Decline a waiting trade; its agent is told the reason."""
+    """Refuse a waiting trade; its agent receives the reason."""
 
     kind: ClassVar[str] = "refuse"
 
@@ -65,7 +65,7 @@ class RefuseHeld(Command):
     reason: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"refuse: {self.what}"
 
 
@@ -79,7 +79,7 @@ class WatchAgent(Command):
     run_id: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"watch {self.agent_id}"
 
 
@@ -92,7 +92,7 @@ class PauseAll(Command):
     paused: bool
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "pause all agents" if self.paused else "let all agents buy again"
 
 
@@ -117,14 +117,14 @@ class StartSkill(Command):
     granted: bool = False
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         how = f"every {self.every_s} s" if self.pace is Pace.EVERY else self.pace.value
         return f"run {self.skill_slug} {how} as {self.name or 'a new agent'}"
 
 
 @dataclass(frozen=True, slots=True)
 class StopSkill(Command):
-    """End a run: it is asked to, and killed if it does not."""
+    """End a run: SIGTERM first, SIGKILL if it does not react."""
 
     kind: ClassVar[str] = "skill"
 
@@ -132,13 +132,13 @@ class StopSkill(Command):
     what: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"stop {self.what or self.run_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class RestartSkill(Command):
-    """End a run and begin it anew, with its restarts forgiven."""
+    """End a run and start it again, with its restart count reset."""
 
     kind: ClassVar[str] = "skill"
 
@@ -146,13 +146,13 @@ class RestartSkill(Command):
     what: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"restart {self.what or self.run_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class DetachSkill(Command):
-    """Let a run go on when the console ends, or take that back."""
+    """Let a run continue when the console ends, or undo that."""
 
     kind: ClassVar[str] = "skill"
 
@@ -161,7 +161,7 @@ class DetachSkill(Command):
     what: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"{'detach' if self.detached else 'keep'} {self.what or self.run_id}"
 
 
@@ -174,7 +174,7 @@ class InstallSkill(Command):
     path: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"install the skill in {self.path}"
 
 
@@ -187,7 +187,7 @@ class ExportData(Command):
     folder: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"export to {self.folder}" if self.folder else "export"
 
 
@@ -198,7 +198,7 @@ class ReadLog(Command):
     kind: ClassVar[str] = "log"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "verify the action log"
 
 
@@ -209,25 +209,25 @@ class ReadDay(Command):
     kind: ClassVar[str] = "day"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "read the day of all agents"
 
 
 @dataclass(frozen=True, slots=True)
 class NoteConfirmed(Command):
-    """Write down that a person said yes to a question; `what` are the words of the question."""
+    """Log that the operator confirmed a dialog; `what` is the dialog's question."""
 
     kind: ClassVar[str] = "confirm"
 
     what: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return self.what
 
 
 class AgentAct(StrEnum):
-    """What an operator may do with an agent; the words are those of a sentence."""
+    """Governance actions on an agent; the values are verbs of a sentence."""
 
     CLAIM = "claim"
     CODE = "make a claim code for"
@@ -255,6 +255,6 @@ class Govern(Command):
     plan: Plan | None = None
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         tail = f" to {self.plan.value}" if self.plan is not None else ""
         return f"{self.act.value} {self.name or 'new agents'}{tail}"

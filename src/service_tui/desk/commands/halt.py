@@ -1,4 +1,4 @@
-"""What an operator may order of the halt: begin it, end it, sell everything under it."""
+"""Commands of the halt: begin it, end it, sell everything under it."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Final
@@ -9,12 +9,12 @@ from service_tui.terms import counted
 
 @dataclass(frozen=True, slots=True)
 class Halt(Command):
-    """Block every entry at once, here and on the service, until it is resumed. Asks nothing."""
+    """Block every entry at once, here and on the service, until resumed. Needs no confirmation."""
 
     kind: ClassVar[str] = "halt"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "halt"
 
 
@@ -24,14 +24,14 @@ RESUME_WORD: Final = "RESUME"
 
 @dataclass(frozen=True, slots=True)
 class Resume(Command):
-    """End the halt. `word` is what the person typed."""
+    """End the halt. `word` is the text that the operator typed."""
 
     kind: ClassVar[str] = "resume"
 
     word: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "resume trading"
 
 
@@ -44,5 +44,5 @@ class ExitAll(Command):
     holdings: tuple[str, ...]
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"exit {counted(len(self.holdings), 'position')}"

@@ -1,4 +1,4 @@
-"""What an operator may order of the reactor. Frozen values."""
+"""Commands of the reactor. Frozen values."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,7 +20,7 @@ class MirrorSignal(Command):
     question: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"mirror a signal{f', {self.question}' if self.question else ''}"
 
 
@@ -34,26 +34,26 @@ class MirrorAllFrom(Command):
     label: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"mirror every signal of {self.label or self.wallet}"
 
 
 @dataclass(frozen=True, slots=True)
 class DismissSignal(Command):
-    """Take a signal out: it will not be mirrored."""
+    """Remove a signal: it will not be mirrored."""
 
     kind: ClassVar[str] = "dismiss"
 
     signal_id: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "dismiss a signal"
 
 
 @dataclass(frozen=True, slots=True)
 class SetWalletPolicy(Command):
-    """What is done with a wallet's signals: ask, auto or off. Stays on this machine.
+    """Set the policy for a wallet's signals: ask, auto or off. Stays on this machine.
 
     `auto` is a standing authorisation: from then on its signals are mirrored without a question,
     within the caps of the config.
@@ -66,13 +66,13 @@ class SetWalletPolicy(Command):
     label: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"signals of {self.label or self.address}: {self.policy.value}"
 
 
 @dataclass(frozen=True, slots=True)
 class LabelWallet(Command):
-    """Give a wallet a name; empty takes it away. Stays on this machine."""
+    """Give a wallet a name; an empty one removes it. Stays on this machine."""
 
     kind: ClassVar[str] = "label"
 
@@ -80,7 +80,7 @@ class LabelWallet(Command):
     label: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"call {self.address} {self.label!r}" if self.label else f"unname {self.address}"
 
 
@@ -94,13 +94,13 @@ class FollowWallet(Command):
     label: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"follow {self.label or self.address}"
 
 
 @dataclass(frozen=True, slots=True)
 class UnfollowWallet(Command):
-    """Take a wallet off the watchlist; its label, policy and past stay."""
+    """Remove a wallet from the watchlist; its label, policy and history stay."""
 
     kind: ClassVar[str] = "watchlist"
 
@@ -108,7 +108,7 @@ class UnfollowWallet(Command):
     label: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"unfollow {self.label or self.address}"
 
 
@@ -132,7 +132,7 @@ class SetReactorConfig(Command):
     price_buffer: float | None = None
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         if self.enabled is not None:
             return "switch the reactor on" if self.enabled else "pause the reactor"
         return "change the reactor's config"
@@ -145,5 +145,5 @@ class ResetBreaker(Command):
     kind: ClassVar[str] = "breaker"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "reset the circuit breaker"

@@ -1,4 +1,4 @@
-"""What an operator may order of experiments and backtests. Frozen values."""
+"""Commands for experiments and backtests. Frozen values."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -24,7 +24,7 @@ class RunBacktest(Command):
     sweep: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         what = "sweep" if self.sweep else "backtest"
         return f"{what} {self.skill} over {self.days} days"
 
@@ -33,7 +33,7 @@ class RunBacktest(Command):
 class StartSession(Command):
     """Begin a series of experiments with a fresh baseline, in a worktree of a repository.
 
-    `allows_shell`: whoever drives the session may run shell commands there.
+    `allows_shell`: the client of the session may run shell commands there.
     """
 
     kind: ClassVar[str] = "research"
@@ -47,20 +47,20 @@ class StartSession(Command):
     allows_shell: bool = False
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"start the session {self.name} on {self.skill}"
 
 
 @dataclass(frozen=True, slots=True)
 class EndSession(Command):
-    """Take no more experiments of a skill until a new session begins."""
+    """Accept no more experiments of a skill until a new session begins."""
 
     kind: ClassVar[str] = "research"
 
     skill: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"turn autoresearch off for {self.skill}"
 
 
@@ -73,7 +73,7 @@ class ResetSession(Command):
     skill: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"begin a fresh baseline of {self.skill}"
 
 
@@ -87,5 +87,5 @@ class ShowDiff(Command):
     commit: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"show the diff of {self.commit}"

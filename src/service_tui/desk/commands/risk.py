@@ -1,4 +1,4 @@
-"""What an operator may order of monitors, alerts and price alerts."""
+"""Commands for monitors, alerts and price alerts."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -25,7 +25,7 @@ class SetMonitor(Command):
     question: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         stop = "no stop" if self.stop_pct is None else f"stop {self.stop_pct:.1%} down"
         target = "no target" if self.target_pct is None else f"target {self.target_pct:.1%} up"
         return f"monitor {self.side.value.upper()}: {stop}, {target}"
@@ -40,7 +40,7 @@ class SetMonitors(Command):
     monitors: tuple[SetMonitor, ...]
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"monitor {counted(len(self.monitors), 'position')}"
 
 
@@ -56,7 +56,7 @@ class RemoveMonitor(Command):
     question: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"remove the monitor of {self.side.value.upper()}"
 
 
@@ -69,13 +69,13 @@ class ExitAlert(Command):
     alert_id: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "exit for an alert now"
 
 
 @dataclass(frozen=True, slots=True)
 class SetPriceAlert(Command):
-    """Tell once when the price of a side is there. `threshold` is in (0, 1). Stays here."""
+    """Notify once when the price of a side reaches `threshold`, in (0, 1). Stays here."""
 
     kind: ClassVar[str] = "price alert"
 
@@ -86,7 +86,7 @@ class SetPriceAlert(Command):
     question: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         where = f"{self.condition.describe} {self.threshold:.4f}"
         return f"tell when {self.side.value.upper()} is {where}"
 
@@ -100,5 +100,5 @@ class RemovePriceAlert(Command):
     alert_id: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "forget a price alert"

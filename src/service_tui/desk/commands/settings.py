@@ -1,4 +1,4 @@
-"""What an operator may order of this desk itself: pace, refreshing, stars, preferences."""
+"""Commands for this desk itself: speed, refresh, stars, preferences."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,7 +15,7 @@ class SetSpeed(Command):
     speed: int
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "pause the world" if self.speed == 0 else f"run the world at {self.speed}x"
 
 
@@ -29,24 +29,24 @@ class WatchMarket(Command):
     span_s: int = 0
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"watch {self.market_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Refresh(Command):
-    """Ask the service for everything now. A reading."""
+    """Read everything from the service now."""
 
     kind: ClassVar[str] = "refresh"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "refresh"
 
 
 @dataclass(frozen=True, slots=True)
 class SetStar(Command):
-    """Put a market on the operator's own watchlist, or take it off. Stays on this machine."""
+    """Add a market to the operator's watchlist, or remove it. Stays on this machine."""
 
     kind: ClassVar[str] = "star"
 
@@ -54,7 +54,7 @@ class SetStar(Command):
     on: bool
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"{'star' if self.on else 'unstar'} {self.market_id}"
 
 
@@ -68,7 +68,7 @@ class SetPreference(Command):
     value: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"remember {self.name}"
 
 
@@ -79,5 +79,5 @@ class Forget(Command):
     kind: ClassVar[str] = "forget"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "forget what was shown"

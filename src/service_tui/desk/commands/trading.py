@@ -1,4 +1,4 @@
-"""What an operator may order of trades: place one, ask what it would bring, give one up."""
+"""Commands for trades: place, quote, give up, cancel."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -45,7 +45,7 @@ class PlaceTrade(Command):
         return holding_key(self.market_id, self.side, self.venue)
 
     def describe(self) -> str:
-        """The order as a person would say it; one for real money says so, and names its venue."""
+        """Describe the order in plain English; one for real money names its venue."""
         unit = f" {MONEY_OF[self.venue]}" if self.action is Action.BUY else ""
         return venue_marked(self.bare_text(), self.venue, unit)
 
@@ -66,8 +66,8 @@ def _shares_text(shares: Micros) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class AskQuote(Command):
-    """What the order would get now. A reading: leaves no row, and a newer one replaces it."""
+class RequestQuote(Command):
+    """Request an indicative quote. Leaves no row; a newer one replaces it."""
 
     kind: ClassVar[str] = "quote"
 
@@ -75,7 +75,7 @@ class AskQuote(Command):
     order: PlaceTrade
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"quote: {self.order.describe()}"
 
 
@@ -88,13 +88,13 @@ class GiveUp(Command):
     ticket_id: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "close an order without a trace"
 
 
 @dataclass(frozen=True, slots=True)
 class CancelOrders(Command):
-    """Take these orders off their books; `what` says a single one in words."""
+    """Cancel open orders; `what` describes a single one."""
 
     kind: ClassVar[str] = "cancel"
 
@@ -102,5 +102,5 @@ class CancelOrders(Command):
     what: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"cancel {self.what or counted(len(self.order_ids), 'open order')}"

@@ -1,4 +1,6 @@
-"""What an operator may order of redemptions, the wallet and real money. Frozen values.
+"""Commands for redemptions, the wallet and real money. Frozen values.
+
+No repr or text shows a secret.
 
 A secret in a command never shows in its repr nor in its words.
 """
@@ -28,7 +30,7 @@ REDEEM_WORD: Final = "REDEEM"
 
 @dataclass(frozen=True, slots=True)
 class PrepareRedemption(Command):
-    """Ask for a redemption and check it, so that it can be shown. Signs nothing."""
+    """Request a redemption and check it for the confirmation dialog. Signs nothing."""
 
     kind: ClassVar[str] = "prepare redemption"
 
@@ -43,7 +45,7 @@ class PrepareRedemption(Command):
         return f"{self.market_id}:{self.side.value}"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"prepare the redemption of {self.side.value.upper()}"
 
 
@@ -68,7 +70,7 @@ class Redeem(Command):
         return f"{self.market_id}:{self.side.value}"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"redeem {self.side.value.upper()}"
 
 
@@ -81,20 +83,20 @@ class RedeemAll(Command):
     keys: tuple[str, ...]
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"redeem {counted(len(self.keys), 'position')}"
 
 
 @dataclass(frozen=True, slots=True)
 class AbandonRun(Command):
-    """Give up a redemption whose nonce can never come. Signs nothing."""
+    """Give up a redemption whose nonce can never be used. Signs nothing."""
 
     kind: ClassVar[str] = "redeem"
 
     key: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "abandon a redemption"
 
 
@@ -107,13 +109,13 @@ class SetAutoRedeem(Command):
     on: bool
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"turn redeeming by itself {'on' if self.on else 'off'}"
 
 
 @dataclass(frozen=True, slots=True)
 class UnlockWallet(Command):
-    """Open the key with its passphrase; it goes to the signer and nowhere else."""
+    """Open the key with its passphrase, which only the signer receives."""
 
     kind: ClassVar[str] = "wallet"
 
@@ -121,7 +123,7 @@ class UnlockWallet(Command):
     address: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "unlock the wallet"
 
 
@@ -132,7 +134,7 @@ class LockWallet(Command):
     kind: ClassVar[str] = "wallet"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "lock the wallet"
 
 
@@ -146,7 +148,7 @@ class KeepKey(Command):
     secret: str = field(default="", repr=False)
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "import a key" if self.secret else "create a key"
 
 
@@ -160,12 +162,12 @@ class RemoveKey(Command):
     tail: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"remove the key of {self.address}"
 
 
 @dataclass(frozen=True, slots=True)
-class AskLink(Command):
+class RequestLink(Command):
     """Read the service's challenge to link this wallet, and show its text. Signs nothing."""
 
     kind: ClassVar[str] = "wallet"
@@ -173,7 +175,7 @@ class AskLink(Command):
     address: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"read the challenge to link the wallet {self.address}"
 
 
@@ -190,24 +192,24 @@ class LinkWallet(Command):
     nonce: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"link the wallet {self.address}"
 
 
 @dataclass(frozen=True, slots=True)
-class AskApprovals(Command):
+class ReadApprovals(Command):
     """Read which approvals are set, and what setting the others would sign. Signs nothing."""
 
     kind: ClassVar[str] = "wallet"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "look at the approvals"
 
 
 @dataclass(frozen=True, slots=True)
 class SetApprovals(Command):
-    """Give the approvals with these keys, which were shown; what is set is skipped."""
+    """Give the approvals with these keys, which were shown; skip those already set."""
 
     kind: ClassVar[str] = "wallet"
 
@@ -215,7 +217,7 @@ class SetApprovals(Command):
     word: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return f"give {len(self.keys)} approvals"
 
 
@@ -226,18 +228,18 @@ class MakeCredentials(Command):
     kind: ClassVar[str] = "wallet"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "derive the venue's credentials"
 
 
 @dataclass(frozen=True, slots=True)
 class AllowReal(Command):
-    """Have the service take real trades of the desk's own agent."""
+    """Let the service accept real trades of the desk's own agent."""
 
     kind: ClassVar[str] = "wallet"
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "allow this agent real trades"
 
 
@@ -251,7 +253,7 @@ class SetLive(Command):
     word: str = ""
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "switch real money on" if self.on else "switch real money off"
 
 
@@ -264,7 +266,7 @@ class SetPay(Command):
     day_max: Micros | None
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         if self.day_max is None:
             return "pay for no call"
         return f"pay for calls, {decimal(self.day_max):,.3f} a day at most"
@@ -279,5 +281,5 @@ class PayOffer(Command):
     offer_id: str
 
     def describe(self) -> str:
-        """The order as a person would say it."""
+        """Describe the command in plain English."""
         return "pay for one call"

@@ -1,1 +1,1 @@
-"""What the desk reads of the service: by asking again and again, and by listening."""
+"""Reads the service: pollers, and the consumer of its event stream."""

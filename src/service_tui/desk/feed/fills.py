@@ -1,4 +1,4 @@
-"""Fills of every agent from the history, where the stream has not told them."""
+"""Reads fills of every agent from the history that the event stream did not deliver."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,22 +20,22 @@ NEWEST: Final = 100
 
 
 class FillsWatch:
-    """How many trades of each agent are known: `read` in the history, `heard` since."""
+    """Number of each agent's trades that were read from the history."""
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
 
-    def behind(self, fleet: FleetView, heard: Counter[str]) -> tuple[AgentView, ...]:
-        """The agents of which the service counts trades that were neither read nor heard."""
+    def behind(self, fleet: FleetView, streamed: Counter[str]) -> tuple[AgentView, ...]:
+        """Agents with more trades than were read from the history or streamed."""
         return tuple(
             one
             for one in fleet.agents
-            if one.trades_count > self._known.get(one.agent_id, 0) + heard[one.agent_id]
+            if one.trades_count > self._known.get(one.agent_id, 0) + streamed[one.agent_id]
         )
 
-    def take(self, agent: AgentView, heard: int) -> None:
+    def take(self, agent: AgentView, streamed: int) -> None:
         """Note that all trades of an agent are known now."""
-        self._known[agent.agent_id] = agent.trades_count - heard
+        self._known[agent.agent_id] = agent.trades_count - streamed
 
 
 async def read_fills(ports: Ports, watch: FillsWatch, fleet: FleetView) -> tuple[FillsRead, ...]:
@@ -44,25 +44,25 @@ async def read_fills(ports: Ports, watch: FillsWatch, fleet: FleetView) -> tuple
     Returns:
         One fact, or none where nothing was missed.
     """
-    found: list[FillView] = []
+    fills: list[FillView] = []
     was_read = False
-    for agent in watch.behind(fleet, _heard(ports)):
+    for agent in watch.behind(fleet, _streamed(ports)):
         query = TradesQuery(venue="all", limit=NEWEST)
         path = {"agent_id": agent.agent_id}
         try:
             reply = await ports.client.call(DESK_AGENT_TRADES, path=path, query=query)
-            found += _fills_of(agent, (trade_view(row) for row in reply.answer.trades))
+            fills += _fills_of(agent, (trade_view(row) for row in reply.answer.trades))
         except (ServiceError, *UNTRANSLATABLE):
             continue
-        watch.take(agent, _heard(ports)[agent.agent_id])
+        watch.take(agent, _streamed(ports)[agent.agent_id])
         was_read = True
-    return (FillsRead(tuple(found)),) if was_read else ()
+    return (FillsRead(tuple(fills)),) if was_read else ()
 
 
-def _heard(ports: Ports) -> Counter[str]:
-    """Trades that the stream has told, by agent; an order that is met in parts is one."""
-    heard = {(one.agent_id, one.trade_id) for one in ports.state().fills if one.seq}
-    return Counter(agent_id for agent_id, _ in heard)
+def _streamed(ports: Ports) -> Counter[str]:
+    """Number of streamed trades by agent; an order that filled in parts is one."""
+    trades = {(one.agent_id, one.trade_id) for one in ports.state().fills if one.seq}
+    return Counter(agent_id for agent_id, _ in trades)
 
 
 def _fills_of(agent: AgentView, trades: Iterator[TradeView]) -> Iterator[FillView]:

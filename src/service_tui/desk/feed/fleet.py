@@ -1,4 +1,4 @@
-"""Asking for leashes, for trades that wait, and for what the agent in focus did."""
+"""Reads leashes, approvals, and the results of the focused agent."""
 
 from dataclasses import replace
 from typing import Final
@@ -13,7 +13,7 @@ from service_tui.desk.agents.translate import (
 )
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.facts import Fact
-from service_tui.desk.feed.polling import Read, Watched
+from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.fleet import (
     AgentDetailView,
@@ -40,7 +40,7 @@ RESULTS_S: Final = 15.0
 """How old the sums of the agent in focus may be while it does not trade: its whole past is read."""
 
 
-async def read_supervision(ports: Ports, watched: Watched) -> Read:
+async def read_supervision(ports: Ports, watched: PollerMemory) -> Read:
     """Leashes, trades that wait, and what the agent in focus did."""
     leashes = await ports.client.call(DESK_LEASHES)
     held = await ports.client.call(DESK_HELD, query=HeldQuery(status="all"))
@@ -61,18 +61,18 @@ async def read_supervision(ports: Ports, watched: Watched) -> Read:
 
 
 async def _needs_of_others(ports: Ports) -> tuple[AgentNeedView, ...]:
-    """What the agents other than our own wait for; a holder of an older program cannot tell."""
+    """Needs of the other agents; empty from a directory owner of an older version."""
     account = ports.state().account
     own = "" if account is None else account.agent_id
     try:
-        told = await ports.client.call(DESK_NEEDS)
+        reply = await ports.client.call(DESK_NEEDS)
     except NotFoundError:
         return ()
-    return tuple(need_view(body) for body in told.answer.needs if body.agent_id != own)
+    return tuple(need_view(body) for body in reply.answer.needs if body.agent_id != own)
 
 
 async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:
-    """What an agent traded lately, and what came of it; the sums anew when it has traded."""
+    """Recent trades and results of an agent; results are read again after a trade."""
     path, query = {"agent_id": agent_id}, TradesQuery(venue="all", limit=TIMELINE)
     try:
         reply = await ports.client.call(DESK_AGENT_TRADES, path=path, query=query)
@@ -82,13 +82,13 @@ async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:
             is_fresh = 0 <= now - known.at < RESULTS_S
             if is_fresh and known.trades[:1] == trades[:1]:
                 return replace(known, trades=trades)
-        told = (await ports.client.call(DESK_AGENT_RESULTS, path=path)).answer
+        results = (await ports.client.call(DESK_AGENT_RESULTS, path=path)).answer
     except NotFoundError as error:
         return AgentDetailView(agent_id, (), (), str(error))
     return AgentDetailView(
         agent_id,
         trades,
-        tuple(result_view(one) for one in told.skills),
-        points=tuple((timestamp(one.at), amount(one.pnl)) for one in told.points),
+        tuple(result_view(one) for one in results.skills),
+        points=tuple((timestamp(one.at), amount(one.pnl)) for one in results.points),
         at=now,
     )

@@ -1,4 +1,4 @@
-"""The list of all markets, page by page, of services that differ in what they give at once."""
+"""Reads the list of all markets page by page, from services with different page rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ SHORT_PAGE: Final = 50
 ALL_AT_ONCE: Final = (
     MarketsQuery(status="all", include="sparkline", sort="created", tradeable_only=False),
 )
-ONE_BY_ONE: Final = (
+STATE_BY_STATE: Final = (
     MarketsQuery(status="active", sort="created", tradeable_only=False),
     MarketsQuery(status="closed", sort="created", tradeable_only=False),
     MarketsQuery(status="resolved", sort="created", tradeable_only=False),
@@ -53,22 +53,22 @@ async def all_markets(ports: Ports, queries: Sequence[MarketsQuery]) -> tuple[Ma
 
 @dataclass(slots=True)
 class _Pages:
-    """What was read so far. `has_all` is False where there is more than is ever asked for."""
+    """Progress of the reading. `has_all` is False if the list is longer than we ever read."""
 
     bodies: dict[str, MarketBody] = field(default_factory=dict[str, MarketBody])
     dropped: int = 0
     latency_s: float = 0.0
     has_all: bool = True
-    asked: int = 0
+    count: int = 0
 
 
 async def _turn_pages(ports: Ports, query: MarketsQuery, pages: _Pages) -> None:
     """Read one list to its end: an empty page, one that brings nothing new, or its total."""
     offset = 0
-    while pages.asked < PAGES_MAX:
-        pages.asked += 1
-        wanted = query.model_copy(update={"limit": MARKETS_PAGE_MAX, "offset": offset})
-        reply = await ports.client.call(MARKETS, query=wanted)
+    while pages.count < PAGES_MAX:
+        pages.count += 1
+        page = query.model_copy(update={"limit": MARKETS_PAGE_MAX, "offset": offset})
+        reply = await ports.client.call(MARKETS, query=page)
         answer, known = reply.answer, len(pages.bodies)
         # A market that moved on while the pages were turned comes twice: the newer counts.
         pages.bodies |= {body.id: body for body in answer.markets}
@@ -85,5 +85,5 @@ async def _turn_pages(ports: Ports, query: MarketsQuery, pages: _Pages) -> None:
 
 
 def _ends(count: int, offset: int, total: int | None) -> bool:
-    """Whether a page that is short is the last: a service may give less than it was asked for."""
+    """True if a short page is the last one; a service may return less than the limit."""
     return count % SHORT_PAGE != 0 if total is None else offset >= total

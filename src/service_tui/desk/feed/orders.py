@@ -1,18 +1,18 @@
-"""The reading of open orders, and of what became of those that are open no more."""
+"""Reads open orders, sums by venue, and the trades that show how an order ended."""
 
 import logging
 
 from service_tui.client.errors import NotFoundError
 from service_tui.desk.facts import Fact, OrdersSeen
-from service_tui.desk.feed.polling import Read, Watched
+from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
 from service_tui.desk.reduce import listed
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import TicketState, Topic
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
+from service_tui.desk.trading.cancel_orders import TOPICS_AFTER_ORDER
 from service_tui.desk.trading.handlers import recent_trades
-from service_tui.desk.trading.resting import TOUCHED
 from service_tui.desk.trading.translate import open_order_view
 from service_tui.desk.translate import amount
 from service_tui.terms import Venue
@@ -22,9 +22,9 @@ from service_tui.wire.positions import PortfolioBody, PortfolioVenue
 
 
 def venue_sums(body: PortfolioBody) -> tuple[VenueSumView, ...]:
-    """A view for each real venue that the service tells of; to who is not claimed it tells none."""
-    told = ((Venue.EVM, body.polymarket), (Venue.SOL, body.kalshi))
-    return tuple(_venue_sum(venue, row) for venue, row in told if row is not None)
+    """A view of each real venue that the service reports; an unclaimed agent has none."""
+    rows = ((Venue.EVM, body.polymarket), (Venue.SOL, body.kalshi))
+    return tuple(_venue_sum(venue, row) for venue, row in rows if row is not None)
 
 
 def _venue_sum(venue: Venue, row: PortfolioVenue) -> VenueSumView:
@@ -43,35 +43,35 @@ def _venue_sum(venue: Venue, row: PortfolioVenue) -> VenueSumView:
 log = logging.getLogger(__name__)
 
 
-async def read_orders(ports: Ports, watched: Watched) -> Read:
-    """All that rests; where something was met or has ended, the trades that say how."""
-    if watched.without_orders and not _may_rest(ports.state()):
+async def read_orders(ports: Ports, memory: PollerMemory) -> Read:
+    """Open orders; also the newest trades if an order filled or ended since."""
+    if memory.without_orders and not _may_rest(ports.state()):
         return [], None
     gone = ports.state().gone_orders
     try:
         reply = await ports.client.call(OPEN_ORDERS)
     except NotFoundError:
         if Topic.ORDERS in ports.state().seen or _may_rest(ports.state()):
-            # It keeps them: that it does not find them now says nothing of what rests.
+            # It keeps open orders: that it does not find them now proves nothing about them.
             raise
         log.info("the service keeps no open orders")
-        watched.without_orders = True
+        memory.without_orders = True
         return [OrdersSeen(())], None
     orders = tuple(open_order_view(body) for body in reply.answer.orders)
     seen = OrdersSeen(orders, reply.dropped, gone)
     before = ports.state()
     if not _moved(before.orders, listed(before, seen)):
         return [seen], reply.latency_s
-    # The trades first: by them is told how an order that is gone has ended.
+    # The trades first: they show how an order that is gone has ended.
     traded, _ = await recent_trades(ports)
-    for topic in TOUCHED:
-        ports.poke(topic)
+    for topic in TOPICS_AFTER_ORDER:
+        ports.refresh(topic)
     facts: list[Fact] = [traded, seen]
     return facts, reply.latency_s
 
 
 def _may_rest(state: DeskState) -> bool:
-    """Whether an order of ours may have come to rest."""
+    """True if an order of ours may rest on a book."""
     return any(
         ticket.limit is not None and ticket.state is not TicketState.REFUSED
         for ticket in state.tickets
@@ -79,6 +79,6 @@ def _may_rest(state: DeskState) -> bool:
 
 
 def _moved(before: tuple[OpenOrderView, ...], after: tuple[OpenOrderView, ...]) -> bool:
-    """Whether one was met, or is gone."""
+    """True if an order filled further or is no longer listed."""
     filled = {order.order_id: order.filled for order in after}
     return any(filled.get(order.order_id) != order.filled for order in before)

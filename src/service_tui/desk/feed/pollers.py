@@ -1,4 +1,4 @@
-"""Loops that ask the service and turn its answers into facts; none ever sees a widget.
+"""Poll loops: each reads a topic of the service and emits facts.
 
 A poller backs off to 30 s while its calls fail, stops asking while the key is refused, and always
 leaves a fact behind.
@@ -22,8 +22,8 @@ from service_tui.client.errors import (
 from service_tui.client.keys import TRIED_AGAIN_S
 from service_tui.client.reply import Reply
 from service_tui.client.retry import next_delay
+from service_tui.desk.buy_limits import DAY_S, next_midnight
 from service_tui.desk.changes import Changed, Loaded
-from service_tui.desk.enduring import fault_text
 from service_tui.desk.facts import (
     AccountSeen,
     Fact,
@@ -31,21 +31,21 @@ from service_tui.desk.facts import (
     ServiceAnswered,
     WorldSeen,
 )
-from service_tui.desk.failing import READING, failure_of, tell_failure
 from service_tui.desk.feed.fills import read_fills
 from service_tui.desk.feed.fleet import read_supervision
-from service_tui.desk.feed.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
+from service_tui.desk.feed.market_pages import ALL_AT_ONCE, STATE_BY_STATE, all_markets
 from service_tui.desk.feed.orders import read_orders, venue_sums
-from service_tui.desk.feed.polling import Read, Reading, Watched
+from service_tui.desk.feed.poller_memory import PollerMemory, Read, Reading
 from service_tui.desk.feed.wallet import read_redemptions, read_wallet
 from service_tui.desk.heartbeat import AT_LEAST_S
 from service_tui.desk.ports import Ports
 from service_tui.desk.position_pages import all_positions
-from service_tui.desk.rails import DAY_S, next_midnight
 from service_tui.desk.reactor.poll import period_s, read_signals
+from service_tui.desk.reading_failures import READING, failure_of, show_failure
 from service_tui.desk.research.translate import source_view
+from service_tui.desk.restarting import fault_text
 from service_tui.desk.risk.translate import alert_view, exit_views, monitor_view
-from service_tui.desk.settings.translate import rails_view
+from service_tui.desk.settings.translate import buy_limits_view
 from service_tui.desk.slices.records import (
     DetailView,
     EquityPoint,
@@ -127,26 +127,26 @@ REFUSED_BRIEFING_S: Final = AT_LEAST_S - 300.0
 not found; a poke asks at once."""
 
 
-async def read_markets(ports: Ports, watched: Watched) -> Read:
-    """All markets, page by page."""
-    if not watched.wants_plain_words:
+async def read_markets(ports: Ports, memory: PollerMemory) -> Read:
+    """Read all markets, page by page."""
+    if not memory.needs_plain_names:
         try:
             fact, latency_s = await all_markets(ports, ALL_AT_ONCE)
         except InvalidError:
-            watched.wants_plain_words = True
+            memory.needs_plain_names = True
         else:
             return [fact], latency_s
-    fact, latency_s = await all_markets(ports, ONE_BY_ONE)
+    fact, latency_s = await all_markets(ports, STATE_BY_STATE)
     return [fact], latency_s
 
 
-async def read_positions(ports: Ports, watched: Watched) -> Read:
-    """What is held, and what was."""
+async def read_positions(ports: Ports, memory: PollerMemory) -> Read:
+    """Read open and past positions."""
 
-    async def ask(query: PositionsQuery) -> Reply[PositionsBody]:
+    async def read_page(query: PositionsQuery) -> Reply[PositionsBody]:
         return await ports.client.call(POSITIONS, query=query)
 
-    reply = await all_positions(ask, watched.ended)
+    reply = await all_positions(read_page, memory.ended)
     known = ports.state()
     views: list[PositionView] = []
     dropped = reply.dropped
@@ -163,12 +163,12 @@ async def read_positions(ports: Ports, watched: Watched) -> Read:
     cash = _cash_of(reply.answer)
     if cash is None and _shares(held) != _shares(known.positions):
         # Shares went or came, so money did as well: both, or the equity is wrong for seconds.
-        ports.poke(Topic.ACCOUNT)
+        ports.refresh(Topic.ACCOUNT)
     return [PositionsSeen(held, closed, dropped, cash, real)], reply.latency_s
 
 
 def _cash_of(body: PositionsBody) -> Micros | None:
-    """The cash that stands beside the positions, on the envelope or on a row."""
+    """Cash reported beside the positions, on the envelope or on a row."""
     balances = (body.sim_balance, *(row.sim_balance for row in body.positions))
     return next((amount(balance) for balance in balances if balance is not None), None)
 
@@ -177,9 +177,9 @@ def _shares(held: tuple[PositionView, ...]) -> dict[str, Micros]:
     return {view.key: view.shares for view in held}
 
 
-async def read_account(ports: Ports, _: Watched) -> Read:
-    """Who we are, what we have, what binds us."""
-    asked_at = ports.now()
+async def read_account(ports: Ports, _: PollerMemory) -> Read:
+    """Read the own agent, its money, settings and limits."""
+    requested_at = ports.now()
     agent = await ports.client.call(AGENT)
     portfolio = await ports.client.call(PORTFOLIO, query=PortfolioQuery())
     settings = await ports.client.call(SETTINGS)
@@ -187,18 +187,18 @@ async def read_account(ports: Ports, _: Watched) -> Read:
     sim = ports.state().service.mode is Mode.SIM
     known = ports.state()
     account = account_view(agent.answer, portfolio.answer, known.positions)
-    midnight = next_midnight(Timestamp(asked_at - (ports.client.skew_s or 0.0)))
+    midnight = next_midnight(Timestamp(requested_at - (ports.client.skew_s or 0.0)))
     if known.account is not None and known.account.cash != account.cash:
         # The same the other way round.
-        ports.poke(Topic.POSITIONS)
+        ports.refresh(Topic.POSITIONS)
     return [
         AccountSeen(account, venue_sums(portfolio.answer)),
         Changed(limits_view(settings.answer, user.answer, sim=sim)),
         Changed(
-            rails_view(
+            buy_limits_view(
                 settings.answer,
                 user.answer,
-                at=asked_at,
+                at=requested_at,
                 midnight=midnight,
                 own_spent=_own_spent(ports, midnight),
             )
@@ -207,7 +207,7 @@ async def read_account(ports: Ports, _: Watched) -> Read:
 
 
 def _own_spent(ports: Ports, midnight: Timestamp) -> Micros | None:
-    """What this desk has spent in the day that ends at a midnight; None if that cannot be read."""
+    """This desk's spend in the day that ends at a midnight; None if the blotter cannot be read."""
     since = midnight - DAY_S + (ports.client.skew_s or 0.0)
     try:
         return Micros(ports.blotter.reserved(since))
@@ -216,7 +216,7 @@ def _own_spent(ports: Ports, midnight: Timestamp) -> Micros | None:
         return None
 
 
-async def read_briefing(ports: Ports, _: Watched) -> Read:
+async def read_briefing(ports: Ports, _: PollerMemory) -> Read:
     """The heartbeat, and every alert that it or the list of alerts names."""
     reply = await ports.client.call(BRIEFING, query=BriefingQuery())
     heartbeat = Changed(briefing_view(reply.answer), reply.dropped)
@@ -224,24 +224,28 @@ async def read_briefing(ports: Ports, _: Watched) -> Read:
         listed = await ports.client.call(RISK_ALERTS, query=RiskAlertsQuery(include_history=True))
         alerts = listed.answer
     except (NotFoundError, PlanRequiredError) as error:
-        # A service may tell of its alerts in the briefing alone.
+        # A service may list its alerts in the briefing alone.
         log.info("no list of alerts: %s", error)
-        told = reply.answer.triggered_risk_alerts or ()
-        whole = tuple(one for one in told if isinstance(one, RiskAlertBody))
+        alerts_listed = reply.answer.triggered_risk_alerts or ()
+        whole = tuple(one for one in alerts_listed if isinstance(one, RiskAlertBody))
         alerts = RiskAlertsBody(risk_alerts=whole)
     return [heartbeat, _alerts_of(alerts, ports.now())], reply.latency_s
 
 
 def _alerts_of(listed: RiskAlertsBody, now: Timestamp) -> AlertsSeen:
-    """What waits, what ended, and the exits among that."""
-    told = {one.alert_id: one for one in (alert_view(body, now) for body in listed.risk_alerts)}
+    """Fact with waiting alerts, ended alerts, and the exits among those."""
+    listed_alerts = {
+        one.alert_id: one for one in (alert_view(body, now) for body in listed.risk_alerts)
+    }
     ended = tuple(alert_view(body, now) for body in listed.history)
     over = {alert.alert_id for alert in ended}
-    waiting = tuple(one for one in told.values() if one.state.is_open and one.alert_id not in over)
+    waiting = tuple(
+        one for one in listed_alerts.values() if one.state.is_open and one.alert_id not in over
+    )
     return AlertsSeen(now, waiting, ended, exit_views(listed.history))
 
 
-async def read_monitors(ports: Ports, _: Watched) -> Read:
+async def read_monitors(ports: Ports, _: PollerMemory) -> Read:
     """The thresholds that the service watches."""
     reply = await ports.client.call(MONITORS)
     rows = reply.answer.monitors or reply.answer.settings
@@ -249,22 +253,22 @@ async def read_monitors(ports: Ports, _: Watched) -> Read:
     return [Loaded(MonitorView, views, reply.dropped)], reply.latency_s
 
 
-async def read_trades(ports: Ports, _: Watched) -> Read:
+async def read_trades(ports: Ports, _: PollerMemory) -> Read:
     """The newest trades."""
     fact, latency_s = await recent_trades(ports)
     return [fact], latency_s
 
 
-async def read_world(ports: Ports, _: Watched) -> Read:
+async def read_world(ports: Ports, _: PollerMemory) -> Read:
     """The offline world's clock, pace and news."""
     reply = await ports.client.call(WORLD)
     news = tuple(news_view(row) for row in reply.answer.news)
     return [WorldSeen(world_view(reply.answer), news)], reply.latency_s
 
 
-async def read_detail(ports: Ports, watched: Watched) -> Read:
+async def read_detail(ports: Ports, memory: PollerMemory) -> Read:
     """Chart, news and trades of the market in focus; nothing when none is."""
-    market_id, span_s = watched.market_id, watched.span_s
+    market_id, span_s = memory.market_id, memory.span_s
     if market_id is None:
         return [], None
     path = {"market_id": market_id}
@@ -286,32 +290,32 @@ async def read_detail(ports: Ports, watched: Watched) -> Read:
     return [Changed(detail, history.dropped)], history.latency_s
 
 
-async def read_agents(ports: Ports, watched: Watched) -> Read:
-    """All agents of the embedded service, its account, and fills that were not heard."""
+async def read_agents(ports: Ports, memory: PollerMemory) -> Read:
+    """Read all agents of the embedded service, its account, and fills not streamed."""
     reply = await ports.client.call(DESK_AGENTS)
     fleet = fleet_view(reply.answer)
-    return [Changed(fleet), *await read_fills(ports, watched.fills, fleet)], reply.latency_s
+    return [Changed(fleet), *await read_fills(ports, memory.fills, fleet)], reply.latency_s
 
 
-async def read_reactor(ports: Ports, watched: Watched) -> Read:
+async def read_reactor(ports: Ports, watched: PollerMemory) -> Read:
     """The signals that wait, and now and then the config."""
     return await read_signals(ports, watched.reactor)
 
 
-async def read_research(ports: Ports, _: Watched) -> Read:
-    """Sessions and experiments: of all agents where an operator may ask, else of our own."""
+async def read_research(ports: Ports, _: PollerMemory) -> Read:
+    """Read sessions and experiments: of all agents as operator, else of our own."""
     query = ExperimentsQuery(limit=EXPERIMENTS_PAGE_MAX)
     try:
         if ports.state().service.embedded:
-            told = await ports.client.call(DESK_RESEARCH, query=query)
-            return [ResearchSeen(source_view(told.answer))], told.latency_s
+            reply = await ports.client.call(DESK_RESEARCH, query=query)
+            return [ResearchSeen(source_view(reply.answer))], reply.latency_s
         state = await ports.client.call(RESEARCH_STATE, query=StateQuery())
-        found = await ports.client.call(EXPERIMENTS, query=query)
+        experiments = await ports.client.call(EXPERIMENTS, query=query)
     except PlanRequiredError:
-        # A plan is no fault: the screen says what it takes.
+        # A missing plan is no fault: the screen shows which one it takes.
         return [ResearchSeen(Source(), needs_plan=True)], None
-    body = ResearchBody(experiments=found.answer.experiments, sessions=(state.answer,))
-    return [ResearchSeen(source_view(body))], found.latency_s
+    body = ResearchBody(experiments=experiments.answer.experiments, sessions=(state.answer,))
+    return [ResearchSeen(source_view(body))], experiments.latency_s
 
 
 READINGS: Final[dict[Topic, Reading]] = {
@@ -334,29 +338,29 @@ READINGS: Final[dict[Topic, Reading]] = {
 EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET})
 
 
-def _say_no_detail(ports: Ports, watched: Watched, problem: str) -> None:
-    """Tell whoever waits for a market's chart that it does not come; an older one stays."""
+def _emit_no_detail(ports: Ports, memory: PollerMemory, problem: str) -> None:
+    """Show that the chart of the focused market failed; an older one stays."""
     known = ports.state().detail
-    wanted = watched.market_id
-    if wanted is not None and (known is None or known.market_id != wanted):
-        ports.say(Changed(DetailView(wanted, watched.span_s, "", (), (), (), problem)))
+    market_id = memory.market_id
+    if market_id is not None and (known is None or known.market_id != market_id):
+        ports.emit(Changed(DetailView(market_id, memory.span_s, "", (), (), (), problem)))
 
 
 async def poll(
     topic: Topic,
     ports: Ports,
-    watched: Watched,
+    memory: PollerMemory,
     *,
     rest: Callable[[Topic, float], Awaitable[None]],
     rng: random.Random,
 ) -> None:
-    """Ask again and again, for ever.
+    """Poll a topic, for ever.
 
     Args:
-        topic: what is asked.
-        ports: the outside.
-        watched: the market in focus.
-        rest: returns after so many seconds, or at once when somebody poked the topic.
+        topic: topic to poll.
+        ports: dependencies of the reading.
+        memory: kept between readings.
+        rest: returns after so many seconds, or at once when the topic is refreshed.
         rng: jitter of the back-off.
     """
     embedded = ports.state().service.embedded
@@ -366,25 +370,25 @@ async def poll(
     await rest(topic, ASIDE_S.get(topic, 0.0))
     while True:
         try:
-            facts, latency_s = await _read(topic, ports, watched)
+            facts, latency_s = await _read(topic, ports, memory)
             for fact in facts:
-                _tell(topic, fact, ports)
+                _emit(topic, fact, ports)
         except ServiceError as error:
             if isinstance(error, UnauthenticatedError) and ports.renew():
                 # Another console, or the holder, has given the desk another key.
                 continue
             failures += 1
             failure = failure_of(topic, error, ports.now())
-            tell_failure(ports, replace(failure, by_operator=by_operator))
+            show_failure(ports, replace(failure, by_operator=by_operator))
             if topic is Topic.DETAIL:
-                _say_no_detail(ports, watched, str(error))
+                _emit_no_detail(ports, memory, str(error))
             await rest(topic, _rest_after_s(topic, error) or next_delay(failures, rng))
         else:
             failures = 0
-            # Who asked nothing has heard nothing, and must not call the service online.
+            # A reading that sent no request must not count as an answer of the service.
             if latency_s is not None:
                 skew_s = ports.client.skew_s
-                ports.say(ServiceAnswered(topic, ports.now(), latency_s, skew_s, by_operator))
+                ports.emit(ServiceAnswered(topic, ports.now(), latency_s, skew_s, by_operator))
             await rest(topic, _period_s(topic, ports))
 
 
@@ -396,7 +400,7 @@ def _period_s(topic: Topic, ports: Ports) -> float:
 
 
 def _rest_after_s(topic: Topic, error: ServiceError) -> float | None:
-    """How long a topic is left alone that was refused.
+    """Pause of a topic that was refused, in seconds.
 
     Returns:
         Seconds, never many for the heartbeat; None where it backs off as usual.
@@ -409,28 +413,28 @@ def _rest_after_s(topic: Topic, error: ServiceError) -> float | None:
     return REFUSED_BRIEFING_S if topic is Topic.BRIEFING else REFUSED_REST_S
 
 
-async def _read(topic: Topic, ports: Ports, watched: Watched) -> Read:
-    """Ask once; an answer that nobody foresaw must not end the desk. Source: failures, F-06."""
+async def _read(topic: Topic, ports: Ports, memory: PollerMemory) -> Read:
+    """Poll once; an unexpected answer must not end the desk. Source: failures, F-06."""
     try:
-        return await READINGS[topic](ports, watched)
+        return await READINGS[topic](ports, memory)
     except ServiceError:
         raise
     except Exception as error:  # noqa: BLE001  (whatever an answer causes, it ends no desk)
         raise _foreign(topic, error) from None
 
 
-def _tell(topic: Topic, fact: Fact, ports: Ports) -> None:
-    """Hand a fact on; what of an answer only shows itself there must not end the desk either."""
+def _emit(topic: Topic, fact: Fact, ports: Ports) -> None:
+    """Emit a fact; an answer that fails only in the reducer must not end the desk either."""
     try:
-        ports.say(fact)
+        ports.emit(fact)
     except Exception as error:  # noqa: BLE001  (the same)
         raise _foreign(topic, error) from None
 
 
 def _foreign(topic: Topic, error: Exception) -> MalformedError:
     log.warning("%s: %s", topic.value, fault_text(error))
-    said = "the answer holds what the desk has no word for"
-    return MalformedError(said, Called("GET", topic.value))
+    text = "the answer holds what the desk has no word for"
+    return MalformedError(text, Called("GET", topic.value))
 
 
 async def mark_equity(ports: Ports) -> None:
@@ -442,12 +446,12 @@ async def mark_equity(ports: Ports) -> None:
             last = state.equity[-1].at if state.equity else Timestamp(0.0)
             # A last point in the future means that the clock was set back.
             if not 0 <= ports.now() - last < EQUITY_EVERY_S / 2:
-                ports.say(Changed(EquityPoint(ports.now(), equity)))
+                ports.emit(Changed(EquityPoint(ports.now(), equity)))
         await ports.clock.sleep(EQUITY_EVERY_S)
 
 
 def _is_whole(state: DeskState) -> bool:
-    """Whether cash and positions are of one moment: a trade changes the one, then the other."""
+    """True if cash and positions are of one moment: a trade changes one, then the other."""
     if state.from_cache or Topic.ACCOUNT not in state.seen:
         return False
     held_at = state.seen.get(Topic.POSITIONS)

@@ -1,6 +1,6 @@
-"""Readings of the redemption queue and of the wallet.
+"""Reads the redemption queue and the wallet; falls back to positions and settings.
 
-A service without the lists of ours is asked for positions and settings instead.
+A service without our lists is read by its positions and settings instead.
 """
 
 import logging
@@ -14,7 +14,7 @@ from service_tui.desk.chain.translate import (
 )
 from service_tui.desk.changes import Changed
 from service_tui.desk.facts import Fact
-from service_tui.desk.feed.polling import Read, Watched
+from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.wallet import AutoChanged, QueueSeen
 from service_tui.wire.endpoints.public import AGENT, POSITIONS, SETTINGS
@@ -25,14 +25,14 @@ from service_tui.wire.redemption import RedemptionsQuery
 log = logging.getLogger(__name__)
 
 
-async def read_redemptions(ports: Ports, watched: Watched) -> Read:
-    """Every position on a real venue on its way to money, and whether that goes by itself."""
-    if not watched.without_queue:
+async def read_redemptions(ports: Ports, memory: PollerMemory) -> Read:
+    """Read every position on a real venue, and whether the service redeems automatically."""
+    if not memory.without_queue:
         try:
             reply = await ports.client.call(REDEMPTIONS, query=RedemptionsQuery())
         except NotFoundError:
             log.info("the service keeps no queue of redemptions: positions are read")
-            watched.without_queue = True
+            memory.without_queue = True
         else:
             rows, odd = rows_of(reply.answer.redemptions)
             auto = AutoChanged(on_service=reply.answer.auto_redeem_enabled)
@@ -48,14 +48,14 @@ async def read_redemptions(ports: Ports, watched: Watched) -> Read:
     return facts, listed.latency_s
 
 
-async def read_wallet(ports: Ports, watched: Watched) -> Read:
+async def read_wallet(ports: Ports, memory: PollerMemory) -> Read:
     """The wallet, what is in it, and what real trades still need."""
-    if not watched.without_wallet:
+    if not memory.without_wallet:
         try:
             reply = await ports.client.call(WALLET)
         except NotFoundError:
             log.info("the service tells nothing of its wallets: settings are read")
-            watched.without_wallet = True
+            memory.without_wallet = True
         else:
             seen = wallet_view(reply.answer, ports.state().wallet)
             return [Changed(seen)], reply.latency_s

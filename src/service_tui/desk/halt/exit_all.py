@@ -15,8 +15,8 @@ from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.halt import ExitAllView
 from service_tui.desk.slices.records import PositionView, TicketState
 from service_tui.desk.tickets import Ticket
+from service_tui.desk.trading.cancel_orders import free_shares, held_now, sellable
 from service_tui.desk.trading.preflight import preflight
-from service_tui.desk.trading.taking_off import free_shares, held_now, sellable
 from service_tui.terms import Action, Venue
 
 AT_ONCE: Final = 4
@@ -24,7 +24,7 @@ AT_ONCE: Final = 4
 
 
 async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], Ticket]) -> None:
-    """Sell what was confirmed, whole; what is gone by its turn is passed over.
+    """Sell the confirmed positions whole; skip those that are closed by their turn.
 
     Args:
         order: what was confirmed.
@@ -33,7 +33,7 @@ async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], 
     """
     objection = _objection(order, ports)
     if objection:
-        ports.say(Noticed("warn", f"{order.describe()}: {objection}"))
+        ports.emit(Noticed("warn", f"{order.describe()}: {objection}"))
         return
     exits = ExitAllView(holdings=tuple(dict.fromkeys(order.holdings)))
     _show(ports, exits)
@@ -58,11 +58,11 @@ async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], 
     finally:
         now = _shown(ports)
         _show(ports, None if now is None else replace(now, is_over=True))
-    _tell(ports, ends)
+    _notify(ports, ends)
 
 
 def sale_of(held: PositionView) -> PlaceTrade:
-    """The order that sells a position whole; the word that was typed confirms real money too."""
+    """Order that sells a position whole; the typed confirmation covers real money too."""
     return PlaceTrade(
         held.market_id,
         held.side,
@@ -77,7 +77,7 @@ def sale_of(held: PositionView) -> PlaceTrade:
 
 
 async def _freed(order: PlaceTrade, ports: Ports) -> PlaceTrade | None:
-    """Cancel what stands in a sale's way; nothing for one that could not be sent.
+    """Cancel the open sales of a position before its exit; nothing if the sale cannot be sent.
 
     Returns:
         The sale of what is held then; None where that is nothing.
@@ -91,7 +91,7 @@ async def _freed(order: PlaceTrade, ports: Ports) -> PlaceTrade | None:
     try:
         held = await held_now(order.market_id, order.side, order.venue, ports)
     except ServiceError as error:
-        ports.say(Noticed("warn", f"what is held cannot be read before an exit: {error}"))
+        ports.emit(Noticed("warn", f"what is held cannot be read before an exit: {error}"))
         held = None
     if held is None:
         return order
@@ -100,7 +100,7 @@ async def _freed(order: PlaceTrade, ports: Ports) -> PlaceTrade | None:
 
 
 def _objection(order: ExitAll, ports: Ports) -> str:
-    """Why nothing is sold; empty when it is."""
+    """Reason why nothing is sold; empty if selling is allowed."""
     halt = ports.state().halt
     if halt is None:
         return Fix.HALT_FIRST
@@ -119,19 +119,19 @@ def _shown(ports: Ports) -> ExitAllView | None:
 def _show(ports: Ports, exits: ExitAllView | None) -> None:
     halt = ports.state().halt
     if halt is not None and exits is not None:
-        ports.say(Changed(replace(halt, exits=exits)))
+        ports.emit(Changed(replace(halt, exits=exits)))
 
 
-def _tell(ports: Ports, ends: list[TicketState]) -> None:
+def _notify(ports: Ports, ends: list[TicketState]) -> None:
     if not ends:
-        ports.say(Noticed("warn", "exits: nothing of what was confirmed is held any more"))
+        ports.emit(Noticed("warn", "exits: nothing of what was confirmed is held any more"))
         return
     done = ends.count(TicketState.DONE)
     unknown = ends.count(TicketState.UNKNOWN)
-    said = f"exits: {done} of {len(ends)} sold"
+    text = f"exits: {done} of {len(ends)} sold"
     if unknown:
-        said += f", {unknown} unknown: they are looked up"
+        text += f", {unknown} unknown: they are looked up"
     if left := len(ends) - done - unknown:
-        said += f", {left} not sold"
+        text += f", {left} not sold"
     fix = Fix.SEE_HALT if left else ""
-    ports.say(Noticed("good" if done == len(ends) else "warn", said, fix=fix))
+    ports.emit(Noticed("good" if done == len(ends) else "warn", text, fix=fix))

@@ -1,4 +1,4 @@
-"""Halting: the gate at once, then everybody who has to know, until all have said so; and its end.
+"""The halt: closes the gate at once, then requests acknowledgement from every source; and its end.
 
 Nothing here opens the gate but a word that a person typed, and that only after everybody else has
 let go.
@@ -56,7 +56,7 @@ UNDER_WAY: Final = "positions are being sold: entries stay blocked until that is
 
 
 class OvertakenError(Exception):
-    """A halt came while another one was being ended."""
+    """A new halt began while the last one was being ended."""
 
 
 class Halting:
@@ -76,55 +76,55 @@ class Halting:
         self._memory = memory
         self._rng = rng
         self._either = either
-        self._wanted = asyncio.Event()
-        self._hurry = asyncio.Event()
+        self._requested = asyncio.Event()
+        self._retry = asyncio.Event()
         self._doubt = asyncio.Event()
-        self._line = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._round = 0
         if ports.state().halt is not None:
-            # Kept from an earlier run: everybody is told again, which harms nobody.
+            # Kept from an earlier run: every source is requested again, which is harmless.
             self.halt()
 
     # -- halting ---------------------------------------------------------------------------
 
     def halt(self) -> None:
-        """Close the gate, now; then have everybody told."""
+        """Close the gate now, then request acknowledgement from every source."""
         self._ports.gate.close()
         known = self._ports.state().halt
         if known is not None and known.missing and not known.is_resuming:
-            # They are being told: those that failed at once, not when their rest is over.
-            self.hurry()
+            # Requests are under way: retry failed ones at once, not after their pause.
+            self.retry_now()
             return
         self._begin(known or self._new())
 
-    def hear(self) -> None:
-        """Follow what the service says of its own halt: that closes the gate here as well.
+    def on_world(self) -> None:
+        """Follow the service's own halt: it closes this desk's gate as well.
 
         A service that has acknowledged this desk's halt and is not halted any more was resumed from
         another console of the same operator; that is looked up before anything opens here.
         """
         world = self._ports.state().world
         service_halted = world is not None and world.halted_at is not None
-        self._ports.gate.hear(service_halted=service_halted)
+        self._ports.gate.on_service_halt(service_halted=service_halted)
         if world is not None and not service_halted and self._may_be_over():
             self._doubt.set()
 
-    def hurry(self) -> None:
-        """Whoever still rests from a failure asks again."""
-        self._hurry.set()
-        self._hurry = asyncio.Event()
+    def retry_now(self) -> None:
+        """Retry every failed acknowledgement without waiting for its pause."""
+        self._retry.set()
+        self._retry = asyncio.Event()
 
     async def run(self) -> None:
-        """Tell everybody, again and again until all have said so, and hear of its end elsewhere."""
+        """Request acknowledgements until all have arrived, and watch for an end from elsewhere."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._tell())
+            tasks.create_task(self._request_halts())
             tasks.create_task(self._follow())
 
-    async def _tell(self) -> None:
+    async def _request_halts(self) -> None:
         while True:
-            await self._wanted.wait()
-            self._wanted.clear()
-            async with self._line, asyncio.TaskGroup() as tasks:
+            await self._requested.wait()
+            self._requested.clear()
+            async with self._lock, asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._until_done("kept", self._keep, self._round))
                 halt = self._ports.state().halt
                 for step in () if halt is None else self._steps(halt):
@@ -132,19 +132,19 @@ class Halting:
 
     def _new(self) -> HaltView:
         state = self._ports.state()
-        # While the service is halted its word of a pause says nothing of the agent's own.
+        # While the service is halted, its pause is not the agent's own.
         is_own = state.world is None or state.world.halted_at is None
         was_paused = is_own and state.limits is not None and state.limits.paused
         return HaltView(since=self._ports.now(), was_paused=was_paused)
 
     def _begin(self, halt: HaltView) -> None:
-        """Have everybody told, from the beginning."""
+        """Request every acknowledgement from the beginning."""
         self._round += 1
-        told = replace(halt, agents=self._skills.named(halt.agents))
-        rows = (GATE, KEPT, *(AckView(step.name, step.what) for step in self._steps(told)))
-        self._ports.say(Changed(replace(told, acks=rows, is_resuming=False)))
-        self._wanted.set()
-        self.hurry()
+        begun = replace(halt, agents=self._skills.named(halt.agents))
+        rows = (GATE, KEPT, *(AckView(step.name, step.description) for step in self._steps(begun)))
+        self._ports.emit(Changed(replace(begun, acks=rows, is_resuming=False)))
+        self._requested.set()
+        self.retry_now()
 
     def _steps(self, halt: HaltView) -> tuple[HaltStep, ...]:
         embedded = self._ports.state().service.embedded
@@ -152,36 +152,36 @@ class Halting:
         return (*usual, *self._skills.steps(halt.agents))
 
     async def _until_done(self, name: str, done: Done, number: int) -> None:
-        """Have one told, with longer and longer rests, until it is done or the round is over."""
+        """Repeat one step with growing pauses until it is done or the round is over."""
         tries = 0
         while number == self._round:
             state, tries = AckState.FAILED, tries + 1
             try:
-                said = await done(self._ports)
+                text = await done(self._ports)
                 state, tries = AckState.DONE, 0
             except steps.NotYetError as wait:
-                state, said = AckState.WAITING, str(wait)
+                state, text = AckState.WAITING, str(wait)
             except ReadOnlyError:
                 self._acknowledge(name, number, AckView(name, "", state, READ_ONLY, tries))
                 return
             except (ServiceError, StorageError, steps.NotDoneError) as error:
-                said = _halt_text(error)
-                log.info("the halt is not acknowledged (%s): %s", name, said)
-            self._acknowledge(name, number, AckView(name, "", state, said, tries))
+                text = _halt_text(error)
+                log.info("the halt is not acknowledged (%s): %s", name, text)
+            self._acknowledge(name, number, AckView(name, "", state, text, tries))
             if state is AckState.DONE:
                 return
             if number == self._round:
-                await self._either(self._hurry, next_delay(tries, self._rng))
+                await self._either(self._retry, next_delay(tries, self._rng))
 
-    def _acknowledge(self, name: str, number: int, said: AckView) -> None:
+    def _acknowledge(self, name: str, number: int, ack: AckView) -> None:
         halt = self._ports.state().halt
         if halt is None or number != self._round:
             return
-        rows = tuple(replace(said, what=row.what) if row.name == name else row for row in halt.acks)
-        told = replace(halt, acks=rows)
-        self._ports.say(Changed(told))
-        if halt.missing and not told.missing:
-            self._ports.say(Noticed("good", "halted: everybody has acknowledged it", _HALT))
+        rows = tuple(replace(ack, what=row.what) if row.name == name else row for row in halt.acks)
+        acknowledged = replace(halt, acks=rows)
+        self._ports.emit(Changed(acknowledged))
+        if halt.missing and not acknowledged.missing:
+            self._ports.emit(Noticed("good", "halted: everybody has acknowledged it", _HALT))
 
     async def _keep(self, ports: Ports) -> str:
         """On disk; with it the halt holds at the next start before anything may trade."""
@@ -195,7 +195,7 @@ class Halting:
     # -- resumed elsewhere -----------------------------------------------------------------
 
     def _may_be_over(self) -> bool:
-        """Whether this halt could have been ended by somebody else: everybody knew of it."""
+        """True if another console may have ended this halt: every source had acknowledged it."""
         halt, service = self._ports.state().halt, self._ports.state().service
         if halt is None or not service.embedded or service.read_only:
             return False
@@ -203,7 +203,7 @@ class Halting:
         return not (halt.missing or halt.is_resuming or is_selling)
 
     async def _follow(self) -> None:
-        """Let go of the halt here, once the service itself says that its operator has ended it.
+        """End the halt here once the service reports that its operator has ended it.
 
         What is shown may be older than the halt: only an answer to a question that was asked after
         the service had acknowledged it counts.
@@ -222,12 +222,12 @@ class Halting:
                 log.info("whether the halt was ended elsewhere is not known: %s", error)
 
     async def _end_here(self, number: int) -> None:
-        async with self._line:
+        async with self._lock:
             self._check(number)
             if self._may_be_over():
                 await self._open(self._ports.state().halt, number)
-                said = "resumed from another console: entries pass again"
-                self._ports.say(Noticed("good", said, _HALT))
+                text = "resumed from another console: entries pass again"
+                self._ports.emit(Noticed("good", text, _HALT))
 
     # -- resuming --------------------------------------------------------------------------
 
@@ -236,29 +236,29 @@ class Halting:
         state = self._ports.state()
         objection = self._objection(order)
         if objection:
-            self._ports.say(Noticed("warn", objection))
+            self._ports.emit(Noticed("warn", objection))
             return
         known = state.halt
         if known is not None:
-            self._ports.say(Changed(replace(known, is_resuming=True)))
-        # Whoever is being told of the halt comes to an end first: nothing may overtake the end.
+            self._ports.emit(Changed(replace(known, is_resuming=True)))
+        # Requests of the halt end first: nothing may overtake the end.
         self._round += 1
         number = self._round
-        self.hurry()
+        self.retry_now()
         try:
-            async with self._line:
+            async with self._lock:
                 await self._let_go(known, number)
         except OvertakenError:
-            self._ports.say(Noticed("warn", "not resumed: it was halted again", _HALT))
+            self._ports.emit(Noticed("warn", "not resumed: it was halted again", _HALT))
         except (ServiceError, StorageError, steps.NotDoneError) as error:
-            said = f"not resumed, still halted: {_halt_text(error)}"
-            self._ports.say(Noticed("bad", said, _HALT))
+            text = f"not resumed, still halted: {_halt_text(error)}"
+            self._ports.emit(Noticed("bad", text, _HALT))
             if number == self._round and known is not None:
-                # What has let go already is told again.
+                # Sources that have resumed already are halted again.
                 self._begin(self._ports.state().halt or known)
 
     def _objection(self, order: Resume) -> str:
-        """Why it is not resumed; empty when it is."""
+        """Reason why the halt is not ended; empty if it may be."""
         state = self._ports.state()
         if order.word != RESUME_WORD:
             return f"not resumed: type the word {RESUME_WORD}"
@@ -270,10 +270,10 @@ class Halting:
         return "" if exits is None or exits.is_over else UNDER_WAY
 
     async def _let_go(self, known: HaltView | None, number: int) -> None:
-        """Undo what was told, in such an order that nothing enters before the last step."""
+        """Undo every step, in an order that lets nothing enter before the last one."""
         ports, service = self._ports, self._ports.state().service
         was_paused = known is not None and known.was_paused
-        # From a desk that is read-only nobody was told, so that nothing is taken back.
+        # A read-only desk has requested nothing, so that nothing is undone.
         if not service.read_only and not was_paused:
             await steps.lift_pause(ports)
             self._check(number)
@@ -283,14 +283,14 @@ class Halting:
         left = await self._skills.lift(partial(self._check, number))
         self._check(number)
         await self._open(known, number)
-        ports.say(Noticed("good", "resumed: entries pass again", _HALT))
+        ports.emit(Noticed("good", "resumed: entries pass again", _HALT))
         if was_paused:
-            said = (
+            text = (
                 "the service had paused trading before the halt, and still does: see the settings"
             )
-            ports.say(Noticed("warn", said))
-        for said in left:
-            ports.say(Noticed("warn", said))
+            ports.emit(Noticed("warn", text))
+        for text in left:
+            ports.emit(Noticed("warn", text))
 
     async def _open(self, known: HaltView | None, number: int) -> None:
         """The last two steps: the end is kept, and the gate opens."""
@@ -300,7 +300,7 @@ class Halting:
         await self._memory.keep_halt(KeptHalt(on=False, at=at))
         self._check(number)
         self._ports.gate.open()
-        self._ports.say(Removed(HaltView))
+        self._ports.emit(Removed(HaltView))
 
     def _check(self, number: int) -> None:
         if number != self._round:

@@ -1,4 +1,4 @@
-"""What a halt has done by others, one call each, and what a resumption undoes.
+"""Steps of a halt and of its end, one call each; a step raises while it is not done.
 
 A step says in words what came of it; it raises ServiceError, StorageError or NotDoneError while it
 is not done.
@@ -16,20 +16,20 @@ from service_tui.wire.endpoints.public import CANCEL_ORDER, OPEN_ORDERS, PATCH_U
 from service_tui.wire.settings import UserSettingsPatch
 
 Done = Callable[[Ports], Awaitable[str]]
-"""Does it, and says in words what came of it."""
+"""Carries out a step; returns a text about its result."""
 
 
 class HaltStep(NamedTuple):
     """One who has to know. `what` is true once it is done."""
 
     name: str
-    what: str
+    description: str
     done: Done
     embedded_only: bool = False
 
 
 class NotDoneError(Exception):
-    """Everything was answered, and yet it is not done; one plain sentence says why."""
+    """Every call was answered, but the step is not done; the text is one plain sentence."""
 
 
 class NotYetError(NotDoneError):
@@ -37,7 +37,7 @@ class NotYetError(NotDoneError):
 
 
 async def stop_what_runs(ports: Ports) -> str:
-    """What runs for this desk stands still; it was told so when the gate closed."""
+    """Acknowledgement of local skills, which the closing gate suspended."""
     if ports.gate.loose:
         ports.gate.suspend()
     if loose := ports.gate.loose:
@@ -51,25 +51,25 @@ async def halt_service(ports: Ports) -> str:
     answer = (await ports.client.call(DESK_HALT)).answer
     if not answer.halted:
         raise NotDoneError("the service answers that it is not halted")
-    ports.poke(Topic.WORLD)
+    ports.refresh(Topic.WORLD)
     return f"{len(answer.cancelled)} resting buys cancelled" if answer.cancelled else ""
 
 
 async def service_is_halted(ports: Ports) -> bool:
-    """What the embedded service says of its halt, asked now; the world shown is asked for too."""
+    """Read the embedded service's halt now, and refresh the world on screen."""
     answer = (await ports.client.call(WORLD)).answer
-    ports.poke(Topic.WORLD)
+    ports.refresh(Topic.WORLD)
     return answer.halted_at is not None
 
 
 async def pause_agent(ports: Ports) -> str:
-    """`trading_paused` stands on the service, for the agent whose key this desk uses."""
+    """Set `trading_paused` on the service for the agent of this desk."""
     body = UserSettingsPatch(trading_paused=True)
     answer = (await ports.client.call(PATCH_USER_SETTINGS, body=body)).answer
     # Left out it means paused wherever something is to be allowed; here it acknowledges nothing.
     if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
         raise NotDoneError("the service answers that trading is not paused")
-    ports.poke(Topic.ACCOUNT)
+    ports.refresh(Topic.ACCOUNT)
     return ""
 
 
@@ -80,12 +80,12 @@ async def cancel_buys(ports: Ports) -> str:
     refused: list[str] = []
     for order in buys:
         try:
-            said = await ports.client.call(CANCEL_ORDER, path={"order_id": order.order_id})
+            cancelled = await ports.client.call(CANCEL_ORDER, path={"order_id": order.order_id})
         except NotFoundError:
             # It was filled, or ended by itself, since it was listed.
             continue
-        if not said.answer.success:
-            refused.append(said.answer.message)
+        if not cancelled.answer.success:
+            refused.append(cancelled.answer.message)
     if refused:
         why = f": {refused[0]}" if refused[0] else ""
         raise NotDoneError(f"{len(refused)} of {len(buys)} are not cancelled{why}")
@@ -101,10 +101,10 @@ async def cancel_buys(ports: Ports) -> str:
 
 
 async def lift_pause(ports: Ports) -> None:
-    """The agent of this desk may enter again, as far as its own pause goes."""
+    """Clear `trading_paused` on the service for the agent of this desk."""
     body = UserSettingsPatch(trading_paused=False)
     await ports.client.call(PATCH_USER_SETTINGS, body=body)
-    ports.poke(Topic.ACCOUNT)
+    ports.refresh(Topic.ACCOUNT)
 
 
 async def resume_service(ports: Ports) -> None:
@@ -112,4 +112,4 @@ async def resume_service(ports: Ports) -> None:
     answer = (await ports.client.call(DESK_RESUME)).answer
     if answer.halted:
         raise NotDoneError("the service answers that it is halted still")
-    ports.poke(Topic.WORLD)
+    ports.refresh(Topic.WORLD)

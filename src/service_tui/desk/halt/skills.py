@@ -1,6 +1,6 @@
-"""The agents of skills at a service that keeps no halt: paused, cleared and let go by their keys.
+"""Pauses skill agents at a service without a halt, cancels their buys and resumes them.
 
-What is not done is said with a NotDoneError.
+A step that is not done raises NotDoneError.
 """
 
 import asyncio
@@ -10,9 +10,9 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
-from service_tui.client.asking import called_of
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
+from service_tui.client.http_request import called_of
 from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError
 from service_tui.client.reply import NotProtocolError, decode
@@ -41,11 +41,11 @@ _LIFT: Final = UserSettingsPatch(trading_paused=False)
 
 
 class RefusedForGoodError(NotDoneError):
-    """The service knows this agent no more, or refuses its key: asking again changes nothing."""
+    """The service does not know this agent or refuses its key: retrying is useless."""
 
 
 class _GoneError(RefusedForGoodError):
-    """What was asked for is not there."""
+    """The requested object no longer exists."""
 
 
 _REFUSALS: Final[dict[int, type[NotDoneError]]] = {
@@ -75,13 +75,13 @@ class SkillAgents:
         self.present = present
 
     async def as_found(self, agent: HaltedAgent) -> HaltedAgent:
-        """The agent with what the service says of its pause; unsaid counts as paused."""
+        """The agent with its pause as the service reports it; missing counts as paused."""
         answer = await self._settings(agent, USER_SETTINGS)
         is_unsaid = "trading_paused" not in answer.model_fields_set
         return replace(agent, was_paused=answer.trading_paused or is_unsaid, is_unsaid=is_unsaid)
 
     async def pause(self, agent: HaltedAgent) -> None:
-        """`trading_paused` stands on the service for this agent."""
+        """Set `trading_paused` on the service for this agent."""
         answer = await self._settings(agent, PATCH_USER_SETTINGS, _PAUSE)
         if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
             raise NotDoneError(f"the service answers that {agent.name} is not paused")
@@ -124,7 +124,7 @@ class SkillAgents:
         Raises:
             NotDoneError: some may rest still.
         """
-        orders = (await self._asked(agent, OPEN_ORDERS, OPEN_ORDERS.path)).orders
+        orders = (await self._request(agent, OPEN_ORDERS, OPEN_ORDERS.path)).orders
         buys = [one for one in orders if one.trade_type is not Action.SELL]
         kept = [one for one in buys if not await self._is_cancelled(agent, one)]
         if kept:
@@ -132,10 +132,10 @@ class SkillAgents:
         return len(buys)
 
     async def _is_cancelled(self, agent: HaltedAgent, order: OrderBody) -> bool:
-        """Whether an order rests no more: cancelled now, or gone since it was listed."""
+        """True if an order no longer rests: cancelled now, or ended since it was listed."""
         try:
             call = called_of(CANCEL_ORDER, {"order_id": order.order_id})
-            return (await self._asked(agent, CANCEL_ORDER, call.path)).success
+            return (await self._request(agent, CANCEL_ORDER, call.path)).success
         except ServiceError as error:
             raise NotDoneError(f"an order of {agent.name} cannot be named: {error}") from error
         except _GoneError:
@@ -147,9 +147,9 @@ class SkillAgents:
         endpoint: Endpoint[UserSettingsBody],
         body: UserSettingsPatch | None = None,
     ) -> UserSettingsBody:
-        return await self._asked(agent, endpoint, endpoint.path, body)
+        return await self._request(agent, endpoint, endpoint.path, body)
 
-    async def _asked(
+    async def _request(
         self,
         agent: HaltedAgent,
         endpoint: Endpoint[Answer],
@@ -175,8 +175,8 @@ class SkillAgents:
         except (NotPassedError, OSError, ValueError) as error:
             raise NotDoneError(f"{agent.name}: {error}") from error
         if passed.status != HTTPStatus.OK:
-            said = f"the service answers {passed.status} to {agent.name}"
-            raise _REFUSALS.get(passed.status, NotDoneError)(said)
+            text = f"the service answers {passed.status} to {agent.name}"
+            raise _REFUSALS.get(passed.status, NotDoneError)(text)
         try:
             answer, dropped = decode(endpoint.answers, passed.body)
         except NotProtocolError as error:
@@ -187,7 +187,7 @@ class SkillAgents:
 
 
 class SkillPauses:
-    """Their part of one desk's halt: who is named, what has to be done, and what is taken back.
+    """The skill agents' part of one halt: who is affected, the steps, and their undoing.
 
     Args:
         ports: the desk's.
@@ -203,7 +203,7 @@ class SkillPauses:
         self._keep = keep
 
     def named(self, before: tuple[HaltedAgent, ...]) -> tuple[HaltedAgent, ...]:
-        """Those that the halt names already, and whose skills may trade through this desk now."""
+        """Agents that the halt lists already, and those whose skills may trade here now."""
         known = {one.agent_id for one in before}
         new = self._agents.present() if self._may_change() else ()
         return (*before, *(one for one in new if one.agent_id not in known))
@@ -224,14 +224,14 @@ class SkillPauses:
             )
             for one in agents
         )
-        what = "no buy of a skill on this desk's leash rests on a book"
-        return (*pauses, HaltStep("skill_orders", what, cancel))
+        description = "no buy of a skill on this desk's leash rests on a book"
+        return (*pauses, HaltStep("skill_orders", description, cancel))
 
     async def lift(self, go_on: Callable[[], None]) -> list[str]:
         """End the pauses that this halt has set, and no other one.
 
         Args:
-            go_on: asked before each; raises where it was halted again meanwhile.
+            go_on: called before each; raises if trading was halted again in between.
 
         Returns:
             Who stays paused, and why.
@@ -240,10 +240,11 @@ class SkillPauses:
         for agent in self._known() if self._may_change() else ():
             go_on()
             if agent.was_paused is None:
-                # Nothing was changed there: the service never said how it was.
+                # Nothing was changed there: the service never reported the state before.
                 continue
             if agent.is_unsaid:
-                # ours: nobody knows whose pause it is. One that a person has set is never lifted.
+                # ours: whose pause it is cannot be known. One that a person has
+                # set is never lifted.
                 why = _UNSAID
             else:
                 why = _BEFORE if agent.was_paused else await self._agents.lift(agent)
@@ -270,7 +271,7 @@ class SkillPauses:
         halt = self._ports.state().halt
         if halt is not None:
             agents = tuple(agent if one.agent_id == agent.agent_id else one for one in halt.agents)
-            self._ports.say(Changed(replace(halt, agents=agents)))
+            self._ports.emit(Changed(replace(halt, agents=agents)))
 
     def _known(self) -> tuple[HaltedAgent, ...]:
         halt = self._ports.state().halt

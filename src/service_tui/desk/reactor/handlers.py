@@ -1,4 +1,4 @@
-"""What a person sets of the reactor: config, watchlist, policies, names, the breaker.
+"""Handlers for reactor config, watchlist, policies, labels and the circuit breaker.
 
 Policies and names stay on this machine; the rest is the service's, and what stands on the screen is
 what the service then says.
@@ -54,25 +54,25 @@ SETTINGS: Final[tuple[type[Setting], ...]] = get_args(Setting)
 
 
 async def change(order: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports) -> None:
-    """Carry out any of them, and say how it went."""
+    """Carry out a reactor command and report the result in a notice."""
     try:
-        said = await _changed(order, stored, watch, ports)
+        result = await _changed(order, stored, watch, ports)
     except ValueError as error:
-        ports.say(Noticed("warn", f"{order.describe()}: {_why(error)}"))
+        ports.emit(Noticed("warn", f"{order.describe()}: {_why(error)}"))
     except OutcomeUnknownError:
-        ports.say(Noticed("bad", f"{order.describe()}: sent, no answer; it is read anew"))
+        ports.emit(Noticed("bad", f"{order.describe()}: sent, no answer; it is read anew"))
         watch.config_at = None
     except RefusedError as error:
-        ports.say(Noticed("warn", f"{order.describe()}: {error.error}", fix=error.fix))
+        ports.emit(Noticed("warn", f"{order.describe()}: {error.error}", fix=error.fix))
     except (ServiceError, StorageError) as error:
-        ports.say(Noticed("bad", f"{order.describe()}: {error}"))
+        ports.emit(Noticed("bad", f"{order.describe()}: {error}"))
     else:
-        ports.say(Noticed("good", said))
-    ports.poke(Topic.REACTOR)
+        ports.emit(Noticed("good", result))
+    ports.refresh(Topic.REACTOR)
 
 
 async def _changed(order: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports) -> str:
-    """Do it, and say what was done."""
+    """Carry out the command; the sentence that describes the result."""
     match order:
         case SetReactorConfig():
             return await _configure(order, ports)
@@ -91,7 +91,7 @@ async def _changed(order: Setting, stored: StoredReactor, watch: ReactorWatch, p
 
 
 def _why(error: ValueError) -> str:
-    """What is wrong, without what was typed: a key may have been pasted."""
+    """Text of an error without the input: a key may have been pasted."""
     if isinstance(error, ValidationError):
         fault = error.errors(include_input=False, include_url=False, include_context=False)[0]
         return f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"
@@ -177,7 +177,7 @@ async def _unfollow(order: UnfollowWallet, ports: Ports) -> str:
 
 
 def _followed(ports: Ports) -> tuple[str, ...]:
-    """The watchlist as it stands.
+    """The watchlist.
 
     Returns:
         Its addresses.
@@ -195,13 +195,13 @@ async def _patch(ports: Ports, changes: ReactorConfigPatch) -> None:
     if ports.state().service.read_only:
         raise ValueError(READ_ONLY)
     reply = await ports.client.call(PATCH_REACTOR, body=changes)
-    _say_config(ports, reply.answer)
+    _emit_config(ports, reply.answer)
 
 
-def _say_config(ports: Ports, body: ReactorConfigBody) -> None:
-    # A service may answer with nothing of it: what is not told is read.
+def _emit_config(ports: Ports, body: ReactorConfigBody) -> None:
+    # A service may answer with nothing of it: a missing field is read.
     if "wallets" in body.model_fields_set:
-        ports.say(seen_of(body, config_view(body), ports.client.skew_s or 0.0))
+        ports.emit(seen_of(body, config_view(body), ports.client.skew_s or 0.0))
 
 
 async def _reset(watch: ReactorWatch, ports: Ports) -> str:
@@ -214,11 +214,11 @@ async def _reset(watch: ReactorWatch, ports: Ports) -> str:
             raise ValueError("the agent is not known yet: wait for an answer")
         path = {"agent_id": account.agent_id}
         reply = await ports.client.call(DESK_RESET_REACTOR, path=path)
-        _say_config(ports, reply.answer)
+        _emit_config(ports, reply.answer)
         return "the circuit breaker is closed"
     # ours: the spec has no call for it. A breaker of our own counting can be reset here.
     watch.breaker_reset_at = ports.now()
-    ports.say(Changed(BreakerView()))
+    ports.emit(Changed(BreakerView()))
     return "failures count from 0 here; the service's own breaker is reset on its dashboard"
 
 
@@ -226,7 +226,7 @@ async def _reset(watch: ReactorWatch, ports: Ports) -> str:
 
 
 def _choice(ports: Ports, address: str) -> WalletChoice:
-    """What was chosen for a wallet so far.
+    """The operator's stored choice for a wallet.
 
     Returns:
         The choice, under the checksummed address.
@@ -234,8 +234,8 @@ def _choice(ports: Ports, address: str) -> WalletChoice:
     Raises:
         ValueError: it is no address.
     """
-    found = checked_address(address.strip())
-    return ports.state().reactor.choices.get(found) or WalletChoice(found)
+    wallet = checked_address(address.strip())
+    return ports.state().reactor.choices.get(wallet) or WalletChoice(wallet)
 
 
 def _label(text: str) -> str:
@@ -247,14 +247,14 @@ def _label(text: str) -> str:
     Raises:
         ValueError: it is too long.
     """
-    found = line(text).strip()
-    if len(found) > LABEL_MAX:
+    label = line(text).strip()
+    if len(label) > LABEL_MAX:
         raise ValueError(f"a name has at most {LABEL_MAX} letters")
-    return found
+    return label
 
 
 async def _choose(choice: WalletChoice, stored: StoredReactor, ports: Ports) -> None:
     await stored.choose(
         StoredWallet(address=choice.address, label=choice.label, policy=choice.policy.value)
     )
-    ports.say(WalletChosen(choice))
+    ports.emit(WalletChosen(choice))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from service_tui.desk.buy_limits import day_began
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.rails import day_began
 from service_tui.desk.reactor.translate import CENT
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.reactor import MIRROR, SignalView
@@ -74,7 +74,7 @@ def ticket_of_mirror(signal: SignalView, now: Timestamp) -> TicketView:
 
 
 def request_of_mirror(signal: SignalView) -> TradeRequest:
-    """The order in the words of the wire, at most `price_max` a share.
+    """Trade request of a mirror, at most `price_max` a share.
 
     Returns:
         The request.
@@ -109,7 +109,7 @@ def request_of_mirror(signal: SignalView) -> TradeRequest:
 
 
 def reaction_of(signal: SignalView, decision: Decision, trade_id: str = "") -> ReactionRequest:
-    """What became of a signal, in the words of the wire."""
+    """Reaction body that reports a signal's end to the service."""
     return ReactionRequest(
         event_tx_hash=signal.tx_hash,
         decision=decision,
@@ -120,7 +120,7 @@ def reaction_of(signal: SignalView, decision: Decision, trade_id: str = "") -> R
         market_title=signal.question or None,
         outcome=signal.side.value.capitalize(),
         trade_id=trade_id or None,
-        reason=signal.words or None,
+        reason=signal.detail or None,
         signal_id=signal.name or signal.tx_hash,
     )
 
@@ -160,7 +160,7 @@ def _mirrored_since(state: DeskState, at: Timestamp) -> Micros:
 
 
 def why_never(state: DeskState, signal: SignalView) -> str:
-    """Why no rule of the desk mirrors a signal, however long it waits; empty when one may."""
+    """Reason why this desk never mirrors a signal automatically; empty if it may."""
     return next(_never(state, signal), "")
 
 
@@ -175,7 +175,7 @@ def _never(state: DeskState, signal: SignalView) -> Iterator[str]:
 
 
 def why_not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Reason | None:
-    """Why a signal cannot be mirrored at this moment, and what to do; None when it can."""
+    """Reason and fix why a signal cannot be mirrored now; None if it can."""
     return next(_not_now(state, signal, now), None)
 
 
@@ -205,10 +205,10 @@ def _not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Iterator[R
 
 
 def _skill_left(state: DeskState) -> Micros | None:
-    """What the per-skill budget still allows for mirrors; None where there is none."""
-    known = state.rails
+    """Remaining per-skill budget for mirrors; None without a budget."""
+    known = state.buy_limits
     if known is None or known.skill_day_max is None:
         return None
-    told = sum_of(one.spent for one in known.skills if one.slug == SKILL)
+    reported = sum_of(one.spent for one in known.skills if one.slug == SKILL)
     later = _mirrored_since(state, known.at)
-    return Micros(max(0, known.skill_day_max - told - later))
+    return Micros(max(0, known.skill_day_max - reported - later))

@@ -1,4 +1,4 @@
-"""The mirror of a signal: the one place where somebody else's trade becomes an order of ours.
+"""The mirror of a signal: the only place where another wallet's trade becomes an order of ours.
 
 What a wallet's policy calls `auto` is mirrored from here within the listing that brings it;
 everything else waits for the person's word.
@@ -29,7 +29,6 @@ from service_tui.desk.commands.reactor import DismissSignal, MirrorAllFrom, Mirr
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
-from service_tui.desk.reactor.kept import row_of
 from service_tui.desk.reactor.mirror_order import (
     cap_of,
     cut_to_day,
@@ -41,6 +40,7 @@ from service_tui.desk.reactor.mirror_order import (
     why_never,
     why_not_now,
 )
+from service_tui.desk.reactor.stored import row_of
 from service_tui.desk.reactor.translate import breaker_view
 from service_tui.desk.reasons import HALTED, Fix, Reason
 from service_tui.desk.slices.reactor import (
@@ -75,7 +75,7 @@ DISMISSED: Final = "dismissed by you"
 
 
 class _Why(Enum):
-    """Why a signal has its turn: a policy, the person's word, or because its mirror has ended."""
+    """Cause of a signal's turn: a policy, the operator, or the end of its mirror."""
 
     RULE = auto()
     HAND = auto()
@@ -88,8 +88,8 @@ _ENDED: Final = frozenset({SignalState.MIRRORED, SignalState.FAILED})
 class Mirrors:
     """Mirrors signals, each at most once for ever.
 
-    `take` hears of a listing, `ask`, `ask_all` and `dismiss` are the person's word, `nudge` tells
-    that a mirror has come to its end; `run` does the work.
+    `take` receives listings; `mirror`, `mirror_all` and `dismiss` are commands of the operator;
+    `on_ticket` receives the ends of orders; `run` does the work.
     """
 
     def __init__(self, ports: Ports, *, executes: bool, held_back: Callable[[], str]) -> None:
@@ -117,7 +117,7 @@ class Mirrors:
 
     @property
     def is_busy(self) -> bool:
-        """Whether an order is under way that is worth waiting for."""
+        """True while an order is in flight that closing should wait for."""
         return bool(self._working)
 
     # -- what is to be done --------------------------------------------------------------------
@@ -129,41 +129,41 @@ class Mirrors:
         for kept in (self._owed, self._ended_here, self._reported, self._finished):
             kept.intersection_update(known)
         may_buy = self._executes and not self._held_back()
-        for told in fact.signals:
-            signal = known.get(told.signal_id)
+        for listed in fact.signals:
+            signal = known.get(listed.signal_id)
             if signal is None:
                 continue
             is_auto = may_buy and reactor.policy_of(signal.wallet) is Policy.AUTO
             if signal.state is SignalState.PENDING and is_auto:
                 self._put(signal.signal_id, _Why.RULE)
             elif signal.ticket_id and signal.state in _ENDED:
-                # An earlier run ended before it had said so, or before the signal was taken out.
+                # An earlier run ended before it reported this, or before the signal was deleted.
                 self._finish_later(signal.signal_id)
         for signal_id in self._owed - self._finished:
             self._finish_later(signal_id)
 
-    def ask(self, order: MirrorSignal) -> None:
+    def mirror(self, order: MirrorSignal) -> None:
         """Mirror one signal now."""
         signal = self._ports.state().reactor.signal(order.signal_id)
         why = self._why_not_by_hand(signal)
         if why:
-            self._ports.say(Noticed("warn", f"{order.describe()}: {why}"))
+            self._ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
         else:
             self._put(order.signal_id, _Why.HAND)
 
-    def ask_all(self, order: MirrorAllFrom) -> None:
+    def mirror_all(self, order: MirrorAllFrom) -> None:
         """Mirror every signal of a wallet that waits, oldest first."""
         waiting = self._ports.state().reactor.waiting
         mine = [one for one in reversed(waiting) if one.wallet == order.wallet]
         why = self._held_back() if mine else "none of them waits any more"
         if why:
-            self._ports.say(Noticed("warn", f"{order.describe()}: {why}"))
+            self._ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
             return
         for one in mine:
             self._put(one.signal_id, _Why.HAND)
 
-    def nudge(self, ticket: TicketView) -> None:
-        """A mirror has come to its end, found or answered: the service is to hear of it."""
+    def on_ticket(self, ticket: TicketView) -> None:
+        """Continue once a mirror's order ended or was found: the end is reported to the service."""
         if ticket.in_flight and not ticket.has_no_trace:
             return
         signals = self._ports.state().reactor.signals
@@ -171,7 +171,7 @@ class Mirrors:
         if signal is not None and signal.state in _ENDED:
             self._owed.add(signal.signal_id)
             if signal.signal_id not in self._taken_up:
-                # Nobody can have said yet what has just happened.
+                # What has just happened cannot have been reported yet.
                 self._ended_here.add(signal.signal_id)
             self._finish_later(signal.signal_id)
 
@@ -183,7 +183,7 @@ class Mirrors:
         if signal is None:
             return "this signal is not known any more"
         if not signal.can_mirror(self._ports.now()):
-            known = f": {signal.words}" if signal.words else ""
+            known = f": {signal.detail}" if signal.detail else ""
             if signal.state in {SignalState.PENDING, SignalState.SKIPPED}:
                 return f"it has expired{known}"
             return f"it is {signal.state.value} already{known}"
@@ -201,7 +201,7 @@ class Mirrors:
     # -- doing it ------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Work through what was asked for, in its order; goes on for ever."""
+        """Process queued signals in order; runs for ever."""
         await self._take_up()
         async with asyncio.TaskGroup() as tasks:
             while True:
@@ -212,7 +212,7 @@ class Mirrors:
                 tasks.create_task(self._work(signal_id, why))
 
     async def _take_up(self) -> None:
-        """Show how the mirrors stand that an earlier run left on their way."""
+        """Show the state of mirrors that an earlier run left in flight."""
         for signal in self._ports.state().reactor.signals:
             if signal.state not in {SignalState.MIRRORING, SignalState.UNKNOWN}:
                 continue
@@ -223,20 +223,20 @@ class Mirrors:
                 continue
             if row is None:
                 # Intent and signal are written together: without the one nothing was sent.
-                failed = replace(signal, state=SignalState.FAILED, words=UNSENT)
-                self._ports.say(Changed(failed))
+                failed = replace(signal, state=SignalState.FAILED, detail=UNSENT)
+                self._ports.emit(Changed(failed))
                 continue
             ticket = ticket_of(row)
             if not ticket.in_flight:
                 self._taken_up.add(signal.signal_id)
-            self._ports.say(Changed(ticket))
+            self._ports.emit(Changed(ticket))
             if not ticket.in_flight:
-                self._tell(ticket.what, ticket.outcome)
+                self._notify_left_over(ticket.what, ticket.outcome)
 
-    def _tell(self, what: str, outcome: str) -> None:
-        """An outcome that nobody may have seen, as the program ended."""
-        said = f"{what}, left by an earlier run: {outcome}"
-        self._ports.say(Noticed("info", said, NoticeKind.FILL))
+    def _notify_left_over(self, description: str, outcome: str) -> None:
+        """Notify about an order of an earlier run, whose end was perhaps never shown."""
+        text = f"{description}, left by an earlier run: {outcome}"
+        self._ports.emit(Noticed("info", text, NoticeKind.FILL))
 
     async def _work(self, signal_id: str, why: _Why) -> None:
         try:
@@ -246,13 +246,13 @@ class Mirrors:
             if signal is not None and signal.state in _ENDED and signal_id not in self._finished:
                 await self._finish(signal)
         except StorageError as error:
-            self._ports.say(Noticed("bad", f"the reactor: {error}"))
+            self._ports.emit(Noticed("bad", f"the reactor: {error}"))
         finally:
             self._working.discard(signal_id)
             self._slots.release()
 
     def _may_begin(self, signal: SignalView, why: _Why) -> bool:
-        """Whether it is still to be mirrored once its turn has come."""
+        """True if the signal is still to be mirrored at its turn."""
         if self._closing or not signal.can_mirror(self._ports.now()):
             return False
         if why is _Why.RULE:
@@ -284,11 +284,11 @@ class Mirrors:
             return None
         # Said before anything waits: what it takes is not there for the next one.
         ticket = ticket_of_mirror(signal, now)
-        self._ports.say(Changed(ticket))
+        self._ports.emit(Changed(ticket))
         begun = replace(
-            signal, state=SignalState.MIRRORING, words=ticket.what, ticket_id=ticket.ticket_id
+            signal, state=SignalState.MIRRORING, detail=ticket.what, ticket_id=ticket.ticket_id
         )
-        self._ports.say(Changed(begun))
+        self._ports.emit(Changed(begun))
         if not await self._written(begun, ticket, request):
             return None
         if self._ports.gate.last_word(request):
@@ -300,12 +300,15 @@ class Mirrors:
         return await self._ended(begun)
 
     def _put_off(self, signal: SignalView, why: Reason, *, by_hand: bool) -> None:
-        """It cannot be mirrored now: a person hears why, a rule tries again while it waits."""
+        """Postpone a mirror.
+
+        Notify the operator, or let the policy retry while the signal waits.
+        """
         if by_hand:
-            words = f"{ticket_of_mirror(signal, signal.at).what}: {why.text}"
-            self._ports.say(Noticed("warn", words, fix=why.fix))
-        elif signal.words != why.plain():
-            self._ports.say(Changed(replace(signal, words=why.plain())))
+            text = f"{ticket_of_mirror(signal, signal.at).what}: {why.text}"
+            self._ports.emit(Noticed("warn", text, fix=why.fix))
+        elif signal.detail != why.plain():
+            self._ports.emit(Changed(replace(signal, detail=why.plain())))
 
     async def _written(self, signal: SignalView, ticket: TicketView, request: TradeRequest) -> bool:
         """Write intent, once-key and signal; False when nothing may be sent."""
@@ -322,12 +325,12 @@ class Mirrors:
         except ClaimedError:
             await self._known_already(signal, ticket)
         except StorageError as error:
-            told, said = unwritten(error)
+            end_state, reason = unwritten(error)
             if isinstance(error, BudgetExceededError) and cap is not None:
-                said = _cap_text(error, said, cap.max_micros)
-            end(self._ports, ticket, told, said)
-            skipped = replace(signal, ticket_id="", words=" — ".join(said))
-            await self._skip(skipped, skipped.words)
+                reason = _cap_text(error, reason, cap.max_micros)
+            end(self._ports, ticket, end_state, reason)
+            skipped = replace(signal, ticket_id="", detail=" — ".join(reason))
+            await self._skip(skipped, skipped.detail)
         else:
             return True
         return False
@@ -336,14 +339,14 @@ class Mirrors:
         """This transaction was mirrored before, however long ago: show how that went."""
         row = await asyncio.to_thread(self._ports.blotter.find, ticket.ticket_id)
         if row is not None:
-            self._ports.say(Changed(ticket_of(row)))
+            self._ports.emit(Changed(ticket_of(row)))
             return
-        said = Reason("this signal was mirrored before")
-        end(self._ports, ticket, TicketState.REFUSED, said)
-        self._ports.say(Changed(replace(signal, state=SignalState.SKIPPED, words=said[0])))
+        reason = Reason("this signal was mirrored before")
+        end(self._ports, ticket, TicketState.REFUSED, reason)
+        self._ports.emit(Changed(replace(signal, state=SignalState.SKIPPED, detail=reason[0])))
 
     def _take_fill(self, signal: SignalView, order: PlaceTrade, body: TradeBody | None) -> None:
-        """What the answer says was bought; where it says nothing, the list of trades will."""
+        """Put the fill of an answer into the signal; without one the list of trades will."""
         known = self._ports.state().reactor.signal(signal.signal_id)
         if body is None or known is None or known.state is not SignalState.MIRRORED:
             return
@@ -352,12 +355,12 @@ class Mirrors:
         if shares <= 0:
             return
         filled = replace(known, shares=shares, cost=cost)
-        self._ports.say(Changed(filled))
+        self._ports.emit(Changed(filled))
         paid = filled.fill_price
         if paid is not None and not paid <= signal.price_max + SLACK:
-            said = f"paid {paid:.4f} a share, above the bound of {signal.price_max:.4f}"
-            what = f"mirror: {order.describe()}"
-            self._ports.say(Noticed("bad", f"{what}: {said}; the service did not heed it"))
+            text = f"paid {paid:.4f} a share, above the bound of {signal.price_max:.4f}"
+            description = f"mirror: {order.describe()}"
+            self._ports.emit(Noticed("bad", f"{description}: {text}; the service did not heed it"))
 
     async def _ended(self, begun: SignalView) -> SignalView | None:
         """The signal once its order was answered, or not."""
@@ -374,10 +377,10 @@ class Mirrors:
         tickets = self._ports.state().tickets
         return next((one for one in tickets if one.ticket_id == ticket_id), None)
 
-    # -- what the service is told --------------------------------------------------------------
+    # -- reports to the service ----------------------------------------------------------------
 
     async def _finish(self, signal: SignalView) -> None:
-        """Say what became of a signal, and take it out once its mirror is sure.
+        """Report a signal's end to the service, and delete it once its mirror is sure.
 
         What fails now is done at the next listing.
         """
@@ -391,7 +394,7 @@ class Mirrors:
             return
         self._finished.add(signal.signal_id)
         if signal.signal_id not in self._ended_here | self._taken_up:
-            self._tell(f"mirror, {signal.question or signal.market_id}", signal.words)
+            self._notify_left_over(f"mirror, {signal.question or signal.market_id}", signal.detail)
         self._trade_ids.pop(signal.signal_id, None)
 
     async def _report(self, signal: SignalView, decision: Decision) -> None:
@@ -409,11 +412,11 @@ class Mirrors:
             else:
                 breaker = breaker_view(reply.answer.breaker, self._ports.client.skew_s or 0.0)
                 if breaker is not None:
-                    self._ports.say(Changed(breaker))
+                    self._ports.emit(Changed(breaker))
         self._reported.add(signal.signal_id)
 
     async def _was_reported(self, signal: SignalView) -> bool:
-        """Whether an earlier run has said it before it ended."""
+        """True if an earlier run reported the end before the program stopped."""
         query = ReactionsQuery(limit=REACTIONS_LOOKED)
         try:
             reply = await self._ports.client.call(REACTIONS, query=query)
@@ -430,35 +433,35 @@ class Mirrors:
             await self._ports.client.call(DELETE_SIGNAL, path=path)
 
     async def _skip(self, signal: SignalView, why: str) -> None:
-        """Nothing was sent, and nothing will be: say so here and there."""
-        skipped = replace(signal, state=SignalState.SKIPPED, words=why)
+        """Mark a signal as skipped, here and on the service: nothing was sent."""
+        skipped = replace(signal, state=SignalState.SKIPPED, detail=why)
         self._owed.discard(signal.signal_id)
-        self._ports.say(Changed(skipped))
+        self._ports.emit(Changed(skipped))
         try:
             await self._report(skipped, "skipped_filter")
         except ServiceError as error:
             log.info("a skipped signal is not reported: %s", error)
 
     async def dismiss(self, order: DismissSignal) -> None:
-        """Take a signal out by the person's word."""
+        """Remove a signal on the operator's command."""
         signal = self._ports.state().reactor.signal(order.signal_id)
         if signal is None or signal.state is not SignalState.PENDING:
             how = "not known any more" if signal is None else f"{signal.state.value} already"
-            self._ports.say(Noticed("warn", f"{order.describe()}: it is {how}"))
+            self._ports.emit(Noticed("warn", f"{order.describe()}: it is {how}"))
             return
         if signal.signal_id in self._working:
-            self._ports.say(Noticed("warn", f"{order.describe()}: it is on its way"))
+            self._ports.emit(Noticed("warn", f"{order.describe()}: it is on its way"))
             return
-        self._ports.say(Changed(replace(signal, state=SignalState.SKIPPED, words=DISMISSED)))
-        dismissed = replace(signal, state=SignalState.SKIPPED, words=DISMISSED)
+        self._ports.emit(Changed(replace(signal, state=SignalState.SKIPPED, detail=DISMISSED)))
+        dismissed = replace(signal, state=SignalState.SKIPPED, detail=DISMISSED)
         try:
             await self._report(dismissed, "skipped_filter")
             await self._delete(signal)
         except ReadOnlyError:
             pass
         except ServiceError as error:
-            said = f"it stays in the service's list until it expires: {error}"
-            self._ports.say(Noticed("warn", f"{order.describe()}: {said}", NoticeKind.SIGNAL))
+            text = f"it stays in the service's list until it expires: {error}"
+            self._ports.emit(Noticed("warn", f"{order.describe()}: {text}", NoticeKind.SIGNAL))
 
 
 def _is_about(signal: SignalView, tx_hash: str, signal_id: str | None) -> bool:
@@ -466,10 +469,10 @@ def _is_about(signal: SignalView, tx_hash: str, signal_id: str | None) -> bool:
     return name == (signal_id or tx_hash).lower()
 
 
-def _cap_text(error: BudgetExceededError, said: Reason, cap: int) -> Reason:
-    """Which of the two budgets of a mirror did not hold."""
+def _cap_text(error: BudgetExceededError, reason: Reason, cap: int) -> Reason:
+    """Reason that names which of a mirror's two budgets is used up."""
     if error.maximum != cap:
-        return said
+        return reason
     used, most = error.reserved / 1_000_000, error.maximum / 1_000_000
     return Reason(
         f"the day's cap of the reactor is {most:,.2f}, {used:,.2f} used by this desk",

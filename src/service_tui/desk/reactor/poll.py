@@ -1,6 +1,6 @@
-"""One reading of the reactor: the signals that wait, and now and then the config and the wallets.
+"""Reads the reactor: waiting signals, and less often its config and wallets.
 
-A service without a reactor for us is no failure: it is said, once.
+A service without a reactor for us is no failure: there is one notice.
 """
 
 import logging
@@ -39,7 +39,7 @@ CONFIG_EVERY_S: Final = 30.0
 """ours: so often the config is read while signals are polled; another console may change it."""
 
 IDLE_S: Final = 10.0
-"""ours: the same while the reactor is off, where nothing else is asked for."""
+"""ours: the same while the reactor is off, where nothing else is read."""
 
 MAKER: Final = "maker"
 """Fills in which the wallet was the maker are understood. Source: wire reference, 8."""
@@ -50,7 +50,7 @@ PRO_ONLY: Final = "choose the Pro plan; 7 shows the plans of this service's agen
 
 @dataclass(slots=True)
 class ReactorWatch:
-    """What the reading of the reactor remembers.
+    """Memory of the reactor's poller.
 
     `config_at` is when the config was read, monotonic. `breaker_reset_at` is when the person reset
     the breaker of a service that keeps none of its own.
@@ -68,7 +68,7 @@ def period_s(reactor: ReactorView, usual_s: float, barred_s: float) -> float:
 
 
 async def read_signals(ports: Ports, watch: ReactorWatch) -> tuple[list[Fact], float | None]:
-    """Ask once.
+    """Read the reactor once.
 
     Returns:
         What became known, and how long the last call took; None where we have no reactor.
@@ -95,30 +95,30 @@ async def _read(ports: Ports, watch: ReactorWatch) -> tuple[list[Fact], float]:
         facts += await _wallets(ports)
     if not config.enabled:
         return facts, latency_s
-    asked = await ports.client.call(PENDING_SIGNALS, query=PendingQuery(caps=MAKER))
+    pending = await ports.client.call(PENDING_SIGNALS, query=PendingQuery(caps=MAKER))
     ahead_s = ports.client.skew_s or 0.0
-    found = listing_of(
-        asked.answer.reactor_signals,
+    listing = listing_of(
+        pending.answer.reactor_signals,
         config,
         now=ports.now(),
         ahead_s=ahead_s,
-        dropped=asked.dropped,
+        dropped=pending.dropped,
     )
-    breaker = breaker_view(asked.answer.breaker, ahead_s)
+    breaker = breaker_view(pending.answer.breaker, ahead_s)
     if breaker is None:
         breaker = await _breaker_by_reactions(ports, watch, ahead_s)
     facts.append(
         SignalsSeen(
             at=ports.now(),
-            signals=tuple(found.signals),
+            signals=tuple(listing.signals),
             breaker=breaker,
-            day_spent=spent_of(asked.answer.daily_spent),
-            labels=found.labels,
-            dropped=found.dropped,
-            broken=found.broken,
+            day_spent=spent_of(pending.answer.daily_spent),
+            labels=listing.labels,
+            dropped=listing.dropped,
+            broken=listing.broken,
         )
     )
-    return facts, asked.latency_s
+    return facts, pending.latency_s
 
 
 def seen_of(body: ReactorConfigBody, config: ReactorConfigView, ahead_s: float) -> ReactorSeen:

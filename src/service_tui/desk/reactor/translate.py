@@ -53,12 +53,12 @@ _MARKET_ID: Final = re.compile(ID_PATTERN, re.ASCII)
 
 
 class BrokenSignalError(ValueError):
-    """A signal of which nothing can be made; the text says why."""
+    """A signal that cannot be used; the text is the reason."""
 
 
 @dataclass(slots=True)
 class SignalListing:
-    """What one listing holds: usable signals oldest first, and what was wrong with the others."""
+    """Usable signals of one listing, oldest first, and the problems of the others."""
 
     signals: list[SignalView] = field(default_factory=list[SignalView])
     labels: dict[str, str] = field(default_factory=dict[str, str])
@@ -72,7 +72,7 @@ class SignalListing:
 
 
 def identity(tx_hash: str, signal_id: str | None) -> str:
-    """What makes a signal one and the same: its transaction, or the leg of it that it names.
+    """Identity of a signal: its transaction, or the leg of it that it names.
 
     Returns:
         Small letters, so that no spelling makes a second one.
@@ -102,27 +102,27 @@ def listing_of(
     Returns:
         Those that can be shown; one that cannot is counted, and the others go on.
     """
-    found = SignalListing()
+    listing = SignalListing()
     if dropped:
-        found.drop("it is not of the protocol", dropped)
+        listing.drop("it is not of the protocol", dropped)
     known: set[str] = set()
     for place, body in enumerate(bodies):
         if body.type != COPYTRADE:
             continue
         if place >= SIGNALS_READ_MAX:
-            found.drop(f"there are more than {SIGNALS_READ_MAX:,} at one time")
+            listing.drop(f"there are more than {SIGNALS_READ_MAX:,} at one time")
             continue
         try:
             view = signal_view(body, config, now=now, ahead_s=ahead_s)
         except (ValueError, ArithmeticError) as error:
-            found.drop(str(error) if isinstance(error, BrokenSignalError) else "it has no sense")
+            listing.drop(str(error) if isinstance(error, BrokenSignalError) else "it has no sense")
             continue
         if view.signal_id not in known:
             known.add(view.signal_id)
-            found.signals.append(view)
+            listing.signals.append(view)
             if body.taker_label:
-                found.labels[view.wallet] = body.taker_label
-    return found
+                listing.labels[view.wallet] = body.taker_label
+    return listing
 
 
 def signal_view(
@@ -166,7 +166,7 @@ def signal_view(
 
 
 def _why_broken(body: SignalBody, config: ReactorConfigView) -> str:
-    """What is wrong with a signal; empty when it can be mirrored."""
+    """Problem of a signal; empty if it can be mirrored."""
     name = body.signal_id or body.tx_hash
     faults = {
         "its id is none": not (_ID.fullmatch(body.tx_hash) and _ID.fullmatch(name)),
@@ -190,7 +190,7 @@ def _named(body: SignalBody) -> str:
 
 
 def mirror_max(body: SignalBody, config: ReactorConfigView) -> Micros:
-    """The most that a mirror may spend by the config itself, whatever the service says.
+    """The most that a mirror may spend by the config, whatever the service computes.
 
     Returns:
         Whole cents, one more than the exact product, as both sides round.
@@ -245,12 +245,12 @@ def config_view(body: ReactorConfigBody) -> ReactorConfigView:
 
 
 def spent_of(body: float | None) -> Micros | None:
-    """What the day's mirrors have cost, where the service says it."""
+    """Cost of the day's mirrors, if the service reports it."""
     return None if body is None else amount(body)
 
 
 def breaker_view(body: BreakerBody | None, ahead_s: float = 0.0) -> BreakerView | None:
-    """The breaker by our clock; None where the service does not tell of it."""
+    """The circuit breaker by our clock; None if the service does not report it."""
     if body is None:
         return None
     paused_at = None if body.paused_at is None else timestamp(body.paused_at) + ahead_s
@@ -270,7 +270,7 @@ def breaker_view(body: BreakerBody | None, ahead_s: float = 0.0) -> BreakerView 
 def breaker_of_reactions(
     reactions: Iterable[ReactionBody], *, since: Timestamp, ahead_s: float = 0.0
 ) -> BreakerView:
-    """The breaker of a service that tells only what became of signals, newest first.
+    """The circuit breaker, derived from reactions, newest first.
 
     Args:
         reactions: as the service lists them.

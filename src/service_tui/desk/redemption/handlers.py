@@ -1,4 +1,4 @@
-"""Redemptions: which begin, by whose word, and which go on after a restart.
+"""Redemptions: starts, confirms and automates runs, and continues them after a restart.
 
 Only the desk that holds the data directory runs it, so that two consoles on it redeem once. A halt
 does not stop it: a redemption brings money. Source: decisions, "Money".
@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.client.errors import ServiceError
-from service_tui.desk.chain.line import ChainLine, micros_down
-from service_tui.desk.chain.refusing import RunRefusal, against
-from service_tui.desk.chain.run_body import Body, frozen, thawed
-from service_tui.desk.chain.run_turn import ASK, CHECK, PREPARED, REFUSED, SIGN
+from service_tui.desk.chain.gateway import ChainGateway, micros_down
+from service_tui.desk.chain.refusals import RunRefusal, against
+from service_tui.desk.chain.run_state import TransactionRunState, dump, load
+from service_tui.desk.chain.transaction_run import CHECK, PREPARED, REFUSED, REQUEST, SIGN
 from service_tui.desk.changes import Changed
 from service_tui.desk.commands.wallet import (
     AbandonRun,
@@ -25,7 +25,7 @@ from service_tui.desk.commands.wallet import (
 )
 from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.ports import Memory, Ports
-from service_tui.desk.redemption.redeeming import Redeeming
+from service_tui.desk.redemption.redemption_run import RedemptionRun
 from service_tui.desk.slices.records import NoticeKind, Topic
 from service_tui.desk.slices.redemption import ChainRunState, NoReason, RedemptionRow, RunView
 from service_tui.desk.slices.wallet import AutoChanged, KeyState, Ownership
@@ -64,24 +64,24 @@ class Redemptions:
     """Carries redemptions out, each once."""
 
     def __init__(
-        self, ports: Ports, line: ChainLine, memory: Memory, *, executes: Callable[[], bool]
+        self, ports: Ports, gateway: ChainGateway, memory: Memory, *, executes: Callable[[], bool]
     ) -> None:
         self._ports = ports
-        self._line = line
+        self._gateway = gateway
         self._memory = memory
         self._executes = executes
-        self._turns: dict[str, Redeeming] = {}
+        self._turns: dict[str, RedemptionRun] = {}
         self._busy: set[str] = set()
         self._tried: dict[str, int] = {}
         self._awake = asyncio.Event()
-        self._word = asyncio.Lock()
+        self._command_lock = asyncio.Lock()
         self._closing = False
         self._unread = True
 
     @property
     def is_busy(self) -> bool:
-        """Whether a step is under way that is worth waiting for."""
-        return any(self._turns[key].step in {ASK, CHECK, SIGN} for key in self._busy)
+        """True while a step is in flight that closing should wait for."""
+        return any(self._turns[key].step in {REQUEST, CHECK, SIGN} for key in self._busy)
 
     def close(self) -> None:
         """Begin no further redemption."""
@@ -97,31 +97,31 @@ class Redemptions:
             log.warning("the runs under way were not noted: %s", error)
 
     def take_up(self) -> None:
-        """This desk signs anew: what the journal holds now comes first, not what was known."""
+        """Read the journal again, as this desk now signs."""
         # A step that is being taken goes on: what it does next is in the journal before it does.
         self._turns = {key: turn for key, turn in self._turns.items() if key in self._busy}
         self._unread = True
         self._awake.set()
 
-    def nudge(self) -> None:
+    def wake(self) -> None:
         """Something changed that a redemption may have waited for."""
         self._awake.set()
 
     # -- what the person orders ------------------------------------------------------------------
 
     async def prepare(self, order: PrepareRedemption) -> None:
-        """Ask and check, so that the person sees what would be signed."""
+        """Request and check a redemption for the confirmation dialog."""
         if (refusal := self._why_not(order.key)) is not None:
-            self._say_no(order.key, refusal)
+            self._emit_refusal(order.key, refusal)
             return
         row = self._row(order.key)
         if row is None:
             return
         if self._is_managed():
-            # The service signs: nothing is asked before the person has said yes.
-            self._ports.say(Changed(self._new_view(row, ChainRunState.PREPARED, by_itself=False)))
+            # The service signs: nothing is requested before the operator has confirmed.
+            self._ports.emit(Changed(self._new_view(row, ChainRunState.PREPARED, by_itself=False)))
             return
-        async with self._word:
+        async with self._command_lock:
             held = self._turns.get(order.key)
             if held is not None and held.is_aside:
                 await held.hold_steady()
@@ -133,80 +133,80 @@ class Redemptions:
     async def redeem(self, order: Redeem) -> None:
         """The person's yes to what was shown."""
         if self._is_managed() and not order.digest:
-            await self._by_word((order.key,))
+            await self._redeem_confirmed((order.key,))
             return
-        view = self._line.vault.view()
+        view = self._gateway.vault.view()
         if view.state is not KeyState.UNLOCKED:
-            words = "the wallet is locked: unlock it with its passphrase, then say yes again"
-            self._ports.say(Noticed("warn", words))
+            text = "the wallet is locked: unlock it with its passphrase, then say yes again"
+            self._ports.emit(Noticed("warn", text))
             return
-        async with self._word:
+        async with self._command_lock:
             turn = self._turns.get(order.key)
             is_free = turn is not None and order.key not in self._busy
             if turn is None or not is_free or not await turn.confirm(order.digest):
-                words = "what would be signed is no longer what was shown; nothing was signed"
-                self._ports.say(Noticed("warn", f"{words}: look at it again"))
+                text = "what would be signed is no longer what was shown; nothing was signed"
+                self._ports.emit(Noticed("warn", f"{text}: look at it again"))
                 return
         self._awake.set()
 
     async def redeem_all(self, order: RedeemAll) -> None:
         """The person's yes to several, each within the caps that were shown."""
-        await self._by_word(order.keys)
+        await self._redeem_confirmed(order.keys)
 
     async def abandon(self, order: AbandonRun) -> None:
-        """Give up a run whose nonce can never come; another may come in its place."""
+        """Give up a run whose nonce can never be used; another run may begin."""
         turn = self._turns.get(order.key)
         if turn is None or not await turn.abandon():
-            words = "nothing was abandoned: its place of the wallet may still come"
-            self._ports.say(Noticed("warn", words))
+            text = "nothing was abandoned: its place of the wallet may still come"
+            self._ports.emit(Noticed("warn", text))
             return
         self._forget(order.key)
 
     async def set_auto(self, order: SetAutoRedeem) -> None:
-        """Turn redeeming by itself on or off, here and on the service."""
+        """Turn automatic redemption on or off, here and on the service."""
         if self._ports.state().service.read_only:
-            self._ports.say(Noticed("warn", "this desk is read-only"))
+            self._ports.emit(Noticed("warn", "this desk is read-only"))
             return
-        said = f"{self._ports.now():.0f}" if order.on else ""
-        # Off at once, whatever the service says; on only once it has agreed.
+        since = f"{self._ports.now():.0f}" if order.on else ""
+        # Off at once, whatever the service answers; on only once it has agreed.
         if not order.on:
-            await self._allow(said)
+            await self._allow(since)
         patch = AgentSettingsPatch(auto_redeem_enabled=order.on)
         try:
             reply = await self._ports.client.call(PATCH_AGENT, body=patch)
         except ServiceError as error:
-            self._ports.say(Noticed("bad", f"{order.describe()}: {error}"))
+            self._ports.emit(Noticed("bad", f"{order.describe()}: {error}"))
             return
         if order.on:
-            await self._allow(said)
-        self._ports.say(AutoChanged(on_service=reply.answer.auto_redeem_enabled))
+            await self._allow(since)
+        self._ports.emit(AutoChanged(on_service=reply.answer.auto_redeem_enabled))
         self._tried.clear()
         self._awake.set()
 
-    async def _allow(self, said: str) -> None:
-        await self._memory.prefer(ALLOWED, said)
-        self._ports.say(PreferenceSet(ALLOWED, said))
-        self._ports.say(AutoChanged(allowed=bool(said), paused=""))
+    async def _allow(self, since: str) -> None:
+        await self._memory.prefer(ALLOWED, since)
+        self._ports.emit(PreferenceSet(ALLOWED, since))
+        self._ports.emit(AutoChanged(allowed=bool(since), paused=""))
 
-    async def _by_word(self, keys: tuple[str, ...]) -> None:
+    async def _redeem_confirmed(self, keys: tuple[str, ...]) -> None:
         for key in keys:
-            async with self._word:
+            async with self._command_lock:
                 row = self._row(key)
                 if (refusal := self._why_not(key)) is not None:
-                    self._say_no(key, refusal)
+                    self._emit_refusal(key, refusal)
                 elif row is not None:
                     await self._let_go(key, "begun anew")
                     await self._begin(row, confirmed=True, by_itself=False)
 
-    async def _let_go(self, key: str, words: str) -> None:
+    async def _let_go(self, key: str, text: str) -> None:
         """End what was prepared for a row and not confirmed."""
-        held = self._turns.get(key)
-        if held is not None and held.step == PREPARED:
-            await held.drop(words)
+        run = self._turns.get(key)
+        if run is not None and run.step == PREPARED:
+            await run.drop(text)
             self._forget(key)
 
     def _why_not(self, key: str) -> RunRefusal | None:
-        """Why nothing is begun for a row; None when it may be."""
+        """Refusal for a row that cannot be redeemed; None if it can."""
         state, row, turn = self._ports.state(), self._row(key), self._turns.get(key)
         if not self._executes() or state.service.read_only:
             return RunRefusal(NoReason.SERVICE, HOLDER)
@@ -220,22 +220,23 @@ class Redemptions:
             return RunRefusal(NoReason.SERVICE, "the wallet is not known yet", "try in a moment")
         return None
 
-    def _say_no(self, key: str, refusal: RunRefusal) -> None:
+    def _emit_refusal(self, key: str, refusal: RunRefusal) -> None:
         row, run = self._row(key), self._ports.state().redemption.run(key)
-        # What another program's desk would do says nothing of the position, should it become ours.
+        # What another program's desk would do means nothing for the position, should it
+        # become ours.
         if self._executes() and row is not None and (run is None or not run.state.is_open):
             view = self._new_view(row, ChainRunState.REFUSED, by_itself=False)
-            told = replace(
+            refused = replace(
                 view,
                 reason=refusal.reason,
-                words=refusal.words,
+                words=refusal.text,
                 fix=refusal.fix,
                 settled_at=self._ports.now(),
             )
-            self._ports.say(Changed(told))
+            self._ports.emit(Changed(refused))
         named = key if row is None else row.question
-        words = f"not redeemed, {named}: {refusal.words}"
-        self._ports.say(Noticed("warn", words, fix=refusal.fix))
+        text = f"not redeemed, {named}: {refusal.text}"
+        self._ports.emit(Noticed("warn", text, fix=refusal.fix))
 
     # -- running ---------------------------------------------------------------------------------
 
@@ -254,12 +255,12 @@ class Redemptions:
 
     async def _read(self) -> None:
         # A word that came before is carried out first: what it began is nothing left over.
-        async with self._word:
+        async with self._command_lock:
             self._unread = False
             await self._load()
 
     async def _read_again(self) -> None:
-        """Read the journal where this desk has begun to sign anew; tried until it is read."""
+        """Read the journal after this desk became the signer; retried until it succeeds."""
         if self._unread and self._executes():
             await self._try_to_read()
 
@@ -267,12 +268,12 @@ class Redemptions:
         try:
             await self._read()
         except StorageError as error:
-            # The cycle asks for it again.
+            # The cycle requests it again.
             self._unread = True
             log.warning("the journal of runs is not read: %s", error)
 
-    def _idle(self) -> list[Redeeming]:
-        """Runs that can go on now, and that nobody works on."""
+    def _idle(self) -> list[RedemptionRun]:
+        """Runs that can continue and that no task works on."""
         return [
             turn
             for key, turn in self._turns.items()
@@ -280,11 +281,11 @@ class Redemptions:
         ]
 
     def _may_begin(self) -> bool:
-        """Whether this desk signs, knows what lies in the journal, and is to go on doing so."""
+        """True if this desk signs, has read the journal, and is not closing."""
         return self._executes() and not (self._closing or self._unread)
 
     async def _cycle(self) -> None:
-        steady: list[Redeeming] = []
+        steady: list[RedemptionRun] = []
         while True:
             try:
                 await self._by_itself()
@@ -297,7 +298,7 @@ class Redemptions:
             self._awake.set()
             await self._ports.clock.sleep(CYCLE_S)
 
-    async def _go(self, turn: Redeeming) -> None:
+    async def _go(self, turn: RedemptionRun) -> None:
         key = turn.view.key
         try:
             await turn.go()
@@ -310,21 +311,21 @@ class Redemptions:
         if turn.view.reason is NoReason.NO_GAS and turn.view.by_itself:
             self._pause(f"too little gas: {turn.view.fix}")
 
-    def _may_go_on(self, turn: Redeeming) -> bool:
+    def _may_go_on(self, turn: RedemptionRun) -> bool:
         if turn.step in {PREPARED, REFUSED} or turn.is_aside:
             return False
-        if turn.step not in {ASK, CHECK, SIGN}:
+        if turn.step not in {REQUEST, CHECK, SIGN}:
             return True
         if turn.view.managed:
             return True
         # What is to be signed is compared with the position, and wants an open key.
-        signer = self._line.vault.signer
+        signer = self._gateway.vault.signer
         own = signer is not None and signer.address.lower() == turn.wallet.lower()
         return turn.row is not None and (turn.step != SIGN or own)
 
     async def _load(self) -> None:
-        """Take up what an earlier run of this program left; before a signature it is let go."""
-        runs = self._line.runs
+        """Adopt runs of an earlier start; drop those without a signature."""
+        runs = self._gateway.runs
         # However many came later: what is not settled was perhaps sent, and is owed its end.
         rows = [*await asyncio.to_thread(runs.unsettled)]
         rows += await asyncio.to_thread(runs.recent, SHOWN)
@@ -334,22 +335,22 @@ class Redemptions:
             if key == run.subject or key in self._turns:
                 continue
             try:
-                body = thawed(run.body)
+                body = load(run.body)
             except ValueError:
                 log.warning("a run of the journal cannot be read: %s", run.number)
                 continue
-            turn = Redeeming(self._ports, self._line, run, body)
+            turn = RedemptionRun(self._ports, self._gateway, run, body)
             if run.settled_at is None and not await self._dropped(turn):
                 self._turns[key] = turn
                 turn.come_back()
-            turn.say()
-        said = self._ports.state().preferences.get(ALLOWED, "")
-        self._ports.say(AutoChanged(allowed=bool(said), executes=self._executes()))
+            turn.emit()
+        since = self._ports.state().preferences.get(ALLOWED, "")
+        self._ports.emit(AutoChanged(allowed=bool(since), executes=self._executes()))
         self._awake.set()
 
-    async def _dropped(self, turn: Redeeming) -> bool:
+    async def _dropped(self, turn: RedemptionRun) -> bool:
         """Let go what the person has not confirmed: nothing was signed, and it can be redone."""
-        if turn.step not in {ASK, CHECK, PREPARED} or turn.body.confirmed:
+        if turn.step not in {REQUEST, CHECK, PREPARED} or turn.body.confirmed:
             return False
         try:
             await turn.drop("the program ended before it was confirmed; nothing was signed")
@@ -360,26 +361,26 @@ class Redemptions:
     async def _begin(self, row: RedemptionRow, *, confirmed: bool, by_itself: bool) -> None:
         """Write the run down, then have it worked on."""
         view = self._new_view(row, ChainRunState.RUNNING, by_itself=by_itself)
-        body, now = Body(view, confirmed=confirmed), self._ports.now()
+        body, now = TransactionRunState(view, confirmed=confirmed), self._ports.now()
         run = ChainRun(
             subject=f"{SUBJECT}{row.key}",
             wallet=self._ports.state().wallet.address,
             opened_at=now,
             changed_at=now,
-            step=ASK,
-            body=frozen(body),
+            step=REQUEST,
+            body=dump(body),
         )
         try:
-            number = await self._line.runs.open(run)
+            number = await self._gateway.runs.open(run)
         except ClaimedError:
-            self._ports.say(Noticed("warn", f"{row.question}: it is under way already"))
+            self._ports.emit(Noticed("warn", f"{row.question}: it is under way already"))
             return
         except StorageError as error:
-            self._ports.say(Noticed("bad", f"{error}; nothing was redeemed"))
+            self._ports.emit(Noticed("bad", f"{error}; nothing was redeemed"))
             return
-        turn = Redeeming(self._ports, self._line, replace(run, number=number), body)
+        turn = RedemptionRun(self._ports, self._gateway, replace(run, number=number), body)
         self._turns[row.key] = turn
-        turn.say()
+        turn.emit()
         self._awake.set()
 
     def _new_view(self, row: RedemptionRow, state: ChainRunState, *, by_itself: bool) -> RunView:
@@ -408,7 +409,7 @@ class Redemptions:
     # -- by itself -------------------------------------------------------------------------------
 
     async def _by_itself(self) -> None:
-        """Begin what the person's standing word covers. A managed wallet's service does its own."""
+        """Begin automatic redemptions; the service does those of a managed wallet."""
         state = self._ports.state()
         view = state.redemption
         is_ours = view.auto.is_on and not self._is_managed() and not state.service.read_only
@@ -432,7 +433,7 @@ class Redemptions:
                 await self._begin(row, confirmed=True, by_itself=True)
 
     def _is_due(self, row: RedemptionRow) -> bool:
-        """Whether a row may be begun by itself now."""
+        """True if a row may be redeemed automatically now."""
         run = self._ports.state().redemption.run(row.key)
         if Topic.REDEMPTIONS not in self._ports.state().seen or row.key in self._turns:
             return False
@@ -447,9 +448,9 @@ class Redemptions:
         return run.reason in {NoReason.LOCKED, NoReason.NO_GAS}
 
     async def _held_up(self) -> str:
-        """Why nothing is begun by itself although it is on; empty when it may be."""
+        """Reason why automatic redemption waits although it is on; else empty."""
         wallet = self._ports.state().wallet
-        signer = self._line.vault.signer
+        signer = self._gateway.vault.signer
         if signer is None:
             return "the wallet is locked: unlock it with its passphrase"
         if signer.address.lower() != wallet.address.lower():
@@ -457,7 +458,7 @@ class Redemptions:
         if self._reverts() >= REVERTS_MAX:
             return f"{REVERTS_MAX} redemptions in a row were undone by the chain: turn it on anew"
         needed = wallet.gas_needed or Micros(0)
-        held = micros_down(await (await self._line.chain()).balance(signer.address))
+        held = micros_down(await (await self._gateway.chain()).balance(signer.address))
         if held < needed or held == 0:
             least = decimal(Micros(max(needed, 1)))
             return f"too little gas: {decimal(held):.4f} POL, one redemption needs {least:.4f}"
@@ -465,8 +466,8 @@ class Redemptions:
 
     def _reverts(self) -> int:
         """Redemptions in a row that the chain has undone, since it was turned on."""
-        said = self._ports.state().preferences.get(ALLOWED, "")
-        since = float(said) if said.isascii() and said.isdecimal() else 0.0
+        stored = self._ports.state().preferences.get(ALLOWED, "")
+        since = float(stored) if stored.isascii() and stored.isdecimal() else 0.0
         count = 0
         for run in self._ports.state().redemption.runs:
             at = run.steps[-1].at if run.steps else Timestamp(0.0)
@@ -476,7 +477,7 @@ class Redemptions:
         return count
 
     def _count(self, run: RunView) -> None:
-        """Say when a run that was refused is tried by itself again."""
+        """Set the time of the next automatic try of a refused run."""
         if run.state is ChainRunState.DONE:
             self._tried.pop(run.key, None)
             return
@@ -486,16 +487,16 @@ class Redemptions:
         tries = self._tried.get(run.key, 0)
         self._tried[run.key] = tries + 1
         again = Timestamp(self._ports.now() + min(AGAIN_MAX_S, AGAIN_S * 2.0**tries))
-        self._ports.say(Changed(replace(run, again_at=again)))
+        self._ports.emit(Changed(replace(run, again_at=again)))
 
     def _pause(self, why: str) -> None:
-        """Rest, or go on; told once a change."""
+        """Pause or resume automatic redemption; one notice a change."""
         known = self._ports.state().redemption.auto.paused
         if why == known:
             return
-        self._ports.say(AutoChanged(paused=why))
+        self._ports.emit(AutoChanged(paused=why))
         if why:
-            words = f"winning positions wait, redeeming by itself rests: {why}"
-            self._ports.say(Noticed("bad", words, NoticeKind.ALERT))
+            text = f"winning positions wait, redeeming by itself rests: {why}"
+            self._ports.emit(Noticed("bad", text, NoticeKind.ALERT))
         elif self._ports.state().redemption.auto.is_on:
-            self._ports.say(Noticed("good", "redeeming by itself goes on", NoticeKind.ALERT))
+            self._ports.emit(Noticed("good", "redeeming by itself goes on", NoticeKind.ALERT))

@@ -1,4 +1,4 @@
-"""Watches the files of sessions on this machine: what runs where, and every line as it comes.
+"""Watches the autoresearch files of this machine: running sessions and each new line.
 
 Looking costs a few stats a second; reading only what moved.
 """
@@ -22,7 +22,7 @@ Stamp = tuple[int, int]
 
 @dataclass(slots=True)
 class FileWatch:
-    """Looks again and again, and says what there is when something has moved."""
+    """Polls the session files and emits their content when one changed."""
 
     folder: Path
     ports: Ports
@@ -33,9 +33,9 @@ class FileWatch:
     async def run(self) -> None:
         """Go on for ever."""
         while True:
-            found = await asyncio.to_thread(self.look)
-            if found is not None:
-                self.ports.say(FilesSeen(found))
+            source = await asyncio.to_thread(self.look)
+            if source is not None:
+                self.ports.emit(FilesSeen(source))
             await self.ports.clock.sleep(LOOK_S)
 
     def look(self) -> Source | None:
@@ -72,10 +72,10 @@ class FileWatch:
 
 def _stamp(path: Path) -> Stamp | None:
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return stat.st_mtime_ns, stat.st_size
 
 
 def _read(path: Path) -> notebook.Notes:

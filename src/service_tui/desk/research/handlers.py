@@ -27,13 +27,13 @@ from service_tui.wire.text import line, prose
 
 WITHIN_S: Final = 60.0
 DIFF_MAX: Final = 200_000
-PLAN_WORDS: Final = "autoresearch needs the Pro plan"
+PLAN_TEXT: Final = "autoresearch needs the Pro plan"
 _KEYS_OF_OTHERS: Final = frozenset({"SERVICE_API_KEY", "SERVICE_API_URL"})
 
 
 async def run_backtest(order: RunBacktest, ports: Ports) -> None:
     """Replay a skill's trades; a newer request makes an older answer void."""
-    ports.say(BacktestRequested(order.request_id))
+    ports.emit(BacktestRequested(order.request_id))
     try:
         body = BacktestRequest(
             skill_slug=order.skill,
@@ -45,98 +45,100 @@ async def run_backtest(order: RunBacktest, ports: Ports) -> None:
         reply = await ports.client.call(BACKTEST, body=body)
         view = backtest_view(reply.answer, order.request_id, ports.now())
     except ServiceError as error:
-        ports.say(BacktestSeen(order.request_id, None, _why(error)))
+        ports.emit(BacktestSeen(order.request_id, None, _why(error)))
     except UNTRANSLATABLE:
-        words = "the thresholds are not what a backtest takes: names of signals, and figures"
-        ports.say(BacktestSeen(order.request_id, None, words))
+        problem = "the thresholds are not what a backtest takes: names of signals, and figures"
+        ports.emit(BacktestSeen(order.request_id, None, problem))
     else:
-        ports.say(BacktestSeen(order.request_id, view))
+        ports.emit(BacktestSeen(order.request_id, view))
 
 
 def _why(error: ServiceError) -> str:
     if isinstance(error, PlanRequiredError):
-        return f"{PLAN_WORDS}; {error.fix}" if error.fix else PLAN_WORDS
+        return f"{PLAN_TEXT}; {error.fix}" if error.fix else PLAN_TEXT
     if isinstance(error, RefusedError) and error.fix:
         return f"{error}; {error.fix}"
     return str(error)
 
 
 async def start_session(order: StartSession, ports: Ports) -> None:
-    """Begin a session in a repository, and say how it went."""
-    words = (
+    """Begin a session in a repository and report the result in a notice."""
+    arguments = (
         order.skill, "--repo", order.repository, "--name", order.name,
         "--metric", order.metric_name, "--unit", order.metric_unit,
         "--direction", order.direction.value,
     )  # fmt: skip
-    await _tell(order.describe(), words, ports)
+    await _run_session_command(order.describe(), arguments, ports)
 
 
 async def turn_session(order: EndSession | ResetSession, ports: Ports) -> None:
-    """Turn autoresearch off for a skill or give it a fresh baseline, and say how it went."""
+    """Turn a skill's autoresearch off or reset its baseline, and report the result in a notice."""
     known = ports.state().research.sessions
     place = next((one.repository for one in known if one.skill == order.skill), "")
     if not place:
-        said = f"{order.describe()}: its repository is not on this machine"
-        ports.say(Noticed("warn", said))
+        text = f"{order.describe()}: its repository is not on this machine"
+        ports.emit(Noticed("warn", text))
         return
     word = "off" if isinstance(order, EndSession) else "reset"
-    await _tell(order.describe(), (word, order.skill, "--repo", place), ports)
+    await _run_session_command(order.describe(), (word, order.skill, "--repo", place), ports)
 
 
-async def _tell(what: str, words: tuple[str, ...], ports: Ports) -> None:
-    code, said = await _ask_program(words, ports)
-    first = next(iter(said.splitlines()), "")
+async def _run_session_command(description: str, arguments: tuple[str, ...], ports: Ports) -> None:
+    code, output = await _run_program(arguments, ports)
+    first = next(iter(output.splitlines()), "")
     if code:
-        ports.say(Noticed("bad", f"{what}: {line(first.removeprefix('service-tui: '), limit=400)}"))
+        ports.emit(
+            Noticed("bad", f"{description}: {line(first.removeprefix('service-tui: '), limit=400)}")
+        )
     else:
-        ports.say(Noticed("good", what))
-    ports.poke(Topic.RESEARCH)
+        ports.emit(Noticed("good", description))
+    ports.refresh(Topic.RESEARCH)
 
 
-async def _ask_program(words: tuple[str, ...], ports: Ports) -> tuple[int, str]:
+async def _run_program(arguments: tuple[str, ...], ports: Ports) -> tuple[int, str]:
     """Have this program do something to a repository, as a person would from a shell."""
-    around = {key: one for key, one in os.environ.items() if key not in _KEYS_OF_OTHERS}
+    environment = {key: one for key, one in os.environ.items() if key not in _KEYS_OF_OTHERS}
     folder = () if ports.notes is None else ("--data-dir", str(ports.notes))
     return await _run(
-        (sys.executable, "-m", "service_tui", "autoresearch", *words, *folder), around
+        (sys.executable, "-m", "service_tui", "autoresearch", *arguments, *folder), environment
     )
 
 
 async def show_diff(order: ShowDiff, ports: Ports) -> None:
     """Read what a commit changed; an empty commit closes it."""
     if not order.commit:
-        ports.say(Removed(DiffView))
+        ports.emit(Removed(DiffView))
         return
     session = ports.state().research.session(order.key)
     if session is None or not session.repository:
-        words = "its repository is not on this machine"
-        ports.say(Changed(DiffView(order.key, order.commit, words=words)))
+        problem = "its repository is not on this machine"
+        ports.emit(Changed(DiffView(order.key, order.commit, problem=problem)))
         return
     git = ("git", "-c", "core.hooksPath=/dev/null", "-C", session.repository)
     show = ("show", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
-    code, said = await _run((*git, *show, order.commit, "--"), dict(os.environ))
-    text = prose(said, limit=DIFF_MAX)
+    code, output = await _run((*git, *show, order.commit, "--"), dict(os.environ))
+    text = prose(output, limit=DIFF_MAX)
     view = DiffView(order.key, order.commit, text=text if not code else "")
     if code:
-        words = line(next(iter(said.splitlines()), "git shows nothing"), limit=400)
-        view = DiffView(order.key, order.commit, words=words)
-    ports.say(Changed(view))
+        problem = line(next(iter(output.splitlines()), "git shows nothing"), limit=400)
+        view = DiffView(order.key, order.commit, problem=problem)
+    ports.emit(Changed(view))
 
 
-async def _run(words: tuple[str, ...], around: dict[str, str]) -> tuple[int, str]:
+async def _run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
     """Run a program to its end; its status and what it wrote, bounded."""
     try:
         process = await asyncio.create_subprocess_exec(
-            *words, env=around, stdin=asyncio.subprocess.DEVNULL,
+            *command, env=environment, stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
     except (OSError, ValueError) as error:
-        return 1, f"{words[0]} cannot be started ({error})"
+        return 1, f"{command[0]} cannot be started ({error})"
     try:
         async with asyncio.timeout(WITHIN_S):
-            said, _ = await process.communicate()
+            output, _ = await process.communicate()
     except TimeoutError:
         process.kill()
         await process.wait()
         return 1, f"it took longer than {WITHIN_S:.0f} s"
-    return process.returncode or 0, said[:DIFF_MAX].decode(errors="replace")
+    return process.returncode or 0, output[:DIFF_MAX].decode(errors="replace")

@@ -26,12 +26,12 @@ from service_tui.wire.research import (
 )
 from service_tui.wire.text import line, prose
 
-OFF_WORDS: Final = "turned off; a new session turns it on"
+OFF_TEXT: Final = "turned off; a new session turns it on"
 THOUSAND: Final = 1_000
 
 
 def source_view(body: ResearchBody) -> Source:
-    """All that a service tells."""
+    """Sessions and experiments of the service."""
     return Source(
         tuple(session_view(one) for one in body.sessions if one.skill_slug),
         tuple(experiment_view(one) for one in body.experiments),
@@ -87,7 +87,7 @@ def experiment_view(body: ExperimentBody) -> ExperimentView:
 
 
 def file_view(entry: RegistryEntry, notes: Notes, *, is_open: bool) -> Source:
-    """What the file of one repository holds, with what runs there."""
+    """Sessions and experiments of one repository's file, with its running command."""
     skills = list(dict.fromkeys(one.skill for one in notes.configs))
     configs = [config for skill in skills if (config := notes.config_of(skill)) is not None]
     return Source(
@@ -99,12 +99,12 @@ def file_view(entry: RegistryEntry, notes: Notes, *, is_open: bool) -> Source:
 def _file_session(
     entry: RegistryEntry, notes: Notes, config: Config, *, is_open: bool
 ) -> SessionView:
-    stands: SeriesState = notes.standing_of(config)
+    series: SeriesState = notes.standing_of(config)
     results = notes.results_of(config)
     is_off = config.skill in notes.off
     is_its = entry.skill == config.skill
     last = results[-1].timestamp_ms if results else config.started_ms
-    best = None if stands.best_index is None else results[stands.best_index].run
+    best = None if series.best_index is None else results[series.best_index].run
     return SessionView(
         skill=config.skill,
         name=line(config.name),
@@ -112,19 +112,19 @@ def _file_session(
         metric_name=line(config.metric_name),
         metric_unit=line(config.metric_unit),
         direction=config.direction,
-        state=SessionState.PAUSED if is_off else stands.state,
-        count=stands.count,
+        state=SessionState.PAUSED if is_off else series.state,
+        count=series.count,
         cap=config.cap,
-        crashes_in_row=stands.crashes_in_row,
-        kept=stands.kept,
-        discarded=stands.discarded,
-        crashed=stands.crashed,
-        baseline=stands.baseline,
-        best=stands.best,
+        crashes_in_row=series.crashes_in_row,
+        kept=series.kept,
+        discarded=series.discarded,
+        crashed=series.crashed,
+        baseline=series.baseline,
+        best=series.best,
         best_number=best,
-        confidence=stands.confidence,
-        near_cap=stands.near_cap,
-        why=OFF_WORDS if is_off else stands.why,
+        confidence=series.confidence,
+        near_cap=series.near_cap,
+        why=OFF_TEXT if is_off else series.why,
         warning=line(entry.warning) if is_its else "",
         started_at=Timestamp(config.started_ms / THOUSAND) if config.started_ms else None,
         last_at=Timestamp(last / THOUSAND) if last else None,
@@ -137,26 +137,26 @@ def _file_session(
     )
 
 
-def _file_experiment(one: Logged, entry: RegistryEntry) -> ExperimentView:
-    config = one.config
-    is_kept = one.status is ExperimentStatus.KEEP
+def _file_experiment(result: Logged, entry: RegistryEntry) -> ExperimentView:
+    config = result.config
+    is_kept = result.status is ExperimentStatus.KEEP
     return ExperimentView(
         skill=config.skill,
-        segment=one.segment,
-        number=one.run,
-        status=one.status,
-        metric=one.metric,
-        description=prose(one.description),
-        at=Timestamp(one.timestamp_ms / THOUSAND),
-        metrics={line(name): value for name, value in one.metrics.items()},
-        commit=one.commit[:COMMIT_SHORT] if is_kept else "",
+        segment=result.segment,
+        number=result.run,
+        status=result.status,
+        metric=result.metric,
+        description=prose(result.description),
+        at=Timestamp(result.timestamp_ms / THOUSAND),
+        metrics={line(name): value for name, value in result.metrics.items()},
+        commit=result.commit[:COMMIT_SHORT] if is_kept else "",
         synced=False,
         session=line(config.name),
         agent=entry.agent_id,
         metric_name=line(config.metric_name),
         metric_unit=line(config.metric_unit),
         direction=config.direction,
-        ref=one.ref,
+        ref=result.ref,
     )
 
 
@@ -177,7 +177,7 @@ def run_view(live: Live) -> ExperimentRunView:
 
 
 def backtest_view(body: BacktestBody, request_id: int, at: Timestamp) -> BacktestView:
-    """What thresholds would have brought."""
+    """Result of a backtest."""
     improvement = body.improvement_pct
     point = BacktestPoint(
         config=(),

@@ -1,1 +1,1 @@
-"""Monitors and price alerts on this desk, and the exits that alerts ask for."""
+"""Monitors and price alerts on this desk, and the exits of alerts."""

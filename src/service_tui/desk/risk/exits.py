@@ -1,4 +1,4 @@
-"""The exit of an alert: the one place where a breach becomes a sale.
+"""Exits of alerts: the only place where a breach becomes a sale.
 
 Only the desk that holds the data directory runs it. Exits pass every block of entries: pause, halt,
 limits.
@@ -23,12 +23,12 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Reason
-from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_WORDS
+from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_TEXT
 from service_tui.desk.risk.translate import alert_view
 from service_tui.desk.slices.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.slices.risk import ALERT_LIFE_S, UNNAMED, AlertState, AlertView
+from service_tui.desk.trading.cancel_orders import free_shares, held_now, sellable
 from service_tui.desk.trading.sending import request_of, send, settle, take_answer
-from service_tui.desk.trading.taking_off import free_shares, held_now, sellable
 from service_tui.signing.orders import SHARES_MIN
 from service_tui.storage.errors import ClaimedError, StorageError
 from service_tui.terms import Action, Venue
@@ -62,14 +62,14 @@ UNSENDABLE: Final = "what the service calls it cannot be put into an order"
 class Exits:
     """Carries out the exit of every alert that waits for one, once.
 
-    `take` hands in what the service lists, `ask` is the person's word; `run` does the work.
+    `take` receives a listing, `exit_now` is the operator's command; `run` does the work.
     """
 
     def __init__(self, ports: Ports, *, executes: bool) -> None:
         self._ports = ports
         self._executes = executes
         self._listed: dict[str, AlertView] = {}
-        self._asked: set[str] = set()
+        self._by_hand: set[str] = set()
         self._busy: set[str] = set()
         self._first_seen: dict[str, float] = {}
         self._awake = asyncio.Event()
@@ -78,7 +78,7 @@ class Exits:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a sale is under way that is worth waiting for."""
+        """True while a sale is in flight that closing should wait for."""
         return bool(self._busy)
 
     def take(self, waiting: Sequence[AlertView]) -> None:
@@ -86,18 +86,18 @@ class Exits:
         self._listed = {alert.alert_id: alert for alert in waiting}
         self._awake.set()
 
-    def ask(self, order: ExitAlert) -> None:
+    def exit_now(self, order: ExitAlert) -> None:
         """Exit for one alert now, whatever pause a failed exit left behind."""
         alert = self._listed.get(order.alert_id)
         why = self._why_not(alert)
         if why or alert is None:
-            self._ports.say(Noticed("warn", why))
+            self._ports.emit(Noticed("warn", why))
             return
-        self._asked.add(alert.alert_id)
+        self._by_hand.add(alert.alert_id)
         self._awake.set()
 
-    def nudge(self) -> None:
-        """An exit has come to its end, found or answered: what follows need not wait."""
+    def wake(self) -> None:
+        """Continue at once, as an exit's order ended or was found."""
         self._awake.set()
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class Exits:
         self._closing = True
 
     async def run(self) -> None:
-        """Work through what is listed whenever something was handed in; goes on for ever."""
+        """Process listed alerts whenever something changed; runs for ever."""
         async with asyncio.TaskGroup() as tasks:
             while True:
                 await self._awake.wait()
@@ -123,7 +123,7 @@ class Exits:
         ]
 
     def _why_not(self, alert: AlertView | None) -> str:
-        """Why no exit is run for an alert from here; empty when one is."""
+        """Reason why this desk runs no exit for an alert; empty if it does."""
         service = self._ports.state().service
         if alert is None:
             return "this alert waits for no exit any more"
@@ -139,9 +139,9 @@ class Exits:
         return next((why for why, is_so in whys.items() if is_so), "")
 
     async def _work(self, alert: AlertView) -> None:
-        """One alert's turn; whatever goes wrong is shown, and its next turn comes."""
-        by_hand = alert.alert_id in self._asked
-        self._asked.discard(alert.alert_id)
+        """One turn of an alert; faults are shown, and the next turn follows."""
+        by_hand = alert.alert_id in self._by_hand
+        self._by_hand.discard(alert.alert_id)
         turn = _Turn(self._ports, alert, self._since(alert))
         try:
             async with self._slots:
@@ -149,11 +149,11 @@ class Exits:
                     # Until the service lists it again, which it does if it has not taken note.
                     self._listed.pop(alert.alert_id, None)
         except (ServiceError, StorageError) as error:
-            turn.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: {error}", only_if_idle=True)
+            turn.show(AlertState.FAILED, f"{NOT_SOLD_YET}: {error}", only_if_idle=True)
         except ValueError:
             # A service may name its markets and alerts as nothing can be named that is sent.
             log.warning("an alert cannot be answered as it is named")
-            turn.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: {UNSENDABLE}", only_if_idle=True)
+            turn.show(AlertState.FAILED, f"{NOT_SOLD_YET}: {UNSENDABLE}", only_if_idle=True)
         finally:
             self._busy.discard(alert.alert_id)
 
@@ -163,7 +163,7 @@ class Exits:
 
 
 class _Turn:
-    """One look at one alert: where its exit stands, and the next step."""
+    """One turn of an alert: finds where its exit is, and takes the next step."""
 
     def __init__(self, ports: Ports, alert: AlertView, known_since: float) -> None:
         self._ports = ports
@@ -191,14 +191,14 @@ class _Turn:
                 return True
             self._alert = rest
         if self._is_over():
-            self.tell(AlertState.EXPIRED, EXPIRED_WORDS)
+            self.show(AlertState.EXPIRED, EXPIRED_TEXT)
             return True
         if last is None or by_hand or self._is_due(last):
             return await self._exit(number=len(past) + 1)
         return False
 
-    def tell(self, state: AlertState, words: str, *, only_if_idle: bool = False) -> None:
-        """Show where the exit stands."""
+    def show(self, state: AlertState, text: str, *, only_if_idle: bool = False) -> None:
+        """Show the state of the exit."""
         known = self._ports.state().risk.alert(self._alert.alert_id) or self._alert
         if only_if_idle and known.state in {AlertState.UNKNOWN, AlertState.EXECUTED}:
             return
@@ -208,17 +208,17 @@ class _Turn:
         changed = replace(
             known,
             state=state,
-            words=words,
+            detail=text,
             ticket_id=self._ticket_id or known.ticket_id,
             attempts=attempts,
         )
         if changed != known:
-            self._ports.say(Changed(changed))
+            self._ports.emit(Changed(changed))
 
     # -- what was tried before -----------------------------------------------------------------
 
     async def _past(self) -> list[TicketView]:
-        """The exits of this alert that were begun, oldest first, as far as each has come."""
+        """Tickets of this alert's exits, oldest first."""
         past: list[TicketView] = []
         for number in itertools.count(1):
             ticket = await self._ticket(_ticket_id(self._alert, number))
@@ -241,12 +241,12 @@ class _Turn:
         return None if row is None else ticket_of(row)
 
     def _is_due(self, last: TicketView) -> bool:
-        """Whether the pause after a failed exit is over."""
+        """True if the pause after a failed exit is over."""
         pause_s = min(AGAIN_MAX_S, AGAIN_S * 2.0 ** (self._attempts - 1))
         return last.settled_at is None or abs(self._ports.now() - last.settled_at) >= pause_s
 
     def _is_over(self) -> bool:
-        """Whether the alert's hour has passed, by the service's clock as far as it is known."""
+        """True if the alert's hour has passed, by the service's clock if known."""
         ahead_s = max(0.0, self._ports.client.skew_s or 0.0)
         return self._ports.now() - ahead_s >= self._alert.expires_at
 
@@ -262,17 +262,17 @@ class _Turn:
             The ticket once it has an end; None while it has none.
         """
         if by_hand and ticket.is_lost:
-            said = Reason(f"{ticket.outcome}; tried again by you")
-            await settle(self._ports, ticket, TicketState.FAILED, said)
+            reason = Reason(f"{ticket.outcome}; tried again by you")
+            await settle(self._ports, ticket, TicketState.FAILED, reason)
         elif self._may_repeat(ticket):
             await self._repeat(ticket)
         ended = await self._ticket(ticket.ticket_id)
         if ended is not None and not ended.in_flight:
             return ended
-        words = "sent, no answer: it is looked up and not sent again"
+        text = "sent, no answer: it is looked up and not sent again"
         if ticket.is_lost:
-            words = f"{ticket.outcome}: check the position, and exit again yourself"
-        self.tell(AlertState.UNKNOWN, words)
+            text = f"{ticket.outcome}: check the position, and exit again yourself"
+        self.show(AlertState.UNKNOWN, text)
         return None
 
     def _may_repeat(self, ticket: TicketView) -> bool:
@@ -288,7 +288,7 @@ class _Turn:
         return state.service.embedded and is_looked_up and not self._is_over()
 
     async def _repeat(self, ticket: TicketView) -> None:
-        """Send the same order under the same key; what was carried out is only told again."""
+        """Send the same order under the same key; the service answers a repeated one as before."""
         row = await asyncio.to_thread(self._ports.blotter.find, ticket.ticket_id)
         sent = "" if row is None else sent_of(row)
         try:
@@ -311,21 +311,21 @@ class _Turn:
     # -- a new sale ----------------------------------------------------------------------------
 
     async def _exit(self, number: int, *, is_freed: bool = False) -> bool:
-        """Sell what the alert asks for, at most what is held; the intent is on disk before."""
+        """Sell the alert's shares, at most those of the position; the intent is stored first."""
         held = await self._held()
         if held is None:
-            self.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: what is held cannot be read")
+            self.show(AlertState.FAILED, f"{NOT_SOLD_YET}: what is held cannot be read")
             return False
         free = held - self._leaving()
-        asked = self._alert.shares or held
-        if not sellable(self._alert.venue, min(asked, held)):
+        due = self._alert.shares or held
+        if not sellable(self._alert.venue, min(due, held)):
             # No venue takes it, however often it is sent: the alert ends, what is held stays.
             await self._finish(held)
-            self.tell(AlertState.ENDED, _dust_text(min(asked, held)))
+            self.show(AlertState.ENDED, _dust_text(min(due, held)))
             return True
-        shares = sellable(self._alert.venue, min(asked, free))
+        shares = sellable(self._alert.venue, min(due, free))
         if not shares:
-            self.tell(AlertState.PENDING, "a sale of these shares is under way: it goes first")
+            self.show(AlertState.PENDING, "a sale of these shares is under way: it goes first")
             return False
         # What open sales were met with, until they are cancelled here, is held no more.
         alert = self._alert
@@ -343,25 +343,25 @@ class _Turn:
             intent = intent_of(ticket, request.model_dump_json(exclude_none=True))
             await self._ports.blotter.open_ticket(intent, once=once)
         except ClaimedError:
-            self.tell(AlertState.UNKNOWN, "this exit was begun before: it is looked up")
+            self.show(AlertState.UNKNOWN, "this exit was begun before: it is looked up")
             return False
         self._attempts, self._ticket_id = number, ticket.ticket_id
-        self.tell(AlertState.EXITING, ticket.what)
+        self.show(AlertState.EXITING, ticket.what)
         await send(self._ports, ticket, order, request)
         return await self._after(ticket)
 
     async def _after(self, ticket: TicketView) -> bool:
-        """What an answer, or none, means for the alert; True when nothing is left to do."""
+        """Show what an answer means for the alert; True if nothing is left to do."""
         ended = await self._ticket(ticket.ticket_id)
         if ended is None or ended.in_flight:
-            self.tell(AlertState.UNKNOWN, "sent, no answer: it is looked up and not sent again")
+            self.show(AlertState.UNKNOWN, "sent, no answer: it is looked up and not sent again")
         elif ended.state is TicketState.DONE:
             if await self._rest() is None:
                 await self._acknowledge(ended)
                 return True
-            self.tell(AlertState.PENDING, f"{SOLD} in part, the rest follows: {ended.outcome}")
+            self.show(AlertState.PENDING, f"{SOLD} in part, the rest follows: {ended.outcome}")
         else:
-            self.tell(AlertState.FAILED, f"{NOT_SOLD_YET}, tried again soon: {ended.outcome}")
+            self.show(AlertState.FAILED, f"{NOT_SOLD_YET}, tried again soon: {ended.outcome}")
         return False
 
     def _order(self, shares: Micros, *, everything: bool = False) -> PlaceTrade:
@@ -393,7 +393,7 @@ class _Turn:
         )
 
     def _leaving(self) -> Micros:
-        """Shares of the side that a sale on its way may still take."""
+        """Shares of the side that sales in flight may still take."""
         return sum_of(
             ticket.shares
             for ticket in self._ports.state().tickets
@@ -404,7 +404,7 @@ class _Turn:
     # -- the end of an alert -------------------------------------------------------------------
 
     async def _rest(self) -> AlertView | None:
-        """The alert as it stands after a sale that left a part of it, by the service's own count.
+        """The alert after a partial sale, as the service counts it.
 
         Returns:
             None where nothing is left; an order on sim is filled whole.
@@ -420,23 +420,23 @@ class _Turn:
         return None
 
     async def _acknowledge(self, ticket: TicketView) -> None:
-        """The sale is sure: its monitor goes if nothing is held any more, then the alert.
+        """End the alert after a sure sale, and first its monitor if no shares are left.
 
         In this order a crash in between leaves the alert, so that the rest is done next time.
         """
-        self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}")
+        self.show(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}")
         held = await self._held()
         await self._finish(held)
         if held is not None and held >= SHARE_QUANTUM and not sellable(self._alert.venue, held):
-            self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_text(held)}")
+            self.show(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_text(held)}")
 
     async def _finish(self, held: Micros | None) -> None:
-        """The monitor goes if nothing is held that can be sold, then the alert."""
+        """End the alert, and first its monitor if no sellable shares are left."""
         if held is not None and not sellable(self._alert.venue, held):
             await self._drop_monitor()
         await self._end_alert()
         for topic in (Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS, Topic.TRADES):
-            self._ports.poke(topic)
+            self._ports.refresh(topic)
 
     async def _drop_monitor(self) -> None:
         query = MonitorQuery(side=self._alert.side, venue=self._alert.venue)
@@ -462,13 +462,13 @@ class _Turn:
             log.debug("no alert to acknowledge: %s", error)
 
     async def _held(self) -> Micros | None:
-        """What is held of the side at this moment; None where the answer does not prove it."""
+        """Shares of the side now; None if the answer does not prove them."""
         alert = self._alert
         return await held_now(alert.market_id, alert.side, alert.venue, self._ports)
 
 
 def _dust_text(shares: Micros) -> str:
-    """What becomes of shares that no order can sell."""
+    """Text about shares that are too few for any order."""
     if shares < SHARE_QUANTUM:
         return "nothing of it is held any more"
     return (

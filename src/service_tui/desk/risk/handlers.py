@@ -20,7 +20,7 @@ from service_tui.wire.monitors import MonitorQuery, SaidMonitorRequest
 
 
 def objection(state: DeskState, order: SetMonitor) -> str:
-    """Why the desk itself says no to thresholds; empty when it does not."""
+    """Reason why this desk refuses thresholds; empty if it does not."""
     return next(_objections(state, order), "")
 
 
@@ -43,10 +43,10 @@ def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
 
 
 async def set_monitor(order: SetMonitor, ports: Ports) -> None:
-    """Set the thresholds of one position, and say how it went."""
+    """Set the thresholds of one position and report the result in a notice."""
     why = await _set(order, ports)
-    ports.say(Noticed("warn", f"{order.describe()}: {why}") if why else _done(order.describe()))
-    ports.poke(Topic.MONITORS)
+    ports.emit(Noticed("warn", f"{order.describe()}: {why}") if why else _done(order.describe()))
+    ports.refresh(Topic.MONITORS)
 
 
 async def set_monitors(orders: SetMonitors, ports: Ports) -> None:
@@ -54,15 +54,15 @@ async def set_monitors(orders: SetMonitors, ports: Ports) -> None:
     whys = [why for one in orders.monitors if (why := await _set(one, ports))]
     if whys:
         others = f" (and {len(whys) - 1} more)" if len(whys) > 1 else ""
-        said = f"{len(whys)} of {len(orders.monitors)} refused: {whys[0]}{others}"
-        ports.say(Noticed("warn", said))
+        text = f"{len(whys)} of {len(orders.monitors)} refused: {whys[0]}{others}"
+        ports.emit(Noticed("warn", text))
     else:
-        ports.say(_done(orders.describe()))
-    ports.poke(Topic.MONITORS)
+        ports.emit(_done(orders.describe()))
+    ports.refresh(Topic.MONITORS)
 
 
 async def remove_monitor(order: RemoveMonitor, ports: Ports) -> None:
-    """Remove a monitor; one that is gone already is removed."""
+    """Remove a monitor; one that no longer exists counts as removed."""
     try:
         await ports.client.call(
             DELETE_MONITOR,
@@ -72,11 +72,11 @@ async def remove_monitor(order: RemoveMonitor, ports: Ports) -> None:
     except NotFoundError:
         pass
     except (ServiceError, ValueError) as error:
-        ports.say(Noticed("bad", f"{order.describe()}: {_words(error)}"))
+        ports.emit(Noticed("bad", f"{order.describe()}: {_text_of(error)}"))
         return
-    ports.say(Removed(MonitorView, holding_key(order.market_id, order.side, order.venue)))
-    ports.say(_done(order.describe()))
-    ports.poke(Topic.MONITORS)
+    ports.emit(Removed(MonitorView, holding_key(order.market_id, order.side, order.venue)))
+    ports.emit(_done(order.describe()))
+    ports.refresh(Topic.MONITORS)
 
 
 async def _set(order: SetMonitor, ports: Ports) -> str:
@@ -97,21 +97,21 @@ async def _set(order: SetMonitor, ports: Ports) -> str:
         path = {"market_id": order.market_id}
         reply = await ports.client.call(SET_MONITOR, body=request, path=path)
     except ServiceError as error:
-        return _words(error)
+        return _text_of(error)
     except ValueError:
         return "these are no thresholds that can be sent"
     try:
-        ports.say(Changed(monitor_view(reply.answer)))
+        ports.emit(Changed(monitor_view(reply.answer)))
     except UNTRANSLATABLE:
         return ""
     return ""
 
 
-def _done(words: str) -> Noticed:
-    return Noticed("good", words)
+def _done(text: str) -> Noticed:
+    return Noticed("good", text)
 
 
-def _words(error: Exception) -> str:
+def _text_of(error: Exception) -> str:
     fix = error.fix if isinstance(error, RefusedError) else ""
-    said = error.error if isinstance(error, RefusedError) else str(error)
-    return f"{said}; {fix}" if fix else said
+    text = error.error if isinstance(error, RefusedError) else str(error)
+    return f"{text}; {fix}" if fix else text

@@ -1,4 +1,4 @@
-"""Price alerts: looked at with every price that the desk sees, told once, kept over a restart."""
+"""Price alerts: checked at every price the desk reads, one-shot, kept over a restart."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ from service_tui.units import Timestamp
 log = logging.getLogger(__name__)
 
 
-def judged(alert: PriceAlertView, price: float, at: Timestamp) -> PriceAlertView:
+def after_price(alert: PriceAlertView, price: float, at: Timestamp) -> PriceAlertView:
     """A price alert after a price of its side.
 
     A plain alert fires at the threshold or beyond it. A crossing needs a price on the near side
@@ -92,7 +92,7 @@ class PriceWatch:
     """Compares every new price with the open alerts.
 
     What has fired shows as fired at once, so that the next price cannot fire it again; it is on
-    disk before it is told.
+    disk before its notice.
     """
 
     def __init__(self, stored: PriceAlerts, ports: Ports) -> None:
@@ -110,14 +110,14 @@ class PriceWatch:
             is_old = market is before.markets.get(alert.market_id) and not before.from_cache
             if market is None or is_old:
                 continue
-            now_so = judged(alert, market.price_of(alert.side), self._ports.now())
+            now_so = after_price(alert, market.price_of(alert.side), self._ports.now())
             if now_so is not alert:
                 facts.append(Changed(now_so))
                 self._changed.put_nowait(now_so)
         return facts
 
     async def run(self) -> None:
-        """Write down what was armed or has fired, and tell what fired; goes on for ever."""
+        """Store armed and fired alerts, and notify about the fired; runs for ever."""
         while True:
             alert = await self._changed.get()
             try:
@@ -127,7 +127,7 @@ class PriceWatch:
                 log.warning("a price alert was not written: %s", error)
                 is_news = not alert.is_open
             if is_news:
-                self._ports.say(Noticed("warn", fired_text(alert), NoticeKind.PRICE_ALERT))
+                self._ports.emit(Noticed("warn", fired_text(alert), NoticeKind.PRICE_ALERT))
 
     async def _written(self, alert: PriceAlertView) -> bool:
         """Write a change down.
@@ -144,7 +144,7 @@ class PriceWatch:
 
 
 def fired_text(alert: PriceAlertView) -> str:
-    """What a fired alert says."""
+    """Text of a fired alert."""
     about = f", {alert.question}" if alert.question else ""
     return f"price alert: {alert.describe()}, it is {alert.triggered_price or 0.0:.4f}{about}"
 
@@ -157,10 +157,10 @@ async def set_price_alert(order: SetPriceAlert, stored: PriceAlerts, ports: Port
     """Keep a price alert; one that is there already fires at once."""
     state = ports.state()
     if not 0 < order.threshold < 1:
-        ports.say(Noticed("warn", "a price alert needs a price above 0 and below 1"))
+        ports.emit(Noticed("warn", "a price alert needs a price above 0 and below 1"))
         return
     if len(state.risk.price_alerts) >= ALERTS_MAX:
-        ports.say(Noticed("warn", f"there are {ALERTS_MAX} price alerts: remove some first"))
+        ports.emit(Noticed("warn", f"there are {ALERTS_MAX} price alerts: remove some first"))
         return
     market = state.markets.get(order.market_id)
     alert = PriceAlertView(
@@ -173,20 +173,20 @@ async def set_price_alert(order: SetPriceAlert, stored: PriceAlerts, ports: Port
         created_at=ports.now(),
     )
     if market is not None and not state.from_cache:
-        alert = judged(alert, market.price_of(order.side), ports.now())
+        alert = after_price(alert, market.price_of(order.side), ports.now())
     try:
         await stored.put(row_of(alert))
         if alert.triggered_at is not None and alert.triggered_price is not None:
             at, price = alert.triggered_at, alert.triggered_price
             await stored.fire(alert.alert_id, at=at, price=price)
     except (StorageError, UnicodeError) as error:
-        ports.say(Noticed("bad", f"{order.describe()}: {error}; it was not kept"))
+        ports.emit(Noticed("bad", f"{order.describe()}: {error}; it was not kept"))
         return
-    ports.say(Changed(alert))
+    ports.emit(Changed(alert))
     if alert.is_open:
-        ports.say(Noticed("info", order.describe()))
+        ports.emit(Noticed("info", order.describe()))
     else:
-        ports.say(Noticed("warn", fired_text(alert), NoticeKind.PRICE_ALERT))
+        ports.emit(Noticed("warn", fired_text(alert), NoticeKind.PRICE_ALERT))
 
 
 async def remove_price_alert(order: RemovePriceAlert, stored: PriceAlerts, ports: Ports) -> None:
@@ -194,6 +194,6 @@ async def remove_price_alert(order: RemovePriceAlert, stored: PriceAlerts, ports
     try:
         await stored.drop(order.alert_id)
     except StorageError as error:
-        ports.say(Noticed("bad", f"{order.describe()}: {error}"))
+        ports.emit(Noticed("bad", f"{order.describe()}: {error}"))
         return
-    ports.say(Removed(PriceAlertView, order.alert_id))
+    ports.emit(Removed(PriceAlertView, order.alert_id))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from service_tui.desk.reduce_risk import EXPIRED_WORDS
+from service_tui.desk.reduce_risk import EXPIRED_TEXT
 from service_tui.desk.slices.risk import (
     ALERT_LIFE_S,
     STOP_LOSS,
@@ -30,8 +30,8 @@ _STATES: Final = {
     AlertStatus.RESOLVED: AlertState.ENDED,
     AlertStatus.REMAINDER: AlertState.ENDED,
 }
-_WORDS: Final = {
-    AlertStatus.EXPIRED: EXPIRED_WORDS,
+_TEXTS: Final = {
+    AlertStatus.EXPIRED: EXPIRED_TEXT,
     AlertStatus.DISMISSED: "dismissed without a sale",
     AlertStatus.RESOLVED: "nothing was left to sell",
     AlertStatus.REMAINDER: "what is left is below the venue's least order",
@@ -61,7 +61,7 @@ def monitor_view(body: MonitorBody) -> MonitorView:
 
 
 def alert_view(body: RiskAlertBody, now: Timestamp) -> AlertView:
-    """One alert; a state that has no word here waits for nothing."""
+    """View of one alert; an unknown state counts as ended."""
     venue = body.venue or Venue.SIM
     breached = now if body.breached_at is None else timestamp(body.breached_at)
     expires = breached + ALERT_LIFE_S if body.expires_at is None else timestamp(body.expires_at)
@@ -79,7 +79,7 @@ def alert_view(body: RiskAlertBody, now: Timestamp) -> AlertView:
         breached_at=breached,
         expires_at=Timestamp(expires),
         state=AlertState.ENDED if status is None else _STATES[status],
-        words=body.error or ("" if status is None else _WORDS.get(status, "")),
+        detail=body.error or ("" if status is None else _TEXTS.get(status, "")),
         managed=body.executed_by == "service",
         entry=body.entry_price,
         threshold_pct=body.threshold_pct,

@@ -19,27 +19,27 @@ STARS: Final = "stars"
 async def set_speed(ticket: TicketView, pace: SetSpeed, ports: Ports) -> None:
     """Change the pace of the offline world; only the embedded service has one."""
     if not ports.state().service.embedded or pace.speed not in SPEEDS:
-        ports.say(Noticed("warn", "only the offline world has a speed: 0, 1, 10 or 60"))
+        ports.emit(Noticed("warn", "only the offline world has a speed: 0, 1, 10 or 60"))
         return
     try:
         reply = await ports.client.call(SET_SPEED, body=SpeedRequest(speed=pace.speed))
     except ServiceError as error:
-        ports.say(Noticed("bad", f"{ticket.what}: {error}"))
+        ports.emit(Noticed("bad", f"{ticket.what}: {error}"))
         return
-    ports.say(
+    ports.emit(
         WorldSeen(world_view(reply.answer), tuple(news_view(row) for row in reply.answer.news))
     )
-    ports.say(Noticed("info", pace.describe()))
-    ports.poke(Topic.WORLD)
+    ports.emit(Noticed("info", pace.describe()))
+    ports.refresh(Topic.WORLD)
 
 
 async def set_star(star: SetStar, memory: Memory, ports: Ports) -> None:
     """Change the watchlist and remember it."""
-    ports.say(StarSet(star.market_id, star.on))
+    ports.emit(StarSet(star.market_id, star.on))
     await memory.prefer(STARS, ",".join(sorted(ports.state().stars)))
 
 
 async def set_preference(preference: SetPreference, memory: Memory, ports: Ports) -> None:
     """Remember something of the console."""
-    ports.say(PreferenceSet(preference.name, preference.value))
+    ports.emit(PreferenceSet(preference.name, preference.value))
     await memory.prefer(preference.name, preference.value)

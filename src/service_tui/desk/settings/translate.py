@@ -1,6 +1,11 @@
-"""Settings of the wire as rails and risk defaults."""
+"""Views of the wire's settings: limits and risk defaults."""
 
-from service_tui.desk.slices.rails import CooldownView, RailsView, RiskDefaults, SkillDaySpend
+from service_tui.desk.slices.buy_limits import (
+    BuyLimitsView,
+    CooldownView,
+    RiskDefaults,
+    SkillDaySpend,
+)
 from service_tui.desk.translate import amount
 from service_tui.terms import SIM_MARKET_MAX, SIM_TRADE_MAX, Side
 from service_tui.units import Micros, Timestamp
@@ -9,49 +14,49 @@ from service_tui.wire.rails import RailsBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
 
 
-def rails_view(
+def buy_limits_view(
     settings: SettingsBody,
     user: UserSettingsBody,
     *,
     at: Timestamp,
     midnight: Timestamp,
     own_spent: Micros | None,
-) -> RailsView:
-    """What binds an order.
+) -> BuyLimitsView:
+    """View of the limits that bind buys.
 
     Args:
         settings: the spec's object; both documents may pause.
-        user: risk defaults, with the rails where the service tells them.
-        at: our time just before both were asked.
-        midnight: the next midnight UTC, for a service that does not tell it.
+        user: risk defaults, with the limits if the service reports them.
+        at: our time just before both were requested.
+        midnight: the next midnight UTC, for a service that does not report it.
         own_spent: what this desk has spent today; None where that is not known.
 
     Returns:
         The view.
     """
-    told = user.rails
-    return RailsView(
+    limits = user.rails
+    return BuyLimitsView(
         at=at,
-        resets_at=midnight if told is None else timestamp(told.resets_at),
+        resets_at=midnight if limits is None else timestamp(limits.resets_at),
         paused=settings.trading_paused or user.trading_paused,
         max_trade=amount(settings.sdk_max_trade_amount),
         day_spend_max=amount(settings.sdk_daily_limit),
         day_spent=amount(settings.sdk_daily_spent),
-        sim_trade_max=amount(SIM_TRADE_MAX if told is None else told.sim_trade_max),
-        sim_market_max=amount(SIM_MARKET_MAX if told is None else told.sim_market_max),
+        sim_trade_max=amount(SIM_TRADE_MAX if limits is None else limits.sim_trade_max),
+        sim_market_max=amount(SIM_MARKET_MAX if limits is None else limits.sim_market_max),
         position_max=_amount(user.max_position_usd),
         day_buys_max=user.max_trades_per_day,
-        day_buys=user.trades_today if told is None else told.trades_today,
-        day_resting=0 if told is None else told.trades_resting,
+        day_buys=user.trades_today if limits is None else limits.trades_today,
+        day_resting=0 if limits is None else limits.trades_resting,
         defaults=defaults_of(user),
-        day_buys_ceiling=None if told is None else told.trades_per_day_max,
+        day_buys_ceiling=None if limits is None else limits.trades_per_day_max,
         skill_day_max=_amount(user.skill_daily_budget),
-        skills=() if told is None else _skills(told),
-        cooldowns=() if told is None else _cooldowns(told),
-        imports_a_day=None if told is None else told.imports_per_day,
-        imports_today=0 if told is None else told.imports_today,
-        sim_cooldown_s=0.0 if told is None else told.sim_cooldown_s,
-        failed_cooldown_s=0.0 if told is None else told.failed_cooldown_s,
+        skills=() if limits is None else _skills(limits),
+        cooldowns=() if limits is None else _cooldowns(limits),
+        imports_a_day=None if limits is None else limits.imports_per_day,
+        imports_today=0 if limits is None else limits.imports_today,
+        sim_cooldown_s=0.0 if limits is None else limits.sim_cooldown_s,
+        failed_cooldown_s=0.0 if limits is None else limits.failed_cooldown_s,
         real_trading=settings.sdk_real_trading_enabled,
         own_spent=own_spent,
     )
@@ -70,14 +75,14 @@ def _amount(value: float | None) -> Micros | None:
     return None if value is None else amount(value)
 
 
-def _skills(told: RailsBody) -> tuple[SkillDaySpend, ...]:
-    return tuple(SkillDaySpend(one.skill_slug, amount(one.spent)) for one in told.skills_today)
+def _skills(limits: RailsBody) -> tuple[SkillDaySpend, ...]:
+    return tuple(SkillDaySpend(one.skill_slug, amount(one.spent)) for one in limits.skills_today)
 
 
-def _cooldowns(told: RailsBody) -> tuple[CooldownView, ...]:
+def _cooldowns(limits: RailsBody) -> tuple[CooldownView, ...]:
     sides = {side.value for side in Side}
     return tuple(
         CooldownView(one.market_id, Side(one.side), timestamp(one.until), one.after)
-        for one in told.cooldowns
+        for one in limits.cooldowns
         if one.side in sides
     )

@@ -8,7 +8,7 @@ from service_tui.units import Micros, Timestamp
 
 @dataclass(frozen=True, slots=True)
 class VenueMoneyView:
-    """What an agent has on a real venue: play USDC in micros; `reserved` is kept by open buys."""
+    """An agent's money on a real venue: USDC in micros; `reserved` is for open buys."""
 
     venue: Venue
     cash: Micros
@@ -21,7 +21,7 @@ class VenueMoneyView:
 
 @dataclass(frozen=True, slots=True)
 class AgentLimitsView:
-    """What binds an agent, and what of it is used today. Money in micros, None for no limit.
+    """Limits of an agent and today's use. Money in micros, None for no limit.
 
     The first two are of simulated money, the next three of real venues. `skills` is what each
     skill spent today, those that spent most first; `skill_budget` the most that each may.
@@ -83,18 +83,18 @@ class AgentView:
 
     @property
     def spent_real(self) -> Micros:
-        """What of `spent_today` went to real venues."""
+        """Part of `spent_today` that went to real venues."""
         return Micros(0) if self.limits is None else self.limits.day_spent
 
     @property
     def spent_play(self) -> Micros:
-        """What of `spent_today` was $SIM."""
+        """Part of `spent_today` that was $SIM."""
         return Micros(max(0, self.spent_today - self.spent_real))
 
 
 @dataclass(frozen=True, slots=True)
 class FleetView:
-    """All agents, in the order of their registration. `plan` is what new ones get."""
+    """All agents in the order of registration. `plan` is that of new agents."""
 
     agents: tuple[AgentView, ...]
     plan: Plan
@@ -103,9 +103,9 @@ class FleetView:
 
 @dataclass(frozen=True, slots=True)
 class FillView:
-    """A trade of any agent, as it was told. `price` is the average, `money` spend or proceeds.
+    """A trade of any agent. `price` is the average, `money` spend or proceeds.
 
-    `seq` is 0 where the history told it, and not the stream of events.
+    `seq` is 0 if it was read from the history, and not streamed.
     """
 
     seq: int
@@ -133,7 +133,7 @@ class FillView:
 
 @dataclass(frozen=True, slots=True)
 class RevealedView:
-    """A secret that is shown once: a new key, or the code that a claim page asks for.
+    """A secret that is shown once: a new key, or the code for a claim page.
 
     It is forgotten as soon as its dialog is left, and stands in no repr.
     """

@@ -1,4 +1,4 @@
-"""The heartbeat as an operator sees it: what the service itself says wants attention."""
+"""The heartbeat as shown to the operator: what the service wants attention for."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,9 @@ from service_tui.units import Timestamp
 
 @dataclass(frozen=True, slots=True)
 class VenueBriefing:
-    """What a venue wants done, in the service's words; nothing of it is ever carried out by itself.
+    """Actions that a venue recommends, in the service's text.
+
+    None is ever carried out automatically.
 
     `venue` is a neutral name where we know the venue, else the service's own.
     """
@@ -20,7 +22,7 @@ class VenueBriefing:
 
 @dataclass(frozen=True, slots=True)
 class NewMarketView:
-    """A market that opened lately; `score` is the service's own, `left` what it says is left."""
+    """A market that opened lately; `score` and `left` are the service's own."""
 
     market_id: str
     question: str
@@ -30,7 +32,7 @@ class NewMarketView:
 
 @dataclass(frozen=True, slots=True)
 class StandingView:
-    """How the agent does among all agents of the service; None where it does not say."""
+    """Rank of the agent among all agents of the service; None where not reported."""
 
     pnl_percent: float | None = None
     win_rate: float | None = None
@@ -40,7 +42,7 @@ class StandingView:
 
 @dataclass(frozen=True, slots=True)
 class BriefingView:
-    """The last heartbeat. How old it is stands with every topic's age, in the state's `seen`.
+    """The last heartbeat. Its age is in the state's `seen`.
 
     `checked_at` is by the service's own clock. `alerts` are exits that the service has triggered or
     asks for, `warnings` what it warns of, `actions` what belongs to no venue. `skills` are names of
@@ -63,7 +65,7 @@ class BriefingView:
 
     @property
     def every_action(self) -> tuple[str, ...]:
-        """What the service wants done, of all venues, each once."""
+        """Recommended actions of all venues, each once."""
         of_venues = (action for venue in self.venues for action in venue.actions)
         return tuple(dict.fromkeys((*self.actions, *of_venues)))
 

@@ -15,7 +15,7 @@ SignalValue = str | float | int
 
 
 class Pace(StrEnum):
-    """How often a skill runs: once, again after a while, or as a program that does not end."""
+    """Schedule of a skill: once, repeated after a pause, or one program that does not end."""
 
     ONCE = "once"
     EVERY = "every"
@@ -23,7 +23,7 @@ class Pace(StrEnum):
 
 
 class SkillRunState(StrEnum):
-    """How a skill's run stands; the words are those of a row.
+    """State of a skill's run; the values are the labels of its row.
 
     `resting`: between two runs. `backing off`: it crashed and is tried again. `crashed`: as often
     as it may. `suspended`: the halt holds it. `detached`: it runs on without the console.
@@ -42,13 +42,13 @@ class SkillRunState(StrEnum):
 
     @property
     def is_alive(self) -> bool:
-        """Whether a process runs, or will without the person's doing."""
+        """True if a process runs, or will start without the operator."""
         return self not in {SkillRunState.STOPPED, SkillRunState.DONE, SkillRunState.CRASHED}
 
 
 @dataclass(frozen=True, slots=True)
 class LeashView:
-    """How free an agent is, or one of its skills (`skill_slug`, else empty). Money in micros."""
+    """Leash of an agent, or of one of its skills (`skill_slug`, else empty). Money in micros."""
 
     agent_id: str
     skill_slug: str
@@ -103,13 +103,13 @@ class HeldView:
         return self.status is HeldStatus.WAITING
 
     def left_s(self, now: Timestamp) -> float:
-        """Seconds until it is refused by itself; 0 at the earliest."""
+        """Seconds until it expires, >= 0."""
         return max(0.0, self.expires_at - now)
 
 
 @dataclass(frozen=True, slots=True)
 class SkillView:
-    """An installed skill. `problem` says why it cannot be started; empty when it can."""
+    """An installed skill. `problem` is why it cannot start; empty if it can."""
 
     slug: str
     name: str
@@ -179,7 +179,7 @@ class CalibrationView:
 
 @dataclass(frozen=True, slots=True)
 class SkillResultView:
-    """What a skill's trades on one venue came to, in its money.
+    """Result of a skill's trades on one venue, in the venue's money.
 
     Calibration compares its confidence with the outcomes.
     `edge`, `slippage` and what is left, `edge_kept`, are averages in probability points; `brier`
@@ -208,7 +208,7 @@ class SkillResultView:
 
 @dataclass(frozen=True, slots=True)
 class ReasonedTradeView:
-    """A trade of an agent with what it said about it."""
+    """A trade of an agent with its reasoning."""
 
     trade: TradeView
     skill_slug: str = ""
@@ -233,7 +233,7 @@ class AgentDetailView:
 
 
 class AgentNeedKind(StrEnum):
-    """What an agent's need is about; the words are those of a row."""
+    """Topic of an agent's need; the values are the labels of its row."""
 
     ALERT = "alert"
     SIGNAL = "signal"
@@ -269,7 +269,7 @@ class AgentNeedView:
 
 @dataclass(frozen=True, slots=True)
 class SupervisionView:
-    """The person's hand on the agents: leashes, what waits, skills and their runs.
+    """Supervision of agents: leashes, waiting trades, skills and their runs.
 
     `held` are the waiting trades, the nearest deadline first; `decided` the last ones that were,
     newest first. `pasts` is what every agent traded, as it was read for a report at `pasts_at`,
@@ -305,7 +305,7 @@ class SupervisionView:
 
 @dataclass(frozen=True, slots=True)
 class HeldSeen:
-    """The service told which trades wait, and how the last ones were decided."""
+    """Waiting trades and the latest decisions were read."""
 
     held: tuple[HeldView, ...]
     decided: tuple[HeldView, ...]
@@ -313,7 +313,7 @@ class HeldSeen:
 
 @dataclass(frozen=True, slots=True)
 class PastsSeen:
-    """What every agent traded lately was read, at wall time `at`."""
+    """Recent trades of every agent were read, at wall time `at`."""
 
     pasts: tuple[AgentDetailView, ...]
     at: Timestamp
@@ -338,7 +338,7 @@ _LISTS: Final[Mapping[type[object], str]] = {
     AgentNeedView: "needs",
 }
 _IN_FOCUS: Final[Mapping[type[object], str]] = {AgentDetailView: "detail", LogTailView: "tail"}
-"""Which field holds the rows of a kind; the one row that somebody looks at, or None."""
+"""Field that holds the rows of a type; the one row in focus, or None."""
 
 FLEET_KINDS: Final = frozenset({*_LISTS, *_IN_FOCUS, SkillRunView})
 
@@ -379,15 +379,15 @@ def _with_run(runs: tuple[SkillRunView, ...], run: SkillRunView) -> tuple[SkillR
 
 
 def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[News]:
-    """What the person is told once: a trade that waits, one that nobody decided, a crash."""
+    """Notices: a trade needs approval, one expired, a skill crashed."""
     known = {held.held_id for held in before.held}
     fresh = [held for held in after.held if held.held_id not in known]
     if fresh:
-        yield "warn", _asks(fresh[-1], len(after.held)), NoticeKind.APPROVAL
+        yield "warn", _approval_text(fresh[-1], len(after.held)), NoticeKind.APPROVAL
     for held in after.decided:
         if held.held_id in known and held.status is HeldStatus.EXPIRED:
-            words = f"nobody decided in time: {approval_text(held)}"
-            yield "bad", words, NoticeKind.APPROVAL
+            text = f"nobody decided in time: {approval_text(held)}"
+            yield "bad", text, NoticeKind.APPROVAL
     states = {run.run_id: run.state for run in before.runs}
     for run in after.runs:
         tone = _TONES.get(run.state)
@@ -395,10 +395,10 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
             yield tone, f"{run.skill_slug} as {run.agent_name}: {run.why}", NoticeKind.AGENT
 
 
-def _asks(held: HeldView, waiting: int) -> str:
-    """That a trade waits, and how many do."""
-    asked = f"{held.agent_name} asks to {pending_text(held)}"
-    return asked if waiting == 1 else f"{waiting} trades wait for you, the newest: {asked}"
+def _approval_text(held: HeldView, waiting: int) -> str:
+    """Text about a trade that needs approval, with the number of those that do."""
+    request = f"{held.agent_name} asks to {pending_text(held)}"
+    return request if waiting == 1 else f"{waiting} trades wait for you, the newest: {request}"
 
 
 def approval_text(held: HeldView) -> str:
@@ -407,7 +407,7 @@ def approval_text(held: HeldView) -> str:
 
 
 def pending_text(held: HeldView) -> str:
-    """A waiting trade as a person would say it."""
+    """Description of a waiting trade in plain English."""
     side = held.side.value.upper()
     if held.action is Action.BUY:
         return f"buy {side} for {decimal(held.amount):,.2f}, {held.question}"

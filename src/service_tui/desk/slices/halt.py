@@ -1,4 +1,4 @@
-"""The halt as an operator sees it: who has acknowledged it, and how far the exits have come."""
+"""The halt as shown to the operator: acknowledgements and progress of the exits."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from service_tui.units import Timestamp
 
 
 class AckState(StrEnum):
-    """How far one acknowledgement has come; what failed is tried again until it is done."""
+    """State of one acknowledgement; a failed one is retried until it is done."""
 
     WAITING = "waiting"
     DONE = "done"
@@ -84,7 +84,7 @@ HALT: Final = "halt"
 
 @dataclass(frozen=True, slots=True)
 class KeptHalt:
-    """The last word on the halt in one database. `at` is when it was said."""
+    """The latest halt or resume stored in one database, at `at`."""
 
     on: bool
     at: Timestamp
@@ -92,10 +92,10 @@ class KeptHalt:
     agents: tuple[HaltedAgent, ...] = ()
 
     def as_text(self) -> str:
-        """What is written."""
+        """JSON text for storage."""
         agents = [[one.agent_id, one.name, one.was_paused, one.is_unsaid] for one in self.agents]
-        said = {"on": self.on, "at": self.at, "was_paused": self.was_paused, "agents": agents}
-        return json.dumps(said)
+        fields = {"on": self.on, "at": self.at, "was_paused": self.was_paused, "agents": agents}
+        return json.dumps(fields)
 
 
 def kept_halt(text: str | None) -> KeptHalt | None:
@@ -117,11 +117,11 @@ def kept_halt(text: str | None) -> KeptHalt | None:
     return KeptHalt(on, Timestamp(at), was_paused is True, agents)
 
 
-def _agents(found: object) -> Iterator[HaltedAgent]:
+def _agents(value: object) -> Iterator[HaltedAgent]:
     """The agents of skills that a halt has paused, or was about to; halts of before name none."""
-    for row in found if _is_list(found) else ():
+    for row in value if _is_list(value) else ():
         match row:
-            # A halt of an older program says nothing of what was unsaid.
+            # A halt of an older program has no list of unknown pauses.
             case [str(agent_id), str(name), bool() | None as was_paused]:
                 yield HaltedAgent(agent_id, name, was_paused)
             case [str(agent_id), str(name), bool() | None as was_paused, bool() as is_unsaid]:
@@ -130,21 +130,21 @@ def _agents(found: object) -> Iterator[HaltedAgent]:
                 continue
 
 
-def _is_list(found: object) -> TypeGuard[list[object]]:
-    return isinstance(found, list)
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
 
 
-def newest(found: Iterable[KeptHalt | None]) -> HaltView | None:
-    """The halt that holds, of what several databases of one operator say.
+def newest(halts: Iterable[KeptHalt | None]) -> HaltView | None:
+    """The latest halt among those stored in several databases of one operator.
 
     The last word counts, so that a RESUME in one console ends what another one, since gone, began;
     at the same moment the halt counts.
 
     Returns:
-        The halt, nobody told of it yet; None where none holds.
+        The halt, not acknowledged by any source; None if none is on.
     """
     kept = max(
-        (one for one in found if one is not None), key=lambda one: (one.at, one.on), default=None
+        (one for one in halts if one is not None), key=lambda one: (one.at, one.on), default=None
     )
     if kept is None or not kept.on:
         return None

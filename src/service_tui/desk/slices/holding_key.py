@@ -1,4 +1,4 @@
-"""What a position is known by, on every floor of the desk."""
+"""The key of a position: market, side and venue."""
 
 from service_tui.terms import Side, Venue
 

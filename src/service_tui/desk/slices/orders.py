@@ -46,7 +46,7 @@ class OpenOrderView:
         return holding_key(self.market_id, self.side, self.venue)
 
     def describe(self) -> str:
-        """The order as a person would say it, with its venue."""
+        """Describe the order with its venue, in plain English."""
         size = f"{decimal(self.shares):,.2f} {self.side.value.upper()}"
         return f"{self.action.value} {size} at {limit_text(self.price)} on {self.venue.value}"
 
@@ -64,13 +64,13 @@ def kept_by_buys(orders: Iterable[OpenOrderView], venue: Venue) -> Micros:
 
 
 def kept_by_sales(orders: Iterable[OpenOrderView], holding: str) -> Micros:
-    """Shares of a position that stand in open sales."""
+    """Shares of a position that open sales reserve."""
     sales = (one.shares for one in orders if one.action is Action.SELL and one.holding == holding)
     return sum_of(sales)
 
 
 def end_text(order: OpenOrderView, shares: Micros, cost: Micros) -> str:
-    """What was traded of an order that rests no more."""
+    """Text about the traded part of an order that no longer rests."""
     verb = "bought" if order.action is Action.BUY else "sold"
     unit = MONEY_OF[order.venue]
     return f"{verb} {decimal(shares):,.2f} shares for {decimal(cost):,.2f} {unit}"

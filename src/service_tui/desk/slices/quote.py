@@ -1,4 +1,4 @@
-"""What the service said an order would get, as the ticket shows it."""
+"""An indicative quote, as the ticket shows it."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from service_tui.units import Micros
 
 @dataclass(frozen=True, slots=True)
 class QuoteView:
-    """What an order would get now, or why it would be refused. No commitment.
+    """Indicative quote of an order, or the reason why it would be refused.
 
     `request_id` names the AskQuote that it answers. On a buy `money` is what the shares cost, on a
     sale what they bring; the venue's `fee` comes on top of the one and off the other. `max_loss`
@@ -33,12 +33,12 @@ class QuoteView:
 
     @property
     def net(self) -> Micros:
-        """What a sale brings after the fee."""
+        """Proceeds of a sale after the fee."""
         return Micros(self.money - self.fee)
 
     @property
     def slippage(self) -> float | None:
-        """How far the average lies from the price before, probability points, >= 0."""
+        """Distance of the average from the price before, probability points, >= 0."""
         if self.average is None or self.price_before is None:
             return None
         return abs(self.average - self.price_before)

@@ -28,7 +28,7 @@ MIRROR: Final = "mirror"
 
 
 class SignalState(StrEnum):
-    """What became of a signal; the words are those of a row.
+    """State of a signal; the values are the labels of its row.
 
     `pending`: it waits for a person, or for its turn. `mirroring`: the order is on its way.
     `unknown`: it was sent and had no answer; it is looked up and never sent again. `skipped`:
@@ -50,7 +50,7 @@ class SignalState(StrEnum):
 
 
 class Policy(StrEnum):
-    """What this desk does with a wallet's signals. `ask`: a person decides before they expire."""
+    """Policy for a wallet's signals. `ask`: the operator decides before they expire."""
 
     ASK = "ask"
     AUTO = "auto"
@@ -59,12 +59,12 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SignalView:
-    """A source trade that can be mirrored, and what became of it. Newest first in every list.
+    """A source trade that can be mirrored, and its end. Newest first in every list.
 
     `wallet` is checksummed; `label` is the name under which it is known, empty for none. `size` and
     `price` are the source's, `amount` is what the mirror spends, `price_max` the most that it pays
     for a share. `price_now` is the price of the side now (1 or 0 once the outcome is final), None
-    where the market is not known here. `words` say how it stands and what to do. `ticket_id` names
+    where the market is not known here. `detail` describes its state and the fix. `ticket_id` names
     the row of the blotter, empty before there is one. `shares` and `cost` are what was bought.
     `name` is the id in the service's own spelling.
     """
@@ -84,7 +84,7 @@ class SignalView:
     at: Timestamp
     expires_at: Timestamp
     state: SignalState = SignalState.PENDING
-    words: str = ""
+    detail: str = ""
     price_now: float | None = None
     ticket_id: str = ""
     shares: Micros = Micros(0)
@@ -93,27 +93,27 @@ class SignalView:
 
     @property
     def drift(self) -> float | None:
-        """How far the price has moved since the source paid it; above 0 the mirror pays more."""
+        """Price move since the source traded; above 0 the mirror pays more."""
         return None if self.price_now is None else self.price_now - self.price
 
     @property
     def is_too_dear(self) -> bool:
-        """True when the price now lies above what the mirror may pay."""
+        """True if the price now is above the mirror's maximum."""
         return self.price_now is not None and self.price_now > self.price_max
 
     @property
     def fill_price(self) -> float | None:
-        """What the mirror paid for a share on average; None before it was filled."""
+        """Average price of the mirror's shares; None before it filled."""
         return self.cost / self.shares if self.shares > 0 else None
 
     @property
     def slippage(self) -> float | None:
-        """What the mirror paid for a share above the source, probability points."""
+        """Mirror's price above the source's, probability points."""
         return None if self.fill_price is None else self.fill_price - self.price
 
     @property
     def pnl(self) -> Micros | None:
-        """What the mirror has made if it was held until now; None where that is not known."""
+        """Unrealized P&L of the mirror's shares; None if unknown."""
         if self.price_now is None or self.shares <= 0:
             return None
         return Micros(round(self.shares * self.price_now) - self.cost)
@@ -127,7 +127,7 @@ class SignalView:
         return max(0.0, self.expires_at - now)
 
     def left_part(self, now: Timestamp) -> float:
-        """How much of its life is left, 1 to 0; `now` is wall time."""
+        """Remaining lifetime, 1 to 0; `now` is wall time."""
         life_s = self.expires_at - self.at
         return min(1.0, self.left_s(now) / life_s) if life_s > 0 else 0.0
 
@@ -190,7 +190,7 @@ class KnownWalletView:
 
 @dataclass(frozen=True, slots=True)
 class WalletChoice:
-    """What the person has chosen for one wallet; kept on this machine."""
+    """The operator's choice for one wallet; stored on this machine."""
 
     address: str
     label: str = ""
@@ -251,13 +251,13 @@ class BreakerView:
         return self.paused_at is not None and (self.resets_at is None or now < self.resets_at)
 
     def left_s(self, now: Timestamp) -> float | None:
-        """Seconds until it resets by itself, >= 0; None where the service does not say."""
+        """Seconds until it resets automatically, >= 0; None if not reported."""
         return None if self.resets_at is None else max(0.0, self.resets_at - now)
 
 
 @dataclass(frozen=True, slots=True)
 class ReactorView:
-    """Everything of the reactor. How old it is stands in the state's `seen`.
+    """Slice of the reactor. Its age is in the state's `seen`.
 
     `config` is None until the service told it, and where it has no reactor for us: `barred` then
     says why and what to do. `day_spent` is what mirrors have cost since midnight UTC, None where
@@ -288,7 +288,7 @@ class ReactorView:
 
     @property
     def day_left(self) -> Micros | None:
-        """What is left of the day's cap, >= 0; None where that is not known."""
+        """Remainder of the day's cap, >= 0; None if unknown."""
         if self.config is None or self.day_spent is None:
             return None
         return Micros(max(0, self.config.daily_cap - self.day_spent))
@@ -303,14 +303,14 @@ class ReactorView:
         return next((one for one in self.signals if one.signal_id == signal_id), None)
 
     def policy_of(self, wallet: str) -> Policy:
-        """What is done with a wallet's signals."""
-        chosen = self.choices.get(wallet)
-        return Policy.ASK if chosen is None else chosen.policy
+        """Policy for a wallet's signals."""
+        choice = self.choices.get(wallet)
+        return Policy.ASK if choice is None else choice.policy
 
     def label_of(self, wallet: str) -> str:
-        """What a wallet is called: the person's word, else the service's, else empty."""
-        chosen, known = self.choices.get(wallet), self.known.get(wallet)
-        own = "" if chosen is None else chosen.label
+        """Label of a wallet: the operator's, else the service's, else empty."""
+        choice, known = self.choices.get(wallet), self.known.get(wallet)
+        own = "" if choice is None else choice.label
         return own or self.labels.get(wallet, "") or ("" if known is None else known.label)
 
     def wallet(self, address: str) -> SourceWalletView:
@@ -318,7 +318,7 @@ class ReactorView:
         return self._view(address, tallies(self.signals, self.past))
 
     def wallets(self) -> tuple[SourceWalletView, ...]:
-        """Every wallet that is followed, named or known; adds the statistics up anew.
+        """Every followed, labelled or known wallet, with statistics computed now.
 
         Returns:
             Those of the watchlist in its order, then the others. Ask once a paint.
@@ -373,7 +373,7 @@ def added(tally: Tally, *signals: SignalView) -> Tally:
 
 @dataclass(frozen=True, slots=True)
 class ReactorSeen:
-    """The service told its config of the reactor, and how its breaker stands."""
+    """The reactor's config and circuit breaker were read."""
 
     config: ReactorConfigView
     breaker: BreakerView | None = None
@@ -382,9 +382,9 @@ class ReactorSeen:
 
 @dataclass(frozen=True, slots=True)
 class ReactorBarred:
-    """The service has no reactor for us; `words` say why and what to do."""
+    """The reactor is not available; `problem` is the reason with its fix."""
 
-    words: str
+    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,8 +418,8 @@ ReactorFact = ReactorSeen | ReactorBarred | SignalsSeen | WalletChosen | Loaded 
 SIGNALS_MAX: Final = 500
 """What the state keeps of an endless feed; what is older counts in the statistics alone."""
 
-TOLD_ONE_BY_ONE: Final = 3
-"""ours: more new signals of one listing are told in one notice."""
+NOTICES_MAX: Final = 3
+"""ours: more new signals of one listing share one notice."""
 
 EXPIRED: Final = "it expired before anybody mirrored it"
 SWITCHED_OFF: Final = "signals of this wallet are switched off here"
@@ -437,12 +437,12 @@ REACTOR_KINDS: Final = frozenset({SignalView, BreakerView, KnownWalletView})
 
 
 def reduce_reactor(reactor: ReactorView, fact: ReactorFact) -> ReactorView:
-    """The slice after a fact; whoever calls marks it anew."""
+    """The slice after a fact; the caller updates it to current prices."""
     match fact:
         case ReactorSeen():
             changed = _with_config(reactor, fact)
         case ReactorBarred():
-            changed = replace(reactor, barred=fact.words)
+            changed = replace(reactor, barred=fact.problem)
         case SignalsSeen():
             changed = _with_listing(reactor, fact)
         case Changed(row=SignalView() as signal):
@@ -472,7 +472,7 @@ def _with_config(reactor: ReactorView, fact: ReactorSeen) -> ReactorView:
         return after
     # Nothing is listed any more, so that nothing waits.
     ended = tuple(
-        replace(one, state=SignalState.SKIPPED, words=_DISABLED)
+        replace(one, state=SignalState.SKIPPED, detail=_DISABLED)
         if one.state is SignalState.PENDING
         else one
         for one in after.signals
@@ -486,8 +486,8 @@ def _relabelled(reactor: ReactorView) -> ReactorView:
     return replace(reactor, signals=signals)
 
 
-def _named(one: SignalView, label: str) -> SignalView:
-    return one if one.label == label else replace(one, label=label)
+def _named(signal: SignalView, label: str) -> SignalView:
+    return signal if signal.label == label else replace(signal, label=label)
 
 
 # -- signals -----------------------------------------------------------------------------------
@@ -507,7 +507,7 @@ def _with_listing(reactor: ReactorView, fact: SignalsSeen) -> ReactorView:
         for one in reactor.signals
     )
     # Oldest first on the wire, newest first here.
-    fresh = [_taken(named, one) for key, one in reversed(listed.items()) if key not in known]
+    fresh = [_with_choice(named, one) for key, one in reversed(listed.items()) if key not in known]
     signals = (_named(one, named.label_of(one.wallet)) for one in (*fresh, *old))
     return _capped(
         replace(
@@ -520,25 +520,25 @@ def _with_listing(reactor: ReactorView, fact: SignalsSeen) -> ReactorView:
     )
 
 
-def _taken(reactor: ReactorView, one: SignalView) -> SignalView:
-    if one.state is SignalState.PENDING and reactor.policy_of(one.wallet) is Policy.OFF:
-        return replace(one, state=SignalState.SKIPPED, words=SWITCHED_OFF)
-    return one
+def _with_choice(reactor: ReactorView, signal: SignalView) -> SignalView:
+    if signal.state is SignalState.PENDING and reactor.policy_of(signal.wallet) is Policy.OFF:
+        return replace(signal, state=SignalState.SKIPPED, detail=SWITCHED_OFF)
+    return signal
 
 
-def _still_listed(known: SignalView, told: SignalView) -> SignalView:
-    """A signal told again: while it waits its amount may change, its times do not."""
+def _still_listed(known: SignalView, listed: SignalView) -> SignalView:
+    """A signal that is listed again: its amount may change, its times do not."""
     if known.state is not SignalState.PENDING:
         return known
-    return replace(told, at=known.at, expires_at=known.expires_at, price_now=known.price_now)
+    return replace(listed, at=known.at, expires_at=known.expires_at, price_now=known.price_now)
 
 
 def _left(known: SignalView, now: Timestamp, *, is_paused: bool) -> SignalView:
-    """A signal of which the service says nothing any more."""
+    """A signal that the service no longer lists."""
     if known.state is not SignalState.PENDING:
         return known
-    words = EXPIRED if known.expires_at <= now else _PAUSED if is_paused else _ELSEWHERE
-    return replace(known, state=SignalState.SKIPPED, words=words)
+    detail = EXPIRED if known.expires_at <= now else _PAUSED if is_paused else _ELSEWHERE
+    return replace(known, state=SignalState.SKIPPED, detail=detail)
 
 
 def _with_signal(reactor: ReactorView, signal: SignalView) -> ReactorView:
@@ -549,7 +549,7 @@ def _with_signal(reactor: ReactorView, signal: SignalView) -> ReactorView:
 
 
 def _capped(reactor: ReactorView) -> ReactorView:
-    """The newest `SIGNALS_MAX`; what is open stays, what goes is counted in `past`."""
+    """The newest `SIGNALS_MAX`; open ones stay, dropped ones are counted in `past`."""
     if len(reactor.signals) <= SIGNALS_MAX:
         return reactor
     room = SIGNALS_MAX - sum(one.state.is_open for one in reactor.signals)
@@ -581,19 +581,19 @@ def marked(
 
 
 def _marked(
-    one: SignalView, markets: Mapping[str, MarketView], outcomes: Mapping[str, bool]
+    signal: SignalView, markets: Mapping[str, MarketView], outcomes: Mapping[str, bool]
 ) -> SignalView:
-    market = markets.get(one.market_id)
-    outcome = outcomes.get(one.market_id) if market is None else market.outcome
+    market = markets.get(signal.market_id)
+    outcome = outcomes.get(signal.market_id) if market is None else market.outcome
     if outcome is not None:
-        price: float | None = 1.0 if outcome is (one.side.value == "yes") else 0.0
+        price: float | None = 1.0 if outcome is (signal.side.value == "yes") else 0.0
     else:
         # A market that is listed no more leaves its last price.
-        price = one.price_now if market is None else market.price_of(one.side)
-    question = one.question or ("" if market is None else market.question)
-    if price == one.price_now and question == one.question:
-        return one
-    return replace(one, price_now=price, question=question)
+        price = signal.price_now if market is None else market.price_of(signal.side)
+    question = signal.question or ("" if market is None else market.question)
+    if price == signal.price_now and question == signal.question:
+        return signal
+    return replace(signal, price_now=price, question=question)
 
 
 # -- tickets and trades ------------------------------------------------------------------------
@@ -608,23 +608,23 @@ NEVER_AGAIN: Final = "it is looked up, and never sent again"
 
 
 def with_ticket(reactor: ReactorView, ticket: TicketView) -> ReactorView:
-    """The slice once a mirror's ticket has come further."""
+    """The slice after a change of a mirror's ticket."""
     signal = next((one for one in reactor.signals if one.ticket_id == ticket.ticket_id), None)
     if not ticket.ticket_id or signal is None or ticket.state not in _STATES:
         return reactor
-    told = replace(signal, state=state_of(ticket), words=ticket_text(ticket))
-    return reactor if told == signal else _with_signal(reactor, told)
+    updated = replace(signal, state=state_of(ticket), detail=ticket_text(ticket))
+    return reactor if updated == signal else _with_signal(reactor, updated)
 
 
 def state_of(ticket: TicketView) -> SignalState:
-    """How a signal stands by the ticket of its mirror."""
+    """State of a signal by its mirror's ticket."""
     if ticket.has_no_trace:
         return SignalState.FAILED
     return _STATES.get(ticket.state, SignalState.MIRRORING)
 
 
 def ticket_text(ticket: TicketView) -> str:
-    """What the ticket of its mirror says of a signal."""
+    """Text about a signal by its mirror's ticket."""
     if ticket.has_no_trace:
         return f"{ticket.outcome}: it was not mirrored, and will not be"
     if ticket.state is TicketState.UNKNOWN:
@@ -651,19 +651,19 @@ def with_trades(reactor: ReactorView, trades: tuple[TradeView, ...]) -> ReactorV
     return replace(reactor, signals=signals)
 
 
-def _lacks_fill(one: SignalView) -> bool:
-    return one.state is SignalState.MIRRORED and one.shares <= 0
+def _lacks_fill(signal: SignalView) -> bool:
+    return signal.state is SignalState.MIRRORED and signal.shares <= 0
 
 
-def _filled(one: SignalView, trade: TradeView) -> SignalView:
-    return replace(one, shares=trade.shares, cost=trade.cost)
+def _filled(signal: SignalView, trade: TradeView) -> SignalView:
+    return replace(signal, shares=trade.shares, cost=trade.cost)
 
 
 # -- news --------------------------------------------------------------------------------------
 
 
 def news_of(before: ReactorView, after: ReactorView, fact: ReactorFact) -> Iterator[News]:
-    """What a fact brings that a person wants to be told.
+    """Notices that a fact causes.
 
     Yields:
         A tone, a sentence and what it is about each.
@@ -674,8 +674,8 @@ def news_of(before: ReactorView, after: ReactorView, fact: ReactorFact) -> Itera
             yield "warn", f"a signal was passed over: {after.broken}", NoticeKind.SIGNAL
     if before.breaker.paused_at is None and after.breaker.paused_at is not None:
         failures = after.breaker.failures
-        said = f"the reactor's circuit breaker is open after {failures} failures in a row"
-        yield "bad", f"{said}: signals are skipped; 4 shows it", NoticeKind.SIGNAL
+        text = f"the reactor's circuit breaker is open after {failures} failures in a row"
+        yield "bad", f"{text}: signals are skipped; 4 shows it", NoticeKind.SIGNAL
     elif before.breaker.paused_at is not None and after.breaker.paused_at is None:
         yield "good", "the reactor's circuit breaker is closed: signals come again", _SIGNAL
     if after.barred and after.barred != before.barred and before.config is not None:
@@ -683,14 +683,14 @@ def news_of(before: ReactorView, after: ReactorView, fact: ReactorFact) -> Itera
 
 
 def _new_signals(before: ReactorView, after: ReactorView) -> Iterator[News]:
-    """What waits for the person; what this desk mirrors by itself is told when it is done."""
+    """New signals that wait for the operator; automatic mirrors are reported when done."""
     known = {one.signal_id for one in before.signals}
     fresh = [
         one
         for one in reversed(after.waiting)
         if one.signal_id not in known and after.policy_of(one.wallet) is Policy.ASK
     ]
-    if len(fresh) > TOLD_ONE_BY_ONE:
+    if len(fresh) > NOTICES_MAX:
         wallets = len({one.wallet for one in fresh})
         whose = "one wallet" if wallets == 1 else f"{wallets} wallets"
         yield "info", f"{len(fresh)} signals of {whose}: 4 shows them", NoticeKind.SIGNAL

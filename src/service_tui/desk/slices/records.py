@@ -1,4 +1,4 @@
-"""What an operator sees: views with the derived numbers already worked out."""
+"""Records that screens show: views with their derived numbers."""
 
 import math
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ NOT_FOUND: Final = "not found after 10 minutes"
 
 
 class TicketState(StrEnum):
-    """How far a command has come. `unknown`: sent, no answer; nobody repeats it by himself."""
+    """State of a command. `unknown`: sent without an answer; never repeated automatically."""
 
     QUEUED = "queued"
     SENT = "sent"
@@ -39,7 +39,7 @@ class TicketState(StrEnum):
 
 
 class Phase(StrEnum):
-    """How the desk stands with the service."""
+    """Connection of the desk to the service."""
 
     CONNECTING = "connecting"
     ONLINE = "online"
@@ -48,7 +48,7 @@ class Phase(StrEnum):
 
 
 class Topic(StrEnum):
-    """What is polled; each has its own age."""
+    """A topic that is polled; each has its own age."""
 
     MARKETS = "markets"
     POSITIONS = "positions"
@@ -104,7 +104,7 @@ class MarketView:
 
     @property
     def is_open(self) -> bool:
-        """True while orders are taken."""
+        """True while the market takes orders."""
         return self.status is MarketStatus.ACTIVE
 
     def price_of(self, side: Side) -> float:
@@ -151,7 +151,7 @@ class PositionView:
 
     @property
     def made(self) -> Micros:
-        """What came of it once it is closed; on a venue the payout may wait to be redeemed."""
+        """P&L of a closed position; on a venue its payout may still need redeeming."""
         return self.realized if self.venue is Venue.SIM else self.pnl
 
     @property
@@ -161,7 +161,7 @@ class PositionView:
 
 
 class Deal(StrEnum):
-    """What a row of the history is; the words are those of a line.
+    """Type of a row in the history; the values are the labels of its row.
 
     `order`: an order of which nothing was filled. It bought and sold nothing.
     """
@@ -207,7 +207,7 @@ class TradeView:
 
     @property
     def deal(self) -> Deal:
-        """What it was: a buy and a sale are fills, a redemption is a payout whatever it pays."""
+        """Type of the row: buys and sales are fills, a redemption is a payout."""
         if self.action == REDEEM:
             return Deal.PAYOUT
         if self.shares <= 0 and self.cost <= 0:
@@ -296,7 +296,7 @@ class AccountView:
 
 @dataclass(frozen=True, slots=True)
 class LimitsView:
-    """What binds an order. `paused` is True unless the service said false.
+    """Trading limits. `paused` is True unless the service reported false.
 
     The day's spend binds real venues, the day's trades (buys only) bind every venue: those that got
     shares, and `day_resting`, which rest without any.
@@ -313,7 +313,7 @@ class LimitsView:
 
 @dataclass(frozen=True, slots=True)
 class ServiceView:
-    """The service that this desk talks to, and how that goes.
+    """The connected service and its connection.
 
     `problem` is the last failure that stands, `problem_of` the topic that met it. `dropped` holds,
     by topic, the rows of the last answer that were not of the protocol. `skew_s` is how far, at
@@ -359,7 +359,7 @@ class NewsView:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedView:
-    """A market that resolved while nobody looked."""
+    """A market that resolved while the desk was closed."""
 
     at: Timestamp
     market_id: str
@@ -370,8 +370,8 @@ class ResolvedView:
 
 
 @dataclass(frozen=True, slots=True)
-class MeanwhileView:
-    """What happened while the desk was closed."""
+class AbsenceView:
+    """Summary of what happened while the desk was closed."""
 
     closed_at: Timestamp
     opened_at: Timestamp
@@ -396,7 +396,7 @@ class WorldView:
     speed: int
     seed: int
     open_count: int = 0
-    meanwhile: MeanwhileView | None = None
+    meanwhile: AbsenceView | None = None
     halted_at: Timestamp | None = None
 
     def time_at(self, wall: Timestamp) -> Timestamp:
@@ -406,7 +406,7 @@ class WorldView:
 
 @dataclass(frozen=True, slots=True)
 class TapeTradeView:
-    """A trade of anybody in one market."""
+    """A public trade in one market."""
 
     at: Timestamp
     trader: str
@@ -441,7 +441,7 @@ class EquityPoint:
 
 
 class NoticeKind(StrEnum):
-    """What a notice is about; the person chooses by it how to be told.
+    """Topic of a notice; the operator chooses notification channels by it.
 
     `desk` is what answers a key of the person's own. Another kind is one more line here, and one
     in the console's table of deliveries.
@@ -485,7 +485,7 @@ def remark(position: PositionView, market: MarketView | None) -> PositionView:
         return position
     left = position.exit_value
     if left is not None and position.mark_value > 0:
-        # Until the service says it anew: the same part of the mark as it said last.
+        # Until the service reports it anew: the same part of the mark as last time.
         left = Micros(left * value // position.mark_value)
     return replace(
         position,
@@ -502,7 +502,10 @@ def remark(position: PositionView, market: MarketView | None) -> PositionView:
 def summed(
     account: AccountView, positions: tuple[PositionView, ...] | None, cash: Micros | None = None
 ) -> AccountView:
-    """The account with its sums made anew from cash and positions; None where those are unknown."""
+    """The account with its sums recomputed from cash and positions.
+
+    None where those are unknown.
+    """
     own = account.cash if cash is None else cash
     if positions is None:
         return replace(

@@ -1,4 +1,4 @@
-"""Redemptions as an operator sees them: the queue, and how far the one under way has come."""
+"""Redemptions as shown to the operator: the queue, and the progress of runs."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +12,7 @@ CONFIRM_WAIT_S: Final = 60.0
 
 
 class Stage(StrEnum):
-    """Where a position on a real venue stands. Source: spec, "Position lifecycle"."""
+    """Stage of a position on a real venue. Source: spec, "Position lifecycle"."""
 
     ACTIVE = "Active"
     AWAITING = "Awaiting Settlement"
@@ -21,9 +21,9 @@ class Stage(StrEnum):
 
 
 class Step(StrEnum):
-    """What has been done of one redemption, in this order."""
+    """Steps of a redemption, in this order."""
 
-    ASKED = "asked"
+    REQUESTED = "asked"
     CHECKED = "checked"
     SIGNED = "signed"
     BROADCAST = "broadcast"
@@ -32,7 +32,7 @@ class Step(StrEnum):
 
 
 class ChainRunState(StrEnum):
-    """How one redemption stands.
+    """State of one redemption.
 
     `prepared`: asked and checked, nothing is signed; it waits for the person's word. `running`:
     under way. `unconfirmed`: broadcast, and no receipt came in time; it is polled. `reporting`:
@@ -55,7 +55,7 @@ class ChainRunState(StrEnum):
 
 
 class NoReason(StrEnum):
-    """Why a redemption cannot be done, told apart before anything is built.
+    """Reason why a redemption is refused before anything is built.
 
     Source: spec, "Redemption error messages"; the rest is what the chain and the policy add.
     """
@@ -75,7 +75,7 @@ class NoReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """A step that was taken, and when."""
+    """A finished step and its time."""
 
     step: Step
     at: Timestamp
@@ -109,7 +109,7 @@ class CallView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One redemption as far as it has come. `steps` are those taken, oldest first.
+    """One redemption run. `steps` are those finished, oldest first.
 
     `words` say how it stands, `fix` what to do where something is to be done; `again_at` is when it
     is tried again by itself. `call` is what is, or was, signed; `managed`: the service signs.
@@ -141,16 +141,16 @@ class RunView:
 
     @property
     def money(self) -> str:
-        """What its amount is."""
+        """Currency of its amount."""
         return MONEY_OF[self.venue]
 
     def at(self, step: Step) -> Timestamp | None:
-        """When a step was taken; None while it was not."""
+        """Time of a step; None if it was not taken."""
         return next((one.at for one in self.steps if one.step is step), None)
 
     @property
     def last(self) -> Step | None:
-        """The step that was taken last."""
+        """The latest finished step."""
         return self.steps[-1].step if self.steps else None
 
 
@@ -160,7 +160,7 @@ class RedemptionRow:
 
     `amount` is what it pays: expected while the outcome is open, 0 for a losing side. `since` is
     when it came to its stage, as far as that is known. `lost`: the other side won. `manual`: it can
-    only be redeemed elsewhere, and `next_words` say where. `tx_hash` is of a redemption done.
+    only be redeemed elsewhere, as `next_text` describes. `tx_hash` is of a finished redemption.
     """
 
     market_id: str
@@ -177,7 +177,7 @@ class RedemptionRow:
     condition_id: str = ""
     token_id: str = ""
     neg_risk: bool = False
-    next_words: str = ""
+    next_text: str = ""
     simulated: bool = False
     tx_hash: str = ""
     reported: bool = False
@@ -189,18 +189,18 @@ class RedemptionRow:
 
     @property
     def money(self) -> str:
-        """What its amounts are."""
+        """Currency of its amounts."""
         return MONEY_OF[self.venue]
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be redeemed from here."""
+        """True if it can be redeemed here."""
         return self.stage is Stage.READY and not self.lost and not self.manual
 
 
 @dataclass(frozen=True, slots=True)
 class AutoView:
-    """Redeeming by itself.
+    """Automatic redemption.
 
     `on_service` is the agent's `auto_redeem_enabled`, None until it was told; `allowed` is the
     person's standing word on this desk. `paused` says why it rests although both are on, empty
@@ -213,7 +213,7 @@ class AutoView:
 
     @property
     def is_on(self) -> bool:
-        """Whether this desk redeems by itself."""
+        """True if this desk redeems automatically."""
         return bool(self.on_service) and self.allowed
 
 

@@ -114,12 +114,12 @@ class SessionView:
 
     @property
     def gain(self) -> float | None:
-        """How much better than the baseline the best is, as a fraction; above 0 is better."""
+        """Improvement of the best over the baseline, as a fraction; above 0 is better."""
         return better_by(self.best, self.baseline, self.direction)
 
 
 def better_by(one: float | None, other: float | None, direction: Direction) -> float | None:
-    """How much better `one` is than `other`, as a fraction of it; None where it says nothing."""
+    """Improvement of `one` over `other`, as a fraction; None if undefined."""
     if one is None or other is None or not other:
         return None
     change = (one - other) / abs(other)
@@ -128,7 +128,7 @@ def better_by(one: float | None, other: float | None, direction: Direction) -> f
 
 @dataclass(frozen=True, slots=True)
 class BacktestPoint:
-    """What one combination of thresholds would have brought. `win_rate` 0 to 1."""
+    """Result of one combination of thresholds. `win_rate` 0 to 1."""
 
     config: tuple[tuple[str, float], ...]
     included: int
@@ -166,17 +166,17 @@ class BacktestView:
 
 @dataclass(frozen=True, slots=True)
 class DiffView:
-    """What a commit of a session changed. `text` is plain; `words` says why there is none."""
+    """Diff of a session's commit. `text` is plain; `problem` is why it is missing."""
 
     key: str
     commit: str
     text: str = ""
-    words: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What one place knows of sessions and experiments, newest first."""
+    """Sessions and experiments of one source, newest first."""
 
     sessions: tuple[SessionView, ...] = ()
     experiments: tuple[ExperimentView, ...] = ()
@@ -184,22 +184,22 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ResearchView:
-    """Sessions and their experiments, newest first, with what was asked of them last.
+    """Sessions and experiments, newest first, with the latest requested backtest and diff.
 
-    `needs_plan`: the service answers nothing without a Pro plan. `asking` is the request that is
-    on its way, 0 for none. `words` say why the last one has no answer. `told` is what the service
-    knows, `filed` what the files on this machine hold; the rest is made of both.
+    `needs_plan`: the service answers nothing without a Pro plan. `request_id` is that of the
+    backtest in flight, 0 for none; `problem` is why the last one failed. `from_service` and
+    `from_files` are the two sources; `sessions` and `experiments` merge them.
     """
 
     sessions: tuple[SessionView, ...] = ()
     experiments: tuple[ExperimentView, ...] = ()
-    told: Source = field(default_factory=Source)
-    filed: Source = field(default_factory=Source)
+    from_service: Source = field(default_factory=Source)
+    from_files: Source = field(default_factory=Source)
     backtest: BacktestView | None = None
     diff: DiffView | None = None
     needs_plan: bool = False
-    asking: int = 0
-    words: str = ""
+    request_id: int = 0
+    problem: str = ""
 
     def session(self, key: str) -> SessionView | None:
         """The session with this row key."""
@@ -216,17 +216,20 @@ class ResearchView:
 
 @dataclass(frozen=True, slots=True)
 class ResearchSeen:
-    """The service told its sessions and newest experiments; `needs_plan`: it tells nothing."""
+    """Sessions and newest experiments of the service were read; `needs_plan`.
 
-    told: Source
+    The plan lacks them.
+    """
+
+    source: Source
     needs_plan: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FilesSeen:
-    """The files of sessions on this machine told theirs, with what runs there now."""
+    """Session files of this machine were read, with running commands."""
 
-    filed: Source
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,11 +241,11 @@ class BacktestRequested:
 
 @dataclass(frozen=True, slots=True)
 class BacktestSeen:
-    """A backtest has its figures, or `words` why it has none."""
+    """A backtest ended with figures, or with a `problem`."""
 
     request_id: int
     backtest: BacktestView | None
-    words: str = ""
+    problem: str = ""
 
 
 ResearchFact = (
@@ -261,60 +264,60 @@ def reduce_research(  # noqa: PLR0911  (one line a kind)
     """The slice after a fact."""
     match fact:
         case ResearchSeen():
-            told = research.told if fact.needs_plan else fact.told
-            merged = replace(research, told=told, needs_plan=fact.needs_plan)
+            source = research.from_service if fact.needs_plan else fact.source
+            merged = replace(research, from_service=source, needs_plan=fact.needs_plan)
             return research if merged == research else _merged(merged)
         case FilesSeen():
-            if fact.filed == research.filed:
+            if fact.source == research.from_files:
                 return research
-            return _merged(replace(research, filed=fact.filed))
+            return _merged(replace(research, from_files=fact.source))
         case BacktestRequested():
-            return replace(research, asking=fact.request_id, words="")
+            return replace(research, request_id=fact.request_id, problem="")
         case BacktestSeen():
-            if fact.request_id != research.asking:
+            if fact.request_id != research.request_id:
                 return research
             shown = fact.backtest or research.backtest
-            return replace(research, backtest=shown, asking=0, words=fact.words)
+            return replace(research, backtest=shown, request_id=0, problem=fact.problem)
         case _:
             return replace(research, diff=changed(fact, DiffView))
 
 
 def _merged(research: ResearchView) -> ResearchView:
     """The slice with one row for what both places know."""
-    told, filed = research.told, research.filed
+    service, files = research.from_service, research.from_files
     return replace(
         research,
-        sessions=_sessions(told, filed),
-        experiments=_experiments(told, filed),
+        sessions=_sessions(service, files),
+        experiments=_experiments(service, files),
     )
 
 
-def _sessions(told: Source, filed: Source) -> tuple[SessionView, ...]:
-    merged = {one.key: one for one in told.sessions}
-    for one in filed.sessions:
+def _sessions(service: Source, files: Source) -> tuple[SessionView, ...]:
+    merged = {one.key: one for one in service.sessions}
+    for one in files.sessions:
         other = merged.get(one.key)
         is_behind = other is not None and (other.segment, other.count) > (one.segment, one.count)
         merged[one.key] = _of_both(other, one) if other is not None and is_behind else one
     return tuple(sorted(merged.values(), key=lambda one: -(one.last_at or one.started_at or 0.0)))
 
 
-def _of_both(told: SessionView, filed: SessionView) -> SessionView:
-    """What the service knows better, with where it works and what runs there."""
+def _of_both(service: SessionView, files: SessionView) -> SessionView:
+    """The service's session with the repository and running command from its file."""
     return replace(
-        told,
-        repository=filed.repository,
-        branch=filed.branch,
-        file=filed.file,
-        run=filed.run,
-        is_open=filed.is_open,
-        allows_shell=filed.allows_shell,
-        warning=filed.warning,
+        service,
+        repository=files.repository,
+        branch=files.branch,
+        file=files.file,
+        run=files.run,
+        is_open=files.is_open,
+        allows_shell=files.allows_shell,
+        warning=files.warning,
     )
 
 
-def _experiments(told: Source, filed: Source) -> tuple[ExperimentView, ...]:
-    known = {one.ref for one in told.experiments if one.ref}
-    rows = [*told.experiments, *(one for one in filed.experiments if one.ref not in known)]
+def _experiments(service: Source, files: Source) -> tuple[ExperimentView, ...]:
+    known = {one.ref for one in service.experiments if one.ref}
+    rows = [*service.experiments, *(one for one in files.experiments if one.ref not in known)]
     rows.sort(key=lambda one: (-one.at, -one.number))
     return marked(rows[:EXPERIMENTS_MAX])
 
@@ -340,11 +343,13 @@ def marked(rows: Iterable[ExperimentView]) -> tuple[ExperimentView, ...]:
 
 
 def _marked(
-    one: ExperimentView, baseline: float | None, best: ExperimentView | None
+    experiment: ExperimentView, baseline: float | None, best: ExperimentView | None
 ) -> ExperimentView:
     return replace(
-        one,
-        change=better_by(one.metric, baseline, one.direction),
-        behind=None if best is None else better_by(one.metric, best.metric, one.direction),
-        is_best=best is not None and best.key == one.key,
+        experiment,
+        change=better_by(experiment.metric, baseline, experiment.direction),
+        behind=None
+        if best is None
+        else better_by(experiment.metric, best.metric, experiment.direction),
+        is_best=best is not None and best.key == experiment.key,
     )

@@ -28,7 +28,7 @@ _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
 class MonitorState(StrEnum):
-    """How a monitor stands; the words are those of a row."""
+    """State of a monitor; the values are the labels of its row."""
 
     WATCHING = "watching"
     BREACHED = "breached"
@@ -38,7 +38,7 @@ class MonitorState(StrEnum):
 
 
 class AlertState(StrEnum):
-    """How far the exit of an alert has come.
+    """State of an alert's exit.
 
     `expired`: its hour passed before any exit. `missed`: it passed while an exit failed. `unknown`:
     the exit was sent and had no answer; it is looked up. `failed`: tried, nothing was sold yet.
@@ -56,7 +56,7 @@ class AlertState(StrEnum):
 
     @property
     def is_open(self) -> bool:
-        """True while an exit may still come of it."""
+        """True while an exit may still happen."""
         return self in {
             AlertState.PENDING,
             AlertState.EXITING,
@@ -66,7 +66,7 @@ class AlertState(StrEnum):
 
 
 class Condition(StrEnum):
-    """When a price alert fires. Source: wire reference, 2.4."""
+    """Condition of a price alert. Source: wire reference, 2.4."""
 
     ABOVE = "above"
     BELOW = "below"
@@ -75,13 +75,13 @@ class Condition(StrEnum):
 
     @property
     def describe(self) -> str:
-        """The condition as a person would say it, before a price."""
+        """Describe the condition, to be followed by a price."""
         return self.value.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorView:
-    """Thresholds of one position, with where the mark and an exit stand between them.
+    """Thresholds of one position, with its mark and exit price between them.
 
     `stop_pct` is a fraction down in (0, 1], `target_pct` a fraction up above 0; None is off.
     `entry` is the average price paid, None where it is not known; `mark` the price now.
@@ -133,14 +133,14 @@ class MonitorView:
 
     @property
     def exit_price(self) -> float | None:
-        """What selling all of it would bring a share; None where it is not known."""
+        """Average price of selling all of it; None if unknown."""
         if self.exit_value is None or not self.shares:
             return None
         return self.exit_value / self.shares
 
     @property
     def exit_pnl(self) -> Micros | None:
-        """What an exit now would make or lose on the open shares."""
+        """P&L of an exit now, on the open shares."""
         return None if self.exit_value is None else Micros(self.exit_value - self.cost)
 
 
@@ -155,7 +155,7 @@ def target_price(entry: float | None, target_pct: float | None) -> float | None:
 
 
 def _distance(price: float | None, entry: float | None, end: float | None) -> float | None:
-    """How much of the way from `entry` to `end` is still ahead of a price, 0 to 1."""
+    """Distance of a price to `end`, as a part of the way from `entry`, 0 to 1."""
     if price is None or entry is None or end is None:
         return None
     if entry == end:
@@ -165,10 +165,10 @@ def _distance(price: float | None, entry: float | None, end: float | None) -> fl
 
 @dataclass(frozen=True, slots=True)
 class AlertView:
-    """A breach that waits for its exit, or what became of it. Newest first in every list.
+    """A breach that waits for its exit, or an ended one. Newest first in every list.
 
-    `reason` is "stop loss" or "take profit", else the service's own word. `words` say how it
-    stands, and what to do where something is to be done. `managed`: the service itself exits.
+    `reason` is "stop loss" or "take profit", else the service's own text. `detail` describes the
+    state of its exit, and the fix if one is needed. `managed`: the service itself exits.
     `ticket_id` names the exit's row in the blotter, empty before there is one; `attempts` counts
     the exits that were tried. `entry` is the price paid, `threshold_pct` the fraction crossed.
     """
@@ -184,7 +184,7 @@ class AlertView:
     breached_at: Timestamp
     expires_at: Timestamp
     state: AlertState = AlertState.PENDING
-    words: str = ""
+    detail: str = ""
     managed: bool = False
     ticket_id: str = ""
     attempts: int = 0
@@ -198,7 +198,7 @@ class AlertView:
 
     @property
     def exit_name(self) -> str:
-        """What its exits are called."""
+        """Name of its exits."""
         return exit_name(self.alert_id, self.breached_at)
 
     def left_s(self, now: Timestamp) -> float:
@@ -207,7 +207,7 @@ class AlertView:
 
 
 def exit_name(alert_id: str, breached_at: Timestamp) -> str:
-    """What the exits of an alert are called, in the blotter and towards the service.
+    """Name of an alert's exits, in the blotter and on the service.
 
     The time of the breach is a part of it, as services may count their alerts from one. An alert
     without a name has no time to rely on either.
@@ -222,7 +222,7 @@ def exit_name(alert_id: str, breached_at: Timestamp) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExitView:
-    """An exit that happened. `cause` is why, in words; `pnl` None where it is not known.
+    """An exit that happened. `cause` is its reason; `pnl` is None if unknown.
 
     `by_service`: the service sold it (managed wallet), else this program or another client did.
     """
@@ -243,9 +243,9 @@ class ExitView:
 
 @dataclass(frozen=True, slots=True)
 class PriceAlertView:
-    """A price that the person wants to hear of; it fires once. `threshold` is of the side.
+    """A one-shot alert for a price. `threshold` is of the side.
 
-    `is_armed`: the price was seen on the near side, so that a crossing can be told.
+    `is_armed`: the price was seen on the near side, so that a crossing can be detected.
     """
 
     alert_id: str
@@ -265,13 +265,13 @@ class PriceAlertView:
         return self.triggered_at is None
 
     def describe(self) -> str:
-        """The alert as a person would say it."""
+        """Describe the alert in plain English."""
         return f"{self.side.value.upper()} {self.condition.describe} {self.threshold:.4f}"
 
 
 @dataclass(frozen=True, slots=True)
 class RiskView:
-    """Monitors, alerts, exits and price alerts. How old each part is stands in the state's `seen`.
+    """Monitors, alerts, exits and price alerts. Their ages are in the state's `seen`.
 
     `alerts` are those that wait and those that ended lately, `exits` the history, both newest
     first. `executes`: this program carries out exits; else another one on the data directory does,
@@ -301,7 +301,7 @@ class RiskView:
 
 @dataclass(frozen=True, slots=True)
 class AlertsSeen:
-    """The service told which alerts wait for their exit, which ended, and the exits that it knows.
+    """Waiting alerts, ended alerts and known exits were read.
 
     `at` is wall time.
     """
@@ -314,9 +314,9 @@ class AlertsSeen:
 
 @dataclass(frozen=True, slots=True)
 class BriefingLate:
-    """No briefing came for too long; `words` say since when, empty once one came."""
+    """The briefing is overdue; `text` describes since when, empty once one arrived."""
 
-    words: str
+    text: str
 
 
 RiskFact = AlertsSeen | BriefingLate | Loaded | Changed | Removed

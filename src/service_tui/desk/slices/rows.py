@@ -7,12 +7,12 @@ Row = TypeVar("Row")
 
 
 def in_place(rows: tuple[Row, ...], row: Row, name: Callable[[Row], str]) -> tuple[Row, ...] | None:
-    """The rows with this one where another of its name stood.
+    """The rows with this one in place of the row with its key.
 
     Returns:
         None where none did: who asks knows where a new one belongs.
     """
-    wanted = name(row)
-    if not any(name(one) == wanted for one in rows):
+    key = name(row)
+    if not any(name(one) == key for one in rows):
         return None
-    return tuple(row if name(one) == wanted else one for one in rows)
+    return tuple(row if name(one) == key else one for one in rows)

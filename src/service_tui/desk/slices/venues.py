@@ -1,4 +1,4 @@
-"""What lies on the real venues, apart by venue and so by money."""
+"""Money and positions on the real venues, by venue and so by currency."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -29,10 +29,10 @@ class VenueSumView:
 
     @property
     def money(self) -> str:
-        """What its amounts are."""
+        """Currency of its amounts."""
         return MONEY_OF[self.venue]
 
     @property
     def is_used(self) -> bool:
-        """Whether anything was ever done there."""
+        """True if the venue was ever used."""
         return bool(self.positions or self.reserved or self.pnl or self.trades)

@@ -11,7 +11,7 @@ from service_tui.units import Micros, Timestamp
 
 
 class KeyState(StrEnum):
-    """Whether this machine can sign."""
+    """State of the wallet's key on this machine."""
 
     NONE = "no key here"
     LOCKED = "locked"
@@ -19,7 +19,7 @@ class KeyState(StrEnum):
 
 
 class Ownership(StrEnum):
-    """Who holds the key. Source: spec, "Wallet types"."""
+    """Owner of the wallet's key. Source: spec, "Wallet types"."""
 
     MANAGED = "managed"
     EXTERNAL = "external"
@@ -27,7 +27,7 @@ class Ownership(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredKeyView:
-    """A key that lies encrypted in the data directory."""
+    """An encrypted key in the data directory."""
 
     address: str
     name: str = ""
@@ -54,30 +54,33 @@ class CheckView:
 
     name: str
     is_done: bool | None
-    says: str
+    detail: str
     fix: str = ""
 
 
 KEY_CHECK: Final = {
-    True: CheckView("key", is_done=True, says="this machine can sign for the wallet"),
+    True: CheckView("key", is_done=True, detail="this machine can sign for the wallet"),
     False: CheckView(
         "key",
         is_done=False,
-        says="this machine cannot sign for the wallet now",
+        detail="this machine cannot sign for the wallet now",
         fix=Fix.OPEN_OR_KEEP_KEY,
     ),
 }
 LIVE_CHECK: Final = {
-    True: CheckView("real money", is_done=True, says="orders may leave for the real venues"),
+    True: CheckView("real money", is_done=True, detail="orders may leave for the real venues"),
     False: CheckView(
-        "real money", is_done=False, says="switched off on this desk", fix=Fix.SWITCH_ON_REAL_MONEY
+        "real money",
+        is_done=False,
+        detail="switched off on this desk",
+        fix=Fix.SWITCH_ON_REAL_MONEY,
     ),
 }
 """What this desk itself adds to the list."""
 
 
 class WalletJob(StrEnum):
-    """What is under way with the wallet."""
+    """Job in progress on the wallet."""
 
     UNLOCK = "unlocking"
     LINK = "linking"
@@ -88,9 +91,9 @@ class WalletJob(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OfferView:
-    """What a 429 offers to sell: one call. Shown whole before it is paid.
+    """A paid call that a 429 offers. Shown whole before payment.
 
-    `why_not` says why it cannot be paid; empty when it may be.
+    `why_not` is why it cannot be paid; empty if it can.
     """
 
     offer_id: str
@@ -127,7 +130,7 @@ class PayView:
 
     @property
     def is_on(self) -> bool:
-        """Whether anything may be paid."""
+        """True if payments are allowed."""
         return self.day_max is not None
 
 
@@ -167,7 +170,7 @@ class WalletView:
     live: bool = False
     simulated: bool = False
     job: WalletJob | None = None
-    job_words: str = ""
+    job_text: str = ""
     problem: str = ""
     fix: str = ""
     served: tuple[CheckView, ...] = ()
@@ -179,24 +182,24 @@ class WalletView:
 
     @property
     def is_linked(self) -> bool:
-        """Whether the service knows the wallet as one whose key is held outside of it."""
+        """True if the service knows the wallet as an external one."""
         return self.ownership is Ownership.EXTERNAL and bool(self.address)
 
     @property
     def can_sign(self) -> bool:
-        """Whether a signature of the linked wallet can be made here and now."""
+        """True if this desk can sign for the linked wallet now."""
         same = self.key_address.lower() == self.address.lower()
         return self.key_state is KeyState.UNLOCKED and (same or not self.address)
 
     @property
     def checks(self) -> tuple[CheckView, ...]:
-        """What real trades need: the service's list, and what this desk adds."""
+        """Setup steps for real trades: the service's list, and this desk's own."""
         own = (KEY_CHECK[self.can_sign],) if self.ownership is not Ownership.MANAGED else ()
         return (*self.served, *own, LIVE_CHECK[self.live])
 
     @property
     def lacks(self) -> tuple[CheckView, ...]:
-        """What is missing before the first real trade."""
+        """Setup steps that are missing."""
         return tuple(one for one in self.checks if not one.is_done)
 
     @property
@@ -207,7 +210,7 @@ class WalletView:
 
 @dataclass(frozen=True, slots=True)
 class QueueSeen:
-    """The service told what is held on the real venues, settled or not."""
+    """Positions on the real venues were read, settled or not."""
 
     rows: tuple[RedemptionRow, ...]
     dropped: int = 0
@@ -215,7 +218,7 @@ class QueueSeen:
 
 @dataclass(frozen=True, slots=True)
 class AutoChanged:
-    """Redeeming by itself was turned, rests or goes on; None leaves a part as it is.
+    """Automatic redemption was switched, paused or resumed; None leaves a field as it is.
 
     `executes`: this desk redeems, as its program holds the data directory.
     """
@@ -254,11 +257,11 @@ def reduce_redemption(
                 paused=auto.paused if fact.paused is None else fact.paused,
             )
             executes = view.executes if fact.executes is None else fact.executes
-            told = replace(view, auto=changed, executes=executes)
-            return view if told == view else told
+            changed_view = replace(view, auto=changed, executes=executes)
+            return view if changed_view == view else changed_view
 
 
 def _with_run(runs: tuple[RunView, ...], run: RunView) -> tuple[RunView, ...]:
-    """One run a row, the newest; what changed last stands first."""
+    """The runs with this one first, one a row."""
     rest = tuple(one for one in runs if one.key != run.key)
     return (run, *rest)[:RUNS_MAX]

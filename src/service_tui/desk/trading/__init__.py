@@ -1,1 +1,1 @@
-"""Orders of this desk: sent, judged by their answer, looked up when that is missing."""
+"""Orders of this desk: sent, checked against their answers, looked up if those are missing."""

@@ -7,18 +7,18 @@ from service_tui.client.errors import (
     RefusedError,
     ServiceError,
 )
-from service_tui.desk.advice import fix_of
 from service_tui.desk.blotter import intent_of
+from service_tui.desk.buy_limits import desk_budget
 from service_tui.desk.changes import Changed, Loaded
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.fixes import fix_of
 from service_tui.desk.ports import Ports
-from service_tui.desk.rails import desk_budget
 from service_tui.desk.reasons import HALTED, Fix, Reason
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import TicketState, TicketView, TradeView
+from service_tui.desk.trading.execution_check import quote_doubt
 from service_tui.desk.trading.preflight import holding, preflight
 from service_tui.desk.trading.sending import end, request_of, send, settle
-from service_tui.desk.trading.verdict import quote_doubt
 from service_tui.desk.translate import quote_view, trade_view
 from service_tui.storage.blotter import Budget
 from service_tui.storage.errors import BudgetExceededError, StorageError
@@ -66,13 +66,13 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
 
 
 def budget_of(ports: Ports) -> Budget | None:
-    """What this desk may still spend today by its own limit; None without one."""
-    found = desk_budget(ports.state(), ports.now())
-    return None if found is None else Budget(found[0], int(found[1]))
+    """This desk's remaining spend of the day by its own limit; None without one."""
+    budget = desk_budget(ports.state(), ports.now())
+    return None if budget is None else Budget(budget[0], int(budget[1]))
 
 
 def unwritten(error: StorageError) -> tuple[TicketState, Reason]:
-    """How an order ends whose intent could not be written down."""
+    """End state and reason of an order whose intent could not be stored."""
     if not isinstance(error, BudgetExceededError):
         return TicketState.FAILED, Reason(f"{error}; nothing was traded", Fix.FREE_DISK)
     most, used = decimal(Micros(error.maximum)), decimal(Micros(error.reserved))
@@ -82,15 +82,15 @@ def unwritten(error: StorageError) -> tuple[TicketState, Reason]:
     )
 
 
-async def ask_quote(question: AskQuote, ports: Ports) -> None:
-    """What an order would get now; a failure is a quote that says so."""
+async def request_quote(question: RequestQuote, ports: Ports) -> None:
+    """Request an indicative quote; a failure becomes a quote with its reason."""
     order = question.order
     held = holding(ports.state(), order.market_id, order.side, order.venue)
     try:
         request = request_of(order, dry_run=True)
     except ValueError:
         problem, fix = NO_ORDER
-        ports.say(Changed(QuoteView(question.request_id, ok=False, problem=problem, fix=fix)))
+        ports.emit(Changed(QuoteView(question.request_id, ok=False, problem=problem, fix=fix)))
         return
     try:
         reply = await ports.client.call(PLACE_TRADE, body=request)
@@ -106,7 +106,7 @@ async def ask_quote(question: AskQuote, ports: Ports) -> None:
         if doubt:
             fix = Fix.CLEAR_UP_FIRST
             quote = QuoteView(question.request_id, ok=False, problem=doubt, fix=fix)
-    ports.say(Changed(quote))
+    ports.emit(Changed(quote))
 
 
 async def recent_trades(ports: Ports) -> tuple[Loaded, float]:

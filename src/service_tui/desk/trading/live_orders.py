@@ -1,4 +1,4 @@
-"""Orders for real money: what stands against one, and the signature that an own wallet gives it.
+"""Orders for real money: their preconditions, and the signature of an own wallet.
 
 Source: decisions, "Live orders on evm_venue"; wire reference, 6.2.
 """
@@ -8,17 +8,23 @@ import hashlib
 from collections.abc import Iterator
 from typing import Final
 
+from service_tui.desk.buy_limits import broken_by, buy_limits
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.ports import Ports
-from service_tui.desk.rails import broken_by, rails
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.rails import Rail
+from service_tui.desk.slices.buy_limits import BuyLimit
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
-from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order, token_number
+from service_tui.signing.orders import (
+    OrderAction,
+    OrderTerms,
+    build_order,
+    sign_order,
+    token_number,
+)
 from service_tui.signing.skew import check_skew
 from service_tui.signing.tokens import condition_bytes, outcome_token
 from service_tui.terms import Action, Side, Venue
@@ -29,7 +35,7 @@ from service_tui.wire.signed_order import SignedOrderBody
 from service_tui.wire.trades import TradeRequest
 
 HALFWAY: Final = 0.5
-"""How much of the way to nothing, or to one, a price may go that nobody saw in a quote. # ours."""
+"""Part of the way to nothing, or to one, that a price may go without a quote. # ours."""
 
 SALT_DIGITS: Final = 13
 """Hex digits of a salt: 52 bits, which every reader of JSON keeps."""
@@ -38,7 +44,7 @@ MILLISECONDS: Final = 1_000
 
 
 def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
-    """What the desk itself has against an order for real money; nothing where all is there.
+    """Missing preconditions of an order for real money; empty if all are met.
 
     Yields:
         A reason and what to do about it, the first thing first.
@@ -67,7 +73,7 @@ def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
 def against_skill(
     state: DeskState, order: PlaceTrade, now: Timestamp, spent: Micros
 ) -> Iterator[Reason]:
-    """The same of a skill's buy, and what of this desk's own rails it would break.
+    """Missing preconditions of a skill's real buy, and the desk limits it would break.
 
     Args:
         state: the newest.
@@ -79,10 +85,10 @@ def against_skill(
         A reason and what to do about it, the first thing first.
     """
     yield from against_real(state, order)
-    if state.rails is None:
+    if state.buy_limits is None:
         yield Reason("the limits are not known yet", Fix.WAIT_FOR_SERVICE)
     yield from broken_by(state, order, now, state.tickets)
-    own = next((one for one in rails(state, now) if one.rail is Rail.DESK_DAY), None)
+    own = next((one for one in buy_limits(state, now) if one.bound is BuyLimit.DESK_DAY), None)
     if own is None or own.limit is None:
         return
     if not order.amount + spent + (own.used or 0) <= own.limit:
@@ -115,7 +121,7 @@ def _against_wallet(state: DeskState) -> Iterator[Reason]:
 
 
 def may_sign(ports: Ports, venue: Venue) -> bool:
-    """Whether an order of this venue would get the signature it needs, if it needs any."""
+    """True if an order of this venue needs no signature, or would get one."""
     wallet, signer = ports.state().wallet, ports.vault.signer
     if venue is not Venue.EVM:
         return True
@@ -149,7 +155,7 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     reply = await ports.client.call(MARKET, path={"market_id": request.market_id})
     market = reply.answer.market
     price = _bound(ports.state(), order, market)
-    wish = OrderWish(
+    terms = OrderTerms(
         token_id=_token(ports.state(), order, market),
         action=OrderAction.BUY if order.action is Action.BUY else OrderAction.SELL,
         price=price,
@@ -161,7 +167,7 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     )
     is_first = ports.policy.exchange is ExchangeVersion.V1
     made = build_order(
-        wish,
+        terms,
         signer.address,
         exchange=ports.policy.exchange,
         salt=_salt(ports.new_id()),
@@ -228,13 +234,13 @@ def _fee(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
     if most is None and known is not None and known.condition_id:
         most = known.fee_rate_bps
     if most is not None and market.fee_rate_bps > most:
-        said = f"the fee is {market.fee_rate_bps} bps now, {most} bps were shown: look again"
-        raise PolicyRefusedError(Rule.FEE, said)
+        text = f"the fee is {market.fee_rate_bps} bps now, {most} bps were shown: look again"
+        raise PolicyRefusedError(Rule.FEE, text)
     return market.fee_rate_bps
 
 
 def worst_price(state: DeskState, order: PlaceTrade) -> float | None:
-    """What a share may trade at where nobody saw a quote: halfway from what was shown to nothing.
+    """Price bound of an order without a quote: halfway from the shown price to nothing.
 
     # ours: a sale of the desk must pass in a falling market, and not at a price that one answer
     made up. What is shown is polled, so that after a true fall the next try passes.
@@ -269,8 +275,8 @@ def _refuse_made_up(state: DeskState, order: PlaceTrade, price: float) -> None:
     if worst is None or (price <= worst if is_buy else price >= worst):
         return
     than = "more" if is_buy else "less"
-    said = f"the book names {price:.3f} a share, {than} than the {worst:.3f} that may be taken"
-    raise PolicyRefusedError(Rule.PRICE, f"{said} without a quote: look again")
+    text = f"the book names {price:.3f} a share, {than} than the {worst:.3f} that may be taken"
+    raise PolicyRefusedError(Rule.PRICE, f"{text} without a quote: look again")
 
 
 def _on_tick(millionths: int, tick: Micros, *, buys: bool) -> int:
@@ -299,9 +305,9 @@ def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
         price = best if yes else 1.0 - best
         _refuse_made_up(state, order, price)
     tick = Micros(max(1, round(market.tick_size * ONE)))
-    wanted = round((price or 0.0) * ONE)
-    if order.rests and wanted % tick:
+    limit_micros = round((price or 0.0) * ONE)
+    if order.rests and limit_micros % tick:
         # It would rest at another price than the one that was confirmed.
-        said = f"the price lies between two ticks: they are {decimal(tick):g} now"
-        raise PolicyRefusedError(Rule.TICK, said)
-    return _on_tick(wanted, tick, buys=buys)
+        text = f"the price lies between two ticks: they are {decimal(tick):g} now"
+        raise PolicyRefusedError(Rule.TICK, text)
+    return _on_tick(limit_micros, tick, buys=buys)

@@ -1,16 +1,20 @@
-"""Looking up orders whose end is not known, by the reference that each carries."""
+"""Looks up orders of unknown end.
+
+Among the trades by reference, among open orders by their terms.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
-from service_tui.client.errors import ServiceError
+from service_tui.client.errors import NotFoundError, ServiceError
 from service_tui.desk.changes import Changed
 from service_tui.desk.commands.trading import GiveUp
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix, Reason
+from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.reactor import MIRROR
 from service_tui.desk.slices.records import (
     NO_TRACE,
@@ -20,13 +24,13 @@ from service_tui.desk.slices.records import (
     Topic,
     TradeView,
 )
-from service_tui.desk.trading.lookup_orders import BookSearch, look_at_books
+from service_tui.desk.trading.execution_check import is_holding, mismatch_text
 from service_tui.desk.trading.sending import settle
-from service_tui.desk.trading.verdict import is_holding, strayed_text
+from service_tui.desk.trading.translate import open_order_view
 from service_tui.desk.translate import trade_view, venue_fee_text
 from service_tui.terms import MONEY_OF, TRADES_PAGE_MAX, Action, TradeStatus, Venue
-from service_tui.units import Timestamp, decimal
-from service_tui.wire.endpoints.public import TRADES
+from service_tui.units import SHARE_QUANTUM, Timestamp, decimal
+from service_tui.wire.endpoints.public import OPEN_ORDERS, TRADES
 from service_tui.wire.trades import TradesQuery
 
 UNKNOWN_HORIZON_S: Final = 600.0
@@ -41,20 +45,28 @@ PAGES_MAX: Final = 20
 LOOK_MAX_S: Final = 60.0
 """ours: how long one look may take; after that it is as good as not everything was seen."""
 
+ROUNDED: Final = 20_000
+"""Micros that a venue's rounding may take off the ordered size."""
 
-Asking = Callable[[TradesQuery], Awaitable[tuple[list[TradeView], int]]]
+EARLIER_S: Final = 30.0
+"""ours: how much older than its order an entry of the book may be, by clocks that nearly agree."""
+
+_SAME: Final = 1e-9
+
+
+ReadPage = Callable[[TradesQuery], Awaitable[tuple[list[TradeView], int]]]
 """Asks for a page of trades: those that can be read, and how many cannot."""
 
 
 @dataclass(slots=True)
 class TradeSearch:
-    """What one look through the service's trades brought, page by page.
+    """Progress of one search through the service's trades, page by page.
 
-    `doubt` says why a trade may be there all the same; empty when everything that counts was read.
+    `doubt` is why a trade may exist all the same; empty when everything that counts was read.
     `unsigned` are those without any reference: a service may not give it back.
     """
 
-    wanted: frozenset[str]
+    references: frozenset[str]
     found: dict[str, TradeView] = field(default_factory=dict[str, TradeView])
     doubt: str = ""
     unsigned: list[TradeView] = field(default_factory=list[TradeView])
@@ -64,7 +76,9 @@ class TradeSearch:
 
     def take(self, views: Sequence[TradeView], dropped: int) -> None:
         """Add a page."""
-        self.found |= {view.client_ref: view for view in views if view.client_ref in self.wanted}
+        self.found |= {
+            view.client_ref: view for view in views if view.client_ref in self.references
+        }
         self.unsigned += [view for view in views if not view.client_ref]
         times = [*([] if self.last_at is None else [self.last_at]), *(view.at for view in views)]
         self.in_order = self.in_order and all(a >= b for a, b in pairwise(times))
@@ -76,17 +90,17 @@ class TradeSearch:
         self.seen |= {view.trade_id for view in views}
 
     def is_past(self, at: Timestamp) -> bool:
-        """Whether only older trades can follow; never where they do not come newest first."""
+        """True if only older trades can follow; False if they are not sorted by time."""
         return self.in_order and self.last_at is not None and self.last_at < at
 
     @property
     def has_all(self) -> bool:
-        """Whether every order that is looked for was found."""
-        return self.wanted <= self.found.keys()
+        """True if every wanted order was found."""
+        return self.references <= self.found.keys()
 
 
 async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
-    """Settle the unknown orders that the service knows of; after the horizon ask the person.
+    """Settle the unknown orders that the service knows; after the horizon notify the operator.
 
     Args:
         tickets: the unknown ones, at least one; each with its reference.
@@ -108,8 +122,8 @@ async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
         trade = look.found.get(ticket.client_ref)
         resting = books.get(ticket.ticket_id, BookSearch())
         if trade is None and resting.order is not None:
-            said = f"it came there and rests on the book: {resting.order.describe()}"
-            await settle(ports, ticket, TicketState.DONE, Reason(said))
+            text = f"it came there and rests on the book: {resting.order.describe()}"
+            await settle(ports, ticket, TicketState.DONE, Reason(text))
         elif trade is None:
             doubt = _doubt_of(ticket, look, _before(ticket.opened_at, ports))
             _leave_if_overdue(ticket, doubt or resting.doubt, ports)
@@ -120,35 +134,35 @@ async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
 
 
 def is_overdue(ticket: TicketView, now: Timestamp) -> bool:
-    """Whether an unknown order without a trace has been looked for long enough."""
+    """True if an unknown order without a trace was searched for long enough."""
     return now - (ticket.sent_at or ticket.opened_at) > UNKNOWN_HORIZON_S
 
 
 async def give_up(command: GiveUp, ports: Ports) -> None:
-    """Close an unknown order by the person's word, once it has been looked for long enough."""
+    """Close an unknown order on the operator's command, once it was searched for long enough."""
     ticket = next(
         (one for one in ports.state().tickets if one.ticket_id == command.ticket_id), None
     )
     if ticket is None or ticket.state is not TicketState.UNKNOWN:
-        ports.say(Noticed("warn", "that order has its end already"))
+        ports.emit(Noticed("warn", "that order has its end already"))
     elif not ticket.is_lost:
-        ports.say(Noticed("warn", "it is still being looked up: wait until it says no trace"))
+        ports.emit(Noticed("warn", "it is still being looked up: wait until it says no trace"))
     else:
         await settle(ports, ticket, TicketState.FAILED, Reason(f"{ticket.outcome}; closed by you"))
 
 
 def _still_unknown(tickets: Sequence[TicketView], ports: Ports) -> list[TicketView]:
-    """Those of the tickets that have no end yet, as they stand now."""
-    asked = {ticket.ticket_id for ticket in tickets}
+    """The tickets among these that are still unknown."""
+    ids = {ticket.ticket_id for ticket in tickets}
     return [
         ticket
         for ticket in ports.state().tickets
-        if ticket.ticket_id in asked and ticket.state is TicketState.UNKNOWN
+        if ticket.ticket_id in ids and ticket.state is TicketState.UNKNOWN
     ]
 
 
 def _doubt_of(ticket: TicketView, look: TradeSearch, before: Timestamp) -> str:
-    """Why an order that was not found may be there all the same; empty when it surely is not."""
+    """Reason why an order that was not found may still exist; empty if it surely does not."""
     if not ticket.client_ref:
         return "it carries no reference to know it by"
     action = Action.BUY if ticket.amount else Action.SELL
@@ -163,41 +177,43 @@ def _doubt_of(ticket: TicketView, look: TradeSearch, before: Timestamp) -> str:
 async def _look(tickets: Sequence[TicketView], ports: Ports) -> TradeSearch:
     """Go through the trades for the orders that these tickets have sent."""
 
-    async def ask(query: TradesQuery) -> tuple[list[TradeView], int]:
+    async def read_page(query: TradesQuery) -> tuple[list[TradeView], int]:
         reply = await ports.client.call(TRADES, query=query)
         return [trade_view(row) for row in reply.answer.trades], reply.dropped
 
-    wanted = frozenset(ticket.client_ref for ticket in tickets if ticket.client_ref)
+    references = frozenset(ticket.client_ref for ticket in tickets if ticket.client_ref)
     opened_at = min(ticket.opened_at for ticket in tickets)
-    return await look_through(wanted, lambda: _before(opened_at, ports), ask, ports.clock.monotonic)
+    return await look_through(
+        references, lambda: _before(opened_at, ports), read_page, ports.clock.monotonic
+    )
 
 
 async def look_through(
-    wanted: frozenset[str],
+    references: frozenset[str],
     before: Callable[[], Timestamp],
-    ask: Asking,
+    read_page: ReadPage,
     monotonic: Callable[[], float],
 ) -> TradeSearch:
     """Go through the trades, newest first, until they are older than every order.
 
     Args:
-        wanted: the references that are looked for.
+        references: the references that are looked for.
         before: a time by the service's clock that is surely before every order; asked after each
             page, by whose answer that clock may be known better.
-        ask: for a page.
+        read_page: for a page.
         monotonic: seconds, for the bound on all of it.
 
     Returns:
         What was found, and why something may have been missed.
     """
-    look, begun, offset = TradeSearch(wanted), monotonic(), 0
+    look, begun, offset = TradeSearch(references), monotonic(), 0
     for _ in range(PAGES_MAX):
-        # No `since`: by whose clock it would be read nobody knows.
-        views, dropped = await ask(
+        # No `since`: it is unknown by whose clock the service would read it.
+        views, dropped = await read_page(
             TradesQuery(limit=TRADES_PAGE_MAX, offset=offset, include_failed=True)
         )
         count = len(views) + dropped
-        # A page that is merely short proves no end: a service may give less than was asked for.
+        # A page that is merely short proves no end: a service may return less than the limit.
         if not count:
             return look
         is_first, known = not offset, len(look.seen)
@@ -232,25 +248,25 @@ async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> N
         await settle(ports, ticket, TicketState.FAILED, Reason("it came there and ended unfilled"))
         return
     if trade.status is TradeStatus.SUBMITTED and not trade.shares:
-        ports.poke(Topic.ORDERS)
-        said = Reason("it came there and rests on the book: no shares yet")
-        await settle(ports, ticket, TicketState.DONE, said)
+        ports.refresh(Topic.ORDERS)
+        text = Reason("it came there and rests on the book: no shares yet")
+        await settle(ports, ticket, TicketState.DONE, text)
         return
-    said = f"it did happen: {decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
+    text = f"it did happen: {decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
     if trade.venue is not Venue.SIM and trade.action in set(Action):
         fee = venue_fee_text(trade.fee, Action(trade.action), trade.venue)
-        said = f"{said} {MONEY_OF[trade.venue]}, {fee}"
-    strayed = strayed_text(ticket, trade)
-    if strayed:
-        said = f"{said}, but {strayed}"
-        ports.say(Noticed("bad", f"{ticket.what}: {strayed}"))
-    await settle(ports, ticket, TicketState.DONE, Reason(said))
+        text = f"{text} {MONEY_OF[trade.venue]}, {fee}"
+    mismatch = mismatch_text(ticket, trade)
+    if mismatch:
+        text = f"{text}, but {mismatch}"
+        ports.emit(Noticed("bad", f"{ticket.what}: {mismatch}"))
+    await settle(ports, ticket, TicketState.DONE, Reason(text))
     for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.ORDERS):
-        ports.poke(topic)
+        ports.refresh(topic)
 
 
 def _leave_if_overdue(ticket: TicketView, doubt: str, ports: Ports) -> None:
-    """After the horizon only a person may send again; said once, with how certain it is."""
+    """Stop searching after the horizon, with one notice; only the operator may send again."""
     if not is_overdue(ticket, ports.now()):
         return
     outcome = f"{NOT_FOUND}: {doubt}" if doubt else NO_TRACE
@@ -263,6 +279,88 @@ def _leave_if_overdue(ticket: TicketView, doubt: str, ports: Ports) -> None:
     if doubt:
         fix = Fix.CHECK_POSITIONS
     left = replace(ticket, outcome=outcome, fix=fix)
-    ports.say(Changed(left))
+    ports.emit(Changed(left))
     if left.has_no_trace or not ticket.is_lost:
-        ports.say(Noticed("warn", f"{ticket.what}: {outcome}", fix=fix))
+        ports.emit(Noticed("warn", f"{ticket.what}: {outcome}", fix=fix))
+
+
+# -- open orders: they carry no reference of ours ----------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BookSearch:
+    """Result of searching the open orders: the order, or the doubt, or neither."""
+
+    order: OpenOrderView | None = None
+    doubt: str = ""
+
+
+async def look_at_books(tickets: Sequence[TicketView], ports: Ports) -> dict[str, BookSearch]:
+    """Result of searching the open orders for each limit order, by ticket id.
+
+    Returns:
+        By the ticket's id; nothing of others, or where the service keeps no open orders.
+
+    Raises:
+        ServiceError: the service did not answer.
+    """
+    limit_tickets = [ticket for ticket in tickets if ticket.limit is not None]
+    if not limit_tickets:
+        return {}
+    try:
+        reply = await ports.client.call(OPEN_ORDERS)
+    except NotFoundError:
+        return {}
+    orders = tuple(open_order_view(body) for body in reply.answer.orders)
+    # Not emitted here: the reading of open orders reports filled and ended ones with their trades.
+    ports.refresh(Topic.ORDERS)
+    unread = "some open orders cannot be read" if reply.dropped else ""
+    return {
+        ticket.ticket_id: _search_book(ticket, orders, ports, unread) for ticket in limit_tickets
+    }
+
+
+def _search_book(
+    ticket: TicketView, orders: Sequence[OpenOrderView], ports: Ports, unread: str
+) -> BookSearch:
+    begun, skew_s = (ticket.sent_at or ticket.opened_at) - EARLIER_S, ports.client.skew_s
+    like = [order for order in orders if _is_like(ticket, order)]
+    if skew_s is not None:
+        like = [order for order in like if order.created_at >= begun - skew_s]
+    if not like:
+        return BookSearch(doubt=unread)
+    # What came to rest did so before its ticket's end was known, and maybe long after it was given.
+    rivals = [
+        one
+        for one in ports.state().tickets
+        if _is_twin(ticket, one) and (one.in_flight or (one.settled_at or begun) >= begun)
+    ]
+    if len(like) > 1 or rivals or skew_s is None or unread:
+        return BookSearch(doubt="an order like it rests, and may be another one")
+    return BookSearch(like[0])
+
+
+def _is_like(ticket: TicketView, order: OpenOrderView) -> bool:
+    """True if an open order may be this ticket's: same position, action, limit and size."""
+    action = Action.BUY if ticket.amount else Action.SELL
+    limit = ticket.limit or 0.0
+    if (order.holding, order.action) != (ticket.holding, action) or (
+        not abs(order.price - limit) < _SAME
+    ):
+        return False
+    whole = order.shares + order.filled
+    if action is Action.SELL:
+        return ticket.shares - ROUNDED <= whole <= ticket.shares + SHARE_QUANTUM
+    return order.shares * limit <= int(ticket.amount + ROUNDED) and (
+        whole * limit >= int(ticket.amount - ROUNDED)
+    )
+
+
+def _is_twin(ticket: TicketView, other: TicketView) -> bool:
+    """True if another order of this desk would look the same on the book."""
+    return (
+        other.ticket_id != ticket.ticket_id
+        and other.state is not TicketState.REFUSED
+        and (other.holding, other.limit) == (ticket.holding, ticket.limit)
+        and (other.amount, other.shares) == (ticket.amount, ticket.shares)
+    )

@@ -1,6 +1,8 @@
-"""What the desk itself has against an order, before anything is sent.
+"""The desk's own checks of an order before anything is sent.
 
-The ticket asks it at every key, the handlers once more when the order is theirs.
+By the ticket form and by the handlers.
+
+The ticket form calls it at every key, the handlers once more at the order's turn.
 """
 
 from collections.abc import Iterator, Sequence
@@ -8,9 +10,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from service_tui.desk.buy_limits import broken_by
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.freshness import TRADED_ON, untradable
-from service_tui.desk.rails import broken_by
 from service_tui.desk.reasons import HALTED, Fix, Reason
 from service_tui.desk.slices.orders import (
     SHARES_MIN,
@@ -30,7 +32,7 @@ CENT: Final = 10_000
 def preflight(
     state: DeskState, order: PlaceTrade, now: Timestamp, *, ticket_id: str = ""
 ) -> Reason | None:
-    """Why the desk itself says no to an order; None when it has no objection.
+    """The desk's objection to an order; None without one.
 
     Args:
         state: the newest.
@@ -43,34 +45,34 @@ def preflight(
 
 
 def preflight_any_size(state: DeskState, order: PlaceTrade, now: Timestamp) -> Reason | None:
-    """The same of what stands against the order however large it is; its size is not looked at."""
+    """Objection to an order whatever its size; None without one."""
     buys = order.action is Action.BUY
-    said = (
+    reasons = (
         _against_venue(state, order),
         against_real(state, order) if order.venue is not Venue.SIM else (),
         _against_market(state, order),
         _against_age(state, order, now),
         (_against_any_buy if buys else _against_any_sale)(state, order),
     )
-    return next(chain.from_iterable(said), None)
+    return next(chain.from_iterable(reasons), None)
 
 
 def preflight_size(
     state: DeskState, order: PlaceTrade, now: Timestamp, *, ticket_id: str = ""
 ) -> Reason | None:
-    """The same of what stands against its size and its price alone."""
+    """Objection to the order's size or price; None without one."""
     # What earlier orders may still spend or sell is not there for this one: two at the same moment
     # cannot both pass on the same money.
     earlier = _earlier(state, ticket_id)
     before = _under_way(earlier)
     buys = order.action is Action.BUY
-    said = (
+    reasons = (
         (_against_buying if buys else _against_selling)(state, order, before),
         broken_by(state, order, now, earlier) if buys else (),
         _against_resting(order),
         _against_quote(state, order),
     )
-    return next(chain.from_iterable(said), None)
+    return next(chain.from_iterable(reasons), None)
 
 
 def _earlier(state: DeskState, ticket_id: str) -> list[TicketView]:
@@ -98,7 +100,7 @@ def _against_venue(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
 
 
 def venues_of(market: MarketView) -> tuple[Venue, ...]:
-    """Where a market may be traded; anywhere, where the service does not say."""
+    """Venues of a market; all if the service does not report them."""
     return market.venues or tuple(Venue)
 
 
@@ -108,12 +110,12 @@ def venues_text(market: MarketView) -> str:
 
 
 def is_simulated(state: DeskState) -> bool:
-    """Whether the real venues of this service are simulated, and their money is play."""
+    """True if the service simulates its real venues with play money."""
     return state.service.embedded or state.wallet.simulated
 
 
 def why_no_rest(state: DeskState, venue: Venue) -> Reason | None:
-    """Why no order can rest on a venue; None where one can."""
+    """Reason why a venue takes no limit orders; None if it does."""
     if venue is Venue.SIM:
         return Reason("sim has no book on which an order could rest", Fix.REAL_VENUE)
     if venue is Venue.SOL and not is_simulated(state):
@@ -123,7 +125,7 @@ def why_no_rest(state: DeskState, venue: Venue) -> Reason | None:
 
 
 def why_closed(market: MarketView) -> str:
-    """Why a market takes no orders, in one sentence; empty when it does."""
+    """Reason why a market takes no orders; empty if it does."""
     if market.is_open:
         return ""
     if market.status is MarketStatus.CLOSED:
@@ -166,7 +168,7 @@ def _against_any_sale(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
 
 @dataclass(frozen=True, slots=True)
 class HeldSide:
-    """What is held of one side of a market on one venue, and what that cost."""
+    """Shares of one side of a market on one venue, and their cost."""
 
     shares: Micros
     cost: Micros
@@ -179,19 +181,19 @@ def holding(
     if venue is Venue.SIM:
         held = next((one for one in state.held(market_id) if one.side is side), None)
         return None if held is None else HeldSide(held.shares, held.cost)
-    wanted = (market_id, side, venue, Stage.ACTIVE)
-    found = (
+    position_key = (market_id, side, venue, Stage.ACTIVE)
+    views = (
         HeldSide(one.shares, one.cost)
         for one in state.redemption.rows
-        if (one.market_id, one.side, one.venue, one.stage) == wanted
+        if (one.market_id, one.side, one.venue, one.stage) == position_key
     )
-    return next(found, None)
+    return next(views, None)
 
 
 def buy_bounds(
     state: DeskState, venue: Venue, before: Sequence[TicketView] | None = None
 ) -> list[tuple[Micros, str]]:
-    """What a buy may spend at most, and what to say beyond; the first that is broken is said.
+    """Upper bounds of a buy's amount with their texts; the first one broken is shown.
 
     Args:
         state: the newest.
@@ -208,19 +210,19 @@ def buy_bounds(
     under_way = _under_way(state.tickets) if before is None else before
     kept = sum_of(ticket.amount for ticket in under_way if ticket.venue is venue)
     if venue is Venue.SIM:
-        words = "orders under way leave of your cash" if kept else "your cash"
+        text = "orders under way leave of your cash" if kept else "your cash"
         cash = Micros(account.cash - kept)
-        return [(cash, f"more than {words}"), (limits.max_trade, "more than one trade may spend")]
+        return [(cash, f"more than {text}"), (limits.max_trade, "more than one trade may spend")]
     # The daily limit is one of real money. Source: decisions, "Spend limits by venue".
     left = Micros(limits.day_spend_max - limits.day_spent)
     bounds = [(left, "more than is left of the day's limit")]
-    if state.rails is not None:
-        bounds.append((state.rails.max_trade, "more than one trade may spend"))
-    # What lies on the Solana-type venue is known there alone: it says no where there is too little.
+    if state.buy_limits is not None:
+        bounds.append((state.buy_limits.max_trade, "more than one trade may spend"))
+    # The Solana-type venue alone knows its balance: it refuses if there is too little.
     if venue is Venue.EVM and state.wallet.usdc is not None:
         kept += kept_by_buys(state.orders, venue)
-        words = "open buys leave in the wallet" if kept else "lies in the wallet"
-        bounds.append((Micros(state.wallet.usdc - kept), f"more than {words}"))
+        text = "open buys leave in the wallet" if kept else "lies in the wallet"
+        bounds.append((Micros(state.wallet.usdc - kept), f"more than {text}"))
     return bounds
 
 
@@ -238,10 +240,10 @@ def _against_buying(
     """Limits are written so that a number that is none fails them."""
     if order.venue is Venue.EVM and state.wallet.usdc is None:
         yield Reason("what lies in the wallet is not known yet", Fix.WAIT_FOR_SERVICE)
-    for bound, words in buy_bounds(state, order.venue, before):
+    for bound, text in buy_bounds(state, order.venue, before):
         if not 0 < order.amount <= bound:
             most = f"{max(0.0, decimal(bound)):,.2f} {MONEY_OF[order.venue]}"
-            yield Reason(words, f"at most {most}")
+            yield Reason(text, f"at most {most}")
 
 
 def _against_selling(
@@ -270,7 +272,7 @@ def _against_resting(order: PlaceTrade) -> Iterator[Reason]:
 
 
 def why_too_small(venue: Venue, action: Action, size: Micros, price: Micros) -> str:
-    """Why a venue would not let so little rest; empty where it would.
+    """Reason why a venue takes no limit order this small; empty if it does.
 
     Args:
         venue: where it would rest.

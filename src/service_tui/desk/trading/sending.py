@@ -1,4 +1,4 @@
-"""One order on its way: the words of the wire, one send, and what its answer means."""
+"""Sends one order: its trade request, one POST, and the meaning of the answer."""
 
 from dataclasses import replace
 from typing import Final
@@ -9,17 +9,17 @@ from service_tui.client.errors import (
     RefusedError,
     ServiceError,
 )
-from service_tui.desk.advice import fix_of
 from service_tui.desk.blotter import outcome_of
 from service_tui.desk.changes import Changed
 from service_tui.desk.commands.risk import ExitAlert
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed
+from service_tui.desk.fixes import fix_of
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.records import NoticeKind, TicketState, TicketView, Topic
+from service_tui.desk.trading.execution_check import LOOKED_UP, check_execution
 from service_tui.desk.trading.live_orders import as_signed
-from service_tui.desk.trading.verdict import LOOKED_UP, verdict_of
 from service_tui.signing.errors import PolicyRefusedError, Rule, SigningError
 from service_tui.storage.blotter import StoredState
 from service_tui.storage.errors import StorageError
@@ -32,7 +32,7 @@ SOURCE: Final = "desk"
 
 
 def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> TradeRequest:
-    """The order in the words of the wire.
+    """Trade request of an order.
 
     Returns:
         The request.
@@ -49,7 +49,7 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
         amount=decimal(order.amount),
         shares=decimal(order.shares),
         venue=order.venue,
-        # What nothing meets at once is left on the book only where the person asked for it.
+        # An unfilled rest stays on the book only if the order is a limit order.
         order_type=_type_of(order) if is_real else None,
         price=order.price if is_real else None,
         dry_run=dry_run,
@@ -69,37 +69,37 @@ async def send(
     """Send an order once, under its ticket's reference, and settle the ticket by the answer.
 
     Returns:
-        The answer, whatever it says; None where none came.
+        The answer, whatever its content; None without one.
     """
     try:
         request = await as_signed(ports, order, request)
     except SigningError as error:
-        # Said at once: whoever can unlock the key must know. Source: decisions, "Money and safety".
-        said = Reason(f"nothing was sent: {error}", _unsigned_fix(error))
-        await settle(ports, ticket, TicketState.REFUSED, said)
+        # Reported at once: the operator can unlock the key. Source: decisions, "Money and safety".
+        reason = Reason(f"nothing was sent: {error}", _unsigned_fix(error))
+        await settle(ports, ticket, TicketState.REFUSED, reason)
         return None
     except ServiceError as error:
-        said = Reason(f"nothing was sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
-        await settle(ports, ticket, TicketState.FAILED, said)
+        reason = Reason(f"nothing was sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
+        await settle(ports, ticket, TicketState.FAILED, reason)
         return None
     ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
-    ports.say(Changed(ticket))
+    ports.emit(Changed(ticket))
     try:
         reply = await ports.client.call(
             PLACE_TRADE, body=request, idempotency_key=ticket.client_ref
         )
     except RefusedError as error:
-        said = Reason(error.error, fix_of(error.code, error.fix))
-        await settle(ports, ticket, TicketState.REFUSED, said)
+        reason = Reason(error.error, fix_of(error.code, error.fix))
+        await settle(ports, ticket, TicketState.REFUSED, reason)
     except HeldBackError as error:
-        said = Reason(f"{error.sentence}; nothing was sent", Fix.END_HALT)
-        await settle(ports, ticket, TicketState.REFUSED, said)
+        reason = Reason(f"{error.sentence}; nothing was sent", Fix.END_HALT)
+        await settle(ports, ticket, TicketState.REFUSED, reason)
     except OutcomeUnknownError as error:
-        said = Reason(f"sent, no answer: {error}", LOOKED_UP)
-        await settle(ports, ticket, TicketState.UNKNOWN, said)
+        reason = Reason(f"sent, no answer: {error}", LOOKED_UP)
+        await settle(ports, ticket, TicketState.UNKNOWN, reason)
     except ServiceError as error:
-        said = Reason(f"nothing was sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
-        await settle(ports, ticket, TicketState.FAILED, said)
+        reason = Reason(f"nothing was sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
+        await settle(ports, ticket, TicketState.FAILED, reason)
     else:
         await take_answer(ports, ticket, order, reply.answer)
         return reply.answer
@@ -108,17 +108,17 @@ async def send(
 
 async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:
     """Settle a ticket by a trade answer, as far as that can be believed."""
-    verdict = verdict_of(order, body)
+    verdict = check_execution(order, body)
     await settle(ports, ticket, verdict.state, Reason(verdict.outcome, verdict.fix))
     if verdict.state is TicketState.REFUSED:
         return
     # The account too: an answer about it may be on its way that was true before this trade.
     for topic in _TOUCHED:
-        ports.poke(topic)
+        ports.refresh(topic)
 
 
 def _unsigned_fix(error: SigningError) -> Fix:
-    """What to do about an order that was not signed."""
+    """Fix for an order that was not signed."""
     match error:
         case PolicyRefusedError(rule=Rule.TOTAL):
             return Fix.LEAST_SHARES
@@ -149,31 +149,31 @@ _TONES: Final = {
 }
 
 
-def end(ports: Ports, ticket: TicketView, state: TicketState, said: Reason) -> TicketView:
-    """Tell the end of a ticket, in the blotter's row and as one notice.
+def end(ports: Ports, ticket: TicketView, state: TicketState, reason: Reason) -> TicketView:
+    """Put the end of a ticket into the state, with one notice.
 
     Returns:
         The ticket with its end.
     """
-    outcome, fix = said
+    outcome, fix = reason
     settled_at = None if state is TicketState.UNKNOWN else ports.now()
     ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
-    ports.say(Changed(ended))
-    words = f"{ticket.what}: {outcome}"
+    ports.emit(Changed(ended))
+    text = f"{ticket.what}: {outcome}"
     is_exit = ticket.kind == ExitAlert.kind
     kind = NoticeKind.EXIT if is_exit else NoticeKind.FILL
     # An exit and its alert are one event.
     about = ticket.ticket_id.rpartition(".")[0] if is_exit else ""
-    ports.say(Noticed(_TONES[state], words, kind, about, fix))
+    ports.emit(Noticed(_TONES[state], text, kind, about, fix))
     return ended
 
 
-async def settle(ports: Ports, ticket: TicketView, state: TicketState, said: Reason) -> None:
-    """Tell the end and write it down; a disk that fails now loses no trade, the intent stands."""
-    ended = end(ports, ticket, state, said)
+async def settle(ports: Ports, ticket: TicketView, state: TicketState, reason: Reason) -> None:
+    """Put the end of a ticket into the state and store it; a failing disk loses no trade."""
+    ended = end(ports, ticket, state, reason)
     try:
         await ports.blotter.settle(
             ended.ticket_id, StoredState(state.value), outcome_of(ended), now=ports.now()
         )
     except StorageError as error:
-        ports.say(Noticed("bad", f"the blotter could not be written: {error}"))
+        ports.emit(Noticed("bad", f"the blotter could not be written: {error}"))

@@ -10,18 +10,25 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.client.errors import ServiceError
-from service_tui.desk.chain.line import ChainLine, call_of, micros_down, shown
-from service_tui.desk.chain.run_body import Body, frozen, thawed
-from service_tui.desk.chain.run_turn import ASK, CHECK, DONE, PREPARED, SIGN, RunTurn
+from service_tui.desk.chain.gateway import ChainGateway, call_of, micros_down, shown
+from service_tui.desk.chain.run_state import TransactionRunState, dump, load
+from service_tui.desk.chain.transaction_run import (
+    CHECK,
+    DONE,
+    PREPARED,
+    REQUEST,
+    SIGN,
+    TransactionRun,
+)
 from service_tui.desk.changes import Changed
 from service_tui.desk.commands.wallet import (
     APPROVE_WORD,
     LIVE_WORD,
     TAIL,
-    AskLink,
     KeepKey,
     LinkWallet,
     RemoveKey,
+    RequestLink,
     SetApprovals,
     SetLive,
     UnlockWallet,
@@ -60,14 +67,14 @@ from service_tui.wire.settings import SettingsPatch
 from service_tui.wire.wallet import AllowancesQuery, ChallengeQuery, DeriveRequest, LinkRequest
 
 
-class Approving(RunTurn):
+class Approving(TransactionRun):
     """A run that gives one approval of the list."""
 
-    def say(self) -> None:
+    def emit(self) -> None:
         """Approvals are shown by the wallet, not among the redemptions."""
 
     async def finish(self, receipt: Receipt) -> None:
-        """Confirmed: it is given."""
+        """Settle the confirmed approval."""
         await self.settle(
             DONE,
             done=Step.CONFIRMED,
@@ -76,7 +83,7 @@ class Approving(RunTurn):
             reason=None,
             fix="",
         )
-        self.ports.say(Noticed("good", f"approved: {self.view.question}"))
+        self.ports.emit(Noticed("good", f"approved: {self.view.question}"))
 
 
 log = logging.getLogger(__name__)
@@ -89,16 +96,18 @@ GAS_S: Final = 20.0
 """How often the price of gas is read while a wallet is linked."""
 
 
-class WalletKeeper:  # noqa: PLR0904 - one method an order
-    """What a person does with the wallet, one thing at a time."""
+class WalletHandlers:  # noqa: PLR0904 - one method an order
+    """Handlers of the wallet commands, one command at a time."""
 
-    def __init__(self, ports: Ports, line: ChainLine, *, executes: Callable[[], bool]) -> None:
+    def __init__(
+        self, ports: Ports, gateway: ChainGateway, *, executes: Callable[[], bool]
+    ) -> None:
         self._ports = ports
-        self._line = line
+        self._gateway = gateway
         self._executes = executes
-        self._doing = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._begun: asyncio.Queue[Approving] = asyncio.Queue(SHOWN)
-        self._under_way: set[int] = set()
+        self._runs_in_flight: set[int] = set()
         self._anew = asyncio.Event()
         self._gap = 0
 
@@ -106,12 +115,12 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
     def _wallet(self) -> WalletView:
         return self._ports.state().wallet
 
-    def _say(self, wallet: WalletView) -> None:
-        self._ports.say(Changed(wallet))
+    def _emit(self, wallet: WalletView) -> None:
+        self._ports.emit(Changed(wallet))
 
     async def look(self) -> None:
-        """See which keys lie here."""
-        await self._keys(self._line.vault.look)
+        """Load the list of stored keys."""
+        await self._keys(self._gateway.vault.look)
 
     async def run(self) -> None:
         """Go on with approvals under way, and watch the gas."""
@@ -124,7 +133,7 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
                 tasks.create_task(self._approve(turn))
 
     def take_up(self) -> None:
-        """This desk signs anew: approvals that another holder has sent are followed from here."""
+        """Continue approvals that another directory owner sent, as this desk now signs."""
         self._anew.set()
 
     async def _load_anew(self) -> None:
@@ -133,7 +142,7 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
             self._anew.clear()
             try:
                 # No approval of this desk is half begun meanwhile.
-                async with self._doing:
+                async with self._lock:
                     await self._load()
             except StorageError as error:
                 log.warning("the approvals in the journal of runs are not read: %s", error)
@@ -144,43 +153,43 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
 
     async def unlock(self, order: UnlockWallet) -> None:
         """Open the key with its passphrase."""
-        address = order.address or self._line.vault.view().address
-        async with self._doing:
+        address = order.address or self._gateway.vault.view().address
+        async with self._lock:
             self._begin(WalletJob.UNLOCK, "the passphrase is tried: it takes a second")
-            await self._keys(lambda: self._line.vault.unlock(address, order.passphrase))
+            await self._keys(lambda: self._gateway.vault.unlock(address, order.passphrase))
 
     async def lock(self) -> None:
         """Forget the open key."""
-        await self._keys(self._line.vault.lock)
+        await self._keys(self._gateway.vault.lock)
 
     async def keep(self, order: KeepKey) -> None:
         """Write a key down, encrypted."""
-        vault = self._line.vault
-        async with self._doing:
+        vault = self._gateway.vault
+        async with self._lock:
             self._begin(WalletJob.KEY, "the key is encrypted: it takes a second")
             await self._keys(lambda: vault.keep(order.passphrase, order.secret))
 
     async def remove(self, order: RemoveKey) -> None:
         """Delete a key whose address was typed to its end."""
         if order.tail.lower() != order.address[-TAIL:].lower():
-            words = f"nothing was removed: type the last {TAIL} letters of the address"
-            self._ports.say(Noticed("warn", words))
+            text = f"nothing was removed: type the last {TAIL} letters of the address"
+            self._ports.emit(Noticed("warn", text))
             return
         if self._ports.state().service.read_only:
-            self._ports.say(Noticed("warn", "this desk is read-only: it removes nothing"))
+            self._ports.emit(Noticed("warn", "this desk is read-only: it removes nothing"))
             return
-        async with self._doing:
-            await self._keys(lambda: self._line.vault.remove(order.address))
+        async with self._lock:
+            await self._keys(lambda: self._gateway.vault.remove(order.address))
 
     async def _keys(self, work: Callable[[], object]) -> None:
-        """Do something with the vault off the loop, and show how the key stands."""
+        """Run a vault call off the loop, and show the key's new state."""
         problem = ""
         try:
             await asyncio.to_thread(work)
         except (SigningError, OSError) as error:
             problem = str(error)
-        key = self._line.vault.view()
-        self._say(
+        key = self._gateway.vault.view()
+        self._emit(
             replace(
                 self._wallet,
                 key_address=key.address,
@@ -189,54 +198,54 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
                 stored=key.stored,
                 passed_over=key.passed_over,
                 job=None,
-                job_words="",
+                job_text="",
                 problem=problem,
                 fix="give the passphrase again" if problem else "",
             )
         )
         if problem:
-            self._ports.say(Noticed("bad", problem))
+            self._ports.emit(Noticed("bad", problem))
 
     # -- the account -----------------------------------------------------------------------------
 
-    async def ask_link(self, order: AskLink) -> None:
+    async def request_link(self, order: RequestLink) -> None:
         """Read the service's challenge and check it; it is signed once a person has read it."""
-        async with self._doing:
+        async with self._lock:
             self._begin(WalletJob.LINK, "the service's challenge is read")
-            self._say(replace(self._wallet, challenge=None))
+            self._emit(replace(self._wallet, challenge=None))
             try:
                 challenge = await self._challenge(order.address)
                 problem = ""
             except (ServiceError, SigningError) as error:
                 challenge, problem = None, str(error)
-                self._ports.say(Noticed("bad", f"wallet: {problem}"))
-            self._say(replace(self._wallet, challenge=challenge))
+                self._ports.emit(Noticed("bad", f"wallet: {problem}"))
+            self._emit(replace(self._wallet, challenge=challenge))
             self._end(problem)
 
     async def _challenge(self, address: str) -> ChallengeView:
-        signer = self._line.vault.signer_of(address)
+        signer = self._gateway.vault.signer_of(address)
         client = self._ports.client
-        asked = await client.call(LINK_CHALLENGE, query=ChallengeQuery(address=signer.address))
-        body = asked.answer
+        reply = await client.call(LINK_CHALLENGE, query=ChallengeQuery(address=signer.address))
+        body = reply.answer
         view = ChallengeView(body.address, body.nonce, body.message, timestamp(body.expires_at))
         check_challenge(_signed_of(view), signer.address, host=client.host, now_s=self._now_there())
         return replace(view, address=signer.address)
 
     async def link(self, order: LinkWallet) -> None:
         """Sign the challenge that was shown, and trade with this wallet from then on."""
-        async with self._doing:
-            shown_one = self._wallet.challenge
-            if shown_one is None or shown_one.nonce != order.nonce:
-                words = "wallet: nothing was signed: read the challenge first"
-                self._ports.say(Noticed("warn", words))
+        async with self._lock:
+            shown_challenge = self._wallet.challenge
+            if shown_challenge is None or shown_challenge.nonce != order.nonce:
+                text = "wallet: nothing was signed: read the challenge first"
+                self._ports.emit(Noticed("warn", text))
                 return
             self._begin(WalletJob.LINK, "the service's challenge is signed")
             # Good for one signature, whatever becomes of it.
-            self._say(replace(self._wallet, challenge=None))
-            await self._account(lambda: self._link(order.address, shown_one), "linked")
+            self._emit(replace(self._wallet, challenge=None))
+            await self._account(lambda: self._link(order.address, shown_challenge), "linked")
 
     async def _link(self, address: str, read: ChallengeView) -> str:
-        signer, client = self._line.vault.signer_of(address), self._ports.client
+        signer, client = self._gateway.vault.signer_of(address), self._ports.client
         challenge, now = _signed_of(read), self._now_there()
         signature = await asyncio.to_thread(
             lambda: sign_challenge(challenge, signer, host=client.host, now_s=now)
@@ -251,7 +260,7 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
         if not reply.answer.success:
             why = reply.answer.error or "the service links no wallet"
             return Reason(why, reply.answer.fix).plain()
-        self._say(replace(self._wallet, address=signer.address, ownership=Ownership.EXTERNAL))
+        self._emit(replace(self._wallet, address=signer.address, ownership=Ownership.EXTERNAL))
         return ""
 
     def _now_there(self) -> float:
@@ -260,7 +269,7 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
 
     async def make_credentials(self) -> None:
         """Have the venue's credentials derived, unless they are there."""
-        async with self._doing:
+        async with self._lock:
             self._begin(WalletJob.CREDENTIALS, "a proof for the venue is signed")
             await self._account(self._derive, "the service has the venue's credentials")
 
@@ -269,7 +278,7 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
         known = await client.call(CHECK_CREDENTIALS)
         if known.answer.has_credentials:
             return ""
-        signer = self._line.vault.signer_of(self._wallet.address)
+        signer = self._gateway.vault.signer_of(self._wallet.address)
         skew_s = client.skew_s or 0.0
         now_s = int(self._ports.now() - skew_s)
         proof = await asyncio.to_thread(
@@ -285,68 +294,68 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
         return "" if reply.answer.success else (reply.answer.message or "the service says no")
 
     async def _account(self, work: Callable[[], Awaitable[str]], done: str) -> None:
-        """Do something with the account; what went wrong stands on the wallet."""
+        """Run an account call; an error is shown on the wallet."""
         try:
             problem = await work()
         except (ServiceError, SigningError) as error:
             problem = str(error)
         self._end(problem)
-        tone, words = ("bad", problem) if problem else ("good", done)
-        self._ports.say(Noticed(tone, f"wallet: {words}"))
+        tone, text = ("bad", problem) if problem else ("good", done)
+        self._ports.emit(Noticed(tone, f"wallet: {text}"))
         for topic in (Topic.WALLET, Topic.REDEMPTIONS, Topic.ACCOUNT):
-            self._ports.poke(topic)
+            self._ports.refresh(topic)
 
     # -- approvals -------------------------------------------------------------------------------
 
-    async def ask_approvals(self) -> None:
+    async def read_approvals(self) -> None:
         """Read which approvals are set, and what setting the others would sign."""
-        async with self._doing:
+        async with self._lock:
             self._begin(WalletJob.APPROVE, "the approvals are read")
             problem = ""
             try:
                 await self._read_approvals()
             except (ServiceError, SigningError) as error:
                 problem = str(error)
-                self._ports.say(Noticed("bad", f"approvals: {problem}"))
+                self._ports.emit(Noticed("bad", f"approvals: {problem}"))
             self._end(problem)
 
     async def _read_approvals(self) -> None:
-        wallet, policy = self._wallet, self._line.policy
+        wallet, policy = self._wallet, self._gateway.policy
         address = wallet.address or wallet.key_address
         reply = await self._ports.client.call(
             ALLOWANCES, path={"address": address}, query=AllowancesQuery(no_cache=True)
         )
         given = {key.lower(): is_set for key, is_set in reply.answer.allowances.items()}
-        wanted = approvals(policy.book, policy.exchange)
-        unset = [one for one in wanted if given.get(one.key) is not True]
+        needed = approvals(policy.book, policy.exchange)
+        unset = [one for one in needed if given.get(one.key) is not True]
         price = await self._price_of(unset, address)
         views: list[ApprovalView] = []
         place = 0
-        for one in wanted:
+        for one in needed:
             view = self._view(one, is_set=one not in unset)
             if price is not None and not view.is_set:
-                judged = policy.approval(one)
+                signable = policy.approval(one)
                 placed = replace(price, nonce=price.nonce + place)
-                transaction = policy.transaction(judged, placed, spent_today=0)
-                call = shown(transaction, judged, gap=self._gap)
+                transaction = policy.transaction(signable, placed, spent_today=0)
+                call = shown(transaction, signable, gap=self._gap)
                 view, place = replace(view, call=call), place + 1
             views.append(view)
-        self._say(replace(self._wallet, approvals=tuple(views), approvals_at=self._ports.now()))
+        self._emit(replace(self._wallet, approvals=tuple(views), approvals_at=self._ports.now()))
 
     async def _price_of(self, unset: list[Approval], address: str) -> Price | None:
-        """What one of them costs; all cost the same, so one question is enough."""
+        """Price of one approval; all cost the same, so one estimate is enough."""
         if not unset:
             return None
-        await self._line.check()
-        judged = self._line.policy.approval(unset[0])
-        price = await (await self._line.chain()).price(judged, address)
-        place = await self._line.place(address)
+        await self._gateway.check()
+        signable = self._gateway.policy.approval(unset[0])
+        price = await (await self._gateway.chain()).price(signable, address)
+        place = await self._gateway.place(address)
         self._gap = place.gap
-        gas = max(price.gas, judged.gas_hint or 0)
+        gas = max(price.gas, signable.gas_hint or 0)
         return replace(price, nonce=place.nonce, gas=gas)
 
     def _view(self, approval: Approval, *, is_set: bool) -> ApprovalView:
-        book = self._line.policy.book
+        book = self._gateway.policy.book
         return ApprovalView(
             key=approval.key,
             token=book.name_of(approval.to) or approval.to,
@@ -356,48 +365,48 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
         )
 
     async def set_approvals(self, order: SetApprovals) -> None:
-        """Give what was shown and is not given yet."""
+        """Give the approvals that were shown and are not set yet."""
         if order.word != APPROVE_WORD:
-            self._ports.say(Noticed("warn", f"nothing was signed: the word is {APPROVE_WORD}"))
+            self._ports.emit(Noticed("warn", f"nothing was signed: the word is {APPROVE_WORD}"))
             return
         if not self._executes() or self._ports.state().service.read_only:
-            self._ports.say(Noticed("warn", "the program that holds the directory approves"))
+            self._ports.emit(Noticed("warn", "the program that holds the directory approves"))
             return
-        async with self._doing:
+        async with self._lock:
             self._begin(WalletJob.APPROVE, "the approvals are signed one by one")
             problem = ""
             try:
                 await self._give(order.keys)
             except (ServiceError, SigningError, StorageError) as error:
                 problem = str(error)
-                self._ports.say(Noticed("bad", f"approvals: {problem}"))
+                self._ports.emit(Noticed("bad", f"approvals: {problem}"))
             self._end(problem)
 
     async def _give(self, keys: tuple[str, ...]) -> None:
         """Open a run for each, in the order of the list; what is set is skipped."""
         gaps = {one.call.gap for one in self._wallet.approvals if one.call is not None}
         await self._read_approvals()
-        policy, wallet = self._line.policy, self._wallet
+        policy, wallet = self._gateway.policy, self._wallet
         if self._gap > max(gaps, default=0):
             raise ChainError(f"{self._gap} places of the wallet are not ours: look at it again")
-        signer = self._line.vault.signer_of(wallet.address)
+        signer = self._gateway.vault.signer_of(wallet.address)
         unset = {view.key for view in wallet.unset}
-        wanted = approvals(policy.book, policy.exchange)
-        chosen = [one for one in wanted if one.key in unset and one.key in keys]
-        for approval in chosen:
-            judged = policy.approval(approval)
-            async with self._line.turn:
-                nonce = (await self._line.place(signer.address)).nonce
-                transaction = await self._line.built(judged, signer.address, nonce=nonce)
+        needed = approvals(policy.book, policy.exchange)
+        to_give = [one for one in needed if one.key in unset and one.key in keys]
+        for approval in to_give:
+            signable = policy.approval(approval)
+            async with self._gateway.turn:
+                nonce = (await self._gateway.place(signer.address)).nonce
+                transaction = await self._gateway.built(signable, signer.address, nonce=nonce)
             view = RunView(
                 market_id=approval.key,
                 side=Side.YES,
                 venue=Venue.EVM,
                 question=approval.about,
                 state=ChainRunState.RUNNING,
-                call=shown(transaction, judged, gap=self._gap),
+                call=shown(transaction, signable, gap=self._gap),
             )
-            body = Body(view, call_of(transaction), confirmed=True)
+            body = TransactionRunState(view, call_of(transaction), confirmed=True)
             now = self._ports.now()
             run = ChainRun(
                 subject=f"{SUBJECT}{approval.key}",
@@ -405,40 +414,40 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
                 opened_at=now,
                 changed_at=now,
                 step=SIGN,
-                body=frozen(body),
+                body=dump(body),
             )
             try:
-                number = await self._line.runs.open(run)
+                number = await self._gateway.runs.open(run)
             except ClaimedError:
                 continue
-            turn = Approving(self._ports, self._line, replace(run, number=number), body)
+            turn = Approving(self._ports, self._gateway, replace(run, number=number), body)
             if not await turn.signed():
                 raise ChainError(turn.view.words)
             await self._put(turn)
 
     async def _put(self, turn: Approving) -> None:
-        self._under_way.add(turn.number)
+        self._runs_in_flight.add(turn.number)
         await self._begun.put(turn)
 
     async def _approve(self, turn: Approving) -> None:
         try:
             await turn.go()
         finally:
-            self._under_way.discard(turn.number)
+            self._runs_in_flight.discard(turn.number)
         try:
             await self._read_approvals()
         except (ServiceError, SigningError) as error:
             log.info("the approvals were not read again: %s", error)
-        self._ports.poke(Topic.WALLET)
+        self._ports.refresh(Topic.WALLET)
 
     async def _load(self) -> None:
         """Go on with approvals that were sent; what was not signed is let go."""
-        for run in await asyncio.to_thread(self._line.runs.unsettled):
-            if not run.subject.startswith(SUBJECT) or run.number in self._under_way:
+        for run in await asyncio.to_thread(self._gateway.runs.unsettled):
+            if not run.subject.startswith(SUBJECT) or run.number in self._runs_in_flight:
                 continue
             try:
-                turn = Approving(self._ports, self._line, run, thawed(run.body))
-                if turn.step in {ASK, CHECK, PREPARED, SIGN}:
+                turn = Approving(self._ports, self._gateway, run, load(run.body))
+                if turn.step in {REQUEST, CHECK, PREPARED, SIGN}:
                     await turn.drop("the program ended before it was signed")
                 else:
                     await self._put(turn)
@@ -448,58 +457,58 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
     # -- real money ------------------------------------------------------------------------------
 
     async def allow_real(self) -> None:
-        """Have the service take real trades of this agent; a person has said yes to it."""
+        """Let the service accept real trades of this agent; the operator confirmed it."""
         if self._ports.state().service.read_only:
-            self._ports.say(Noticed("warn", "this desk is read-only: nothing was allowed"))
+            self._ports.emit(Noticed("warn", "this desk is read-only: nothing was allowed"))
             return
         patch = SettingsPatch(sdk_real_trading_enabled=True)
         try:
             await self._ports.client.call(PATCH_SETTINGS, body=patch)
         except ServiceError as error:
-            self._ports.say(Noticed("bad", f"real trades are not allowed: {error}"))
+            self._ports.emit(Noticed("bad", f"real trades are not allowed: {error}"))
             return
-        self._ports.say(Noticed("good", "real trades are allowed for this agent"))
-        self._ports.poke(Topic.WALLET)
+        self._ports.emit(Noticed("good", "real trades are allowed for this agent"))
+        self._ports.refresh(Topic.WALLET)
 
     async def set_live(self, order: SetLive) -> None:
-        """Let orders for real money leave, in this session; off asks nothing."""
+        """Allow orders for real money in this session; off needs no confirmation."""
         if order.on and order.word != LIVE_WORD:
-            self._ports.say(Noticed("warn", f"real money stays off: the word is {LIVE_WORD}"))
+            self._ports.emit(Noticed("warn", f"real money stays off: the word is {LIVE_WORD}"))
             return
         if order.on and self._ports.state().service.read_only:
-            self._ports.say(Noticed("warn", "this desk is read-only: real money stays off"))
+            self._ports.emit(Noticed("warn", "this desk is read-only: real money stays off"))
             return
-        self._say(replace(self._wallet, live=order.on))
-        words = "real money is ON in this session" if order.on else "real money is off"
-        self._ports.say(Noticed("warn" if order.on else "good", words))
+        self._emit(replace(self._wallet, live=order.on))
+        text = "real money is ON in this session" if order.on else "real money is off"
+        self._ports.emit(Noticed("warn" if order.on else "good", text))
 
     async def _watch_gas(self) -> None:
-        """Keep the price of gas and what lies in the wallet for it near the present."""
+        """Keep the gas price and the wallet's gas balance up to date."""
         while True:
             if self._wallet.is_linked and not self._ports.state().service.read_only:
                 try:
-                    held = await (await self._line.chain()).balance(self._wallet.address)
+                    held = await (await self._gateway.chain()).balance(self._wallet.address)
                 except ChainError as error:
                     log.info("the gas in the wallet is not known: %s", error)
                 else:
-                    self._say(replace(self._wallet, gas=micros_down(held)))
+                    self._emit(replace(self._wallet, gas=micros_down(held)))
             await self._ports.clock.sleep(GAS_S)
 
     # -- what is under way -----------------------------------------------------------------------
 
-    def _begin(self, job: WalletJob, words: str) -> None:
-        self._say(replace(self._wallet, job=job, job_words=words, problem="", fix=""))
+    def _begin(self, job: WalletJob, text: str) -> None:
+        self._emit(replace(self._wallet, job=job, job_text=text, problem="", fix=""))
 
     def fail(self, why: str) -> None:
-        """Show that what was begun has failed as nobody foresaw."""
+        """Show that the job failed with an unexpected error."""
         self._end(why)
 
     def _end(self, problem: str) -> None:
-        self._say(replace(self._wallet, job=None, job_words="", problem=problem))
+        self._emit(replace(self._wallet, job=None, job_text="", problem=problem))
 
 
 def _signed_of(view: ChallengeView) -> Challenge:
-    """What is signed of a challenge that was shown: the same text."""
+    """The challenge to sign: the same text that was shown."""
     return Challenge(
         address=view.address,
         nonce=view.nonce,

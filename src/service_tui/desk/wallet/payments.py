@@ -1,4 +1,4 @@
-"""Paying per call: off until a person gives a cap for the day, and one offer at a time.
+"""Pay per call: off until the operator sets a daily cap, and one offer at a time.
 
 Nothing is ever paid by itself: an offer is shown, and paid after the person's yes, once, for
 exactly the documented price. What was signed counts against the day's cap whether an answer came or
@@ -17,12 +17,12 @@ from urllib.parse import urlsplit
 
 from service_tui.client.client import Again
 from service_tui.client.errors import RateLimitedError, RefusedError, ServiceError
-from service_tui.desk.chain.line import ChainLine
+from service_tui.desk.buy_limits import spending_day_began
+from service_tui.desk.chain.gateway import ChainGateway
 from service_tui.desk.changes import Changed
 from service_tui.desk.commands.wallet import PayOffer, SetPay
 from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.ports import Memory, Ports
-from service_tui.desk.rails import spending_day_began
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.wallet import OfferView
 from service_tui.desk.translate import briefing_view
@@ -61,32 +61,32 @@ UNKNOWN: Final = "unknown"
 
 
 class Payments:
-    """What may be paid for calls, and the one payment that a person has seen."""
+    """Pays offers that the operator confirmed, within the day's cap."""
 
     def __init__(
-        self, ports: Ports, line: ChainLine, memory: Memory, *, executes: Callable[[], bool]
+        self, ports: Ports, gateway: ChainGateway, memory: Memory, *, executes: Callable[[], bool]
     ) -> None:
         self._ports = ports
-        self._line = line
+        self._gateway = gateway
         self._memory = memory
         self._executes = executes
         self._offer: PaymentOffer | None = None
         self._again: Again | None = None
         self._paying = asyncio.Lock()
-        ports.client.offered = self.hear
+        ports.client.offered = self.on_offer
 
     async def set_cap(self, order: SetPay) -> None:
         """Turn paying on up to a cap a day, or off."""
         cap = order.day_max if order.day_max is not None and order.day_max > 0 else None
-        said = "" if cap is None else str(int(cap))
-        await self._memory.prefer(CAP, said)
-        self._ports.say(PreferenceSet(CAP, said))
+        stored = "" if cap is None else str(int(cap))
+        await self._memory.prefer(CAP, stored)
+        self._ports.emit(PreferenceSet(CAP, stored))
         spent = await asyncio.to_thread(self._spent)
         pay = self._ports.state().wallet.pay
-        self._ports.say(Changed(replace(pay, day_max=cap, spent=spent, offer=None)))
-        self._ports.say(Noticed("good", order.describe()))
+        self._ports.emit(Changed(replace(pay, day_max=cap, spent=spent, offer=None)))
+        self._ports.emit(Noticed("good", order.describe()))
 
-    def hear(self, error: RateLimitedError, again: Again) -> None:
+    def on_offer(self, error: RateLimitedError, again: Again) -> None:
         """A 429 offers a read for money. While paying is off it is inert text."""
         pay = self._ports.state().wallet.pay
         if not pay.is_on or not self._executes():
@@ -105,9 +105,9 @@ class Payments:
             token=offer.asset,
             why_not=self._why_not(offer, pay.spent),
         )
-        self._ports.say(Changed(replace(pay, offer=view)))
-        words = f"the service offers {error.called.path} for money"
-        self._ports.say(Noticed("info", words, fix=Fix.PAY_OFFER))
+        self._ports.emit(Changed(replace(pay, offer=view)))
+        text = f"the service offers {error.called.path} for money"
+        self._ports.emit(Noticed("info", text, fix=Fix.PAY_OFFER))
 
     async def pay(self, order: PayOffer) -> None:
         """Pay what was shown, once."""
@@ -116,14 +116,16 @@ class Payments:
             view, offer, again = pay.offer, self._offer, self._again
             is_shown = view is not None and view.offer_id == order.offer_id
             if view is None or offer is None or again is None or not is_shown:
-                self._ports.say(Noticed("warn", "this offer is gone; nothing was paid"))
+                self._ports.emit(Noticed("warn", "this offer is gone; nothing was paid"))
                 return
             self._offer = self._again = None
-            words = await self._paid(offer, again, view.path)
+            problem = await self._paid(offer, again, view.path)
             spent = await asyncio.to_thread(self._spent)
             now = self._ports.state().wallet.pay
-            self._ports.say(Changed(replace(now, spent=spent, offer=None)))
-            self._ports.say(Noticed("good" if not words else "bad", words or "paid for one call"))
+            self._ports.emit(Changed(replace(now, spent=spent, offer=None)))
+            self._ports.emit(
+                Noticed("good" if not problem else "bad", problem or "paid for one call")
+            )
 
     async def _paid(self, offer: PaymentOffer, again: Again, path: str) -> str:
         """Write it down, sign it, send it.
@@ -154,7 +156,7 @@ class Payments:
             step="pay",
             body=body,
         )
-        number = await self._line.runs.open(run)
+        number = await self._gateway.runs.open(run)
         now_s = int(now - skew_s)
         try:
             signed = await asyncio.to_thread(
@@ -163,22 +165,22 @@ class Payments:
                 )
             )
         except SigningError as error:
-            await self._line.runs.settle(number, REFUSED, body, now=ports.now())
+            await self._gateway.runs.settle(number, REFUSED, body, now=ports.now())
             return f"not paid: {error}"
         try:
             answer = await again(_header(signed, offer))
         except ServiceError as error:
-            # Whoever says no holds the signature all the same, and may still take the money.
-            await self._line.runs.settle(number, UNKNOWN, body, now=ports.now())
-            said = "refused" if isinstance(error, RefusedError) else "no answer"
-            return f"sent, {said}, it counts as paid: {error}"
-        await self._line.runs.settle(number, PAID, body, now=ports.now())
+            # A recipient that refuses has the signature all the same, and may still take the money.
+            await self._gateway.runs.settle(number, UNKNOWN, body, now=ports.now())
+            outcome = "refused" if isinstance(error, RefusedError) else "no answer"
+            return f"sent, {outcome}, it counts as paid: {error}"
+        await self._gateway.runs.settle(number, PAID, body, now=ports.now())
         if isinstance(answer, BriefingBody):
-            ports.say(Changed(briefing_view(answer)))
+            ports.emit(Changed(briefing_view(answer)))
         return ""
 
     def _policy(self, offer: PaymentOffer) -> PaymentPolicy:
-        """What may be paid: to whom the person has seen, up to the cap."""
+        """Policy of a payment: only the shown recipient, up to the cap."""
         cap = self._ports.state().wallet.pay.day_max or Micros(0)
         host = self._ports.client.host
         return PaymentPolicy(host=host, day_max=int(cap), recipient=offer.pay_to)
@@ -191,20 +193,20 @@ class Payments:
         return ""
 
     def _spent(self) -> Micros:
-        """What was paid, or may have been, since midnight UTC. Blocks."""
+        """Money paid, or possibly paid, since midnight UTC. Blocks."""
         began = spending_day_began(self._ports.now(), self._ports.client.skew_s or 0.0)
-        runs = self._line.runs.opened_since(SUBJECT, began)
+        runs = self._gateway.runs.opened_since(SUBJECT, began)
         return Micros(PRICE * sum(run.step != REFUSED for run in runs))
 
 
 def cap_of(text: str) -> Micros | None:
-    """The cap that was kept; None for off, and for what nobody here has written."""
+    """Stored cap; None for off and for text that this program did not write."""
     plain = text.isascii() and text.isdecimal() and len(text) < 16  # noqa: PLR2004  (a billion)
     return Micros(int(text)) if plain and int(text) > 0 else None
 
 
 def _offer_of(body: PayOfferBody) -> PaymentOffer:
-    """An offer as it was said; nothing of it is believed."""
+    """Payment offer of an answer; untrusted."""
     try:
         host = urlsplit(body.resource).hostname or ""
     except ValueError:

@@ -53,7 +53,7 @@ def back_up_before_migration(directory: Path, *, version: int, now: float) -> Pa
 
 
 def back_up_without_log(directory: Path, *, now: float) -> Path:
-    """Copy what is left of a database whose log is gone; such a copy is never thrown away.
+    """Copy a database whose log was removed; such a copy is never deleted.
 
     Returns:
         The copy.

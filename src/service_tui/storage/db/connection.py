@@ -1,4 +1,4 @@
-"""How this room opens SQLite: one way to write, one way to read."""
+"""SQLite connections: one way to write, one way to read."""
 
 import sqlite3
 from pathlib import Path
@@ -13,7 +13,7 @@ COMPANIONS: Final = ("-wal", "-shm", "-journal")
 
 
 def connect_to_write(path: Path, *, with_wal: bool, timeout_s: float) -> sqlite3.Connection:
-    """The one writing connection; transactions are begun by hand.
+    """The single writing connection; transactions are begun explicitly.
 
     Args:
         path: an existing database.

@@ -1,6 +1,6 @@
-"""One SQLite file for a data directory: opened with care, written by one thread, read by many.
+"""One SQLite file of a data directory: checked at opening, one writer thread, many readers.
 
-Blocking calls say so: they belong before the event loop or off it.
+Blocking calls are marked: they belong before the event loop or off it.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from service_tui.storage.errors import (
     DamagedFileError,
     FileGoneError,
     StorageError,
-    in_plain_words,
+    as_storage_error,
     storage_error,
 )
 
@@ -53,7 +53,7 @@ class Database:
 
     @property
     def failure(self) -> StorageError | None:
-        """Why nothing can be written until `reopen`, None while all is well."""
+        """Reason why writes fail until `reopen`; None without a failure."""
         return None if self._writer is None else self._writer.failure
 
     def write(self, work: Work[T]) -> asyncio.Future[T]:
@@ -85,7 +85,7 @@ class Database:
             raise
 
     async def reopen(self) -> None:
-        """Take up writing again after a failed commit; harmless while all is well.
+        """Resume writing after a failed commit; harmless without a failure.
 
         What was acknowledged is on disk; what failed may have to be read again by whoever keeps a
         copy in memory. Fails with `StorageError` while the cause lasts.
@@ -100,7 +100,7 @@ class Database:
         Returns:
             The new copy, None where the day has one.
         """
-        with in_plain_words():
+        with as_storage_error():
             return await asyncio.to_thread(back_up_daily, self.path.parent, now=now)
 
     def close(self, now: float) -> None:
@@ -127,7 +127,7 @@ class Database:
             writer = self._writing()
             if writer.failure is None:
                 return
-            with in_plain_words():
+            with as_storage_error():
                 # What was removed does not come back, and a file put in its place is another desk.
                 writer.presence.check_database()
                 writer.close()
@@ -137,7 +137,7 @@ class Database:
 
 
 def start_writer(path: Path, *, with_wal: bool, timeout_s: float) -> Writer:
-    """A writer proved able to write: it has noted on disk that a use has begun.
+    """A writer that has proved that it can write, by storing the start of a use.
 
     The note stands in the database itself before anything else is written, while the log keeps its
     pages for as long as it is in use: should the log be missing one day, the note tells of it.
@@ -154,7 +154,7 @@ def start_writer(path: Path, *, with_wal: bool, timeout_s: float) -> Writer:
         _mark_use(connection, closed_at=None)
         connection.execute("COMMIT")
         if with_wal:
-            # Not TRUNCATE: an empty log could not be told from one that a reader has made.
+            # Not TRUNCATE: an empty log could not be distinguished from one that a reader has made.
             connection.execute("PRAGMA wal_checkpoint(FULL)")
     except sqlite3.Error:
         connection.close()
@@ -171,7 +171,7 @@ def note_end(path: Path, *, with_wal: bool, timeout_s: float, now: float) -> Non
 
 
 def _do_without_log(path: Path, writer: Writer, *, timeout_s: float) -> None:
-    """Say in the database that its log is not missed: the writer has failed, but it has closed."""
+    """Store in the database that its log may be missing, as a failed writer closed."""
     with suppress(sqlite3.Error, FileGoneError):
         writer.presence.check_database()
         connect_to_write(path, with_wal=False, timeout_s=timeout_s).close()
@@ -182,7 +182,7 @@ def _mark_use(connection: sqlite3.Connection, *, closed_at: float | None) -> Non
 
 
 def _reading_engine(path: Path, *, timeout_s: float) -> Engine:
-    """Connections for SQLModel's sessions; none is opened before the first is asked for."""
+    """Engine for SQLModel's sessions; connects at first use."""
     engine = create_engine(
         "sqlite://",
         creator=lambda: connect_to_read(path, timeout_s=timeout_s),

@@ -1,4 +1,4 @@
-"""A look at a database before anything is written to it."""
+"""Checks a database before anything is written to it."""
 
 import sqlite3
 from collections.abc import Generator
@@ -19,7 +19,7 @@ _MAGIC: Final = b"SQLite format 3\0"
 
 _MODE_AT: Final = 18
 _WITH_LOG: Final = 2
-"""Which byte tells that a write-ahead log belongs to the file. Source: the same."""
+"""Byte that marks a file with a write-ahead log. Source: the same."""
 
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -33,7 +33,7 @@ class DamageFound(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What a database says of itself: its schema version, and whether its last use was closed.
+    """Schema version of a database, and whether its last use was closed.
 
     `log_is_lost`: it was not closed, and the log that it then must have had is gone.
     """
@@ -44,13 +44,13 @@ class Inspection:
 
 
 def inspect(path: Path, *, known: int, timeout_s: float, is_in_use: bool = False) -> Inspection:
-    """Look at an existing database without writing to it.
+    """Check an existing database without writing to it.
 
     Args:
         path: the database.
         known: the newest schema of ours.
         timeout_s: how long to wait for another program.
-        is_in_use: somebody else has it open, and its log changes while we look.
+        is_in_use: another process has it open, and its log changes during the check.
 
     Returns:
         What was seen; the version is at least 1 and at most `known`.
@@ -64,7 +64,7 @@ def inspect(path: Path, *, known: int, timeout_s: float, is_in_use: bool = False
         head = file.read(_MODE_AT + 1)
     if not head.startswith(_MAGIC):
         raise DamageFound("the file is not a database" if head else "the file is empty")
-    # First of all: SQLite rewrites the log's index, and with it what tells of a loss.
+    # First of all: SQLite rewrites the log's index, and with it the evidence of a loss.
     if not is_in_use and (odd := look(path).damage):
         raise DamageFound(odd)
     needs_log = head[_MODE_AT:] == bytes((_WITH_LOG,)) and not _has_log(path)
@@ -98,7 +98,7 @@ def check_pages(path: Path, *, timeout_s: float, thorough: bool = False) -> None
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether SQLite says that the file itself is broken."""
+    """True if SQLite reports that the file itself is damaged."""
     return isinstance(error, sqlite3.Error) and result_code(error) in _DAMAGE
 
 
@@ -118,7 +118,7 @@ def _looked_at(path: Path, *, timeout_s: float) -> Generator[sqlite3.Connection]
 
 
 def _has_log(path: Path) -> bool:
-    """Whether there is a log with anything in it; whoever only reads may have made an empty one."""
+    """True if there is a log with content; readers may leave an empty one."""
     try:
         return log_of(path).stat().st_size > LOG_HEADER
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The data directory: private, and with one holder at a time.
+"""Lock of the data directory: private, with one owner at a time.
 
 The kernel drops the lock of a dead process, so that what the file says is news, never the lock
 itself. `storage.database` asks for the lock before it turns on WAL.
@@ -25,7 +25,7 @@ _OPEN_TO_OTHERS: Final = S_IWGRP | S_IWOTH
 _LINE_MAX: Final = 4096
 """Bytes of the lock file that are read; ours has under 200."""
 
-_NOBODY_KNOWN: Final = Holder(None, None, None)
+_UNKNOWN_HOLDER: Final = Holder(None, None, None)
 
 
 class DataDirLock:
@@ -38,11 +38,11 @@ class DataDirLock:
 
     @classmethod
     def acquire(cls, directory: Path, *, pid: int, now: float) -> Self:
-        """Take the lock, making the directory (0700) where there is none.
+        """Acquire the lock; makes the directory (0700) if missing.
 
         Args:
             directory: the data directory.
-            pid: this process, for whoever finds the lock taken.
+            pid: this process, shown where the lock is taken.
             now: seconds since 1970.
 
         Returns:
@@ -79,7 +79,7 @@ class DataDirLock:
         return self._descriptor is not None
 
     def publish(self, address: str | None) -> None:
-        """Tell others where this process serves; None takes it back."""
+        """Publish the address where this process serves; None removes it."""
         if self._descriptor is None:
             raise LockUnavailableError(f"the lock of {self.directory} is released already")
         self.holder = Holder(self.holder.pid, self.holder.since, address)
@@ -89,7 +89,7 @@ class DataDirLock:
             "address": address,
         }
         line = json.dumps(body).encode() + b"\n"
-        # One write, then the cut: whoever reads between the two sees a whole first line.
+        # One write, then the cut: a reader between the two sees a whole first line.
         os.pwrite(self._descriptor, line, 0)
         os.ftruncate(self._descriptor, len(line))
 
@@ -107,12 +107,12 @@ class DataDirLock:
 
 
 def holder_of(directory: Path) -> Holder | None:
-    """Who holds a data directory now; asked without taking anything.
+    """Current owner of a data directory; changes nothing.
 
     What a dead process left in the file does not count: the kernel dropped its lock.
 
     Returns:
-        The holder, as far as its file tells; None where nobody holds the directory.
+        The owner, as far as its file names it; None if the directory has none.
 
     Raises:
         UnreadableDirectoryError: the lock file is not ours alone to write, or cannot be read.
@@ -126,12 +126,12 @@ def holder_of(directory: Path) -> Holder | None:
     except OSError as error:
         raise UnreadableDirectoryError(f"{path} cannot be read: {error.strerror}") from error
     try:
-        # Shared, and dropped at once: whoever takes the lock in this moment tries again.
+        # Shared, and dropped at once: a process that takes the lock in this moment tries again.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return _read(descriptor)
     except OSError:
-        # A file system that cannot lock: nobody has published anything.
+        # A file system that cannot lock: no process has published anything.
         return None
     else:
         return None
@@ -173,7 +173,7 @@ def refuse_foreign_directory(directory: Path) -> None:
 
 
 def refuse_foreign_file(path: Path) -> None:
-    """Check that a file, where there is one, is ours and that nobody else can write it.
+    """Raise unless a file is missing, or ours and writable by no other user.
 
     Raises:
         UnreadableDirectoryError: it belongs to another user, others may write it, or it is no
@@ -189,7 +189,7 @@ def refuse_foreign_file(path: Path) -> None:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open a plain file of ours, making it (0600) where `flags` say so; nothing else is touched.
+    """Open a plain file of ours; made (0600) if `flags` allow; nothing else is touched.
 
     Returns:
         The descriptor. Neither a link nor a pipe in place of the file is followed or waited for.
@@ -225,13 +225,13 @@ def _refuse_foreign(path: Path, status: os.stat_result) -> None:
 
 
 def _read(descriptor: int) -> Holder:
-    """Who the lock file names; nobody known where it is empty or not ours to understand."""
+    """Owner that the lock file names; unknown if it is empty or not readable."""
     first, _, _ = os.pread(descriptor, _LINE_MAX, 0).partition(b"\n")
     try:
         match json.loads(first):
             case {"pid": int(pid), "started_at": int() | float() as since, "address": address}:
                 return Holder(pid, since, address if isinstance(address, str) else None)
             case _:
-                return _NOBODY_KNOWN
+                return _UNKNOWN_HOLDER
     except (ValueError, RecursionError):
-        return _NOBODY_KNOWN
+        return _UNKNOWN_HOLDER

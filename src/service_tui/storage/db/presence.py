@@ -1,4 +1,4 @@
-"""Whether the files that are being written still stand under their names.
+"""Checks that the files being written still exist under their names.
 
 SQLite goes on writing to a file that was removed, and says that all is well: what it acknowledges
 then is gone with the process.
@@ -15,7 +15,7 @@ Seen = tuple[str, int, int]
 
 
 class Presence:
-    """The database and its log as they stood when they were opened."""
+    """The database and its log as they were when opened."""
 
     def __init__(self, database: Seen, log: Seen | None) -> None:
         self._database = database
@@ -23,12 +23,12 @@ class Presence:
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """Remember what stands there now; the log only where there is one."""
+        """Record the present files; the log only if there is one."""
         log = path.with_name(f"{path.name}-wal")
         return cls(_seen(path), _seen(log) if log.exists() else None)
 
     def check(self) -> None:
-        """Look at both files, in the name of what was just committed.
+        """Check both files after a commit.
 
         Raises:
             FileGoneError: one of them was removed, or another one stands in its place.
@@ -38,7 +38,7 @@ class Presence:
             _check(self._log)
 
     def check_database(self) -> None:
-        """Look at the database alone: its log comes and goes with the writer.
+        """Check the database alone: its log comes and goes with the writer.
 
         Raises:
             FileGoneError: it was removed, or another one stands in its place.

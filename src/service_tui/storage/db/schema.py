@@ -1,4 +1,4 @@
-"""Which shape of the database this program knows, and how an older one becomes it."""
+"""The database schema of this program, and migrations from older ones."""
 
 import os
 import sqlite3

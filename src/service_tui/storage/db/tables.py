@@ -39,7 +39,7 @@ DAMAGE_MET: Final = 0.0
 
 
 class Journal(SQLModel, table=True):
-    """What happened in the sim. `agent_id` is None for what happened to nobody's account.
+    """Events of the sim. `agent_id` is None for events of no agent.
 
     `venue` is where a side of a position ended; None in every other row.
     """
@@ -63,7 +63,7 @@ class Journal(SQLModel, table=True):
 
 
 class Snapshots(SQLModel, table=True):
-    """The whole sim as it stood right after journal row `seq`, compressed."""
+    """The whole sim right after journal row `seq`, compressed."""
 
     __table_args__ = _STRICT
 
@@ -73,7 +73,7 @@ class Snapshots(SQLModel, table=True):
 
 
 class Idempotency(SQLModel, table=True):
-    """An answer given under an idempotency key; keys of different agents do not meet."""
+    """Answer under an idempotency key; keys of different agents are separate."""
 
     __table_args__ = _STRICT
 
@@ -109,7 +109,7 @@ class Tickets(SQLModel, table=True):
 
 
 class Once(SQLModel, table=True):
-    """What must not be done twice, and when it was claimed."""
+    """Action that must not be repeated, with the time of its claim."""
 
     __table_args__ = _STRICT
 
@@ -128,7 +128,7 @@ class Cache(SQLModel, table=True):
 
 
 class Preferences(SQLModel, table=True):
-    """What the person chose: theme, sort orders, welcome seen."""
+    """Preferences of the operator: theme, sort orders, welcome seen."""
 
     __table_args__ = _STRICT
 
@@ -137,7 +137,7 @@ class Preferences(SQLModel, table=True):
 
 
 class Pricealerts(SQLModel, table=True):
-    """Prices that the person wants to hear of; `triggered_at` is None until it has fired."""
+    """Price alerts; `triggered_at` is None until fired."""
 
     __table_args__ = _STRICT
 
@@ -182,7 +182,7 @@ class Reactorsignals(SQLModel, table=True):
 
 
 class Reactorwallets(SQLModel, table=True):
-    """What the person has chosen for a wallet: a name, and what is done with its signals."""
+    """The operator's choice for a wallet: label and policy."""
 
     __table_args__ = _STRICT
 
@@ -192,10 +192,10 @@ class Reactorwallets(SQLModel, table=True):
 
 
 class Chainruns(SQLModel, table=True):
-    """Something that goes to a chain: the step that comes next, and all that it needs.
+    """Transaction run: the next step and its data.
 
     `subject` is what it is about; at most one row a subject has no end. `raw` is what was signed,
-    and stands here before anybody is told of it.
+    and is stored here before anything is sent.
     """
 
     __table_args__ = (
@@ -218,7 +218,7 @@ class Chainruns(SQLModel, table=True):
 
 
 class Entries(SQLModel, table=True):
-    """What was bought, and what has come back of it: a digest of the journal's rows of agents.
+    """Trade lots and their proceeds: a digest of the agents' journal rows.
 
     `seq` is the row of the buy. `back` is money; a row whose `open_shares` are 0 is decided.
     """
@@ -246,7 +246,7 @@ class Entries(SQLModel, table=True):
 
 
 class Entriesread(SQLModel, table=True):
-    """One row: how far into the journal the entries have come."""
+    """One row: last journal row that the lots include."""
 
     __table_args__ = _STRICT
 

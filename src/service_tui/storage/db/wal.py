@@ -1,4 +1,4 @@
-"""A look at a write-ahead log before SQLite opens it: SQLite takes damage for its end.
+"""Checks a write-ahead log before SQLite opens it, as SQLite takes damage for the log's end.
 
 What a killed program leaves is in order: commits, then at most one that is not finished. A log that
 holds less than its index names, or goes on behind a frame that is not whole, has lost something
@@ -55,7 +55,7 @@ class WalFrame(NamedTuple):
 
 
 class Index(NamedTuple):
-    """What SQLite shares about a log while it is open.
+    """SQLite's shared index of a log in use.
 
     `frames` are acknowledged; the database has the first `backfilled` of them, and may have pages
     of the first `attempted`.
@@ -69,7 +69,7 @@ class Index(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WalContent:
-    """What a log holds: `frames` up to its last whole commit. `damage` is empty where it is whole.
+    """Content of a log: `frames` up to its last whole commit. `damage` is empty if it is intact.
 
     `index` is None where there is none, or where it is of another log.
     """
@@ -80,7 +80,7 @@ class WalContent:
 
 
 def look(database: Path) -> WalContent:
-    """Look at the log of a database that nobody has open; a second look at the same bytes is free.
+    """Check the log of a database that no process has open; the same bytes are checked once.
 
     Returns:
         What it holds; no frames where there is none.
@@ -95,7 +95,7 @@ def look(database: Path) -> WalContent:
 
 @lru_cache(maxsize=16)
 def _looked_at(database: Path, size: int, _changed: int, _inode: int) -> WalContent:
-    # Remembered: the first reader rewrites the index, which may be all that tells of a loss.
+    # Remembered: the first reader rewrites the index, which may be the only evidence of a loss.
     if size <= LOG_HEADER:
         return WalContent(0)
     index = _index_of(database)
@@ -104,8 +104,8 @@ def _looked_at(database: Path, size: int, _changed: int, _inode: int) -> WalCont
         header = _header_of(file.read(LOG_HEADER))
         if header is None:
             header = _guessed_header(file, page_size)
-            found = 0 if header is None else _followed(file, header, index).frames
-            return WalContent(found, "the header of its log is damaged", index)
+            frames = 0 if header is None else _followed(file, header, index).frames
+            return WalContent(frames, "the header of its log is damaged", index)
         if page_size not in {None, header.page_size}:
             odd = f"its log is of pages of {header.page_size} bytes, not of {page_size}"
             return WalContent(0, odd, index)
@@ -115,7 +115,7 @@ def _looked_at(database: Path, size: int, _changed: int, _inode: int) -> WalCont
 
 
 def frames_of(database: Path, count: int) -> Generator[WalFrame]:
-    """The first frames of a log, as many as `look` has found to be whole."""
+    """The first frames of a log, as many as `look` found intact."""
     with log_of(database).open("rb") as file:
         header = _header_of(file.read(LOG_HEADER))
         header = header or _guessed_header(file, _page_size_of(database))
@@ -127,7 +127,7 @@ def frames_of(database: Path, count: int) -> Generator[WalFrame]:
 
 
 def log_of(database: Path) -> Path:
-    """Where the log of a database lies."""
+    """Path of a database's log."""
     return database.with_name(f"{database.name}-wal")
 
 
@@ -161,7 +161,7 @@ def _header_of(head: bytes) -> Header | None:
 
 
 def _guessed_header(file: BinaryIO, page_size: int | None) -> Header | None:
-    """What a damaged header must have said.
+    """Reconstruction of a damaged header.
 
     What it names stands elsewhere too, but for the sum with which the frames begin: that is either
     still there, or follows from the rest.
@@ -189,7 +189,7 @@ def _guessed_header(file: BinaryIO, page_size: int | None) -> Header | None:
 
 
 def _followed(file: BinaryIO, header: Header, index: Index | None) -> WalContent:
-    """Follow the frames to the last commit, and look whether that is all there was."""
+    """Content of the log up to the last commit, and the damage behind it."""
     count = committed = 0
     for frame in _whole(file, header):
         count += 1
@@ -222,7 +222,7 @@ def _whole(file: BinaryIO, header: Header) -> Generator[WalFrame]:
 
 
 def _goes_on(file: BinaryIO, header: Header, *, after: int) -> bool:
-    """Look for frames of this log behind the one numbered `after`, which is not whole.
+    """True if frames of this log follow the one numbered `after`, which is damaged.
 
     That one itself may be what was written last: the frame of an earlier log is under it.
 
@@ -242,7 +242,7 @@ def _goes_on(file: BinaryIO, header: Header, *, after: int) -> bool:
 
 
 def _index_of(database: Path) -> Index | None:
-    """The index beside a log; None where it is not whole: both of its headers say the same."""
+    """The index beside a log; None if its two headers differ."""
     try:
         with database.with_name(f"{database.name}-shm").open("rb") as file:
             head = file.read(_INDEX_MAX)
@@ -263,8 +263,8 @@ def _index_of(database: Path) -> Index | None:
 def _summed(content: bytes, order: str, before: Sum) -> Sum:
     """Go on with a sum over more bytes, eight at a time."""
     first, second = before
-    words = iter(struct.unpack(f"{order}{len(content) // 4}I", content))
-    for word in words:
-        first = (first + word + second) & _WORD
-        second = (second + next(words) + first) & _WORD
+    numbers = iter(struct.unpack(f"{order}{len(content) // 4}I", content))
+    for number in numbers:
+        first = (first + number + second) & _WORD
+        second = (second + next(numbers) + first) & _WORD
     return first, second

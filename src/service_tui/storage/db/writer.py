@@ -1,4 +1,4 @@
-"""The one thread that writes: whoever waits at the same moment shares one commit.
+"""The one writing thread: writes that wait at the same time share one commit.
 
 A work is a function of the connection that neither begins nor ends a transaction; its future is
 done only after the COMMIT is on disk.
@@ -31,8 +31,8 @@ Answer = Callable[[], None]
 """Settles one future; runs on the loop."""
 
 
-class Bell:
-    """Carries answers from another thread to one loop."""
+class LoopWaker:
+    """Delivers results from the writer's thread to one event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -40,23 +40,26 @@ class Bell:
         self._ear, self._rope = os.pipe()
         os.set_blocking(self._ear, False)
         os.set_blocking(self._rope, False)
-        loop.add_reader(self._ear, self._hear)
+        loop.add_reader(self._ear, self._on_wake)
 
-    def ring(self, answers: Iterable[Answer]) -> None:
-        """Have these answers given on the loop. Called from the writer's thread."""
+    def wake(self, answers: Iterable[Answer]) -> None:
+        """Deliver these results on the loop. Called from the writer's thread."""
         self._answers.extend(answers)
-        # A full pipe has not been heard yet: that ring will do for this one too.
+        # A full pipe has not been read yet: that wake-up will do for this one too.
         with suppress(BlockingIOError):
             os.write(self._rope, b"!")
 
-    def take_down(self) -> None:
-        """Give what is left and close the pipe. Called from any thread, when nobody rings."""
+    def close(self) -> None:
+        """Deliver the remaining results and close the pipe.
+
+        Called from any thread, after the writer ended.
+        """
         if self._loop.is_running():
             self._loop.call_soon_threadsafe(self._take_down)
         else:
             self._take_down()
 
-    def _hear(self) -> None:
+    def _on_wake(self) -> None:
         os.read(self._ear, _READ_MAX)
         self._give()
 
@@ -65,7 +68,7 @@ class Bell:
             self._answers.popleft()()
 
     def _take_down(self) -> None:
-        # A closed loop has forgotten its readers, and nobody waits on it.
+        # A closed loop has forgotten its readers, and no task waits on it.
         with suppress(RuntimeError):
             self._loop.remove_reader(self._ear)
         self._give()
@@ -89,7 +92,7 @@ _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 class _Waiting(Protocol):
     """A work in the queue, whatever it returns."""
 
-    bell: Bell | None
+    waker: LoopWaker | None
     error: Exception | None
 
     def run(self, connection: sqlite3.Connection) -> None: ...
@@ -98,17 +101,17 @@ class _Waiting(Protocol):
 
 
 class _Job(Generic[T]):
-    """A work with the future of its waiter. `bell` is None where a thread waits."""
+    """A work with the future of its waiter. `waker` is None where a thread waits."""
 
-    __slots__ = ("_future", "_result", "_work", "bell", "error")
+    __slots__ = ("_future", "_result", "_work", "error", "waker")
 
     def __init__(
         self,
         work: Work[T],
         future: "asyncio.Future[T] | concurrent.futures.Future[T]",
-        bell: Bell | None,
+        waker: LoopWaker | None,
     ) -> None:
-        self.bell = bell
+        self.waker = waker
         self.error: Exception | None = None
         self._work = work
         self._future = future
@@ -118,7 +121,7 @@ class _Job(Generic[T]):
         self._result = self._work(connection)
 
     def settle(self) -> None:
-        # Whoever stopped waiting is told nothing; the work is done all the same.
+        # A waiter that gave up gets no result; the work is done all the same.
         if self._future.cancelled():
             return
         if self.error is None:
@@ -137,13 +140,13 @@ class Writer:
         self._failure: sqlite3.Error | FileGoneError | None = None
         self.met_damage = False
         self._is_closed = False
-        self._bells: dict[asyncio.AbstractEventLoop, Bell] = {}
+        self._wakers: dict[asyncio.AbstractEventLoop, LoopWaker] = {}
         self._thread = Thread(target=self._run, name="storage-writer", daemon=True)
         self._thread.start()
 
     @property
     def failure(self) -> StorageError | None:
-        """Why this writer takes nothing more, None while it works."""
+        """Reason why this writer accepts nothing more; None while it works."""
         return None if self._failure is None else storage_error(self._failure)
 
     def write(self, work: Work[T]) -> asyncio.Future[T]:
@@ -159,7 +162,7 @@ class Writer:
         self._refuse()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._queue.put(_Job(work, future, self._bells.get(loop) or self._hang_bell(loop)))
+        self._queue.put(_Job(work, future, self._wakers.get(loop) or self._add_waker(loop)))
         return future
 
     def submit(self, work: Work[T]) -> concurrent.futures.Future[T]:
@@ -182,12 +185,12 @@ class Writer:
         self._queue.put(None)
         self._thread.join()
         self._connection.close()
-        for bell in self._bells.values():
-            bell.take_down()
+        for waker in self._wakers.values():
+            waker.close()
 
-    def _hang_bell(self, loop: asyncio.AbstractEventLoop) -> Bell:
-        bell = self._bells[loop] = Bell(loop)
-        return bell
+    def _add_waker(self, loop: asyncio.AbstractEventLoop) -> LoopWaker:
+        waker = self._wakers[loop] = LoopWaker(loop)
+        return waker
 
     def _refuse(self) -> None:
         if self._failure is not None:
@@ -212,7 +215,7 @@ class Writer:
             _settle(group)
 
     def _write(self, group: list[_Waiting]) -> None:
-        """One transaction, and a look whether a broken page was met in it."""
+        """Run one transaction; True if a damaged page was met in it."""
         self._carry_out(group)
         self.met_damage |= any(isinstance(job.error, DamagedFileError) for job in group)
 
@@ -225,7 +228,7 @@ class Writer:
         is_committing = False
         try:
             connection.execute("BEGIN IMMEDIATE")
-            _run_works(group, connection)
+            _run_group(group, connection)
             is_committing = any(job.error is None for job in group)
             connection.execute("COMMIT" if is_committing else "ROLLBACK")
             # After the commit, so that whatever is acknowledged was in the file under its name.
@@ -244,13 +247,13 @@ class Writer:
                 self._failure = error
 
 
-def _run_works(group: list[_Waiting], connection: sqlite3.Connection) -> None:
+def _run_group(group: list[_Waiting], connection: sqlite3.Connection) -> None:
     """Run each work; who fails takes back only its own rows.
 
     An sqlite3.Error leaves only when SQLite has rolled back everything, as it may on a full disk.
     """
     if len(group) == 1:
-        # The plain path: no savepoint, as there is nobody else to protect.
+        # The plain path: no savepoint, as there are no other rows to protect.
         _run(group[0], connection)
         return
     for job in group:
@@ -261,7 +264,7 @@ def _run_works(group: list[_Waiting], connection: sqlite3.Connection) -> None:
 
 
 def _run(job: _Waiting, connection: sqlite3.Connection) -> bool:
-    """Whether the work succeeded; what it raised stays with its waiter."""
+    """True if the work succeeded; its exception stays with its waiter."""
     try:
         job.run(connection)
     except sqlite3.Error as error:
@@ -279,12 +282,12 @@ def _fail(group: list[_Waiting], error: sqlite3.Error | FileGoneError) -> None:
 
 
 def _settle(group: list[_Waiting]) -> None:
-    """Tell every waiter, waking each event loop once."""
-    answers: dict[Bell, list[Answer]] = {}
+    """Deliver every result, waking each event loop once."""
+    answers: dict[LoopWaker, list[Answer]] = {}
     for job in group:
-        if job.bell is None:
+        if job.waker is None:
             job.settle()
         else:
-            answers.setdefault(job.bell, []).append(job.settle)
-    for bell, of_loop in answers.items():
-        bell.ring(of_loop)
+            answers.setdefault(job.waker, []).append(job.settle)
+    for waker, of_loop in answers.items():
+        waker.wake(of_loop)

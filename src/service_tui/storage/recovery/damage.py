@@ -14,10 +14,10 @@ from service_tui.storage.db.connection import COMPANIONS
 from service_tui.storage.db.lock import open_private
 from service_tui.storage.db.schema import sync_directory
 from service_tui.storage.errors import CorruptDatabaseError, Had, Rest
-from service_tui.storage.recovery.left import left_of, newest_good
+from service_tui.storage.recovery.salvage import left_of, newest_good
 
 _NOTE: Final = "damaged.json"
-"""Beside the database: what was found, until somebody has chosen what goes on."""
+"""File beside the database: the damage, until a replacement was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def set_aside(
     """Keep a damaged database under another name, and see what can be had of it.
 
     Args:
-        path: the database; nobody has it open.
+        path: the database; no process has it open.
         reason: what is wrong with it.
         now: seconds since 1970.
         before: the first row of the journal that makes no sense, where that is the damage.
@@ -46,19 +46,19 @@ def set_aside(
         The error to raise: where it is, what can be had, and what is missing then.
     """
     kept_as = move_aside(path, f"corrupt-{stamp(now)}")
-    # At once: killed while it is looked what is left, a start asks all the same.
+    # At once: if the program is killed during the salvage, the next start raises the question.
     _write(path, _Noted(reason, str(kept_as)))
     good = newest_good(path.parent)
     backup = None if good is None else (str(good.path), good.reach, "")
     rest = left_of(kept_as, before=before, now=now)
-    found = None if rest is None else (str(rest.path), rest.reach, rest.missing)
-    noted = _Noted(reason, str(kept_as), found, backup)
+    rest_row = None if rest is None else (str(rest.path), rest.reach, rest.missing)
+    noted = _Noted(reason, str(kept_as), rest_row, backup)
     _write(path, noted)
     return _error(path, noted)
 
 
 def open_question(path: Path) -> CorruptDatabaseError | None:
-    """Look whether something was found that nobody has decided yet.
+    """Pending decision about damage; None without one.
 
     A database that stands there again, as after a copy by hand, is an answer too.
 
@@ -78,17 +78,17 @@ def open_question(path: Path) -> CorruptDatabaseError | None:
 
 
 def answer(path: Path) -> None:
-    """Take the question back: it is decided."""
+    """Remove the pending decision."""
     path.with_name(_NOTE).unlink(missing_ok=True)
 
 
-def ask_again(path: Path, *, reason: str, kept_as: Path) -> None:
-    """Let a start ask, should what replaces the database not be there in the end."""
+def keep_question(path: Path, *, reason: str, kept_as: Path) -> None:
+    """Store a pending decision for a start at which the replacement is missing."""
     _write(path, _Noted(reason, str(kept_as)))
 
 
 def move_aside(path: Path, ending: str) -> Path:
-    """Give a database, and what SQLite put beside it, a name that was free.
+    """Rename a database and SQLite's files beside it to a free name.
 
     Returns:
         Where it is now.
@@ -124,7 +124,7 @@ def _still_there(noted: tuple[str, str, str] | None) -> Rest | None:
 
 
 def _write(path: Path, noted: _Noted) -> None:
-    """Keep the note; where that fails the question is asked this once."""
+    """Store the note; if that fails, the question is raised this once."""
     note = path.with_name(_NOTE)
     with suppress(OSError):
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC

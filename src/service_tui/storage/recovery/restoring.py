@@ -15,14 +15,14 @@ from service_tui.storage.errors import (
     DamagedFileError,
     DamagedRowsError,
     StorageError,
-    in_plain_words,
+    as_storage_error,
 )
-from service_tui.storage.recovery.damage import answer, ask_again, free_name, move_aside
-from service_tui.storage.recovery.left import Copy, examined
+from service_tui.storage.recovery.damage import answer, free_name, keep_question, move_aside
+from service_tui.storage.recovery.salvage import Copy, examined
 
 
 def back_up(directory: Path, to: Path | None, *, now: float) -> Copy:
-    """Copy the database while it is in use, and look whether the copy is whole.
+    """Copy the database while it is in use, and verify the copy.
 
     Args:
         directory: the data directory.
@@ -42,7 +42,7 @@ def back_up(directory: Path, to: Path | None, *, now: float) -> Copy:
         to = new_copy(directory, "kept", now=now)
     elif to.exists():
         raise StorageError(f"{to} is there already: nothing is written over it")
-    with in_plain_words():
+    with as_storage_error():
         copy_whole(path, to)
     try:
         return examined(to)
@@ -70,14 +70,14 @@ def restore(lock: DataDirLock, source: Path, *, now: float) -> tuple[Copy, Path 
         raise StorageError(f"{source} is the database itself: give one of its copies")
     draft = path.with_name(f"{path.name}.restored")
     try:
-        found = _fetched(source, draft)
+        copy = _fetched(source, draft)
         replaced = _replaced(path, f"{source} was about to take its place", now=now)
         draft.rename(path)
         sync_directory(path.parent)
     finally:
         draft.unlink(missing_ok=True)
     answer(path)
-    return Copy(path, found.seq, found.at), replaced
+    return Copy(path, copy.seq, copy.at), replaced
 
 
 def begin_anew(lock: DataDirLock, *, now: float) -> Path | None:
@@ -93,14 +93,14 @@ def begin_anew(lock: DataDirLock, *, now: float) -> Path | None:
 
 
 def copies_in(directory: Path) -> list[tuple[Path, Copy | str]]:
-    """Every copy beside the database, newest first: how far it goes, or what is wrong with it."""
-    found: list[tuple[Path, Copy | str]] = []
+    """Every copy beside the database, newest first: its reach, or its problem."""
+    copies: list[tuple[Path, Copy | str]] = []
     for path in backups_of(directory):
         try:
-            found.append((path, examined(path)))
+            copies.append((path, examined(path)))
         except (DamageFound, StorageError) as error:
-            found.append((path, str(error)))
-    return found
+            copies.append((path, str(error)))
+    return copies
 
 
 def _fetched(source: Path, draft: Path) -> Copy:
@@ -109,7 +109,7 @@ def _fetched(source: Path, draft: Path) -> Copy:
         raise StorageError(f"{source} is not there, or no file")
     odd = look(source).damage
     try:
-        with in_plain_words():
+        with as_storage_error():
             if not odd:
                 copy_whole(source, draft)
                 return examined(draft)
@@ -119,9 +119,12 @@ def _fetched(source: Path, draft: Path) -> Copy:
 
 
 def _replaced(path: Path, why: str, *, now: float) -> Path | None:
-    """Give what is there another name; killed from here on, a start asks and makes nothing new."""
+    """Rename what exists.
+
+    Killed from here on, a start raises the question and makes nothing new.
+    """
     if not any(path.with_name(path.name + suffix).exists() for suffix in ("", *COMPANIONS)):
         return None
     ending = f"replaced-{stamp(now)}"
-    ask_again(path, reason=f"it is incomplete: {why}", kept_as=free_name(path, ending))
+    keep_question(path, reason=f"it is incomplete: {why}", kept_as=free_name(path, ending))
     return move_aside(path, ending)

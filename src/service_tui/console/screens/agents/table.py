@@ -50,7 +50,7 @@ _HEALTHS: Final = {
     Health.PAUSED: ("‖", "warn"),
     Health.BUDGET: ("▣", "warn"),
     Health.LIMIT: ("▣", "warn"),
-    Health.ASKS: ("?", "warn"),
+    Health.NEEDS_APPROVAL: ("?", "warn"),
     Health.SILENT: ("…", "warn"),
     Health.OBSERVES: ("◌", "muted"),
     Health.RUNNING: ("▶", "profit"),
@@ -102,7 +102,7 @@ def told_of(agent: AgentView, view: ViewContext) -> HealthReport:
 def health_text(told: HealthReport) -> Text:
     """How an agent is, in a sign and a word; apart from it, how many trades of it wait."""
     glyph, tone = _HEALTHS[told.health]
-    asked = f" ?{told.waiting}" if told.waiting and told.health is not Health.ASKS else ""
+    asked = f" ?{told.waiting}" if told.waiting and told.health is not Health.NEEDS_APPROVAL else ""
     return Text.assemble(
         (f"{glyph} {told.health.value[: _STATE - len(asked)]}", tone), (asked, "warn")
     )
@@ -235,7 +235,7 @@ def _search_text(agent: AgentView, view: ViewContext) -> str:
         agent.plan.value,
         status_text(agent),
         told.health.value,
-        Health.ASKS.value if told.waiting else "",
+        Health.NEEDS_APPROVAL.value if told.waiting else "",
         _leash_of(agent, view),
         *(run.skill_slug for run in view.state.supervision.runs_of(agent.agent_id)),
     )

@@ -23,7 +23,7 @@ DEEDS: Final = {
     LogEvent.UNKNOWN: ("?", "breach"),
     LogEvent.TRADE: ("●", "profit"),
     LogEvent.ORDER: ("○", "accent"),
-    LogEvent.ASKS: ("?", "warn"),
+    LogEvent.APPROVAL: ("?", "warn"),
     LogEvent.DECISION: ("◆", "accent"),
     LogEvent.RUN: ("▶", "muted"),
     LogEvent.RISK: ("▼", "warn"),

@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.forms.order_draft import sellable
-from service_tui.console.freshness import is_heard
+from service_tui.console.freshness import is_answered
 from service_tui.console.keys import cap
 from service_tui.console.parts.shared_actions import (
     can_buy,
@@ -41,7 +41,7 @@ def knows_holding(screen: Markets) -> str:
     market = screen.selected()
     if market is None:
         return NO_ROW
-    if is_heard(screen.state, Topic.POSITIONS) or sellable(screen.state, market.market_id):
+    if is_answered(screen.state, Topic.POSITIONS) or sellable(screen.state, market.market_id):
         return ""
     return f"whether you hold anything here is not known yet: {cap('app.refresh')} asks"
 

@@ -1,6 +1,6 @@
 """What narrows the list of markets, as a strip of switches above it."""
 
-from service_tui.console.freshness import counted, is_heard
+from service_tui.console.freshness import counted, is_answered
 from service_tui.console.screens.markets.filter import MarketFilter
 from service_tui.console.widgets.choice import Choice
 from service_tui.desk.slices.records import Topic
@@ -27,7 +27,7 @@ class MarketChips(Choice, can_focus=False):
     def show_number(self, state: DeskState, number: int) -> None:
         """Show how many of the markets are listed, and what narrows them."""
         chips = self.wanted.chips()
-        total = counted(len(state.markets), heard=is_heard(state, Topic.MARKETS))
+        total = counted(len(state.markets), heard=is_answered(state, Topic.MARKETS))
         words = (f"{number:,} of {total}", *(chip.words for chip in chips))
         narrows = frozenset(place for place, chip in enumerate(chips, start=1) if chip.narrows)
         self.show(words, None, strong=narrows)

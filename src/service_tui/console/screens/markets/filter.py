@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from service_tui.console.freshness import is_heard, not_told
+from service_tui.console.freshness import is_answered, not_told
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.search import Search, read_search
 from service_tui.console.view_context import ViewContext
@@ -223,7 +223,7 @@ def why_empty(state: DeskState, wanted: MarketFilter) -> str:
             f"{'   '.join(narrowing + search)}\n\n"
             f"{cap('rows.out')} clears the search, {cap('rows.out')} again the filters."
         )
-    if state.service.phase is Phase.ONLINE and not is_heard(state, Topic.MARKETS):
+    if state.service.phase is Phase.ONLINE and not is_answered(state, Topic.MARKETS):
         return not_told("markets")
     return with_keys(_NO_MARKETS[state.service.phase]).replace(
         "{problem}", state.service.problem or "no answer"

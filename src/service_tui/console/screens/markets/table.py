@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_heard
+from service_tui.console.freshness import is_answered
 from service_tui.console.screens.markets.detail import ends_in
 from service_tui.console.screens.markets.filter import (
     COMPARED,
@@ -147,7 +147,7 @@ MARKETS: Final = TableSpec[MarketView](
     ),
     search_text=lambda market, _: search_text(market),
     empty_text=lambda state: why_empty(state, MarketFilter()),
-    is_told=lambda state: is_heard(state, Topic.MARKETS),
+    is_told=lambda state: is_answered(state, Topic.MARKETS),
     sort="volume",
     falling=True,
     compared={

@@ -8,7 +8,7 @@ from service_tui.console import formats
 from service_tui.console.exit_estimate import exit_at, guarded
 from service_tui.console.figures import Figure, figures, section
 from service_tui.console.forms.explain import Explanation
-from service_tui.console.freshness import counted, is_heard, of_wall, on_wall
+from service_tui.console.freshness import counted, is_answered, of_wall, on_wall
 from service_tui.console.keys import cap
 from service_tui.console.screens.monitors.table import (
     RiskRow,
@@ -44,9 +44,9 @@ def guarded_text(state: DeskState) -> Text:
     """How many positions are guarded."""
     guarded_count, held_count = guard_counts(state)
     is_less = guarded_count < held_count and Topic.MONITORS in state.seen
-    both = is_heard(state, Topic.MONITORS, Topic.POSITIONS)
+    both = is_answered(state, Topic.MONITORS, Topic.POSITIONS)
     guarded_words = counted(guarded_count, heard=both)
-    held_words = counted(held_count, heard=is_heard(state, Topic.POSITIONS))
+    held_words = counted(held_count, heard=is_answered(state, Topic.POSITIONS))
     words = f"{'! ' if is_less else ''}{guarded_words} of {held_words} guarded"
     return Text(words, "warn" if is_less else "muted")
 
@@ -205,9 +205,9 @@ def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
             "another program on this data directory exits, or nobody: "
             f"{cap('monitors.exit')} says more"
         )
-    words = view.sentence(row.words) or who
+    words = view.sentence(row.detail) or who
     more = section("how it stands", Text(words))
-    if row.words:
+    if row.detail:
         more.append(f"\n{who}", "muted")
     if row.ticket_id:
         more.append(f"\nblotter ({cap('app.blotter')}): {row.ticket_id}", "muted")

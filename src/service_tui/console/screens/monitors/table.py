@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_heard, not_told
+from service_tui.console.freshness import is_answered, not_told
 from service_tui.console.keys import with_keys
 from service_tui.console.table_spec import (
     TableSpec,
@@ -213,7 +213,7 @@ def _monitor_text(row: MonitorView, _: ViewContext) -> str:
 
 
 def _alert_text(row: AlertView, _: ViewContext) -> str:
-    return _search_text(row, row.reason, row.state.value, row.words)
+    return _search_text(row, row.reason, row.state.value, row.detail)
 
 
 def _exit_text(row: ExitView, _: ViewContext) -> str:
@@ -236,7 +236,7 @@ def _units(amount: Micros | None) -> float | None:
 
 
 def _is_told(state: DeskState) -> bool:
-    return is_heard(state, Topic.MONITORS)
+    return is_answered(state, Topic.MONITORS)
 
 
 def _empty(sentence: str) -> Callable[[DeskState], str]:
@@ -370,7 +370,7 @@ ALERTS: Final = TableSpec[AlertView](
             "words",
             "how it stands",
             30,
-            lambda row, view: Text(view.sentence(row.words), "muted"),
+            lambda row, view: Text(view.sentence(row.detail), "muted"),
             tier=140,
         ),
     ),

@@ -14,7 +14,7 @@ from service_tui.console.view_context import ViewContext
 from service_tui.desk.figures import open_news
 from service_tui.desk.freshness import age_s
 from service_tui.desk.slices.briefing import BriefingView
-from service_tui.desk.slices.records import MeanwhileView, NewsView, ResolvedView, Topic
+from service_tui.desk.slices.records import AbsenceView, NewsView, ResolvedView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
 
@@ -41,7 +41,7 @@ _PERCENT: Final = 100.0
 # -- the absence ----------------------------------------------------------------------------------
 
 
-def away_text(told: MeanwhileView, *, width: int, lines: int, masked: bool) -> Text:
+def away_text(told: AbsenceView, *, width: int, lines: int, masked: bool) -> Text:
     """How long, what it did to the equity, what resolved, what was in the news.
 
     Args:
@@ -69,7 +69,7 @@ def away_text(told: MeanwhileView, *, width: int, lines: int, masked: bool) -> T
     return Text("\n").join(rows)
 
 
-def _sums(told: MeanwhileView, *, masked: bool) -> Text:
+def _sums(told: AbsenceView, *, masked: bool) -> Text:
     line = Text()
     if told.equity_before is not None and told.equity_after is not None:
         change = Micros(told.equity_after - told.equity_before)

@@ -6,7 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_heard, not_told
+from service_tui.console.freshness import is_answered, not_told
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.table_spec import (
     TableSpec,
@@ -118,7 +118,7 @@ _COMPARED: Final[Mapping[str, Callable[[PositionView, ViewContext], float | None
 
 def _no_open(state: DeskState) -> str:
     service = state.service
-    if service.phase is Phase.ONLINE and not is_heard(state, Topic.POSITIONS):
+    if service.phase is Phase.ONLINE and not is_answered(state, Topic.POSITIONS):
         return not_told("positions")
     return with_keys(_EMPTY[service.phase]).replace("{problem}", service.problem or "no answer")
 
@@ -130,12 +130,12 @@ def _no_closed(state: DeskState) -> str:
 
 
 def _open_known(state: DeskState) -> bool:
-    return is_heard(state, Topic.POSITIONS) or state.from_cache
+    return is_answered(state, Topic.POSITIONS) or state.from_cache
 
 
 def _closed_known(state: DeskState) -> bool:
     # The cache keeps what is open only: what was closed is not known before the first answer.
-    return is_heard(state, Topic.POSITIONS) and not state.from_cache
+    return is_answered(state, Topic.POSITIONS) and not state.from_cache
 
 
 # -- the tables ---------------------------------------------------------------------------------

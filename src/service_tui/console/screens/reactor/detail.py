@@ -225,7 +225,7 @@ def _outcome(row: SignalView, view: ViewContext) -> Text:
         ("now", formats.price(row.price_now)),
         ("P&L $", view.pnl(row.pnl)),
     )
-    words = without_amounts(formats.plain(row.words, 300).plain, masked=view.masked)
+    words = without_amounts(formats.plain(row.detail, 300).plain, masked=view.masked)
     if not words:
         words = "its time has passed: nothing was bought"
     body = Text.assemble((words, ""), "\n", figures(shown, across=2, width=view.width))
@@ -372,7 +372,7 @@ def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Expl
 
 def _one_trade(row: SignalView, state: DeskState) -> Micros | None:
     """The most that one trade may spend on the signal's venue; None where that is not known."""
-    rails = state.rails
+    rails = state.buy_limits
     if rails is None:
         return None
     return rails.sim_trade_max if row.venue is Venue.SIM else rails.max_trade

@@ -19,7 +19,7 @@ from service_tui.console.screens.reactor.table import dearer_text, progress_text
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.door import Door
 from service_tui.desk.commands.reactor import MirrorSignal
-from service_tui.desk.commands.trading import AskQuote, PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import SignalView
 from service_tui.desk.state import DeskState
@@ -61,7 +61,7 @@ class Preview:
         self._about = ""
         self._quoting = Quoting()
 
-    def ask(self, signal: SignalView, now: Timestamp) -> AskQuote | None:
+    def ask(self, signal: SignalView, now: Timestamp) -> RequestQuote | None:
         """The question to send for a signal, if one is due."""
         if signal.signal_id != self._about:
             self._about, self._quoting = signal.signal_id, Quoting()
@@ -283,5 +283,5 @@ def ended_text(signal: SignalView) -> str:
     """How a signal that cannot be mirrored has ended, in a few words."""
     if signal.state.value == "pending":
         return "its time has passed"
-    words = formats.plain(signal.words, 80).plain
+    words = formats.plain(signal.detail, 80).plain
     return f"{signal.state.value}{f', {words}' if words else ''}"

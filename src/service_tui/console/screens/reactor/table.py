@@ -7,7 +7,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import counted, is_heard, not_told
+from service_tui.console.freshness import counted, is_answered, not_told
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.table_spec import (
     TableSpec,
@@ -183,7 +183,7 @@ def _wallets(state: DeskState) -> tuple[SourceWalletView, ...]:
 def _signal_text(row: SignalView, _: ViewContext) -> str:
     parts = (
         row.question, row.market_id, row.side.value, row.venue.value, row.label, row.wallet,
-        row.state.value, row.words, row.tx_hash,
+        row.state.value, row.detail, row.tx_hash,
     )  # fmt: skip
     return "\n".join(parts).casefold()
 
@@ -257,7 +257,7 @@ def barred_text(state: DeskState) -> str:
 
 
 def _is_told(state: DeskState) -> bool:
-    return is_heard(state, Topic.REACTOR) or bool(state.reactor.barred)
+    return is_answered(state, Topic.REACTOR) or bool(state.reactor.barred)
 
 
 # -- the tables ---------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ FEED: Final = TableSpec[SignalView](
             "words",
             "why",
             26,
-            lambda row, view: Text(view.sentence(row.words), "muted"),
+            lambda row, view: Text(view.sentence(row.detail), "muted"),
             tier=146,
         ),
     ),

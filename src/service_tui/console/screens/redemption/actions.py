@@ -91,7 +91,7 @@ def redeem(screen: Redemptions) -> None:
     if row is None:
         return
     if not row.is_ready:
-        screen.say(f"not now: {row.next_words}", "warn")
+        screen.say(f"not now: {row.next_text}", "warn")
         return
     screen.give(PrepareRedemption(row.market_id, row.side, row.venue, row.question))
 

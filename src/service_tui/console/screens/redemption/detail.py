@@ -9,7 +9,7 @@ from service_tui.console import formats
 from service_tui.console.chain_text import fee_text, gas_text, key_text
 from service_tui.console.figures import LABEL_CELLS, hanging, labelled, section
 from service_tui.console.forms.explain import Explanation
-from service_tui.console.freshness import is_heard, of_wall
+from service_tui.console.freshness import is_answered, of_wall
 from service_tui.console.reasons import fix_text
 from service_tui.console.screens.redemption.table import stage_text
 from service_tui.console.view_context import ViewContext
@@ -35,14 +35,14 @@ _STEP: Final = 12
 _BAD: Final = frozenset({ChainRunState.FAILED, ChainRunState.REFUSED})
 
 _DOING: Final = {
-    Step.ASKED: "asking",
+    Step.REQUESTED: "asking",
     Step.CHECKED: "checking",
     Step.SIGNED: "signing",
     Step.BROADCAST: "sending",
     Step.CONFIRMED: "confirming",
     Step.REPORTED: "reporting",
 }
-_SERVED: Final = (Step.ASKED, Step.CONFIRMED, Step.REPORTED)
+_SERVED: Final = (Step.REQUESTED, Step.CONFIRMED, Step.REPORTED)
 """Steps of a wallet that the service signs for."""
 
 _NAMES: Final = {"parent collection": "parent"}
@@ -55,7 +55,7 @@ _NAMES: Final = {"parent collection": "parent"}
 def sums_bits(view: ViewContext) -> tuple[Bit, ...]:
     """All redemptions in one line: what can be had, what waits, gas, and the automatic."""
     state, queue = view.state, view.state.redemption
-    if not (queue.rows or is_heard(state, Topic.REDEMPTIONS)):
+    if not (queue.rows or is_answered(state, Topic.REDEMPTIONS)):
         return (Bit(Text("the queue is not known yet", "muted")), *_wallet_bits(state.wallet))
     ready = queue.ready
     counts = dict.fromkeys(Stage, 0)
@@ -137,7 +137,7 @@ def describe(row: RedemptionRow, view: ViewContext) -> Detail:
         figures.append(("transaction", formats.address(tx_hash, masked=view.masked)))
     rest = labelled(figures)
     if run is None:
-        return Detail(_head(row), section("next", formats.plain(row.next_words, 300)), rest)
+        return Detail(_head(row), section("next", formats.plain(row.next_text, 300)), rest)
     title = "what would be signed" if run.state is ChainRunState.PREPARED else "what was signed"
     if run.call is not None:
         rest = Text("\n\n").join((rest, section(title, call_text(run.call, is_short=True))))

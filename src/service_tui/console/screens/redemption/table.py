@@ -5,7 +5,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_heard
+from service_tui.console.freshness import is_answered
 from service_tui.console.keys import cap
 from service_tui.console.table_spec import TableSpec, amount_column, side_column
 from service_tui.console.view_context import ViewContext
@@ -70,7 +70,7 @@ def _next_text(row: RedemptionRow, queue: RedemptionView) -> Text:
     """What happens next, or how the run under way stands."""
     run = queue.run(row.key)
     if run is None or (run.state is ChainRunState.DONE and row.stage is Stage.REDEEMED):
-        return formats.plain(row.next_words)
+        return formats.plain(row.next_text)
     glyph, tone = _MARKS[run.state]
     return Text.assemble((f"{glyph} ", tone), formats.plain(run.words))
 
@@ -100,7 +100,7 @@ def _empty_text(state: DeskState) -> str:
     """Why there is nothing in the queue, and what to do."""
     if state.service.phase is Phase.OFFLINE:
         return f"The service does not answer: {state.service.problem}"
-    if not is_heard(state, Topic.REDEMPTIONS):
+    if not is_answered(state, Topic.REDEMPTIONS):
         return "Asking for the positions on the real venues."
     return (
         "Nothing is held on the real venues.\n\n"
@@ -171,5 +171,5 @@ QUEUE: Final = TableSpec[RedemptionRow](
     empty_text=_empty_text,
     sort="state",
     compared={"amount": lambda row, _: decimal(row.amount)},
-    is_told=lambda state: is_heard(state, Topic.REDEMPTIONS),
+    is_told=lambda state: is_answered(state, Topic.REDEMPTIONS),
 )

@@ -40,7 +40,7 @@ def next_session(screen: Research) -> None:
 def backtest(screen: Research) -> None:
     """Ask under which thresholds the skill's trades are to be replayed."""
     line, session = screen.query_one(SessionLine), _session(screen)
-    line.asked = max(line.asked, screen.state.research.asking) + 1
+    line.asked = max(line.asked, screen.state.research.request_id) + 1
     skill = "" if session is None else session.skill
 
     def replay(order: RunBacktest) -> None:

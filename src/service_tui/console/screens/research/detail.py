@@ -6,7 +6,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.forms.explain import Explanation
-from service_tui.console.freshness import is_heard
+from service_tui.console.freshness import is_answered
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.screens.research.chart import figure, metric_chart, sweep_chart
 from service_tui.console.screens.research.table import NEEDS_PLAN, metrics_text, status_text
@@ -45,7 +45,7 @@ def session_text(state: DeskState, session: SessionView | None) -> Text:
     """Which session is in front, and how it stands."""
     research = state.research
     if session is None:
-        is_known = is_heard(state, Topic.RESEARCH) or research.needs_plan
+        is_known = is_answered(state, Topic.RESEARCH) or research.needs_plan
         return Text("no session" if is_known else "sessions are not known yet", "muted")
     place = [one.key for one in research.sessions].index(session.key)
     return session_line(session, place, len(research.sessions))
@@ -87,7 +87,7 @@ def why_line(state: DeskState, session: SessionView | None) -> Text:
 
 def describe_diff(diff: DiffView) -> Detail:
     """What a commit changed, or why that is not known."""
-    said = Text(diff.words, "warn") if diff.words else diff_text(diff.text)
+    said = Text(diff.problem, "warn") if diff.problem else diff_text(diff.text)
     return Detail(Text(f"commit {diff.commit}, {cap('rows.out')} closes", "heading"), said, Text())
 
 
@@ -213,11 +213,11 @@ def diff_text(text: str) -> Text:
 
 def backtest_text(view: BacktestView | None, research: ResearchView, *, masked: bool) -> Text:
     """The figures of the last backtest, or why it has none."""
-    if research.asking:
+    if research.request_id:
         return Text("replaying trades ...", "muted")
     said = Text()
-    if research.words:
-        said.append(f"{research.words}\n", "warn")
+    if research.problem:
+        said.append(f"{research.problem}\n", "warn")
     if view is None:
         said.append(
             f"{cap('research.backtest')} replays this desk's agent's trades of a skill under "

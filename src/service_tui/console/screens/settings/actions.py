@@ -55,9 +55,9 @@ from service_tui.console.screens.settings.table import (
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import AgentAct, Govern
-from service_tui.desk.commands.rails import SetDefaults, SetPaused, SetRail
+from service_tui.desk.commands.buy_limits import SetBuyLimit, SetDefaults, SetPaused
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
-from service_tui.desk.slices.rails import RULES, RailView, RiskDefaults
+from service_tui.desk.slices.buy_limits import RULES, BuyLimitView, RiskDefaults
 from service_tui.desk.slices.records import NoticeKind
 from service_tui.terms import SPEEDS, Plan
 
@@ -83,7 +83,7 @@ def is_no_fixed_limit(screen: Settings) -> str:
     row = screen.selected()
     if row is None or row.rail is None:
         return ""
-    rule = RULES[row.rail.rail]
+    rule = RULES[row.rail.bound]
     return "" if rule.on_service or rule.on_desk else "this limit is fixed"
 
 
@@ -118,7 +118,7 @@ def bring_back(screen: Settings) -> None:
 def _name_of(command: Command) -> str:
     """What a command has set, in a few words."""
     match command:
-        case SetRail():
+        case SetBuyLimit():
             return RULES[command.rail].name
         case SetDefaults():
             return "the risk defaults"
@@ -151,7 +151,7 @@ def _press(ident: str) -> Callable[[Settings], None]:
 # -- limits -------------------------------------------------------------------------------------
 
 
-def _edit_limit(screen: Settings, limit: RailView) -> None:
+def _edit_limit(screen: Settings, limit: BuyLimitView) -> None:
     def written(change: RailChange) -> None:
         _write_limit(screen, change)
 
@@ -172,7 +172,7 @@ def _write_limit(screen: Settings, change: RailChange) -> None:
 
 def _loosened(change: RailChange, view: ViewContext) -> Text:
     before, after = change.before, change.after
-    rail = before.rail
+    rail = before.bound
     return Text.assemble(
         (RULES[rail].name, "bold"),
         "\n\n",
@@ -189,10 +189,10 @@ def _loosened(change: RailChange, view: ViewContext) -> Text:
 
 
 def _defaults(screen: Settings) -> RiskDefaults | None:
-    if screen.state.rails is None:
+    if screen.state.buy_limits is None:
         screen.say(_UNKNOWN, "warn")
         return None
-    return screen.state.rails.defaults
+    return screen.state.buy_limits.defaults
 
 
 def _edit_defaults(screen: Settings) -> None:
@@ -295,7 +295,7 @@ def _edit_plan(screen: Settings) -> None:
 
 
 def _tell_cooldowns(screen: Settings) -> None:
-    rails = screen.state.rails
+    rails = screen.state.buy_limits
     known = () if rails is None else rails.cooldowns
     waiting = [one for one in known if one.until > screen.now]
     words = "no market waits now" if not waiting else f"{len(waiting)} wait, longest first"

@@ -12,7 +12,7 @@ from service_tui.console.rail_text import figure, source_text, used_line
 from service_tui.console.screens.settings.table import COOLDOWNS, SettingRow
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.numbered_view import ProgramInfo
-from service_tui.desk.slices.rails import RULES, Rail, RailView
+from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
 from service_tui.units import Timestamp
@@ -52,7 +52,7 @@ def describe_shortly(row: SettingRow, view: ViewContext) -> Text:
     if limit is None:
         return Text(row.says, "muted")
     figures = f"service {_bare(limit, limit.service)}"
-    if RULES[limit.rail].on_desk:
+    if RULES[limit.bound].on_desk:
         figures += f", this desk {_bare(limit, limit.own)}"
     anew = ""
     if limit.resets_at is not None:
@@ -62,27 +62,27 @@ def describe_shortly(row: SettingRow, view: ViewContext) -> Text:
     return Text(f"{figures}{anew} — {row.says}", "muted")
 
 
-def _bare(limit: RailView, amount: int | None) -> str:
-    return "none" if amount is None else figure(limit.rail, amount).plain
+def _bare(limit: BuyLimitView, amount: int | None) -> str:
+    return "none" if amount is None else figure(limit.bound, amount).plain
 
 
-def _limit(limit: RailView, view: ViewContext) -> Text:
-    rule = RULES[limit.rail]
+def _limit(limit: BuyLimitView, view: ViewContext) -> Text:
+    rule = RULES[limit.bound]
     shown: list[Figure] = []
     if rule.on_service or limit.service is not None:
         fixed = Text("  fixed", "muted") if not rule.on_service else Text()
-        service = figure(limit.rail, limit.service, masked=view.masked)
+        service = figure(limit.bound, limit.service, masked=view.masked)
         shown.append(("service", Text.assemble(service, fixed)))
     if rule.on_desk:
-        own = figure(limit.rail, limit.own, masked=view.masked)
+        own = figure(limit.bound, limit.own, masked=view.masked)
         shown.append(("this desk", Text("unreadable", "loss") if limit.is_broken else own))
     whose = Text(f"  {source_text(limit)}", "muted")
-    binds = figure(limit.rail, limit.limit, masked=view.masked)
+    binds = figure(limit.bound, limit.limit, masked=view.masked)
     shown.append(("binds", Text.assemble(binds, whose)))
     if limit.used is not None:
         shown.append(("used", used_line(limit, masked=view.masked)))
     if limit.left is not None:
-        shown.append(("left", figure(limit.rail, limit.left, masked=view.masked)))
+        shown.append(("left", figure(limit.bound, limit.left, masked=view.masked)))
     if limit.about:
         shown.append(("most in", formats.plain(_about(limit.about, view.state), 60)))
     if limit.resets_at is not None:
@@ -92,7 +92,7 @@ def _limit(limit: RailView, view: ViewContext) -> Text:
             ("", Text(f"midnight UTC, {here} here", "muted")),
         ]
     lines = [_rows(tuple(shown), _NARROW)]
-    if limit.rail is Rail.SKILL_DAY:
+    if limit.bound is BuyLimit.SKILL_DAY:
         lines.append(_skills(view))
     return Text("\n").join(line for line in lines if line.plain)
 
@@ -103,7 +103,7 @@ def _about(name: str, state: DeskState) -> str:
 
 
 def _skills(view: ViewContext) -> Text:
-    rails = view.state.rails
+    rails = view.state.buy_limits
     skills = () if rails is None else rails.skills[:_SKILLS_MAX]
     return _rows(
         tuple(
@@ -114,7 +114,7 @@ def _skills(view: ViewContext) -> Text:
 
 
 def _cooldowns(view: ViewContext) -> Text:
-    rails = view.state.rails
+    rails = view.state.buy_limits
     known = () if rails is None else rails.cooldowns
     waiting = [one for one in known if one.until > view.now][:_SKILLS_MAX]
     return Text("\n").join(

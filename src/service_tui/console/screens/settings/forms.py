@@ -19,8 +19,8 @@ from service_tui.console.forms.rail_draft import (
     read_rail,
 )
 from service_tui.console.rail_text import figure, source_text, used_line
-from service_tui.desk.rails import rails
-from service_tui.desk.slices.rails import RULES, Rail, RailView, RiskDefaults
+from service_tui.desk.buy_limits import buy_limits
+from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitView, RiskDefaults
 from service_tui.desk.slices.records import NoticeKind
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -37,10 +37,10 @@ class RailForm(Form[RailChange]):
     heading: ClassVar[str] = "Limit"
     hint: ClassVar[str] = "enter goes on, {form.cancel} leaves"
 
-    def __init__(self, state: DeskState, now: Timestamp, view: RailView) -> None:
+    def __init__(self, state: DeskState, now: Timestamp, view: BuyLimitView) -> None:
         super().__init__(state, now)
         self._view = view
-        self._rule = RULES[view.rail]
+        self._rule = RULES[view.bound]
         rule, unit = self._rule, "buys" if self._rule.is_count else "money"
         fields: list[Field[str]] = []
         if rule.on_service:
@@ -48,23 +48,29 @@ class RailForm(Form[RailChange]):
         if rule.on_desk:
             fields.append(_field(OWN, "this desk", unit, may_be_off=True))
         self.first = {
-            SERVICE: figure_text(view.rail, view.service), OWN: figure_text(view.rail, view.own)
-        }  # fmt: skip
+            SERVICE: figure_text(view.bound, view.service),
+            OWN: figure_text(view.bound, view.own),
+        }
         self.body = ("form-question", "form-about-rail", *fields, "form-preview", "form-hint")
 
     def renew(self) -> None:
         """What is used, as it is now; the figures that stand in the lines stay."""
         found = next(
-            (one for one in rails(self.state, self.now) if one.rail is self._view.rail), None
+            (one for one in buy_limits(self.state, self.now) if one.bound is self._view.bound),
+            None,
         )
         if found is not None:
             self._view = found
 
     def validate(self) -> RailChange:
         """The figures that stand there."""
-        if self.state.rails is None:
+        if self.state.buy_limits is None:
             raise FieldError("the limits are not known yet")
-        most = self.state.rails.day_buys_ceiling if self._view.rail is Rail.DAY_BUYS else None
+        most = (
+            self.state.buy_limits.day_buys_ceiling
+            if self._view.bound is BuyLimit.DAY_BUYS
+            else None
+        )
         service = self.typed(SERVICE) if self._rule.on_service else ""
         own = self.typed(OWN) if self._rule.on_desk else ""
         return read_rail(self._view, service, own, most=most)
@@ -84,18 +90,18 @@ class RailForm(Form[RailChange]):
             rows.append(Text.assemble((f"{'starts anew':<12}", "muted"), anew, said))
         return {
             "form-question": self._rule.name,
-            "form-about-rail": self._rule.says,
+            "form-about-rail": self._rule.description,
             "form-preview": Text("\n").join(rows),
             "form-hint": self._hint(result),
         }
 
-    def _row(self, name: str, view: RailView) -> Text:
+    def _row(self, name: str, view: BuyLimitView) -> Text:
         if view.is_broken:
             unread = "the desk's own figure cannot be read: no buy passes"
             return Text.assemble((f"{name:<12}", "muted"), (unread, "loss"))
         return Text.assemble(
             (f"{name:<12}", "muted"),
-            figure(view.rail, view.limit, masked=self.masked),
+            figure(view.bound, view.limit, masked=self.masked),
             "  ",
             (source_text(view), "muted"),
         )

@@ -13,8 +13,8 @@ from service_tui.console.rail_text import figure, source_text, used_bar
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
-from service_tui.desk.rails import rails
-from service_tui.desk.slices.rails import RULES, RailView
+from service_tui.desk.buy_limits import buy_limits
+from service_tui.desk.slices.buy_limits import RULES, BuyLimitView
 from service_tui.desk.slices.records import NoticeKind
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -47,7 +47,7 @@ class SettingRow:
     used: Text
     beside: Text
     says: str
-    rail: RailView | None = None
+    rail: BuyLimitView | None = None
     kind: NoticeKind | None = None
 
 
@@ -73,28 +73,28 @@ def settings(view: ViewContext, theme: str) -> tuple[SettingRow, ...]:
 
 
 def _limits(view: ViewContext) -> Iterator[SettingRow]:
-    for limit in rails(view.state, view.now):
-        rule = RULES[limit.rail]
-        value = figure(limit.rail, limit.limit, masked=view.masked)
+    for limit in buy_limits(view.state, view.now):
+        rule = RULES[limit.bound]
+        value = figure(limit.bound, limit.limit, masked=view.masked)
         if limit.is_broken:
             value = Text("unreadable", "loss")
         yield SettingRow(
-            LIMIT + limit.rail.value,
+            LIMIT + limit.bound.value,
             "limits",
             rule.name,
             value,
             used_bar(limit),
             _left(limit, masked=view.masked),
-            rule.says,
+            rule.description,
             rail=limit,
         )
 
 
-def _left(limit: RailView, *, masked: bool) -> Text:
+def _left(limit: BuyLimitView, *, masked: bool) -> Text:
     """What is left where something is counted, else whose figure it is."""
     if limit.left is None:
         return Text(source_text(limit), "muted")
-    return Text.assemble(figure(limit.rail, limit.left, masked=masked), (" left", "muted"))
+    return Text.assemble(figure(limit.bound, limit.left, masked=masked), (" left", "muted"))
 
 
 def _percent(fraction: float | None, way: str) -> Text:
@@ -108,9 +108,9 @@ def _on_off(*, on: bool, word: str = "on", other: str = "off") -> Text:
 
 
 def _risk(state: DeskState) -> Iterator[SettingRow]:
-    if state.rails is None:
+    if state.buy_limits is None:
         return
-    known = state.rails.defaults
+    known = state.buy_limits.defaults
     plain = Text("buys to come", "muted")
     yield SettingRow(
         STOP, "risk", "stop-loss", _percent(known.stop_loss_pct, "down"), Text(), plain,
@@ -144,8 +144,8 @@ def _trading(view: ViewContext) -> Iterator[SettingRow]:
             "Free: 50 buys a day, 1 agent. Pro: 500 buys a day, rates x3, 10 agents. Elite: no "
             "daily cap, rates x10, 20 agents.",
         )  # fmt: skip
-    if state.rails is not None:
-        waiting = [one for one in state.rails.cooldowns if one.until > now]
+    if state.buy_limits is not None:
+        waiting = [one for one in state.buy_limits.cooldowns if one.until > now]
         yield SettingRow(
             COOLDOWNS, "trading", "cooldowns",
             Text(f"{len(waiting)} now", "warn") if waiting else Text("none now", "muted"),

@@ -38,14 +38,14 @@ from service_tui.desk.commands.wallet import (
     LIVE_WORD,
     TAIL,
     AllowReal,
-    AskApprovals,
-    AskLink,
     KeepKey,
     LinkWallet,
     LockWallet,
     MakeCredentials,
     PayOffer,
+    ReadApprovals,
     RemoveKey,
+    RequestLink,
     SetApprovals,
     SetLive,
     UnlockWallet,
@@ -218,7 +218,7 @@ def link(panel: Panel) -> None:
         panel.say("this wallet is linked already")
     else:
         panel.asks_link = True
-        panel.give(AskLink(wallet.key_address))
+        panel.give(RequestLink(wallet.key_address))
 
 
 def confirm_link(panel: Panel) -> None:
@@ -239,7 +239,7 @@ def approve(panel: Panel) -> None:
     """Read the approvals; what is missing is then shown and confirmed."""
     if panel.state.wallet.is_linked:
         panel.asks_approvals = True
-        panel.give(AskApprovals())
+        panel.give(ReadApprovals())
     else:
         panel.say(f"a managed wallet needs none; for an own one link it ({cap('wallet.link')})")
 

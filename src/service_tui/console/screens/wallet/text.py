@@ -66,7 +66,7 @@ def wallet_text(state: DeskState) -> Text:
     if wallet.restricted:
         parts.append(Text(with_keys(_RESTRICTED), "warn"))
     if wallet.job is not None:
-        parts.append(Text(f"◌ {wallet.job.value}: {wallet.job_words}", "accent"))
+        parts.append(Text(f"◌ {wallet.job.value}: {wallet.job_text}", "accent"))
     if wallet.problem:
         parts.append(
             Text(
@@ -114,7 +114,7 @@ def _check(check: CheckView, width: int) -> Text:
     glyph, tone = ("✓ ", "profit") if check.is_done else ("✗ ", "warn")
     if check.is_done is None:
         glyph, tone = "? ", "muted"
-    says = hanging(check.says, width, _NAME + len(glyph))
+    says = hanging(check.detail, width, _NAME + len(glyph))
     says.stylize("muted")
     line = Text.assemble((glyph, tone), f"{check.name.ljust(_NAME - 1)} ", says)
     if check.fix:

@@ -1,4 +1,4 @@
-"""Buys with the last day, in the hope that a move goes on.
+"""Buys in the direction of the last day's move.
 
 Without --live it trades on paper.
 """

@@ -1,0 +1,139 @@
+"""Answers of the desk's skill proxy, in the format of a service that keeps leashes. Pure.
+
+Also decides which answers of the service prove that nothing was carried out. Pure.
+"""
+
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from typing import Final
+
+from pydantic import ValidationError
+
+from service_tui.desk.agents.stored_leash import LeashRefusal, StoredLeash
+from service_tui.desk.commands.agents import ApproveHeld
+from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.reasons import Fix, Reason
+from service_tui.desk.slices.fleet import HeldSeen, HeldView
+from service_tui.desk.trading.execution_check import names_trade
+from service_tui.terms import TradeStatus
+from service_tui.units import Micros, decimal
+from service_tui.wire.base import WireModel, moment
+from service_tui.wire.endpoints.fleet import HELD_TRADES
+from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
+from service_tui.wire.trades import TradeBody, TradeRequest
+
+_NOTHING_DONE: Final = frozenset({400, 401, 402, 403, 404, 405, 413, 415, 422, 424, 426, 429})
+"""Refusals after which nothing is under way. Whoever stands between may say any other, 408, 409,
+499 or 5xx, about an order that went through."""
+
+
+AgainstReal = Callable[[PlaceTrade, Micros], Reason | None]
+"""Objection to a buy for real money and its fix, given what skills spent today."""
+
+
+def never_real(_: PlaceTrade, __: Micros) -> Reason:
+    """Objection of a desk that trades no real money."""
+    return Reason("this desk trades play money only", Fix.PLAY_MONEY_ONLY)
+
+
+def approved_order(held: HeldView, order: ApproveHeld) -> PlaceTrade:
+    """The order that an approval would send."""
+    size = held.amount if order.amount is None else order.amount
+    return PlaceTrade(
+        held.market_id, held.side, held.action, held.venue, size, confirmed=order.confirmed
+    )
+
+
+def is_sure_no(status: int, answer: bytes) -> bool:
+    """True if an answer proves that the order was not carried out.
+
+    One that cannot be read proves nothing. Source: failures, rule 1.
+
+    Returns:
+        True if its money may be spent again, and it may be sent once more.
+    """
+    if status != HTTPStatus.OK:
+        return status in _NOTHING_DONE
+    try:
+        body = TradeBody.model_validate_json(answer)
+    except ValidationError:
+        return False
+    is_refusal = "success" in body.model_fields_set and not body.success
+    return is_refusal and not names_trade(body)
+
+
+def raw_of(body: WireModel) -> bytes:
+    """A body as it leaves."""
+    return body.model_dump_json().encode()
+
+
+def refused(order: TradeRequest, no: LeashRefusal) -> bytes:
+    """The answer to an order that the desk refuses."""
+    return raw_of(
+        TradeBody(
+            success=False,
+            market_id=order.market_id,
+            side=order.side,
+            error=no.text,
+            error_code=no.code,
+            fix=no.fix,
+        )
+    )
+
+
+def submitted(order: TradeRequest, held: HeldView) -> bytes:
+    """The answer to an order that waits."""
+    until = moment(held.expires_at).isoformat(timespec="seconds")
+    message = f"it waits for the operator until {until}: GET {HELD_TRADES.path} says how it ends"
+    return raw_of(
+        TradeBody(
+            success=True,
+            trade_id=held.held_id,
+            market_id=order.market_id,
+            side=order.side,
+            status=TradeStatus.SUBMITTED,
+            order_status=TradeStatus.SUBMITTED.value,
+            fill_status=TradeStatus.SUBMITTED,
+            warnings=(message,),
+        )
+    )
+
+
+def held_body(leash: StoredLeash, *, everything: bool) -> bytes:
+    """The trades of a leash that wait, or those that were decided too."""
+    waiting = [one.view for one in leash.waiting.values()]
+    rows = [*waiting, *(leash.decided if everything else ())]
+    return raw_of(HeldTradesBody(held=tuple(_row(one) for one in rows), waiting_count=len(waiting)))
+
+
+def held_seen(leashes: Sequence[StoredLeash]) -> HeldSeen:
+    """The same of all leashes, for the desk: what ends first, and what was decided last, leads."""
+    held = [one.view for leash in leashes for one in leash.waiting.values()]
+    decided = [one for leash in leashes for one in leash.decided]
+    return HeldSeen(
+        tuple(sorted(held, key=lambda one: one.expires_at)),
+        tuple(sorted(decided, key=lambda one: -(one.decided_at or 0.0))),
+    )
+
+
+def _row(held: HeldView) -> HeldTradeBody:
+    return HeldTradeBody(
+        held_id=held.held_id,
+        agent_id=held.agent_id,
+        agent_name=held.agent_name,
+        status=held.status,
+        market_id=held.market_id,
+        venue=held.venue,
+        side=held.side,
+        action=held.action,
+        amount=decimal(held.amount),
+        reasoning=held.reasoning,
+        source=held.source,
+        skill_slug=held.skill_slug,
+        signal_data=dict(held.signal_data),
+        created_at=moment(held.created_at),
+        expires_at=moment(held.expires_at),
+        decided_at=None if held.decided_at is None else moment(held.decided_at),
+        reason=held.reason,
+        trade_id=held.trade_id,
+    )

@@ -1,0 +1,39 @@
+"""Types of a reading, and the memory that pollers keep between readings."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from service_tui.desk.facts import Fact
+from service_tui.desk.feed.fills import FillsWatch
+from service_tui.desk.ports import Ports
+from service_tui.desk.position_pages import EndedRows
+from service_tui.desk.reactor.poll import ReactorWatch
+
+
+@dataclass(slots=True)
+class PollerMemory:
+    """Focus of the console, and facts about the service that pollers keep between readings.
+
+    `needs_plain_names`: the service refused the query that reads markets of all states at once.
+    `without_queue`, `without_wallet`, `without_orders`: it has no endpoint for redemptions, for the
+    wallet, or for open orders. `ended` are positions that need no second reading.
+    """
+
+    market_id: str | None = None
+    span_s: int = 0
+    needs_plain_names: bool = False
+    without_queue: bool = False
+    without_wallet: bool = False
+    without_orders: bool = False
+    reactor: ReactorWatch = field(default_factory=ReactorWatch)
+    ended: EndedRows = field(default_factory=EndedRows)
+    fills: FillsWatch = field(default_factory=FillsWatch)
+    agent_id: str = ""
+    run_id: str = ""
+
+
+Read = tuple[list[Fact], float | None]
+"""Facts of a reading and the duration of its call, seconds; None without a call."""
+
+Reading = Callable[[Ports, PollerMemory], Awaitable[Read]]
+"""Asks once."""

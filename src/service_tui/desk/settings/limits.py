@@ -1,0 +1,167 @@
+"""Handlers of SetBuyLimit, SetDefaults and SetPaused, on the service and on this desk.
+
+A figure of the desk's own stays on this machine; the rest is the service's, and what stands on the
+screen is what the service then says.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
+from service_tui.desk.buy_limits import FIGURE_MAX, OWN
+from service_tui.desk.commands.buy_limits import (
+    SetBuyLimit,
+    SetDefaults,
+    SetPaused,
+    rail_figure_text,
+)
+from service_tui.desk.facts import Noticed, PreferenceSet
+from service_tui.desk.ports import Memory, Ports
+from service_tui.desk.reasons import HALTED, READ_ONLY
+from service_tui.desk.slices.buy_limits import RULES, BuyLimit
+from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.units import Micros, decimal
+from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS, POST_SETTINGS
+from service_tui.wire.settings import (
+    SaidSettingsPatch,
+    SaidUserSettingsPatch,
+    UserSettingsBody,
+)
+
+_FIELDS: Final = {
+    BuyLimit.TRADE: "sdk_max_trade_amount",
+    BuyLimit.DAY_SPEND: "sdk_daily_limit",
+    BuyLimit.MARKET: "max_position_usd",
+    BuyLimit.DAY_BUYS: "max_trades_per_day",
+    BuyLimit.SKILL_DAY: "skill_daily_budget",
+}
+_OF_THE_SPEC: Final = frozenset({BuyLimit.TRADE, BuyLimit.DAY_SPEND})
+"""Changed through `/api/sdk/settings`; the others through the risk defaults."""
+
+
+async def set_buy_limit(order: SetBuyLimit, memory: Memory, ports: Ports) -> None:
+    """Change the figure of a limit, here or on the service."""
+    why = _objection(order, ports)
+    if why:
+        ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
+    elif order.own:
+        name = OWN + order.rail.value
+        value = "" if order.figure is None else str(order.figure)
+        ports.emit(PreferenceSet(name, value))
+        await memory.prefer(name, value)
+        ports.emit(Noticed("good", _set_text(order)))
+    elif order.rail in _OF_THE_SPEC:
+        await _request(order.describe(), ports, lambda: _post(order, ports))
+    else:
+        await _request(order.describe(), ports, lambda: _patch(order, ports))
+
+
+def _objection(order: SetBuyLimit, ports: Ports) -> str:
+    """Reason why this desk refuses the command; empty if it does not."""
+    rule, figure = RULES[order.rail], order.figure
+    if ports.state().service.read_only:
+        return READ_ONLY
+    if not (rule.on_desk if order.own else rule.on_service):
+        return "this figure cannot be changed"
+    if figure is None:
+        return "" if order.own or rule.may_be_off else "it cannot be taken away"
+    return "" if 0 < figure <= FIGURE_MAX else "a limit is above 0 and at most one billion"
+
+
+def _set_text(order: SetBuyLimit) -> str:
+    return f"{RULES[order.rail].name}: {rail_figure_text(order.rail, order.figure)}"
+
+
+def _value(order: SetBuyLimit) -> float | int | None:
+    if order.figure is None or RULES[order.rail].is_count:
+        return order.figure
+    return decimal(Micros(order.figure))
+
+
+async def _post(order: SetBuyLimit, ports: Ports) -> str:
+    # The fields are checked as they are made.
+    body = SaidSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
+    await ports.client.call(POST_SETTINGS, body=body)
+    return _set_text(order)
+
+
+async def _patch(order: SetBuyLimit, ports: Ports) -> str:
+    body = SaidUserSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
+    await ports.client.call(PATCH_USER_SETTINGS, body=body)
+    return _set_text(order)
+
+
+async def set_defaults(order: SetDefaults, ports: Ports) -> None:
+    """Change the risk defaults of new buys."""
+    if ports.state().service.read_only:
+        ports.emit(Noticed("warn", READ_ONLY))
+        return
+    defaults = order.defaults
+
+    async def send() -> str:
+        # Zero is off. Source: decisions, "Stop and target prices".
+        body = SaidUserSettingsPatch(
+            default_stop_loss_pct=defaults.stop_loss_pct or 0.0,
+            default_take_profit_pct=defaults.take_profit_pct or 0.0,
+            auto_risk_monitor_enabled=defaults.auto_monitor,
+        )
+        reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
+        ports.refresh(Topic.MONITORS)
+        return f"{order.describe()}{_removed(reply.answer)}"
+
+    await _request(order.describe(), ports, send)
+
+
+def _removed(answer: UserSettingsBody) -> str:
+    """Text about automatic monitors that were removed; those set by hand stay."""
+    count = len(answer.monitors_removed)
+    if not count:
+        return ""
+    noun = "monitor was" if count == 1 else "monitors were"
+    return f"; {count} automatic {noun} removed, those set by hand stay"
+
+
+async def set_paused(order: SetPaused, ports: Ports) -> None:
+    """Hold back the buys of the desk's own agent, or let them pass again."""
+    state = ports.state()
+    if state.service.read_only:
+        ports.emit(Noticed("warn", READ_ONLY))
+        return
+    if not order.paused and state.halted_since is not None:
+        # The halt stands on this pause wherever a service knows no halt of its own.
+        ports.emit(Noticed("warn", HALTED.text, NoticeKind.HALT, fix=HALTED.fix))
+        return
+
+    async def send() -> str:
+        body = SaidUserSettingsPatch(trading_paused=order.paused)
+        reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
+        if order.paused:
+            return "trading is paused: buys are refused, sales pass"
+        if reply.answer.trading_paused:
+            return "resumed here, but buys stay blocked: by the operator's pause or by the halt"
+        return "buys pass again"
+
+    await _request(order.describe(), ports, send, NoticeKind.HALT)
+
+
+async def _request(
+    description: str,
+    ports: Ports,
+    send: Callable[[], Awaitable[str]],
+    kind: NoticeKind = NoticeKind.DESK,
+) -> None:
+    """Send a request, report the result in a notice, and refresh the limits in any case."""
+    try:
+        result = await send()
+    except ValueError:
+        ports.emit(Noticed("bad", f"{description}: no figure that the service takes"))
+    except OutcomeUnknownError:
+        ports.emit(Noticed("bad", f"{description}: sent, no answer; the limits are read anew"))
+    except RefusedError as error:
+        ports.emit(Noticed("warn", f"{description}: {error.error}", fix=error.fix))
+    except ServiceError as error:
+        ports.emit(Noticed("bad", f"{description}: {error}"))
+    else:
+        ports.emit(Noticed("good", result, kind))
+    ports.refresh(Topic.ACCOUNT)
+    ports.refresh(Topic.AGENTS)

@@ -1,0 +1,54 @@
+"""Reads the service once without running a desk: its readings, without its loops."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from service_tui.desk.agents.past import pasts_of
+from service_tui.desk.audit.report import Pasts
+from service_tui.desk.facts import Fact, ServiceAnswered
+from service_tui.desk.feed.poller_memory import PollerMemory
+from service_tui.desk.feed.pollers import READINGS
+from service_tui.desk.ports import DeskContext, Ports
+from service_tui.desk.reduce import reduce
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.state import DeskState
+from service_tui.storage.blotter import Blotter
+
+
+async def read_once(
+    initial: DeskState, context: DeskContext, topics: Sequence[Topic]
+) -> tuple[DeskState, Pasts]:
+    """State after one reading of each topic, and the past of every agent; nothing is stored.
+
+    Args:
+        initial: what is known without asking.
+        context: the service, and what a desk is opened with.
+        topics: topics to read, in this order.
+
+    Returns:
+        What is known then.
+
+    Raises:
+        ServiceError: a topic was not answered.
+    """
+    state = initial
+
+    def emit(fact: Fact) -> None:
+        nonlocal state
+        state = reduce(state, fact)
+
+    ports = Ports(
+        client=context.client,
+        blotter=Blotter(context.database),
+        clock=context.clock,
+        new_id=context.new_id,
+        state=lambda: state,
+        emit=emit,
+        refresh=lambda _: None,
+    )
+    for topic in topics:
+        facts, latency_s = await READINGS[topic](ports, PollerMemory())
+        for fact in facts:
+            emit(fact)
+        emit(ServiceAnswered(topic, ports.now(), latency_s or 0.0, context.client.skew_s))
+    return replace(state, from_cache=False), await pasts_of(ports)

@@ -1,0 +1,206 @@
+"""Checks the answer to an order: done, resting, refused, failed, or no proof at all.
+
+An answer that contradicts the order or itself proves nothing: the order is then looked up. Source:
+failures, rule 1.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.fixes import fix_of
+from service_tui.desk.reasons import Fix
+from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.orders import limit_text
+from service_tui.desk.slices.records import TicketState, TicketView, TradeView
+from service_tui.desk.translate import amount, filled_text, shares_of
+from service_tui.signing.orders import FEE_MAX_BPS
+from service_tui.terms import Action, TradeStatus, Venue
+from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal
+from service_tui.wire.trades import TradeBody
+
+CENT: Final = 10_000
+"""Amounts come rounded, money to a cent. Source: wire reference, 3.3."""
+
+BPS: Final = 10_000
+"""ours: a fee that a service names may carry the cost above the amount, but by a tenth at most."""
+
+LOOKED_UP: Final = "it is looked up; do not send it again"
+
+_HAPPENED: Final = frozenset({
+    TradeStatus.FILLED,
+    TradeStatus.PARTIALLY_FILLED,
+    TradeStatus.CONFIRMED,
+})
+_ON_THE_BOOK: Final = {
+    "matched": TradeStatus.FILLED,
+    "live": TradeStatus.SUBMITTED,
+    "delayed": TradeStatus.SUBMITTED,
+}
+"""State of a trade by the state of its order. Source: wire reference, 3.4."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionCheck:
+    """End of an order, its text, and the fix."""
+
+    state: TicketState
+    outcome: str
+    fix: Fix | str = ""
+
+
+def check_execution(order: PlaceTrade, body: TradeBody) -> ExecutionCheck:
+    """End of an order, as far as its answer proves it."""
+    doubt = next(_doubts(order, body), "")
+    if doubt:
+        text = f"sent, but the answer cannot be believed: {doubt}"
+        return ExecutionCheck(TicketState.UNKNOWN, text, LOOKED_UP)
+    advice = fix_of(body.error_code, body.fix or body.error_hint or "")
+    if not body.success:
+        return ExecutionCheck(TicketState.REFUSED, body.error or "refused without a reason", advice)
+    if TradeStatus.FAILED in _states(body):
+        text = f"the venue took it and it failed: {body.error or 'no reason given'}"
+        return ExecutionCheck(TicketState.FAILED, text, advice)
+    if TradeStatus.CANCELLED in _states(body) and not shares_of(body, order.action) > 0:
+        return ExecutionCheck(TicketState.FAILED, "the venue ended it without a fill", advice)
+    fix = Fix.LIST_ORDERS if order.rests and _is_live(body) else ""
+    return ExecutionCheck(TicketState.DONE, _done_text(order, body), fix)
+
+
+def names_trade(body: TradeBody) -> bool:
+    """True if an answer names a trade, in flight or done.
+
+    One that says no and names none leaves no doubt: nothing was carried out. Source: failures,
+    rule 1.
+    """
+    under_way = _states(body) & (_HAPPENED | {TradeStatus.SUBMITTED})
+    figures = (body.shares, body.shares_bought, body.shares_sold, body.cost)
+    return bool(body.trade_id or under_way or any(figures))
+
+
+def quote_doubt(order: PlaceTrade, body: TradeBody) -> str:
+    """Reason why a dry run is no quote of this order; empty if it is one."""
+    if body.trade_id and not body.dry_run:
+        return "the service gives a trade number for a quote: it may have traded"
+    doubts = chain(_other_order(order, body), _strayed(order, body))
+    return next(doubts, "") if body.success else ""
+
+
+def is_holding(key: str, trade: TradeView) -> bool:
+    """True if a trade is of the position that an order named.
+
+    An order that an older version wrote down names no venue: then market and side decide.
+
+    Returns:
+        True where market and side are those of the order, and so is the venue that it names.
+    """
+    venues = {trade.venue, Venue.SIM}
+    return key in {holding_key(trade.market_id, trade.side, venue) for venue in venues}
+
+
+def mismatch_text(ticket: TicketView, trade: TradeView) -> str:
+    """Differences between a trade that was found and its order; empty without any."""
+    if ticket.holding and not is_holding(ticket.holding, trade):
+        return f"it is {trade.side.value.upper()} of {trade.market_id}, which was not ordered"
+    if ticket.amount and not int(trade.cost) <= _most(ticket.amount, FEE_MAX_BPS):
+        return f"it cost more than the {decimal(ticket.amount):,.2f} ordered"
+    if ticket.shares and not trade.shares <= ticket.shares + SHARE_QUANTUM:
+        return f"it took more than the {decimal(ticket.shares):,.2f} shares ordered"
+    return ""
+
+
+def _states(body: TradeBody) -> set[TradeStatus]:
+    """The states that an answer names, of those that we know."""
+    reported = (body.status, body.fill_status, _ON_THE_BOOK.get((body.order_status or "").lower()))
+    return {state for state in reported if isinstance(state, TradeStatus)}
+
+
+def _strange_state(body: TradeBody) -> str:
+    """An unknown value of its state; empty if all are known."""
+    reported = (body.fill_status, body.status)
+    return next((word for word in reported if word and not isinstance(word, TradeStatus)), "")
+
+
+def _has_shares(order: PlaceTrade, body: TradeBody) -> bool:
+    """True if the answer has a figure of shares; a missing one is not zero."""
+    own = "shares_bought" if order.action is Action.BUY else "shares_sold"
+    return bool({"shares", own} & body.model_fields_set)
+
+
+def _doubts(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
+    """Reasons why the answer proves nothing, the gravest first."""
+    yield from _other_order(order, body)
+    states, shares = _states(body), shares_of(body, order.action)
+    if TradeStatus.FAILED in states:
+        if shares > 0 or states & _HAPPENED:
+            yield "it says both that it failed and that it was filled"
+    elif not body.success:
+        if names_trade(body):
+            yield "it says no, and yet names a trade"
+    else:
+        if body.dry_run:
+            yield "it calls itself a dry run"
+        yield from _strayed(order, body)
+        yield from _unfilled(order, body, states)
+
+
+def _other_order(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
+    if body.market_id and body.market_id != order.market_id:
+        yield f"it is about another market, {body.market_id}"
+    if body.side is not None and body.side is not order.side:
+        yield f"it is about {body.side.value.upper()}, not {order.side.value.upper()}"
+
+
+def _strayed(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
+    """Mismatches: where the answer exceeds the order."""
+    cost, shares = amount(body.cost), amount(shares_of(body, order.action))
+    buys = order.action is Action.BUY
+    if (body.shares_sold if buys else body.shares_bought) > 0:
+        yield f"shares were {'sold' if buys else 'bought'}, which was not ordered"
+    if buys and not int(cost) <= _most(order.amount, body.fee_rate_bps):
+        yield f"it cost {body.cost:,.2f}, more than the {decimal(order.amount):,.2f} ordered"
+    if not buys and not shares <= order.shares + SHARE_QUANTUM:
+        yield f"more than the {decimal(order.shares):,.2f} shares ordered were sold"
+    # A share pays 1 at most, so that no price is above it.
+    if shares > 0 and not int(cost) <= _most(shares, body.fee_rate_bps):
+        yield f"{body.cost:,.2f} for {decimal(shares):,.2f} shares is more than they can ever pay"
+
+
+def _most(size: Micros, fee_bps: int) -> float:
+    """The most that may be paid for this size, with a fee that is named and a cent of rounding."""
+    return size * (1 + min(fee_bps, FEE_MAX_BPS) / BPS) + CENT
+
+
+def _unfilled(order: PlaceTrade, body: TradeBody, states: set[TradeStatus]) -> Iterator[str]:
+    """Reasons to doubt a success without shares."""
+    if TradeStatus.UNCONFIRMED in states and not states & _HAPPENED:
+        yield "the venue has not confirmed it"
+    unfilled = {TradeStatus.SUBMITTED, TradeStatus.CANCELLED} & states
+    if shares_of(body, order.action) > 0 or unfilled:
+        return
+    if _strange_state(body):
+        yield f"its state is '{_strange_state(body)}', and it names no shares"
+    if _has_shares(order, body):
+        yield "it says yes, and that no shares moved"
+
+
+def _is_live(body: TradeBody) -> bool:
+    """True if a part of it rests on the book."""
+    return (body.order_status or "").lower() == "live"
+
+
+def _done_text(order: PlaceTrade, body: TradeBody) -> str:
+    shares = shares_of(body, order.action)
+    if shares <= 0 and TradeStatus.SUBMITTED not in _states(body):
+        return "done; the service does not say how many shares"
+    if order.rests and _is_live(body) and shares <= 0:
+        return f"rests at {limit_text(order.price or 0.0)}: nothing filled yet"
+    text = filled_text(body, order.action, order.venue)
+    if order.rests and _is_live(body):
+        return f"{text}; the rest stays on the book"
+    ordered = decimal(order.shares)
+    if order.action is Action.SELL and 0 < shares < ordered - SHARE_QUANTUM / ONE:
+        return f"{text}; {ordered - shares:,.2f} of them were not sold"
+    return text

@@ -1,0 +1,60 @@
+"""The cached state for the first paint, read before anything heavy is imported.
+
+Nothing here raises: what cannot be read is not there, and the real opening, a moment later, says
+why.
+"""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from service_tui.storage.db.lock import holder_of
+from service_tui.storage.db.wal import log_of, look
+from service_tui.storage.errors import StorageError
+
+
+def read_cache(path: Path) -> dict[str, tuple[float, str]]:
+    """The cached answers: time (seconds since 1970) and text, by key.
+
+    Args:
+        path: the database file, whether there is one or not.
+
+    Returns:
+        Nothing where the file is missing, damaged, busy or of another schema.
+    """
+    return {key: (at, body) for key, at, body in _rows(path, "SELECT key, at, body FROM cache")}
+
+
+def read_preferences(path: Path) -> dict[str, str]:
+    """The operator's preferences by key; empty if unreadable."""
+    rows = _rows(path, "SELECT key, 0.0, value FROM preferences")
+    return {key: value for key, _, value in rows}
+
+
+def has_open_tickets(path: Path) -> bool:
+    """True if a blotter has orders without an end; False if unreadable."""
+    query = "SELECT ticket_id, at, kind FROM tickets WHERE state IN ('queued', 'sent', 'unknown')"
+    return path.exists() and bool(_rows(path, query))
+
+
+def _rows(path: Path, query: str) -> list[tuple[str, float, str]]:
+    if _has_damaged_log(path):
+        return []
+    # No waiting: a lock on the database lasts longer than a first paint may take.
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True, timeout=0)) as connection:
+            return connection.execute(query).fetchall()
+    except sqlite3.Error:
+        return []
+
+
+def _has_damaged_log(path: Path) -> bool:
+    """True if a database must not be opened: reading would rewrite its log's index."""
+    if not log_of(path).exists():
+        return False
+    try:
+        # While another process has it open, its log changes as it is checked.
+        return holder_of(path.parent) is None and bool(look(path).damage)
+    except (OSError, StorageError):
+        return True

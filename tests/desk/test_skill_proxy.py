@@ -1,0 +1,499 @@
+"""A service that keeps no leash: the desk keeps it, and every call of a skill goes through it."""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+
+from kit.desk.leash import raw_call, status
+from kit.service.scripted import HastyClock, said, scripted
+from kit.service.stage import Stage, open_stage
+from service_tui.client.client import Client
+from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.client.keys import Key, Keys
+from service_tui.desk.agents.skill_proxy import SkillProxies
+from service_tui.desk.agents.skill_spending import SPENDING, SkillSpending
+from service_tui.desk.agents.stored_leash import StoredLeash
+from service_tui.desk.changes import Loaded
+from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
+from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.facts import Fact
+from service_tui.desk.slices.fleet import HeldSeen, LeashView
+from service_tui.sdk.client import ServiceClient
+from service_tui.terms import HeldStatus, LeashMode, Venue
+from service_tui.units import ONE, Micros, Timestamp
+
+
+@dataclass
+class Far:
+    """A skill on the desk's leash, and a service that knows nothing of it."""
+
+    stage: Stage
+    lines: SkillProxies
+    leash: StoredLeash
+    skill: ServiceClient
+    way: tuple[str, str]
+    facts: list[Fact] = field(default_factory=list)
+    halted: list[bool] = field(default_factory=list)
+
+    async def ask(self, call: Callable[[], object]) -> object:
+        await self.stage.clock.advance(0.3)
+        return await asyncio.to_thread(call)
+
+    async def buy(self, amount: float, place: int = 0) -> object:
+        market = self.stage.open_markets()[place].market_id
+        signals = {"edge": 0.1, "confidence": 0.6}
+        return await self.ask(
+            lambda: self.skill.trade(
+                market, "yes", amount, reasoning="why", signal_data=signals, allow_rebuy=True
+            )
+        )
+
+    @property
+    def spent(self) -> int:
+        return self.stage.agent.spent_today(self.stage.clock.now())
+
+    @property
+    def held(self) -> HeldSeen:
+        return [fact for fact in self.facts if isinstance(fact, HeldSeen)][-1]
+
+
+@asynccontextmanager
+async def far(path: Path, mode: LeashMode, **other: object) -> AsyncGenerator[Far]:
+    async with open_stage(path, speed=0) as stage:
+        facts, halted = list[Fact](), list[bool]()
+        lines = SkillProxies(stage.client, stage.clock, facts.append, lambda: bool(halted))
+        leash = StoredLeash(stage.agent_id, "heron", "gauge", mode, **other)
+        url, key = await lines.open("r1", leash, stage.key)
+        assert key != stage.key
+        skill = await asyncio.to_thread(lambda: ServiceClient(key, url))
+        try:
+            yield Far(stage, lines, leash, skill, (url, key), facts, halted)
+        finally:
+            await asyncio.to_thread(skill.close)
+            lines.close()
+
+
+def own_client(url: str) -> Client:
+    keys = Keys(Key("sk_test_0123456789", url))
+    transport = httpx.AsyncHTTPTransport(retries=0)
+    return Client(transport, url, keys, clock=HastyClock(), rng=random.Random(7))
+
+
+def told(found: object) -> tuple[object, ...]:
+    return found.success, found.error_code
+
+
+async def test_who_observes_reads_and_asks_for_quotes_and_trades_nothing(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.OBSERVE) as it:
+        assert await it.ask(lambda: it.skill.get_markets(limit=3))
+        assert told(await it.buy(5.0)) == (False, "LEASH_OBSERVE")
+        assert (it.spent, it.leash.waiting) == (0, {})
+
+
+async def test_a_buy_above_the_threshold_waits_and_goes_out_at_the_approved_size(
+    tmp_path: Path,
+) -> None:
+    async with far(tmp_path, LeashMode.ASK, threshold=Micros(2 * ONE)) as it:
+        assert (await it.buy(2.0)).success
+        assert it.spent == 2 * ONE
+        held = await it.buy(5.0, 1)
+        assert held.success
+        assert (it.spent, held.fill_status) == (2 * ONE, "submitted")
+        (waiting,) = it.held.held
+        assert (waiting.held_id, waiting.amount, waiting.reasoning) == (
+            held.trade_id, 5 * ONE, "why",
+        )  # fmt: skip
+        assert waiting.signal_data["confidence"] == 0.6
+        await it.lines.carry_out(ApproveHeld(waiting.held_id, "it", Micros(4 * ONE)))
+        assert it.spent == 6 * ONE
+        (own,) = await it.ask(it.skill.get_held_trades)
+        assert (own.status, own.reason) == (HeldStatus.APPROVED, "approved at another size")
+        assert own.trade_id
+        assert it.held.held == ()
+        # Approved once, it does not go out again.
+        await it.lines.carry_out(ApproveHeld(waiting.held_id, "it"))
+        assert it.spent == 6 * ONE
+
+
+async def test_an_amount_that_the_venue_refuses_does_not_use_the_trade_up(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.ASK) as it:
+        await it.buy(5.0)
+        (waiting,) = it.held.held
+        for amount in (900, 999_999_999):
+            await it.lines.carry_out(ApproveHeld(waiting.held_id, "it", Micros(amount * ONE)))
+            assert [one.held_id for one in it.held.held] == [waiting.held_id]
+        assert it.spent == 0
+        await it.lines.carry_out(ApproveHeld(waiting.held_id, "it"))
+        assert (it.held.held, it.spent) == ((), 5 * ONE)
+
+
+@pytest.mark.parametrize(
+    ("answer", "waits_on"),
+    [
+        (said({"success": False, "error": "too much"}), True),
+        (said({"error": "too much", "fix": "take less"}, 400), True),
+        (said({"error": "not now"}, 429), True),
+        # Whoever says these may stand in front of a service that did trade.
+        (said({"success": False, "error": "the gateway broke"}, 502), False),
+        (said({"success": False}, 504), False),
+        (said({"success": False}, 408), False),
+        (said({"success": False}, 409), False),
+        (said("not one word of JSON"), False),
+        (said({"success": None}), False),
+        # It says no, and yet names a trade.
+        (said({"success": False, "trade_id": "t", "shares_bought": 12.5, "cost": 5}), False),
+        (said({"success": False, "fill_status": "filled"}), False),
+    ],
+)
+async def test_only_a_sure_no_to_another_amount_lets_a_trade_wait_on(
+    *, answer: bytes, waits_on: bool
+) -> None:
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    async with scripted(answer, said(filled)) as service, own_client(service.url) as client:
+        lines = SkillProxies(client, client._clock, list[Fact]().append)
+        leash = StoredLeash("a", "heron", "gauge", LeashMode.ASK)
+        way = await lines.open("r1", leash, "sk_test_0123456789")
+        await raw_call(
+            way, "POST /api/sdk/trade", b'{"market_id": "m", "side": "yes", "amount": 5.0}'
+        )
+        (held_id,) = leash.waiting
+        await lines.carry_out(ApproveHeld(held_id, "it", Micros(4 * ONE)))
+        assert (held_id in leash.waiting) is waits_on
+        assert leash.spent == (0 if waits_on else 4 * ONE)
+        await lines.carry_out(ApproveHeld(held_id, "it"))
+        assert len(service.requests) == (2 if waits_on else 1)
+        (ended,) = leash.decided
+        assert ended.status is (HeldStatus.APPROVED if waits_on else HeldStatus.UNKNOWN)
+        assert ("may have been carried out" in (ended.reason or "")) is not waits_on
+        lines.close()
+
+
+async def test_a_refusal_and_a_deadline_reach_the_skill_with_their_reason(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.ASK, wait_s=60) as it:
+        first = await it.buy(5.0)
+        await it.lines.carry_out(RefuseHeld(first.trade_id, "it", "too thin"))
+        # The same trade is not asked for again so soon; another one may be.
+        assert told(await it.buy(5.0)) == (False, "REFUSED_BEFORE")
+        second = await it.buy(5.0, 1)
+        async with asyncio.TaskGroup() as tasks:
+            looking = tasks.create_task(it.lines.run())
+            await it.stage.clock.advance(61.0)
+            await it.stage.clock.advance(1.0)
+            looking.cancel()
+        own = {one.held_id: one for one in await it.ask(it.skill.get_held_trades)}
+        assert own[first.trade_id].reason == "too thin"
+        assert own[second.trade_id].status is HeldStatus.EXPIRED
+        assert it.spent == 0
+
+
+async def test_the_budget_of_the_day_binds_and_what_was_refused_does_not_count(
+    tmp_path: Path,
+) -> None:
+    async with far(tmp_path, LeashMode.AUTO, budget=Micros(10 * ONE)) as it:
+        assert (await it.buy(6.0)).success
+        assert told(await it.buy(6.0)) == (False, "LEASH_BUDGET")
+        (leash,) = [fact for fact in it.facts if isinstance(fact, Loaded)][-1].of(LeashView)
+        assert (leash.spent, leash.budget) == (6 * ONE, 10 * ONE)
+        wider = SetLeash(it.stage.agent_id, "heron", LeashMode.AUTO, budget=Micros(2_000 * ONE))
+        await it.lines.carry_out(wider)
+        # More than one trade may be: the service says no, and nothing of it counts.
+        assert not (await it.buy(900.0, 1)).success
+        assert it.leash.spent == 6 * ONE
+        tomorrow = Timestamp(it.stage.clock.now() + 86_400.0)
+        assert it.leash.spent_on(tomorrow) == 0
+
+
+async def test_a_way_that_is_opened_anew_remembers_what_was_spent(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.AUTO, budget=Micros(10 * ONE)) as it:
+        assert (await it.buy(6.0)).success
+        again = StoredLeash(
+            it.stage.agent_id, "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE)
+        )
+        await it.lines.open("r2", again, it.stage.key)
+        assert again.spent_on(it.stage.clock.now()) == 6 * ONE
+
+
+async def test_what_was_spent_today_outlives_the_desk(tmp_path: Path) -> None:
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    full = said({"success": False, "market_id": "m", "error": "no"})
+    steps = (said(filled), full, full)
+    buy = b'{"market_id": "m", "side": "yes", "amount": 6.0}'
+    async with scripted(*steps) as service, own_client(service.url) as client:
+
+        async def opened() -> tuple[SkillProxies, StoredLeash, tuple[str, str]]:
+            spending = SkillSpending(tmp_path)
+            lines = SkillProxies(client, client._clock, list[Fact]().append, spending=spending)
+            leash = StoredLeash("a", "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE))
+            return lines, leash, await lines.open("r1", leash, "sk_test_0123456789")
+
+        lines, leash, way = await opened()
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        lines.close()
+        lines, leash, way = await opened()
+        assert leash.spent_on(client._clock.now()) == 6 * ONE
+        assert b"LEASH_BUDGET" in await raw_call(way, "POST /api/sdk/trade", buy)
+        assert len(service.requests) == 1
+        # What the service refused is given back, there too.
+        await raw_call(way, "POST /api/sdk/trade", buy.replace(b"6.0", b"3.0"))
+        lines.close()
+        lines, leash, way = await opened()
+        assert leash.spent_on(client._clock.now()) == 6 * ONE
+        # What cannot be written down is not sent.
+        (tmp_path / SPENDING).write_text("broken")
+        assert (
+            status(await raw_call(way, "POST /api/sdk/trade", buy.replace(b"6.0", b"3.0"))) == 424
+        )
+        assert (leash.spent, len(service.requests)) == (6 * ONE, 2)
+        lines.close()
+        with pytest.raises(ValueError, match=SPENDING):
+            await opened()
+
+
+async def test_the_halt_holds_buys_on_the_way_and_an_approval_changes_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    async with far(tmp_path, LeashMode.AUTO) as it:
+        it.halted.append(True)
+        assert told(await it.buy(5.0)) == (False, "HALTED")
+        assert it.spent == 0
+
+
+async def test_nothing_is_approved_while_the_halt_stands(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.ASK) as it:
+        held = await it.buy(5.0)
+        it.halted.append(True)
+        await it.lines.carry_out(ApproveHeld(held.trade_id, "it"))
+        assert it.spent == 0
+        # It waits on, and can be approved when the halt is over.
+        assert [one.held_id for one in it.held.held] == [held.trade_id]
+        it.halted.clear()
+        await it.lines.carry_out(ApproveHeld(held.trade_id, "it"))
+        assert it.spent == 5 * ONE
+
+
+async def test_nothing_is_approved_behind_its_deadline(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.ASK, wait_s=60) as it:
+        held = await it.buy(5.0)
+        await it.stage.clock.advance(60.0)
+        await it.lines.carry_out(ApproveHeld(held.trade_id, "it"))
+        assert it.spent == 0
+        (ended,) = it.held.decided
+        assert ended.status is HeldStatus.EXPIRED
+
+
+@pytest.mark.parametrize("ask", [1, 2, 3, 4])
+async def test_a_halt_that_comes_while_a_buy_leaves_keeps_it_here(ask: int) -> None:
+    halted: list[bool] = []
+
+    def is_halted() -> bool:
+        halted.append(len(halted) + 1 >= ask)
+        return halted[-1]
+
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    async with scripted(said(filled)) as service, own_client(service.url) as client:
+        lines = SkillProxies(client, client._clock, list[Fact]().append, is_halted)
+        leash = StoredLeash("a", "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE))
+        way = await lines.open("r1", leash, "sk_test_0123456789")
+        buy = b'{"market_id": "m", "side": "yes", "amount": 5.0}'
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        assert (service.requests, leash.spent, len(halted)) == ([], 0, ask)
+        sale = b'{"market_id": "m", "side": "yes", "action": "sell", "shares": 5.0}'
+        assert status(await raw_call(way, "POST /api/sdk/trade", sale)) == 200
+        assert len(service.requests) == 1
+        lines.close()
+
+
+async def test_real_money_leaves_only_where_the_desk_has_nothing_against_it() -> None:
+    asked: list[tuple[PlaceTrade, Micros]] = []
+    said_no = [("real money is switched off on this desk", "press 5, W")]
+
+    def against(order: PlaceTrade, spent: Micros) -> tuple[str, str] | None:
+        asked.append((order, spent))
+        if said_no:
+            return said_no[-1]
+        return None if order.confirmed else ("nobody has confirmed", "confirm it")
+
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    async with scripted(said(filled)) as service, own_client(service.url) as client:
+        facts = list[Fact]()
+        lines = SkillProxies(client, client._clock, facts.append, against_real=against)
+        leash = StoredLeash("a", "heron", "gauge", LeashMode.AUTO)
+        way = await lines.open("r1", leash, "sk_test_0123456789")
+        buy = b'{"market_id": "m", "side": "yes", "amount": 5.0, "venue": "polymarket"}'
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        assert (service.requests, leash.spent) == ([], 0)
+        ((order, spent),) = asked
+        assert (order.venue, order.amount, spent) == (Venue.EVM, 5 * ONE, 0)
+        # Play money is not asked about, and says its venue where the skill did not.
+        await raw_call(way, "POST /api/sdk/trade", buy.replace(b', "venue": "polymarket"', b""))
+        assert len(asked) == 1
+        assert json.loads(service.requests[0].partition(b"\r\n\r\n")[2])["venue"] == "sim"
+        said_no.clear()
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        assert (asked[-1][1], len(service.requests)) == (5 * ONE, 2)
+        # What waits is asked about once more, and needs the person's own yes.
+        leash.mode = LeashMode.ASK
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        (held_id,) = leash.waiting
+        await lines.carry_out(ApproveHeld(held_id, "it"))
+        assert (list(leash.waiting), len(service.requests)) == ([held_id], 2)
+        await lines.carry_out(ApproveHeld(held_id, "it", confirmed=True))
+        assert (leash.waiting, len(service.requests)) == ({}, 3)
+        lines.close()
+
+
+async def test_the_day_of_the_desk_counts_skills_that_run_no_more(tmp_path: Path) -> None:
+    asked: list[Micros] = []
+
+    def against(_: PlaceTrade, spent: Micros) -> tuple[str, str] | None:
+        asked.append(spent)
+        return None
+
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    buy = b'{"market_id": "m", "side": "yes", "amount": 4.0, "venue": "polymarket"}'
+    async with scripted(said(filled)) as service, own_client(service.url) as client:
+        for slug in ("gauge", "tide"):
+            spending = SkillSpending(tmp_path)
+            lines = SkillProxies(
+                client, client._clock, list[Fact]().append, against_real=against, spending=spending
+            )
+            leash = StoredLeash("a", "heron", slug, LeashMode.AUTO)
+            way = await lines.open("r1", leash, "sk_test_0123456789")
+            await raw_call(way, "POST /api/sdk/trade", buy)
+            lines.close()
+        # What another service was sent is its own.
+        SkillSpending(tmp_path).keep("a owl https://elsewhere.example", leash.day, Micros(9 * ONE))
+        await lines.open("r2", leash, "sk_test_0123456789")
+        assert asked == [0, 4 * ONE]
+        assert lines._spent_today() == 8 * ONE
+        lines.close()
+
+
+def test_what_is_given_back_after_midnight_is_not_of_the_new_day() -> None:
+    leash = StoredLeash("a", "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE))
+    before, after = Timestamp(86_400 * 20_000 - 0.5), Timestamp(86_400 * 20_000 + 1.0)
+    leash.count_buy(Micros(10 * ONE), before)
+    leash.count_buy(Micros(10 * ONE), after)
+    leash.count_buy(Micros(-10 * ONE), before)
+    assert leash.spent_on(after) == 10 * ONE
+    # Nor does a clock that was set back begin a day with a new budget.
+    assert not leash.has_left(Micros(ONE), before)
+
+
+async def test_a_desk_that_was_told_nothing_lets_no_real_money_leave(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.AUTO) as it:
+        buy = b'{"market_id": "m", "side": "yes", "amount": 5.0, "venue": "kalshi"}'
+        answer = await raw_call(it.way, "POST /api/sdk/trade", buy)
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error_code"] == "REAL_MONEY"
+
+
+async def test_there_is_no_way_around(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.AUTO) as it:
+        # Neither with another key, nor by another call that trades or changes limits.
+        stranger = await asyncio.to_thread(
+            lambda: ServiceClient(it.stage.key, it.skill._opening.base_url)
+        )
+        with pytest.raises(ServiceError):
+            await it.ask(lambda: stranger.get_markets(limit=1))
+        await asyncio.to_thread(stranger.close)
+        with pytest.raises(RefusedError, match="lets a skill trade and read"):
+            await it.ask(lambda: it.skill.update_settings(max_trades_per_day=1))
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/api/sdk/positions/../trade",
+        "/api/sdk/positions/x/../../trade",
+        "/api/sdk/positions/./../trade",
+        "/api/sdk/positions/%2e%2e/trade",
+        "/api/sdk/positions/..\\trade",
+        "/api/sdk/positions//trade",
+        "/api/sdk/positions/../trade?a=b",
+        "/api/sdk/positions/../trade#/monitor",
+    ],
+)
+async def test_no_spelling_of_a_path_leads_to_another_call(tmp_path: Path, target: str) -> None:
+    async with far(tmp_path, LeashMode.AUTO, budget=Micros(ONE)) as it:
+        it.halted.append(True)
+        market = it.stage.open_markets()[0].market_id
+        order = json.dumps({"market_id": market, "side": "yes", "amount": 5.0}).encode()
+        assert status(await raw_call(it.way, f"POST {target}", order)) == 403
+        assert it.spent == 0
+        # Nor do readings leave their own part of the service.
+        assert status(await raw_call(it.way, "GET /api/sdk/../desk/agents")) == 403
+        assert status(await raw_call(it.way, "GET /api/sdk/markets?limit=1&q=a%20b/../c")) == 200
+
+
+NO_CALLS = {
+    "no http": b"nonsense\r\n\r\n",
+    "too long a body": b"POST /api/sdk/trade HTTP/1.1\r\nHost: x\r\n"
+    b"Content-Length: 999999999\r\n\r\n",
+    "no host": b"GET /api/sdk/markets HTTP/1.1\r\n\r\n",
+    "no such version": b"GET /api/sdk/markets XTTP/9\r\nHost: x\r\n\r\n",
+    "another host's path": b"GET //elsewhere.example/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a whole address": b"GET http://elsewhere.example/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    **{
+        f"length {text.decode()!r}": b"POST /api/sdk/trade HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n{}{}"
+        % text
+        for text in (
+            b"Content-Length: 1_0",
+            b"Content-Length: +2",
+            b"Content-Length: -1",
+            b"Content-Length: 2, 3",
+            b"Content-Length : 2",
+            b"Content-Length: 2\r\nContent-Length: 4",
+            b"Content-Length: 2\r\nTransfer-Encoding: chunked",
+            b"Transfer-Encoding: gzip",
+            b"X: a\r\n b: c\r\nContent-Length: 0x2",
+        )
+    },
+    "a chunk without length": b"POST /api/sdk/trade HTTP/1.1\r\nHost: x\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+    "two keys": b"GET /api/sdk/markets HTTP/1.1\r\nHost: x\r\n"
+    b"Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n",
+    "too long a head": b"GET /api/sdk/markets HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 70_000,
+}
+
+
+async def test_a_call_may_come_in_chunks_and_ask_before_its_body(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.AUTO) as it:
+        market = it.stage.open_markets()[0].market_id
+        order = json.dumps({"market_id": market, "side": "yes", "amount": 5.0, "dry_run": True})
+        half, rest = order[:20].encode(), order[20:].encode()
+        url, key = it.way
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        writer.write(
+            f"POST /api/sdk/trade HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n"
+            "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+        )
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 100 ")
+        for part in (half, rest, b""):
+            writer.write(b"%x\r\n%s\r\n" % (len(part), part))
+        answer = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        assert status(answer) == 200
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["success"]
+
+
+@pytest.mark.parametrize("raw", NO_CALLS.values(), ids=NO_CALLS)
+async def test_what_is_no_call_is_answered_and_nothing_else_suffers(
+    tmp_path: Path, raw: bytes
+) -> None:
+    async with far(tmp_path, LeashMode.AUTO) as it:
+        port = int(it.skill._opening.base_url.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(raw)
+        answer = await reader.read()
+        assert answer.split(b" ")[1] in {b"400", b"401"}
+        writer.close()
+        await writer.wait_closed()
+        assert (await it.buy(1.0)).success
