@@ -553,7 +553,7 @@ def test_a_passphrase_is_taken_as_it_is_handed_in_blanks_and_all(
     text = io.TextIOWrapper(io.BytesIO(f"  {KEY} \n".encode() + typed * 2), encoding="utf-8")
     monkeypatch.setattr("sys.stdin", text)
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
-    wish = replace(asked("import", []), ask=cli._asked_for)
+    wish = replace(asked("import", []), read_secret=cli._read_secret)
     if not key_is_taken:
         with pytest.raises(cli.CannotError, match="no UTF-8 text"):
             run_command(keys, wish)

@@ -1,4 +1,4 @@
-"""The console: state comes down from the desk through it, commands go up."""
+"""The console's app: state comes down from the desk through it, commands go up."""
 
 import asyncio
 from collections.abc import Callable
@@ -37,42 +37,42 @@ REPAINT_S: Final = 0.1
 """States that come faster than this are shown together."""
 
 TYPED_S: Final = 0.2
-"""The same while somebody types: what a key does is painted at once, and nothing is in its way."""
+"""The same interval while the person types: keys are painted at once."""
 
 BREATH_MAX_S: Final = 0.4
-"""So that with everything else a trade is still seen within a second."""
+"""Below this, a trade is still seen within a second under full load."""
 
 TICK_S: Final = 1.0
 CLOSE_S: Final = 2.5
 """How long the end waits for the desk, which itself takes two seconds at most."""
 
 LOOKED_AT: Final = frozenset({"attention", "monitors", "reactor"})
-"""Screens on which what is counted as unseen is seen."""
+"""Screens whose display marks notices as seen."""
 
 _NEEDS_A_WORLD: Final = "only the offline world can be paused or sped up"
 
 
 def breath(late_s: float) -> float:
-    """How long nothing new is shown after a state that took so long: keys come first.
+    """Pause before the next paint after a state that took this long: keys come first.
 
     Returns:
-        Seconds; three times of what the state took, so that a quarter of the time is paint at most.
+        Seconds; three times the state's duration, so that painting takes at most a quarter.
     """
     return min(BREATH_MAX_S, 3.0 * max(0.0, late_s))
 
 
 class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
-    """Paints what was known, then opens the desk and follows it.
+    """Paints the cached state, then opens the desk and follows it.
 
     Args:
         open_desk: opens and closes the desk.
-        initial: what is painted at once; `from_cache` while no service has answered.
+        initial: the state of the first paint; `from_cache` while no service has answered.
         now: wall time.
         themes: from `theme.load_themes`.
-        log_path: where the log lies, to be told.
-        data_path: where the data lie, to be told.
-        first: the screen to begin with; empty: the portfolio if anything is held.
-        own_keys: the person's own keys; what is wrong with their file is told at the start.
+        log_path: path of the log, to show.
+        data_path: path of the data, to show.
+        first: the first screen; empty: the portfolio if there are positions.
+        own_keys: the person's own keys; problems of their file are reported at the start.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("app")]
@@ -117,7 +117,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
 
     @on(events.Mount)
     def _paint(self) -> None:
-        """Paint what is known; the desk is opened once that is seen."""
+        """Paint the cached state, then open the desk."""
         self.set_keymap({ident: ",".join(keys) for ident, keys in self._own_keys.moved.items()})
         self.dress(self.desk_state.preferences.get("theme", ""))
         self.show_state()
@@ -127,7 +127,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
 
     @on(events.Unmount)
     async def _let_the_desk_close(self) -> None:
-        """The terminal is given back already; the desk ends what it began, within its bounds."""
+        """The terminal is restored already; the desk finishes its open work, within its bounds."""
         try:
             async with asyncio.timeout(CLOSE_S):
                 await self._desk_gone.wait()
@@ -142,14 +142,14 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         self.run_worker(self._follow(), name="desk", group="desk", exclusive=True)
 
     def _tell_of_wrong_keys(self) -> None:
-        """Say once why the person's own keys are not in use."""
+        """Report once why the person's own keys are not in use."""
         problems = self._own_keys.problems
         if problems:
             more = f" ({len(problems) - 1} more: 'service-tui doctor')" if problems[1:] else ""
             self.say(f"all keys are as they come: {problems[0]}{more}", "warn")
 
     async def _follow(self) -> None:
-        """Open the desk and show what it knows, the latest only, until it or we end."""
+        """Open the desk and show its latest state until it or the console ends."""
         self._desk_gone.clear()
         loop = asyncio.get_running_loop()
         try:
@@ -159,7 +159,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
                     began, pace_s = loop.time(), REPAINT_S if self.is_idle else TYPED_S
                     self.take(state)
                     await asyncio.sleep(pace_s)
-                    # What we woke too late went into paint, or into other programs.
+                    # Lateness of this wake-up is time spent painting, or in other programs.
                     await asyncio.sleep(breath(loop.time() - began - pace_s))
             self._desk_closed("the desk has ended: start the program again")
         except DeskClosedError as closed:
@@ -185,7 +185,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         self.push_screen(GoOn(closed.sentence, closed.choices), chosen)
 
     async def _go_on(self, way: RecoveryOption) -> None:
-        """Do what was chosen, and open the desk again."""
+        """Run the chosen recovery, and open the desk again."""
         self._desk_closed("the desk is being made ready")
         try:
             told = await asyncio.to_thread(way.act)
@@ -228,14 +228,14 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
                 dialog.take(state, now)
 
     def _tick(self) -> None:
-        # What lies over the desk's state for a while ends by the clock, too.
+        # Overlays on the desk's state expire by the clock, too.
         self.desk_state = self._outbox.laid_over(self._raw_state, self._wall_time())
         self.show_state()
         if self.housekeeping is not None:
             self.housekeeping(idle=self.is_idle)
 
     def _tell(self) -> None:
-        """Each notice once, in the ways that are chosen for it; and how long nobody looked."""
+        """Notify each notice once, through the chosen channels, and the length of the absence."""
         state = self.desk_state
         self._telling.tell(state, self.now)
         absence = meanwhile(state)
@@ -260,33 +260,33 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         self.give(NoteConfirmed(message.what))
 
     def give(self, command: Command) -> str:
-        """Hand a command to the desk, or say why not; nobody waits for its end.
+        """Hand a command to the desk, without waiting for its end.
 
         Returns:
-            Why it was not taken; empty when it was.
+            Why the command was refused; empty if it was accepted.
         """
         why = self._outbox.give(command, self.desk_state, self.now)
         if why:
             self.say(why, "warn")
         if isinstance(command, SetPreference | Halt | ApproveHeld | RefuseHeld):
-            # Shown at once, not when the desk comes to say it too.
+            # Shown at once, before the desk confirms it.
             self.take(self._raw_state)
         return why
 
     # -- actions ----------------------------------------------------------------------------
 
     def why_not(self, key: KeyBinding) -> str:
-        """Why a key is disabled here; empty when it works."""
+        """Why a key is disabled here; empty if it works."""
         if key.group == "app" and action_name(key.action) in {"pause_world", "speed"}:
             return "" if self.desk_state.service.embedded else _NEEDS_A_WORLD
         return super().why_not(key)
 
     def action_refresh_now(self) -> None:
-        """Ask the service for everything now."""
+        """Request fresh data of everything from the service."""
         self.give(Refresh())
 
     def action_next_theme(self) -> None:
-        """Wear the next theme, and keep it."""
+        """Apply the next theme, and store the choice."""
         names = self.theme_names
         if names:
             place = names.index(self.theme) if self.theme in names else -1
@@ -303,7 +303,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         )
 
     def action_pause_world(self) -> None:
-        """Pause the offline world, or let it run at the pace it had."""
+        """Pause the offline world, or resume it at its former pace."""
         speed = self._pace()
         if speed is not None:
             self._last_speed = speed or self._last_speed
@@ -317,7 +317,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             self.give(SetSpeed(SPEEDS[max(0, min(place + by, len(SPEEDS) - 1))]))
 
     def _pace(self) -> int | None:
-        """The world's speed, or what was asked since; None, and said, where there is none."""
+        """The world's speed or the one requested since; None, with a toast, without a world."""
         world = self.desk_state.world
         if self.desk_state.service.embedded and world is not None:
             return self._outbox.pace(world.speed, self._wall_time())
@@ -325,7 +325,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         return None
 
     def action_welcome(self) -> None:
-        """Show the first page; once seen it comes by itself no more."""
+        """Show the first page; it does not open automatically again."""
         from service_tui.console.forms.welcome import Welcome  # noqa: PLC0415 - not at first
 
         own = self.desk_state.service.embedded
@@ -336,7 +336,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             self.give(SetPreference("welcome", "seen"))
 
     def action_wallet(self) -> None:
-        """Show the wallet over whatever is in front."""
+        """Show the wallet over the screen in front."""
         from service_tui.console.screens.wallet.panel import (  # noqa: PLC0415 - not at first
             WalletPanel,
         )
@@ -350,7 +350,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             await self.action_quit()
 
     async def action_quit(self) -> None:
-        """Leave; asks while orders are under way, because their end would not be seen."""
+        """Leave; confirms first while orders are under way, because their end would not be seen."""
         waiting = [
             ticket.what
             for ticket in self.desk_state.tickets

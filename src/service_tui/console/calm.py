@@ -1,4 +1,4 @@
-"""Since when nothing has needed the person."""
+"""The time since when nothing has needed the person."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,16 @@ from service_tui.units import Timestamp
 
 @dataclass(slots=True)
 class Calm:
-    """`since` is when the list of needs was first seen empty; None while it is not.
+    """`since` is when the list of needs was first seen empty; None while it has rows.
 
-    `watched_since`: when this console first knew anything at all.
+    `watched_since`: when this console first had any data.
     """
 
     since: Timestamp | None = None
     watched_since: Timestamp | None = None
 
     def look(self, now: Timestamp, *, needed: bool, known: bool) -> None:
-        """Look at the list once more; what nobody has told yet is no calm."""
+        """Update with the present list; without data from the service there is no idle time."""
         if not known:
             return
         if self.watched_since is None:
@@ -24,10 +24,10 @@ class Calm:
         if needed:
             self.since = None
         elif self.since is None or self.since > now:
-            # A clock that was set back begins anew.
+            # A clock that was set back starts the time again.
             self.since = now
 
     @property
     def is_from_start(self) -> bool:
-        """True while it has been calm for as long as this console looks."""
+        """True if nothing has needed the person since this console started."""
         return self.since is not None and self.since == self.watched_since

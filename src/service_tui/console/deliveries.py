@@ -1,6 +1,6 @@
-"""How a person is told of a notice: toast, bell, desktop notification, the count in the bar. Pure.
+"""Channels of a notice: toast, bell, desktop notification, the count in the bar. Pure.
 
-Another kind of notice is one more line in `KINDS`.
+Another kind of notice is one more row in `KINDS`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from service_tui.desk.slices.records import Notice, NoticeKind
 from service_tui.units import Timestamp
 
 CHOSEN: Final = "notify."
-"""Preferences: `notify.` and the kind for its ways, and the two names below."""
+"""Preferences: `notify.` and the kind for its channels, and the two names below."""
 
 QUIET: Final = "notify.quiet"
 PROTOCOL: Final = "notify.protocol"
@@ -30,7 +30,7 @@ TITLE: Final = "service-tui"
 
 
 class Channel(StrEnum):
-    """A way of telling; the words are those of the preference and of the screen."""
+    """A notification channel; its value is used in the preference and on the screen."""
 
     TOAST = "toast"
     BADGE = "badge"
@@ -39,7 +39,7 @@ class Channel(StrEnum):
 
 
 class Protocol(StrEnum):
-    """How a terminal is asked for a desktop notification."""
+    """The escape sequence of a desktop notification."""
 
     OSC9 = "OSC 9"
     OSC777 = "OSC 777"
@@ -47,9 +47,9 @@ class Protocol(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KindRule:
-    """What a kind is called, one and many, and how it is told until the person chooses.
+    """Name of a notice kind, one and many, and its default channels.
 
-    `is_sum`: its newest notice says by itself how many there are.
+    `is_sum`: its newest notice includes the number of all.
     """
 
     name: str
@@ -91,33 +91,33 @@ KINDS: Final[Mapping[NoticeKind, KindRule]] = {
         "agents", "agents and skills", "A skill crashed, or ran out of its budget.", _COUNTED
     ),
 }
-"""The kinds that can be chosen for, in the order of the settings. Silent by default (ux)."""
+"""The kinds with a setting, in the order of the settings. Silent by default (ux)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
     """Hours without bell and desktop, minutes of the local day: from `begins` until `ends`.
 
-    Over midnight where `begins` is the later one.
+    They span midnight if `begins` is the later one.
     """
 
     begins: int
     ends: int
 
     def holds(self, minute: int) -> bool:
-        """Whether a minute of the local day lies within."""
+        """True if a minute of the local day is quiet."""
         if self.begins < self.ends:
             return self.begins <= minute < self.ends
         return minute >= self.begins or minute < self.ends
 
     def describe(self) -> str:
-        """The hours as a person writes them."""
+        """The hours as a person types them."""
         return f"{_hours(self.begins)}-{_hours(self.ends)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the person chose."""
+    """The person's notification settings."""
 
     ways: Mapping[NoticeKind, frozenset[Channel]] = field(
         default_factory=dict[NoticeKind, "frozenset[Channel]"]
@@ -126,14 +126,14 @@ class Choices:
     protocol: Protocol = Protocol.OSC9
 
     def ways_of(self, kind: NoticeKind) -> frozenset[Channel]:
-        """How a kind is told; what answers a key of the person's own is a toast and no more."""
+        """The channels of a kind; an answer to the person's own key is a toast only."""
         rule = KINDS.get(kind)
         return _SEEN if rule is None else self.ways.get(kind, rule.ways)
 
 
 @dataclass(frozen=True, slots=True)
 class Toast:
-    """What stands in a toast: the newest text of a kind, what to do, and how many there were."""
+    """Content of a toast: the newest text of a kind, its fix, and the count."""
 
     kind: NoticeKind
     tone: str
@@ -142,7 +142,7 @@ class Toast:
     fix: Fix | str = ""
 
     def words(self) -> str:
-        """The text, after the number where there were several."""
+        """The text, after the number if there are several."""
         rule = KINDS.get(self.kind)
         is_alone = self.count == 1 or rule is None or rule.is_sum
         return self.text if is_alone or rule is None else self._many(rule)
@@ -153,9 +153,9 @@ class Toast:
 
 @dataclass(frozen=True, slots=True)
 class Deliveries:
-    """What is to be done for some notices: at most one bell and one desktop notification.
+    """Output for some notices: at most one bell and one desktop notification.
 
-    `events` are those that are counted in `unseen`.
+    `events` are the ids counted in `unseen`.
     """
 
     toasts: tuple[Toast, ...] = ()
@@ -166,7 +166,7 @@ class Deliveries:
 
 
 def choices_of(preferences: Mapping[str, str]) -> Choices:
-    """What the person chose; words that mean nothing are passed over."""
+    """The person's settings of the preferences; unknown values are ignored."""
     words = {way.value: way for way in Channel}
     ways = {
         kind: frozenset(words[word] for word in text.split(",") if word in words)
@@ -180,13 +180,13 @@ def choices_of(preferences: Mapping[str, str]) -> Choices:
 
 
 def ways_text(ways: Iterable[Channel]) -> str:
-    """Ways as a preference keeps them."""
+    """Channels as a preference stores them."""
     chosen = set(ways)
     return ",".join(way.value for way in Channel if way in chosen)
 
 
 def quiet_of(text: str) -> Quiet | None:
-    """Quiet hours as they are written, `22:00-07:00`; None for anything else."""
+    """Quiet hours as they are typed, `22:00-07:00`; None for any other text."""
     begins, dash, ends = text.replace(" ", "").partition("-")
     first, last = _minute(begins), _minute(ends)
     if not dash or first is None or last is None or first == last:
@@ -209,13 +209,13 @@ def _hours(minute: int) -> str:
 
 
 def is_quiet(quiet: Quiet | None, now: Timestamp, zone: tzinfo | None = None) -> bool:
-    """Whether a moment lies in the quiet hours of a place; `zone` None is the machine's own.
+    """True if a moment is in the quiet hours of a place; `zone` None is the machine's own.
 
-    The clock on the wall counts: an hour that comes twice is quiet twice, one that is left out
-    shortens the night.
+    Wall time counts: an hour that comes twice is quiet twice, one that is left out shortens the
+    night.
 
     Returns:
-        True from the first minute, and no more at the last.
+        True from the first minute until the last, exclusive.
     """
     if quiet is None:
         return False
@@ -235,19 +235,19 @@ def deliveries(
     shown: Mapping[NoticeKind, Toast] | None = None,
     counted: frozenset[str] = frozenset(),
 ) -> Deliveries:
-    """What is to be done for some notices.
+    """Toasts, bell and desktop text for new notices.
 
     Args:
-        notices: those that nobody was told of yet, oldest first.
-        choices: what the person chose.
+        notices: the new ones, oldest first.
+        choices: the person's settings.
         now: wall time.
-        zone: where the person is; None is the machine's own.
-        shown: toasts that still stand: another notice of their kind joins them.
-        counted: events that are unseen already: what else is told of them adds nothing.
+        zone: the person's time zone; None is the machine's own.
+        shown: toasts still on the screen: another notice of their kind joins them.
+        counted: events that are unseen already: further notices of them are not counted.
 
     Returns:
-        Toasts to show, one a kind, in the place of those that they joined; what answers the person
-        stands alone. In quiet hours there is no bell and nothing on the desktop.
+        Toasts to show, one a kind, which replace those they joined; an answer to the person's own
+        key stays separate. In quiet hours there is no bell and no desktop text.
     """
     joined: dict[NoticeKind, Toast] = {}
     single: list[Toast] = []
@@ -292,15 +292,15 @@ def _on_the_desktop(notices: Sequence[Notice]) -> str:
 
 
 def desktop_bytes(text: str, protocol: Protocol) -> str:
-    """What makes a terminal show a desktop notification.
+    """The escape sequence of a desktop notification.
 
     Args:
         text: from anywhere; only its printable letters go in, on one line, without semicolons,
-            which part the fields of OSC 777 and begin commands of OSC 9.
-        protocol: which of the two the terminal knows.
+        which separate the fields of OSC 777 and begin commands of OSC 9.
+        protocol: the one that the terminal supports.
 
     Returns:
-        One escape sequence of ours around harmless text; empty when nothing is left of it.
+        One escape sequence of ours around harmless text; empty if no text is left.
 
     Source: iTerm2, "Proprietary Escape Codes" (OSC 9); rxvt-unicode, "urxvt-notify" (OSC 777).
     """
@@ -310,5 +310,5 @@ def desktop_bytes(text: str, protocol: Protocol) -> str:
         return ""
     if protocol is Protocol.OSC777:
         return f"\x1b]777;notify;{TITLE};{body}\x1b\\"
-    # With the name in front it never begins with a number, which some terminals take as a command.
+    # Behind the name it never begins with a number, which some terminals take as a command.
     return f"\x1b]9;{TITLE}: {body}\x1b\\"

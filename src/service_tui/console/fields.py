@@ -1,7 +1,7 @@
-"""The lines of a form as data, and one parser of typed numbers, in whole micros.
+"""The fields of a form as data, and one parser of typed numbers, in whole micros.
 
 A rule is data: how many decimals, which bounds, and the sentence for each fault. Only plain digits
-with one point are taken: a comma means thousands to one reader and decimals to the next.
+with one point are accepted: a comma means thousands to one reader and decimals to the next.
 """
 
 import re
@@ -19,7 +19,7 @@ DECIMALS_MAX: Final = 4
 """Digits after the point, of percent and of prices: the finest tick is 0.0001."""
 
 OFF: Final = "off"
-"""The word for no figure, beside an empty line."""
+"""The word for no figure, as an alternative to an empty line."""
 
 PERCENT: Final = 100
 
@@ -31,7 +31,7 @@ _WHOLE_MAX: Final = 6
 
 
 class FieldError(ValueError):
-    """What was typed cannot be used; the text says what to do instead."""
+    """Typed text that cannot be used; the message gives the fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class Field(Generic[Value]):
 
     Args:
         name: the id of its widget.
-        label: what stands left of it; empty for a second one on the same line.
-        parse: its value; raises `FieldError` with what to type instead.
-        unit: what stands right of it; None leaves the room to others.
-        placeholder: what stands in it while it is empty.
-        letters: how many it takes.
-        look: the class of its style.
+        label: text on its left; empty for a second field on the same line.
+        parse: converts the text; raises `FieldError` with the fix.
+        unit: text on its right; None leaves the room to others.
+        placeholder: text shown while the line is empty.
+        letters: the longest text.
+        look: its CSS class.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Field(Generic[Value]):
 
 
 class Fault(Enum):
-    """What can be wrong with a typed number, in the order in which it is looked for."""
+    """Faults of a typed number, in the order of the checks."""
 
     EMPTY = auto()
     NOT_FINITE = auto()
@@ -72,17 +72,17 @@ class Fault(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """What one kind of typed number may be.
+    """The rule for one kind of typed number.
 
     Args:
-        words: the sentence for each fault, where `{given}` is what was typed; a fault without one
-            of its own is told as `NOT_PLAIN`.
+        messages: the sentence for each fault, where `{given}` is the typed text; a fault without
+        one is reported as `NOT_PLAIN`.
         decimals: digits after the point, 6 at most.
         digits: digits before the point.
-        least: the smallest that is taken, micros.
-        most: the largest that is taken, micros.
-        signs: what a text begins with that is `SIGNED`.
-        unit: what may stand behind the digits.
+        least: the smallest allowed value, micros.
+        most: the largest allowed value, micros.
+        signs: the leading characters of a signed number (`SIGNED`).
+        unit: the optional text behind the digits.
     """
 
     words: Mapping[Fault, str]
@@ -94,13 +94,13 @@ class Number:
     unit: str = ""
 
     def error(self, fault: Fault, given: str) -> FieldError:
-        """The sentence for a fault, ready to be raised."""
+        """The error of a fault, ready to be raised."""
         said = self.words.get(fault) or self.words[Fault.NOT_PLAIN]
         return FieldError(said.replace("{given}", given))
 
 
 def parse_number(text: str, rule: Number) -> Micros:
-    """Micros of a number typed by a person, exact.
+    """Parse a typed number into micros, exactly.
 
     Raises:
         FieldError: it is no such number; the sentence is the rule's.
@@ -121,7 +121,7 @@ def parse_number(text: str, rule: Number) -> Micros:
 
 
 def number(rule: Number) -> Callable[[str], Micros]:
-    """The parser of a field that takes such a number."""
+    """The parser of a field for such numbers."""
     return partial(parse_number, rule=rule)
 
 
@@ -139,8 +139,8 @@ def write_number(amount: Micros, decimals: int, *, at_least: int = 0, mark: str 
     Args:
         amount: micros.
         decimals: digits after the point, 6 at most.
-        at_least: digits after the point that stand there though they are idle zeros.
-        mark: what parts thousands; empty in what is to be parsed again.
+        at_least: digits after the point that stay although they are zeros.
+        mark: separates thousands; empty in a text to be parsed again.
     """
     whole, rest = divmod(int(amount), int(ONE))
     fraction = f"{rest:0{_MICRO_DIGITS}d}"[:decimals].rstrip("0").ljust(at_least, "0")
@@ -174,7 +174,7 @@ def figure_rule(
     beyond: str = "",
     unit: str = "",
 ) -> Number:
-    """A figure with up to four decimals; `what` names it, `beyond` is said outside its bounds."""
+    """A figure with up to four decimals, named `what`; `beyond` is the message outside bounds."""
     words = {
         Fault.NOT_FINITE: f"{what}: {{given}} is no number: type digits, such as 12.5",
         Fault.SIGNED: f"{what}: leave out the sign: it is measured from the entry",
@@ -199,12 +199,12 @@ def seconds_rule(least: int, most: int) -> Number:
 
 
 def is_off(text: str) -> bool:
-    """True if a line says that there is no figure."""
+    """True if a line means "no figure"."""
     return text.strip().casefold() in {"", OFF}
 
 
 def parse_percent(text: str, rule: Number) -> float:
-    """A fraction that was typed in percent.
+    """Parse a percentage into a fraction.
 
     Raises:
         FieldError: it is none; the sentence is the rule's.
@@ -218,7 +218,7 @@ def percent_text(fraction: float | None) -> str:
 
 
 def price_text(price: float | None) -> str:
-    """A price as a person would type it; empty for none, and for one that is no price."""
+    """A price as a person would type it; empty for none, and for an invalid one."""
     return "" if price is None or not 0 <= price < 1 else _short(price)
 
 

@@ -1,4 +1,4 @@
-"""A person's own keys: `keys.toml` names actions by their id, and says on which keys they lie."""
+"""A person's own keys: `keys.toml` maps ids of actions to keys."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ _FORMS: Final = frozenset({
     "ticket", *(group for place in PLACES if place[0] == "form" for group in place),
 })  # fmt: skip
 _WALKS: Final = frozenset({"tab", "shift+tab", "up", "down"})
-"""Where there are lines to type into, and the keys that go from one to the next."""
+"""Groups with input lines, and the keys that move between these."""
 
 ANSWERS: Final = frozenset({"y", "p", "enter", "left", "right", *"123456789"})
 """Keys that answer a dialog, or choose among its answers, whatever else is moved."""
@@ -52,9 +52,9 @@ ANSWERS: Final = frozenset({"y", "p", "enter", "left", "right", *"123456789"})
 
 @dataclass(frozen=True, slots=True)
 class OwnKeys:
-    """The keys of each moved action by its id, and what is wrong with the file.
+    """The keys of each moved action by its id, and the problems of the file.
 
-    Where anything is wrong no action is moved.
+    If there is any problem, no action is moved.
     """
 
     moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -73,7 +73,7 @@ def read_own_keys(path: Path) -> OwnKeys:
 
 
 def own_keys(text: str) -> OwnKeys:
-    """The keys that a text of TOML gives to actions; what is wrong names its line or its ids."""
+    """The keys that a text of TOML gives to actions; a problem names its line or its ids."""
     try:
         found = entries(text)
     except TomlError as error:
@@ -112,7 +112,7 @@ def _keys_of(entry: TomlEntry) -> tuple[str, ...]:
 
 
 def _refuse_needed(action: KeyBinding, keys: tuple[str, ...]) -> None:
-    """Keys that a line to type into, or a dialog, needs itself.
+    """Raise if an action takes a key that an input line, or a dialog, needs itself.
 
     Raises:
         TomlError: the action works there, and one of its keys is such a key.
@@ -120,7 +120,7 @@ def _refuse_needed(action: KeyBinding, keys: tuple[str, ...]) -> None:
     ident = action.ident
     works_in_lines = action.priority or action.group in _FORMS
     typed = [key for key in keys if _is_typed(key)]
-    # Letters of the ticket as it comes wait until nobody types.
+    # The ticket's default letters only work outside of its input lines.
     if works_in_lines and typed and not any(_is_typed(key) for key in action.keys):
         said = f"{ident} works while you type, too: give it a function key or one with ctrl"
         raise TomlError(f"{said}, not {readable(typed[0])}")
@@ -138,7 +138,7 @@ def _is_typed(key: str) -> bool:
 
 
 def _editing() -> frozenset[str]:
-    """The keys of a line to type into, and those that lead to the next one."""
+    """The keys of an input line, and those that lead to the next one."""
     from textual.widgets import Input  # noqa: PLC0415  (only where keys are moved)
 
     bound = [each for each in Input.BINDINGS if isinstance(each, Binding)]
@@ -166,7 +166,7 @@ def _checked(text: str) -> str:
 
 
 def _clashes(moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Two actions of one place on one key, where the table as it comes has none."""
+    """Conflicts of two actions of one place on one key, if the default table has none."""
     said: set[str] = set()
     for place in PLACES:
         actions = [
@@ -184,7 +184,7 @@ def _clashes(moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
 def _clashes_in_lists(
     actions: list[KeyBinding], moved: Mapping[str, tuple[str, ...]]
 ) -> Iterator[str]:
-    """Moved actions on a key with which lists and pages move; enter is free there."""
+    """Conflicts of moved actions with keys that move in lists and pages; enter is free there."""
     from service_tui.console.widgets.record_table import RecordTable  # noqa: PLC0415  (only where keys are moved)
 
     taken = {

@@ -1,4 +1,4 @@
-"""What needs the person of the agents: approvals, skills, budgets, claims, experiments. Pure."""
+"""Needs of agents: approvals, skills, budgets, claims, experiments. Pure."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -24,14 +24,14 @@ from service_tui.terms import AgentStatus, SessionState
 from service_tui.units import Micros, Timestamp
 
 HELD: Final = "held "
-"""Begins the key of a trade that waits; the rest is its id."""
+"""Prefix of the key of a waiting trade; the rest is its id."""
 
 HURRY_S: Final = 60.0
-"""A trade with less time left than this is about to be refused."""
+"""A trade with less time left than this will soon be refused."""
 
 
 def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """Everything about agents, their skills and their experiments."""
+    """Rows about agents, their skills and their experiments."""
     yield from _approvals(state, now)
     for one in state.supervision.needs:
         yield _of_agent(one, now)
@@ -45,7 +45,7 @@ def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 
 def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """Trades that wait for the person."""
+    """Trades that wait for the person's approval."""
     for held in state.supervision.held:
         left = held.left_s(now)
         price = held.price or held.average
@@ -65,17 +65,17 @@ _ALIKE: Final = {
     AgentNeedKind.REDEEMABLE: ("profit", "●", "redeem", "its own program asks for it"),
     AgentNeedKind.BREAKER: ("loss", "■", "breaker", "its signals are skipped until then"),
 }
-"""Tone, glyph, word and what is to be known of what an agent waits for."""
+"""Tone, glyph, word and note of each kind of agent's alert."""
 
 
 def is_last(one: AgentNeedView, now: Timestamp) -> bool:
-    """Whether an agent's alert is in its last ten minutes."""
+    """True if an agent's alert is in its last ten minutes."""
     left = one.left_s(now)
     return one.kind is AgentNeedKind.ALERT and left is not None and 0 < left <= LAST_S
 
 
 def _of_agent(one: AgentNeedView, now: Timestamp) -> Need:
-    """What an agent other than the person's own waits for."""
+    """The row of an alert of an agent other than the person's own."""
     tone, glyph, word, advice = _ALIKE[one.kind]
     left, last = one.left_s(now), is_last(one, now)
     side = "" if one.side is None else f"{one.side.value.upper()} "
@@ -90,7 +90,7 @@ def _of_agent(one: AgentNeedView, now: Timestamp) -> Need:
 
 
 def _crashes(state: DeskState) -> Iterator[Need]:
-    """Skills that fell over for good."""
+    """Skills that crashed for good."""
     for run in state.supervision.runs:
         if run.state is SkillRunState.CRASHED:
             yield Need(
@@ -129,7 +129,7 @@ def _budget(leash: LeashView, who: str) -> Need:
 
 
 def _agent(agent: AgentView, state: DeskState) -> Iterator[Need]:
-    """An agent that nobody has claimed, or that has nothing left."""
+    """An agent that is unclaimed, or out of money."""
     if agent.status is AgentStatus.BROKE:
         yield Need(
             f"broke {agent.agent_id}", "loss", "✗", "broke", f"{agent.name} has no money left",
@@ -146,7 +146,7 @@ def _agent(agent: AgentView, state: DeskState) -> Iterator[Need]:
 
 
 def _session(session: SessionView, state: DeskState) -> Need:
-    """A series of experiments that stands still until somebody looks."""
+    """A session of experiments that waits for the person."""
     capped = session.state is SessionState.CAPPED
     newest = next(iter(state.research.of(session)), None)
     return Need(

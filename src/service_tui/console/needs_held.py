@@ -1,4 +1,4 @@
-"""What needs the person of positions: to redeem, about to resolve, far moved, settled. Pure."""
+"""Needs of positions: to redeem, about to resolve, far moved, settled. Pure."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,20 +15,20 @@ from service_tui.terms import MarketStatus, Side
 from service_tui.units import Timestamp
 
 RESOLVES_WITHIN_S: Final = 900.0
-"""A position whose market resolves within so much world time can still be closed."""
+"""A position whose market resolves within this world time can still be closed."""
 
 MOVED_FROM: Final = 0.15
-"""A position that moved by more than this part of itself since it was bought, or in 24 hours."""
+"""A move that needs a look, as a part of the position, since the buy or in 24 hours."""
 
 SETTLED_FOR_S: Final = 3_600.0
-"""What came to its end is told for so much world time."""
+"""How long, in world time, a settled position stays listed."""
 
 MOVED_MAX: Final = 10
-"""The largest moves; a list of everything needs nobody."""
+"""Most moves listed: a longer list would hide the largest."""
 
 
 def of_positions(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """What became of what is held, or is about to."""
+    """Rows about open, resolving and settled positions."""
     yield from _redeemable(state)
     yield from _resolving(state, now)
     yield from _moved(state)
@@ -36,7 +36,7 @@ def of_positions(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 
 def _redeemable(state: DeskState) -> Iterator[Need]:
-    """What has won on a real venue and waits for its owner; by itself it needs nobody."""
+    """Winnings on a real venue that await redemption; automatic ones need nobody."""
     auto, masked = state.redemption.auto, is_private(state)
     goes_by_itself = auto.is_on and not auto.paused
     for row in state.redemption.rows:
@@ -90,7 +90,7 @@ def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 
 def _pace(state: DeskState) -> float:
-    """Seconds of the world in a second of the person; a world that stands is not waited for."""
+    """Seconds of the world in a second of the person; a paused world is not waited for."""
     speed = state.world.speed if state.service.embedded and state.world is not None else 1
     return float(speed or 1)
 
@@ -113,7 +113,7 @@ def _moved(state: DeskState) -> Iterator[Need]:
 
 
 def _largest_move(held: PositionView, market: MarketView | None) -> tuple[float, str] | None:
-    """How far a position moved, as a part of what it was: since it was bought, or in 24 hours."""
+    """How far a position moved, as a part of its value: since the buy, or in 24 hours."""
     moves: list[tuple[float, str]] = []
     if held.pnl_pct is not None:
         awaited = ", its outcome is awaited" if held.status is MarketStatus.CLOSED else ""
@@ -127,7 +127,7 @@ def _largest_move(held: PositionView, market: MarketView | None) -> tuple[float,
 
 
 def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """Positions that came to their end a short while ago."""
+    """Positions settled a short while ago."""
     world, masked = world_now(state, now), is_private(state)
     for held in state.closed:
         if held.resolves_at is None or held.outcome is None or not held.shares:

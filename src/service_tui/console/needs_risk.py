@@ -1,4 +1,4 @@
-"""What needs the person of alerts, signals and prices: what runs out by itself. Pure."""
+"""Needs of alerts, signals and prices: rows with a deadline. Pure."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -18,10 +18,10 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
 
 UNSOLD_FOR_S: Final = 86_400.0
-"""An alert that expired unsold is told for a day."""
+"""An alert that expired unsold is listed for a day."""
 
 PRICE_TOLD_FOR_S: Final = 3_600.0
-"""A price alert that fired is told for an hour."""
+"""A price alert that fired is listed for an hour."""
 
 BRIEFED_WITHIN_S: Final = 1_800.0
 """Without a briefing for longer, alerts may have come and gone."""
@@ -30,7 +30,7 @@ _UNSOLD: Final = frozenset({AlertState.EXPIRED, AlertState.MISSED})
 
 
 def of_risk(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """Alerts, signals and price alerts."""
+    """Rows about alerts, signals and price alerts."""
     for alert in state.risk.open_alerts:
         yield _open_alert(alert, state, now)
     yield from _heartbeat(state, now)
@@ -42,12 +42,12 @@ def of_risk(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 
 def is_last(alert: AlertView, now: Timestamp) -> bool:
-    """Whether an alert that waits for its exit is in its last ten minutes."""
+    """True if an alert that waits for its exit is in its last ten minutes."""
     return alert.state.is_open and 0 < alert.left_s(now) <= LAST_S
 
 
 def last_alerts(state: DeskState, now: Timestamp) -> frozenset[str]:
-    """Names of the alerts in their last ten minutes; what only the cache knows is over."""
+    """Names of the alerts in their last ten minutes; cached ones are over."""
     if state.from_cache:
         return frozenset()
     own = (one.exit_name for one in state.risk.open_alerts if is_last(one, now))
@@ -120,7 +120,7 @@ def _about(alert: AlertView) -> str:
 
 
 def _breaker(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """A breaker that holds signals back."""
+    """A breaker that blocks signals."""
     reactor = state.reactor
     if reactor.is_enabled and reactor.breaker.is_paused(now):
         left = reactor.breaker.left_s(now)

@@ -1,4 +1,4 @@
-"""One page about something, told anew as long as it is open."""
+"""One page of text, renewed as long as it is open."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 Tell: TypeAlias = Callable[[DeskState, Timestamp], Text]
-"""What there is to say at a wall time."""
+"""Makes the page's text at a wall time."""
 
 
 class About(Page):
@@ -24,10 +24,10 @@ class About(Page):
         self._now = now
 
     def text(self) -> Text:
-        """What there is to say now."""
+        """The present text."""
         return self._tell(self._state, self._now)
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Tell it anew."""
+        """Renew the text."""
         self._state, self._now = state, now
         self._words.tell(self.text())

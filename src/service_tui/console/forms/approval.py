@@ -1,4 +1,4 @@
-"""A trade that waits for the person: let it go out, at another size, or refuse it with a reason."""
+"""A trade that waits for the person: approve it, change its size, or refuse it with a reason."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -33,10 +33,10 @@ NEXT: Final = "the next trade: look at it first, then decide"
 GONE: Final = "the trade that was asked for is decided: the keys typed for it did nothing"
 
 HURRY_S: Final = 60.0
-"""With less time left the figure turns."""
+"""With less time left the figure changes its tone."""
 
 SIGNALS_MAX: Final = 1_000
-"""Letters of what an agent says for itself; it scrolls."""
+"""Letters of an agent's reasoning; it scrolls."""
 
 
 AMOUNT: Final = Field("approval-amount", "for", number(MONEY), letters=17)
@@ -47,10 +47,10 @@ REASON: Final = Field(
 
 
 class ApprovalForm(Form[Decision]):
-    """Enter approves what stands there; the key of refusing asks for a reason, enter sends it."""
+    """Enter approves the trade; the refusing key opens a line for the reason, enter sends it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("approval")]
-    # A sale has no line to type into: its focus is on a door, until a reason is asked for.
+    # A sale has no input line: its focus is on a button, until a reason is typed.
     AUTO_FOCUS = "#approval-amount, #form-set"
 
     heading: ClassVar[str] = "May it trade?"
@@ -62,13 +62,13 @@ class ApprovalForm(Form[Decision]):
     def __init__(
         self, state: DeskState, now: Timestamp, held: HeldView, *, is_next: bool = False
     ) -> None:
-        """Ask about a trade.
+        """Open a waiting trade.
 
         Args:
             state: the newest.
             now: wall time.
             held: the trade that waits.
-            is_next: it comes by itself after another one: what decides works a moment later.
+            is_next: it follows another trade automatically: deciding keys work a moment later.
         """
         super().__init__(state, now)
         self._held = held
@@ -80,16 +80,16 @@ class ApprovalForm(Form[Decision]):
         self.docked = (*size, REASON, "form-preview")
 
     def more_doors(self) -> Iterator[Door]:
-        """The way to say no with the mouse."""
+        """A button that refuses."""
         yield Door(f"refuse  {cap('approval.refuse')}", id="approval-refuse")
 
     def other_door(self, name: str) -> None:
-        """Refuse."""
+        """Refuse the trade."""
         if name == "approval-refuse":
             self.action_refuse()
 
     def renew(self) -> None:
-        """The trade as it is now; gone, when somebody or the deadline has decided it."""
+        """The trade as it is now; gone once a person or the deadline has decided it."""
         waiting = {held.held_id: held for held in self.state.supervision.held}
         held = waiting.get(self._held.held_id)
         if held is None:
@@ -100,7 +100,7 @@ class ApprovalForm(Form[Decision]):
             self._held = held
 
     def validate(self) -> Decision:
-        """The decision that stands there."""
+        """The decision as typed."""
         held = self._held
         if self._is_new:
             raise FieldError(NEXT)
@@ -113,7 +113,7 @@ class ApprovalForm(Form[Decision]):
         return ApproveHeld(held.held_id, words) if is_sale else self._sized(words)
 
     def on_mount(self) -> None:
-        """Show what is known; after another trade the keys that decide rest for a moment."""
+        """Show the trade; after another trade the deciding keys rest for a moment."""
         super().on_mount()
         if self._is_new:
             for line in self.query(PlainInput):
@@ -121,7 +121,7 @@ class ApprovalForm(Form[Decision]):
             self.set_timer(SECOND_THOUGHT_S, self._look_over)
 
     def _look_over(self) -> None:
-        """From now on what is typed was typed at this trade."""
+        """From now on typed text is meant for this trade."""
         self._is_new = False
         for line in self.query(PlainInput):
             line.disabled = False
@@ -130,11 +130,11 @@ class ApprovalForm(Form[Decision]):
         self.refresh_form()
 
     def _sized(self, words: str) -> ApproveHeld:
-        """The approval of a buy at the size that is typed."""
+        """The approval of a buy at the typed size."""
         held, typed = self._held, self.typed(AMOUNT.name).strip()
         if not typed:
             raise FieldError(f"type an amount, or {cap('approval.refuse')} to refuse")
-        # What nobody touched is what was asked for, to the last decimal.
+        # An untouched size is the requested one, to the last decimal.
         amount = held.amount if typed == exact_text(held.amount) else self.read(AMOUNT)
         against = (
             _switched_off(held, self.state),
@@ -147,7 +147,7 @@ class ApprovalForm(Form[Decision]):
         return ApproveHeld(held.held_id, words, None if amount == held.amount else amount)
 
     def describe(self, result: Decision | None) -> Mapping[str, Shown]:
-        """Who asks for what, and what happens next."""
+        """The requesting agent, the trade, and the next step."""
         held = self._held
         asked = f"{held.agent_name}{f' with {held.skill_slug}' if held.skill_slug else ''}"
         head = Text.assemble(
@@ -160,7 +160,7 @@ class ApprovalForm(Form[Decision]):
         }
 
     def _next(self, result: Decision | None) -> Text:
-        """How long it waits, how many others do, and what the decision means."""
+        """Time left, number of other waiting trades, and the meaning of the decision."""
         held = self._held
         left = held.left_s(self.now)
         tone = "breach" if left < HURRY_S else "muted"
@@ -179,7 +179,7 @@ class ApprovalForm(Form[Decision]):
         return text
 
     def action_refuse(self) -> None:
-        """Ask for the reason of a no; once more, decline it with what is typed."""
+        """Open the line for the reason of a refusal; once more, refuse with the typed reason."""
         if self._is_new:
             return
         if not self._is_refusing:
@@ -190,19 +190,19 @@ class ApprovalForm(Form[Decision]):
             self.finish(decision)
 
     def action_cancel(self) -> None:
-        """Back to the question from its no; leave it waiting otherwise."""
+        """Back from the refusal to the trade; else leave it waiting."""
         if self._is_refusing:
             self._turn(refusing=False)
         else:
             super().action_cancel()
 
     def action_read(self, pages: int) -> None:
-        """Read on in what the agent says, or back."""
+        """Scroll in the agent's reasoning."""
         body = self.query_one("#form-body")
         body.scroll_relative(y=pages * max(1, body.size.height - 1), animate=False)
 
     def _turn(self, *, refusing: bool) -> None:
-        """Show the lines of one answer: the size of a yes, or the reason of a no."""
+        """Show the lines of one answer: the size of an approval, or the reason of a refusal."""
         self._is_refusing = refusing
         self.set_class(refusing, "-refusing")
         verb, leave = _ANSWERS[refusing]
@@ -218,16 +218,16 @@ _ANSWERS: Final = {
     False: (ApprovalForm.set_word, ApprovalForm.cancel_word),
     True: ("refuse", "back"),
 }
-"""What the two doors say, by whether it is refused."""
+"""Labels of the two buttons, by whether it is refused."""
 
 
 def exact_text(amount: Micros, mark: str = "") -> str:
-    """An amount of money with all of its decimals, two at least; `mark` parts thousands."""
+    """An amount of money with all of its decimals, two at least; `mark` separates thousands."""
     return write_number(amount, 6, at_least=MONEY_DECIMALS, mark=mark)
 
 
 def _switched_off(held: HeldView, state: DeskState) -> str:
-    """What keeps a trade of real money back; empty where it may go out."""
+    """Why a trade of real money is blocked; empty if it may go out."""
     is_off = is_real(held, state) and not state.wallet.live
     return (
         f"real money is switched off: press {cap('app.redemption')}, {cap('app.wallet')}, "
@@ -238,7 +238,7 @@ def _switched_off(held: HeldView, state: DeskState) -> str:
 
 
 def over_means(held: HeldView, amount: Micros, state: DeskState) -> str:
-    """Which means of its agent a buy goes beyond, by what is known of it; empty where none."""
+    """The funds of its agent that a buy exceeds, as far as known; empty if none."""
     agents = () if state.fleet is None else state.fleet.agents
     agent = next((one for one in agents if one.agent_id == held.agent_id), None)
     if agent is None:
@@ -251,7 +251,7 @@ def over_means(held: HeldView, amount: Micros, state: DeskState) -> str:
 
 
 def _means(agent: AgentView, venue: Venue) -> Iterator[tuple[Micros, str]]:
-    """What an agent's buy on a venue may spend at most, and what to say beyond."""
+    """Most that an agent's buy on a venue can spend, and the name of each bound."""
     limits = agent.limits
     if venue is Venue.SIM:
         yield agent.cash, f"more than the cash of {agent.name}"
@@ -264,7 +264,7 @@ def _means(agent: AgentView, venue: Venue) -> Iterator[tuple[Micros, str]]:
 
 
 def over_budget(held: HeldView, amount: Micros, state: DeskState) -> str:
-    """Which day's budget a buy would break, of the agent or of its skill; empty where none."""
+    """The day's budget that a buy would exceed, of the agent or of its skill; empty if none."""
     found = (state.supervision.leash_of(held.agent_id, slug) for slug in {"", held.skill_slug})
     full = [
         leash
@@ -284,13 +284,13 @@ def over_budget(held: HeldView, amount: Micros, state: DeskState) -> str:
 
 
 def is_real(held: HeldView, state: DeskState) -> bool:
-    """Whether it would spend real money; what is embedded has none."""
+    """True if it would spend real money; the embedded service has none."""
     is_play = held.venue is Venue.SIM or state.service.embedded
     return held.action is Action.BUY and not is_play
 
 
 def real_question(held: HeldView, order: ApproveHeld, state: DeskState) -> Confirm:
-    """The dialog of an order for real money, for one that an agent asks for."""
+    """The dialog for an agent's order of real money."""
     wanted = PlaceTrade(
         held.market_id,
         held.side,
@@ -304,7 +304,7 @@ def real_question(held: HeldView, order: ApproveHeld, state: DeskState) -> Confi
 
 
 def why_text(held: HeldView, state: DeskState) -> Text:
-    """What the agent says for itself: reasoning, signal data, the price, what is held already."""
+    """The agent's reasoning, signal data, the price, and the present position."""
     said = held.reasoning and formats.plain(held.reasoning, PROSE_MAX).plain
     lines = [Text(said or "no reason given")]
     signals = signs_text(held.signal_data)

@@ -1,4 +1,4 @@
-"""How a desk goes on that cannot be opened as it is: its ways, and a door to each."""
+"""Recovery of a desk that cannot be opened as it is: its options, and a button for each."""
 
 from typing import ClassVar, Final
 
@@ -19,11 +19,11 @@ WAYS_MAX: Final = 9
 
 
 class GoOn(Dialog[RecoveryOption | None]):
-    """A digit, or a click, chooses; to leave it keeps the desk closed.
+    """A digit, or a click, chooses; leaving keeps the desk closed.
 
     Args:
         why: what happened.
-        ways: what there is to choose, best first.
+        options: the recovery options, best first.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,7 +43,7 @@ class GoOn(Dialog[RecoveryOption | None]):
         self._ways = ways[:WAYS_MAX]
 
     def compose(self) -> ComposeResult:
-        """What happened, each way in words, and its door."""
+        """The reason, each option in words, and its button."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" The desk cannot be opened as it is "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} keeps it closed "))
@@ -59,15 +59,15 @@ class GoOn(Dialog[RecoveryOption | None]):
                     yield Button(content(door), compact=True, id=f"way-{place}")
 
     def on_mount(self) -> None:
-        """Listen for the digits in a moment: those typed ahead lead to screens."""
+        """Accept the digits in a moment: those typed ahead lead to screens."""
         self.arm_soon()
 
     def on_resize(self) -> None:
-        """Keep the doors on the screen, however much is told."""
+        """Keep the buttons on the screen, however long the text."""
         self.call_after_refresh(self._make_room)
 
     def action_take(self, place: int) -> None:
-        """Choose a way by its place, once the dialog has been seen."""
+        """Choose an option by its place, once the dialog has been seen."""
         if place < len(self._ways) and self.is_seen():
             self.dismiss(self._ways[place])
 

@@ -1,4 +1,4 @@
-"""The halt in front of the person: acknowledgements, the sale of everything, and the way back."""
+"""The panel of a halt: acknowledgements, the sale of everything, and the resumption."""
 
 from typing import ClassVar, Final
 
@@ -43,7 +43,7 @@ class HaltPanel(Dialog[None]):
         Binding("j", "lines(1)", show=False),
         Binding("k", "lines(-1)", show=False),
     ]
-    # None of the doors: an enter that was meant for something else must not close this.
+    # Not a button: an enter that was meant for something else must not close this.
     AUTO_FOCUS = "#halt-body"
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
@@ -53,7 +53,7 @@ class HaltPanel(Dialog[None]):
         self._is_over = False
 
     def compose(self) -> ComposeResult:
-        """What is told, and three doors."""
+        """The text, and three buttons."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Halt "))
             frame.border_subtitle = content(
@@ -67,11 +67,11 @@ class HaltPanel(Dialog[None]):
                 yield Door(f"stay halted  {cap('dialog.close')}", id="halt-close")
 
     def on_mount(self) -> None:
-        """Show what is known."""
+        """Show the halt."""
         self._show()
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive a newer state; the end of the halt is the end of this."""
+        """Receive a newer state; the end of the halt closes the panel."""
         self._state, self._now = state, now
         if state.halted_since is not None:
             self._show()
@@ -81,7 +81,7 @@ class HaltPanel(Dialog[None]):
             self.dismiss(None)
 
     def action_exit_all(self) -> None:
-        """Sell everything, once the word is typed."""
+        """Sell everything, after the typed word."""
         why = self._why_no_exits()
         if why:
             self.post_message(ToastMessage(why, "warn"))
@@ -97,7 +97,7 @@ class HaltPanel(Dialog[None]):
         self._app().push_screen(TypedWord("Exit all positions?", body, EXIT_WORD), answered)
 
     def action_resume(self) -> None:
-        """End the halt, once the word is typed."""
+        """End the halt, after the typed word."""
 
         def answered(word: str | None) -> None:
             if word is not None:
@@ -114,7 +114,7 @@ class HaltPanel(Dialog[None]):
         self.query_one("#halt-body").scroll_relative(y=by, animate=False)
 
     def action_close(self) -> None:
-        """Leave; it stays halted."""
+        """Close the panel; the halt stays."""
         if not self._is_over:
             self._is_over = True
             self.dismiss(None)
@@ -151,7 +151,7 @@ class HaltPanel(Dialog[None]):
         return app
 
     def _show(self) -> None:
-        # No part is there yet, or any more, where the program ends right after the key.
+        # Parts are missing if the program ends right after the key.
         for words in self.query("#halt-text").results(Words):
             words.tell(halt_text(self._state, self._now))
         for door in self.query("#halt-exit").results(Door):

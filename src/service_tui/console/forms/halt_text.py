@@ -1,4 +1,4 @@
-"""What the halt says: who has acknowledged it, what it does not reach, how far the exits are."""
+"""The texts of a halt: acknowledgements, agents out of its reach, progress of the exits."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from service_tui.units import Micros, Timestamp
 DETAIL_MAX: Final = 160
 LISTED_MAX: Final = 60
 QUESTION_MAX: Final = 44
-"""Letters of what was answered; positions and letters of their questions that are listed."""
+"""Letters of an answer; positions and letters of their questions that are listed."""
 
 _SIGNS: Final = {
     AckState.WAITING: ("◌", "warn"),
@@ -51,7 +51,7 @@ ELSEWHERE: Final = (
 
 
 def halt_text(state: DeskState, now: Timestamp) -> Text:
-    """Everything that the panel tells."""
+    """The text of the panel."""
     halt, since = state.halt, state.halted_since
     head = Text.assemble(
         (" HALTED ", "bold reverse loss"),
@@ -70,7 +70,7 @@ def halt_text(state: DeskState, now: Timestamp) -> Text:
 
 
 def _reach(halt: HaltView) -> str:
-    """What a halt does to agents of others; a service that is not ours pauses this desk's alone."""
+    """The effect of a halt on agents of others; another service only pauses this desk's."""
     is_known = any(ack.name == "service" and ack.state is AckState.DONE for ack in halt.acks)
     return REACHED if is_known else REACH
 
@@ -84,7 +84,7 @@ def _ack(ack: AckView) -> Text:
     elif ack.state is AckState.WAITING:
         line.append("  waiting", tone)
     if detail:
-        # Trouble is a sentence of its own; what went well stands beside it.
+        # Trouble is a sentence of its own; a good answer stands beside its source.
         gap = "  " if ack.state is AckState.DONE else "\n     "
         line.append(f"{gap}{detail}", "muted")
     return line
@@ -103,7 +103,7 @@ def _next(state: DeskState, halt: HaltView) -> str:
 
 
 def _exits(state: DeskState, exits: ExitAllView) -> Text:
-    """How many of the exits have which end, and each of them."""
+    """The number of exits by result, and each exit."""
     tickets = exits_of(state, exits)
     counts = Counter(ticket.state for ticket in tickets)
     planned = len(exits.holdings) - exits.skipped
@@ -120,7 +120,7 @@ def _exits(state: DeskState, exits: ExitAllView) -> Text:
 
 
 def exits_of(state: DeskState, exits: ExitAllView) -> list[TicketView]:
-    """The orders of the exits as they stand, in their order."""
+    """The orders of the exits, in their order."""
     known = {ticket.ticket_id: ticket for ticket in state.tickets}
     return [known[one] for one in exits.tickets if one in known]
 
@@ -137,7 +137,7 @@ def _exit(state: DeskState, ticket: TicketView, *, masked: bool) -> Text:
 def sold_and_kept(
     state: DeskState,
 ) -> tuple[tuple[PositionView, ...], tuple[PositionView, ...]]:
-    """What the word EXIT sells, and what is held for real money and stays.
+    """The positions that the word EXIT sells, and the real ones that stay.
 
     Returns:
         The positions of both; real ones are sold while LIVE is on and their market is open.
@@ -153,7 +153,7 @@ def _by_venue(held: Sequence[PositionView]) -> str:
 
 
 def _sums(held: Sequence[PositionView], *, masked: bool) -> Text:
-    """What is brought of each money; two kinds are never added."""
+    """The exit value by currency; two are never added."""
     sums = dict.fromkeys((MONEY_OF[one.venue] for one in held), 0)
     for one in held:
         sums[MONEY_OF[one.venue]] += int(one.exit_value or 0)
@@ -165,7 +165,7 @@ def _sums(held: Sequence[PositionView], *, masked: bool) -> Text:
 
 
 def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
-    """What will be sold, and what it brings by its exit value of now."""
+    """The positions to sell, and their exit value of now."""
     masked = is_private(state)
     unknown = sum(one.exit_value is None for one in held)
     lines = [_holding(one, masked=masked) for one in held[:LISTED_MAX]]

@@ -1,4 +1,4 @@
-"""Every key that works here, made from the live key table; what is disabled says why."""
+"""Every key that works here, made from the live key table; disabled ones with the reason."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final
@@ -14,7 +14,7 @@ _KEY: Final = 8
 _LABEL: Final = 15
 
 WhyNot = Callable[[KeyBinding], str]
-"""Why a key is disabled here; empty when it works."""
+"""Why a key is disabled here; empty if it works."""
 
 
 class Help(Page):
@@ -31,7 +31,7 @@ class Help(Page):
         self._why_not = why_not
 
     def text(self) -> Text:
-        """Group by group."""
+        """The text, group by group."""
         groups = (
             (self._heading, self._lines(self._group)),
             ("lists", [*self._lines("rows"), *moves()]),
@@ -51,7 +51,7 @@ class Help(Page):
 
 
 def key_line(key: KeyBinding, why: str) -> Text:
-    """One key, what it is called and what it does; greyed with the reason when disabled."""
+    """One key with its name and effect; greyed with the reason if disabled."""
     others = [readable(name) for name in key.keys[1:]]
     cap = " ".join([shown_key(key), *others])
     said = f"{key.label:<{_LABEL}} {key.tooltip}".rstrip()
@@ -61,7 +61,7 @@ def key_line(key: KeyBinding, why: str) -> Text:
 
 
 def moves() -> list[Text]:
-    """How to move in a list: from the bindings of the table itself."""
+    """Keys that move in a list: from the bindings of the table itself."""
     lines: list[Text] = []
     for binding in RecordTable.BINDINGS:
         if isinstance(binding, Binding) and (binding.id or "").startswith("table."):

@@ -1,4 +1,4 @@
-"""A limit price that was typed on the ticket: micros on a tick, or one sentence why not."""
+"""Parsing of a limit price typed on the ticket."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ def limit_price_text(price: Micros) -> str:
 
 
 def read_limit(text: str, tick: Micros) -> Micros:
-    """Micros of a limit price typed by a person.
+    """Parse a typed limit price into micros.
 
     Args:
         text: digits with one point, as on the ticket.

@@ -1,4 +1,4 @@
-"""Stop and target of one position: typed as percent or as price, the other follows."""
+"""Stop and target of one position: typed as percent or as price, the other is derived."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final
@@ -55,13 +55,13 @@ class MonitorForm(Form[Change]):
         self._by_price = {"stop": False, "target": False}
 
     def on_mount(self) -> None:
-        """Prices follow from the percentages that stand there."""
+        """Fill the prices from the percentages."""
         for name in _THRESHOLDS:
             self.query_one(f"#{name}-price").disabled = self._monitor.entry is None
             self._follow(name)
 
     def renew(self) -> None:
-        """The position as it is now; it may have been sold meanwhile."""
+        """The position as it is now; it may have been sold."""
         found = guarded(self.state, self._monitor.key)
         self._is_gone = found is None
         if found is not None and found != self._monitor:
@@ -70,20 +70,20 @@ class MonitorForm(Form[Change]):
                 self._follow(name)
 
     def validate(self) -> Change:
-        """The thresholds that stand there."""
+        """The typed thresholds."""
         if self._is_gone:
             raise FieldError(f"this position is not held any more: {cap('form.cancel')} leaves")
         return read_change(self._monitor, self._typed_line("stop"), self._typed_line("target"))
 
     def objection(self, result: Change) -> str:
-        """What is past its threshold already is sold at once: that is asked twice."""
+        """A threshold passed already sells at once: that needs a second enter."""
         passed = result.exits_at_once
         return (
             f"the mark is past this {passed} now: enter again sets it and exits" if passed else ""
         )
 
     def describe(self, result: Change | None) -> Mapping[str, Shown]:
-        """What the position is, and what an exit brings now and at each threshold."""
+        """The position, and the proceeds of an exit now and at each threshold."""
         monitor = self._monitor
         rows = [_head(self.text_width), self._row("exit now", exit_now(monitor))]
         market = self.state.markets.get(monitor.market_id)
@@ -97,14 +97,14 @@ class MonitorForm(Form[Change]):
         }
 
     def changed(self, name: str) -> None:
-        """The other line of the same threshold follows the one typed into."""
+        """Derive the other line of the same threshold."""
         which, _, kind = name.partition("-")
         if which in self._by_price:
             self._by_price[which] = kind == "price"
             self._follow(which)
 
     def _follow(self, name: str) -> None:
-        """Write into the line that was not typed into what the other one says."""
+        """Write the derived value into the line that was not typed into."""
         value = self._stop_pct() if name == "stop" else self._target_pct()
         if self._by_price[name]:
             self.write(f"{name}-percent", percent_text(value))
@@ -149,7 +149,7 @@ class MonitorForm(Form[Change]):
         )
 
     def _row(self, name: str, found: Estimate | None) -> Text:
-        """One line of the preview; what is not known, or off, is a dash."""
+        """One line of the preview; an unknown value, or one that is off, is a dash."""
         row = Text(f"{name:<14}", "muted")
         entry = self._monitor.entry
         change = found.price / entry - 1.0 if found is not None and entry else None

@@ -1,4 +1,4 @@
-"""Everything of ours that rests on a book, and the way to take it off again."""
+"""The list of open orders, and their cancellation."""
 
 from typing import ClassVar, Final
 
@@ -25,14 +25,14 @@ _NONE: Final = (
     "venue, and {ticket.kind} rests at a limit."
 )
 _QUESTION_MAX: Final = 34
-"""Letters of its market's question, so that they fit into 80 cells beside the rest."""
+"""Letters of its market's question, so that it fits into 80 cells beside the rest."""
 
 _UNKNOWN: Final = "What rests is not known before the service's first answer."
 _READ_ONLY: Final = "this desk is read-only: it cancels nothing"
 
 
 class OpenOrders(CursorList[None, OpenOrderView]):
-    """Cancelling takes risk away."""
+    """Open orders; a cancellation needs no confirmation, as it takes risk away."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("open_orders")]
 
@@ -41,21 +41,21 @@ class OpenOrders(CursorList[None, OpenOrderView]):
     lines_of_a_row: ClassVar[int] = 2
 
     def rows(self) -> tuple[OpenOrderView, ...]:
-        """What rests."""
+        """The open orders."""
         return self.state.orders
 
     def key_of(self, row: OpenOrderView) -> str:
-        """Its own key."""
+        """The order's key."""
         return row.key
 
     def action_cancel(self) -> None:
-        """Cancel the order under the cursor; that takes risk away, and asks nothing."""
+        """Cancel the order under the cursor, without a confirmation."""
         order = self.chosen_or_said()
         if order is not None and not self._is_refused():
             self.post_message(CommandGiven(CancelOrders((order.order_id,), order.describe())))
 
     def action_cancel_all(self) -> None:
-        """Cancel all that are listed, once that is confirmed."""
+        """Cancel all listed orders, after a confirmation."""
         orders = self.state.orders
         if not orders or self._is_refused():
             return
@@ -70,7 +70,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         app.push_screen(Confirm(Question("Cancel every open order?", body, "cancel all")), answered)
 
     def action_open_market(self) -> None:
-        """Leave, and show the market of the order under the cursor."""
+        """Close, and show the market of the order under the cursor."""
         order = self.chosen_or_said()
         if order is None:
             return
@@ -86,7 +86,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         return self.state.service.read_only
 
     def told(self) -> Text:
-        """The orders, or that there is none, or that it is not known."""
+        """The orders, or why none is listed."""
         lines = [self._lines(order) for order in self.rows()]
         foot = self._foot()
         if not lines and not self.state.service.dropped.get(Topic.ORDERS):
@@ -95,7 +95,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         return Text("\n").join([*lines, *foot])
 
     def _foot(self) -> list[Text]:
-        """That rows of the list could not be read, and that it is an old one."""
+        """Notes on rows that could not be read, and on an old list."""
         service, foot = self.state.service, list[Text]()
         if dropped := service.dropped.get(Topic.ORDERS, 0):
             words = f"{dropped} of them cannot be read: what was listed before stays"
@@ -108,7 +108,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         return foot
 
     def _lines(self, order: OpenOrderView) -> Text:
-        """Two lines: the order and what is left of it, then its market and money."""
+        """Two lines: the order with its remainder, then its market and money."""
         masked, here = is_private(self.state), order.key == self.at
         mark = ("▌ " if here else "  ", "accent")
         filled = formats.shares(order.filled, masked=masked)

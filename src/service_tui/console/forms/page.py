@@ -17,7 +17,7 @@ from service_tui.units import Timestamp
 
 
 class Page(Dialog[None]):
-    """A frame with a title, what leaves it, and a text that scrolls."""
+    """A frame with a title, a hint of the closing keys, and a text that scrolls."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("dialog"),
@@ -28,7 +28,7 @@ class Page(Dialog[None]):
     ]
 
     def __init__(self, title: str, hint: str, at: Timestamp | None = None, clock: str = "") -> None:
-        """A page; `at` is the time of what it says, where that stands still, by a named clock."""
+        """A page; `at` is the time of a text that is not renewed, by a named clock."""
         super().__init__()
         self._words = Words()
         self._title = title
@@ -36,7 +36,7 @@ class Page(Dialog[None]):
 
     @abstractmethod
     def text(self) -> Text:
-        """What the page says."""
+        """The page's text."""
 
     def compose(self) -> ComposeResult:
         """The frame and its text."""

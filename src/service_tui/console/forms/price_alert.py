@@ -1,4 +1,4 @@
-"""A price alert: tell once when the price of a side is there. Nothing is traded."""
+"""A price alert: a one-shot notice when the price of a side is reached. It trades nothing."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final
@@ -60,7 +60,7 @@ class PriceAlertForm(Form[SetPriceAlert]):
         self._market = self.state.markets.get(self._market.market_id, self._market)
 
     def validate(self) -> SetPriceAlert:
-        """The alert that stands there."""
+        """The typed alert."""
         about = self._market
         closed = why_closed(about)
         if closed:
@@ -71,7 +71,7 @@ class PriceAlertForm(Form[SetPriceAlert]):
         )
 
     def describe(self, result: SetPriceAlert | None) -> Mapping[str, Shown]:
-        """Where the price is now, and what will be told."""
+        """The present price, and the meaning of the alert."""
         market, price = self._market, self._market.price_of(self._side)
         taken = self._condition(price) if result is None else result.condition
         sides = tuple(f"{s.value.upper()} {formats.price(market.price_of(s))}" for s in _SIDES)
@@ -84,26 +84,26 @@ class PriceAlertForm(Form[SetPriceAlert]):
         }
 
     def choose(self, name: str, index: int) -> None:
-        """Take a side or a condition."""
+        """Select a side or a condition."""
         if name == "alert-side":
             self._side = _SIDES[index]
         else:
             self._chosen = _CONDITIONS[index]
 
     def action_side(self) -> None:
-        """Take the other side."""
+        """Select the other side."""
         self._side = self._side.other
         self.refresh_form()
 
     def action_condition(self) -> None:
-        """Take the next condition."""
+        """Select the next condition."""
         found = self.result_or_problem()
         now = self._chosen or (Condition.ABOVE if isinstance(found, str) else found.condition)
         self._chosen = _CONDITIONS[(_CONDITIONS.index(now) + 1) % len(_CONDITIONS)]
         self.refresh_form()
 
     def _condition(self, threshold: float) -> Condition:
-        """What was chosen; else where the price has to go from here."""
+        """The selected condition; else the direction from the present price."""
         if self._chosen is not None:
             return self._chosen
         price = self._market.price_of(self._side)

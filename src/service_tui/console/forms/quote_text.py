@@ -1,4 +1,4 @@
-"""What an order would bring, in labelled figures."""
+"""Figures of a quote, labelled."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,7 +13,7 @@ from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.units import Micros
 
 _FLAT: Final = 5e-5
-"""Below this a price has not moved as far as four decimals show."""
+"""A smaller move than four decimals show counts as none."""
 
 
 def quote_figures(
@@ -26,13 +26,13 @@ def quote_figures(
     """The figures of a quote, the same ones in the same places whatever the answer.
 
     Args:
-        quote: the answer; None or a refusal shows every figure as not known.
-        wanted: what is ordered and where: they say which figures matter, and in which money.
-        held: the position that a sale takes from, for its realized P&L.
+        quote: the answer; None or a refusal shows every figure as unknown.
+        target: action and venue: they decide which figures matter, and the currency.
+        position: the position that a sale takes from, for its realized P&L.
         masked: hide amounts.
 
     Returns:
-        Labels with their values; a real venue has two more, that part the fee from the rest.
+        Labels with their values; a real venue has two more, which separate the fee.
     """
     found = quote if quote is not None and quote.ok else None
     action, venue = wanted
@@ -56,7 +56,7 @@ def quote_figures(
 
 
 class _Money:
-    """Writes amounts with their unit."""
+    """Formats amounts with their unit."""
 
     def __init__(self, unit: str, *, masked: bool) -> None:
         self._unit, self._masked = unit, masked
@@ -66,7 +66,7 @@ class _Money:
         return self._with_unit(formats.money(amount, masked=self._masked), amount)
 
     def signed(self, amount: Micros | None, sign: int) -> Text:
-        """A gain or a loss: `sign` of an amount that has none, -1 for a loss."""
+        """A gain or a loss: an unsigned amount with `sign`, -1 for a loss."""
         signed = None if amount is None else Micros(sign * amount)
         return self._with_unit(formats.pnl(signed, masked=self._masked), amount)
 

@@ -1,4 +1,4 @@
-"""When an open ticket asks for a quote, and whether the quote on screen still holds."""
+"""Quotes of an open ticket: when to request one, and whether the shown one is still valid."""
 
 import itertools
 from dataclasses import dataclass, replace
@@ -12,19 +12,19 @@ from service_tui.terms import PRICE_BUFFER_DEFAULT, PRICE_HIGH, PRICE_LOW, Actio
 from service_tui.units import Timestamp
 
 ASK_AGAIN_S: Final = 2.0
-"""An open ticket renews its quote so often."""
+"""How often an open ticket renews its quote."""
 
 LATE_S: Final = 1.0
-"""A question unanswered for so long makes the quote on screen old."""
+"""A request unanswered for this long makes the shown quote old."""
 
 OLD_S: Final = 5.0
-"""A quote of this age says so, whatever the price did."""
+"""A quote of this age is marked, whatever the price did."""
 
 SLACK: Final = PRICE_BUFFER_DEFAULT
-"""How far the price may be from the quote."""
+"""Largest distance of the price from its quote."""
 
 _REQUEST_IDS: Final = itertools.count(1)
-"""Of the process, not of one ticket: a late answer to the last ticket is none to this one."""
+"""Of the process, not of one ticket: a late answer to the last ticket does not match this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class _Answered:
 
 
 class Quoting:
-    """The questions and answers of one ticket; only the newest question counts."""
+    """The requests and answers of one ticket; only the newest request counts."""
 
     def __init__(self) -> None:
         self._asked: _QuoteRequest | None = None
@@ -51,23 +51,23 @@ class Quoting:
 
     @property
     def newest(self) -> QuoteView | None:
-        """The last answer, to whichever order."""
+        """The last answer, to any order."""
         return self._answered.quote if self._answered else None
 
     def quote_of(self, order: PlaceTrade | None) -> QuoteView | None:
-        """The last answer where it is to exactly this order; no figure of another one is shown."""
+        """The last answer if it is to exactly this order; no figure of another one is shown."""
         answered = self._answered
         if answered is None or order is None or answered.asked.order != _bare(order):
             return None
         return answered.quote
 
     def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
-        """The question to send; `price` is the market's, of YES, as shown now."""
+        """The request to send; `price` is the market's, of YES, as shown now."""
         self._asked = _QuoteRequest(next(_REQUEST_IDS), _bare(order), price, now)
         return AskQuote(self._asked.request_id, self._asked.order)
 
     def hear(self, quote: QuoteView | None, now: Timestamp) -> None:
-        """Keep an answer if it is one to the newest question."""
+        """Keep an answer if it matches the newest request."""
         asked = self._asked
         if quote is None or asked is None or quote.request_id != asked.request_id:
             return
@@ -75,14 +75,14 @@ class Quoting:
             self._answered = _Answered(asked, quote, now)
 
     def is_due(self, order: PlaceTrade, price: float, now: Timestamp) -> bool:
-        """True if the order wants a new question: another order, a moved price, or time."""
+        """True if the order needs a new request: another order, a moved price, or time."""
         asked = self._asked
         if asked is None or asked.order != _bare(order) or now - asked.at >= ASK_AGAIN_S:
             return True
         return self._is_heard(asked) and price != asked.price
 
     def refusal(self, order: PlaceTrade) -> str:
-        """Why the service would refuse exactly this order, and what to do; empty if it said no."""
+        """Why the service would refuse exactly this order, with the fix; empty if it would not."""
         answered = self._answered
         if answered is None or answered.quote.ok or answered.asked.order != _bare(order):
             return ""
@@ -90,14 +90,14 @@ class Quoting:
         return reason_text(Reason(problem, answered.quote.fix))
 
     def price_move(self) -> float:
-        """How far the order of the newest answer moves its price, 0 to 1; 0 when it is not said."""
+        """The price move of the newest answer's order, 0 to 1; 0 if unknown."""
         quote = self.newest
         if quote is None or quote.price_before is None or quote.price_after is None:
             return 0.0
         return abs(quote.price_after - quote.price_before)
 
     def quote_age_text(self, order: PlaceTrade | None, now: Timestamp) -> tuple[str, bool]:
-        """How the quote on screen stands to the order, and whether it holds."""
+        """The state of the shown quote for the order, and whether it is valid."""
         asked, answered = self._asked, self._answered
         if answered is None or not answered.quote.ok:
             is_asking = asked is not None and not self._is_heard(asked)
@@ -122,10 +122,10 @@ def _bare(order: PlaceTrade) -> PlaceTrade:
 
 
 def bounded(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
-    """The order with the worst price that is taken: that of its quote, and a little.
+    """The order with its worst acceptable price: its quote's, and a little more.
 
     Returns:
-        The order; as it is where it rests, since that has its price, or where none was quoted.
+        The order; unchanged for a limit order, which has its price, or without a quote.
     """
     average = None if quote is None or not quote.ok else quote.average
     if order.rests or average is None:

@@ -1,4 +1,4 @@
-"""What was typed as a limit, a risk default or quiet hours: a change, or why not."""
+"""Parsing of a typed limit, risk default or quiet hours: a change, or the problem."""
 
 from dataclasses import dataclass, replace
 
@@ -23,7 +23,7 @@ from service_tui.units import ONE, Micros
 
 @dataclass(frozen=True, slots=True)
 class RailChange:
-    """The figures that a rail is to have; `before` is as it stands."""
+    """The new figures of a limit; `before` is its present state."""
 
     before: RailView
     service: int | None
@@ -31,12 +31,12 @@ class RailChange:
 
     @property
     def after(self) -> RailView:
-        """The rail as it is then."""
+        """The limit with the new figures."""
         return replace(self.before, service=self.service, own=self.own, is_broken=False)
 
     @property
     def commands(self) -> tuple[SetRail, ...]:
-        """What is to be ordered, the desk's own figure first: it takes hold at once."""
+        """The commands to send, the desk's own figure first: it is effective at once."""
         rail = self.before.rail
         own = SetRail(rail, self.own, own=True)
         service = SetRail(rail, self.service)
@@ -47,13 +47,13 @@ class RailChange:
 
     @property
     def undone(self) -> tuple[SetRail, ...]:
-        """What brings the figures back."""
+        """The commands that restore the figures."""
         before = self.before
         return RailChange(self.after, before.service, before.own).commands
 
     @property
     def is_loosened(self) -> bool:
-        """Whether more may be spent or bought than before."""
+        """True if more may be spent or bought than before."""
         old, new = self.before.limit, self.after.limit
         return not self.before.is_broken and old is not None and (new is None or new > old)
 
@@ -66,7 +66,7 @@ def figure_text(rail: Rail, figure: int | None) -> str:
 
 
 def read_figure(rail: Rail, text: str, *, most: int | None = None) -> int:
-    """A limit as it was typed.
+    """Parse a limit.
 
     Returns:
         Micros, or a number of buys, > 0.
@@ -87,16 +87,16 @@ def read_figure(rail: Rail, text: str, *, most: int | None = None) -> int:
 
 
 def read_rail(before: RailView, service: str, own: str, *, most: int | None = None) -> RailChange:
-    """The figures of a rail as they were typed; a line left empty, or `off`, is no figure.
+    """Parse the figures of a limit; an empty line, or `off`, is no figure.
 
     Args:
-        before: the rail as it stands.
-        service: what stands in the line of the service's figure.
-        own: what stands in the line of the desk's own figure.
-        most: the most that the service takes.
+        before: the limit's present state.
+        service: text of the service's figure.
+        own: text of the desk's own figure.
+        most: the service's upper bound.
 
     Returns:
-        The change; a text that was not touched changes nothing.
+        The change; an untouched text changes nothing.
 
     Raises:
         FieldError: a line is no figure, or nothing changes.
@@ -132,7 +132,7 @@ def _figure(
 def read_defaults(
     before: RiskDefaults, stop: str, target: str, *, auto_monitor: bool
 ) -> RiskDefaults:
-    """Thresholds of buys to come, typed in percent.
+    """Parse the thresholds of future buys, typed in percent.
 
     Returns:
         The defaults; an empty line, `off` or 0 is no threshold.
@@ -164,7 +164,7 @@ def _threshold(kept: float | None, text: str, what: str, most: int) -> float | N
 
 
 def read_quiet(text: str) -> Quiet | None:
-    """Quiet hours as they were typed.
+    """Parse quiet hours.
 
     Returns:
         The hours; None for an empty line or `off`.

@@ -1,4 +1,4 @@
-"""The day of every agent on one page: what it traded, what came of it, what held it back."""
+"""The day of every agent on one page: its trades, their result, and its refusals."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -27,7 +27,7 @@ _QUESTION: Final = 38
 
 
 class Report(Page):
-    """A table of all agents, then each of them; `first` is the agent that is told first."""
+    """A table of all agents, then each of them; `first` is the agent at the top."""
 
     def __init__(self, state: DeskState, now: Timestamp, *, first: str = "") -> None:
         super().__init__(
@@ -40,11 +40,11 @@ class Report(Page):
         self._first = first
 
     def text(self) -> Text:
-        """The day as it is known now."""
+        """The report of the present state."""
         return report_text(self._state, self._now, first=self._first)
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Tell it anew when what it is made of has changed."""
+        """Renew the report when its inputs have changed."""
         before, self._state, self._now = self._state, state, now
         parts = (state.fleet, state.supervision, state.trades, is_private(state))
         if parts != (before.fleet, before.supervision, before.trades, is_private(before)):
@@ -70,7 +70,7 @@ def _title(one: DayReport) -> str:
 
 
 def _table(reports: Sequence[DayReport], *, masked: bool) -> Text:
-    """A line for each agent and money; then the sums of all, each money for itself."""
+    """A line for each agent and currency; then the sums, by currency."""
     names = ("money", "today", "buys", "bought", "sales", "sold")
     heads = "".join(name.rjust(width) for name, width in zip(names, _WIDTHS, strict=True))
     lines = [Text("agent".ljust(_NAME) + heads, "muted")]
@@ -95,7 +95,7 @@ def _cells(day: MoneyDay, *, is_read: bool, masked: bool) -> tuple[Text, ...]:
         formats.count(day.sales),
         formats.money(day.sold, masked=masked),
     )
-    # What was not read is no nought.
+    # An unread value is not zero.
     shown = traded if is_read else (Text("?", "muted"),) * len(traded)
     return (Text(day.money, "muted"), formats.pnl(day.day_pnl, masked=masked), *shown)
 
@@ -134,7 +134,7 @@ def _about(one: DayReport, *, masked: bool) -> Text:
 
 
 def _of_money(day: MoneyDay, *, masked: bool) -> list[tuple[str, Text]]:
-    """What was made in one money, with its best and worst, and by skill."""
+    """The result in one currency, with its best and worst trade, and by skill."""
     rows = [("realized", formats.pnl(day.realized, masked=masked))]
     if day.payouts:
         paid = formats.money(day.paid, masked=masked)

@@ -1,4 +1,4 @@
-"""What an order that is to rest on a book would do: what fills now, what stays, what it costs."""
+"""Figures of a limit order: immediate fill, remainder, and cost."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -28,8 +28,8 @@ def resting_figures(
     """The figures of a quote at a limit, the same ones whatever the answer.
 
     Args:
-        quote: the answer; None or a refusal shows every figure as not known.
-        wanted: what is ordered and where.
+        quote: the answer; None or a refusal shows every figure as unknown.
+        target: action and venue.
         masked: hide amounts.
 
     Returns:
@@ -58,14 +58,14 @@ def resting_figures(
 
 
 def most(quote: QuoteView) -> Micros:
-    """The most that a buy at a limit costs: what fills now, its fee, and what the rest keeps."""
+    """The highest cost of a buy at a limit: immediate fill, its fee, and the reserved rest."""
     return Micros(quote.money + quote.fee + quote.reserved)
 
 
 def resting_lines(
     order: PlaceTrade, quote: QuoteView | None, *, masked: bool
 ) -> list[tuple[str, Text]]:
-    """The rows of the dialog that tell of the limit, the rest and the money."""
+    """The dialog's rows on the limit, the remainder and the money."""
     unit, buys = MONEY_OF[order.venue], order.action is Action.BUY
     lines = [("rests", Text("until it is cancelled (GTC)"))]
     found = quote if quote is not None and quote.ok else None

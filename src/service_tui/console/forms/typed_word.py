@@ -1,4 +1,4 @@
-"""A question that only a typed word answers.
+"""A confirmation by a typed word.
 
 Used before a halt is ended, and before everything is sold.
 """
@@ -22,19 +22,19 @@ from service_tui.console.widgets.words import Words
 
 
 class TypedWord(Dialog[str | None]):
-    """Returns the word once it was typed whole and entered; None when it was left."""
+    """Returns the word once it was typed whole and entered; None if it was left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("dialog")]
     AUTO_FOCUS = "#word-line"
 
     def __init__(self, title: str, body: Text, word: str, does: str = "") -> None:
-        """Ask.
+        """Open the confirmation.
 
         Args:
             title: the question in a few words.
-            body: what it is about.
-            word: what is to be typed, letter by letter.
-            does: what the door says; the word itself where that is empty.
+            body: its subject.
+            word: the word to type, letter by letter.
+            does: label of the button; empty: the word itself.
         """
         super().__init__()
         self._does = does or word.lower()
@@ -43,7 +43,7 @@ class TypedWord(Dialog[str | None]):
         self._word = word
 
     def compose(self) -> ComposeResult:
-        """What it is about, the line for the word, and two doors."""
+        """The subject, the line for the word, and two buttons."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" {self._title} "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} changes nothing "))
@@ -58,7 +58,7 @@ class TypedWord(Dialog[str | None]):
                 yield Door(f"stay  {cap('dialog.close')}", id="word-no")
 
     def on_mount(self) -> None:
-        """Take the word in a moment: what was typed ahead confirms nothing."""
+        """Accept the word in a moment: text typed ahead confirms nothing."""
         for line in self.query(PlainInput):
             line.cursor_blink = False
         self.arm_soon()

@@ -1,4 +1,4 @@
-"""Why it traded: the links from the signal to the exit, each with its time and its figures."""
+"""Trade history: the links from the signal to the exit, each with its time and its figures."""
 
 import textwrap
 from typing import Final, Protocol
@@ -20,7 +20,7 @@ WIDTH: Final = 66
 
 
 class _Written(Protocol):
-    """How an amount is written."""
+    """A format of an amount."""
 
     def __call__(self, amount: Micros | None, *, masked: bool) -> Text:
         """The amount, hidden if `masked`."""
@@ -35,7 +35,7 @@ _AMOUNTS: Final[dict[Unit, _Written]] = {
 
 
 class Why(Page):
-    """One chain; scrolls."""
+    """One trade history; scrolls."""
 
     def __init__(
         self, chain: TradeHistory, now: Timestamp, *, masked: bool, clock: str = ""
@@ -47,7 +47,7 @@ class Why(Page):
         self._masked = masked
 
     def text(self) -> Text:
-        """The chain."""
+        """The history."""
         return chain_text(self._chain, self._now, masked=self._masked)
 
 
@@ -64,7 +64,7 @@ def chain_text(chain: TradeHistory, now: Timestamp, *, masked: bool) -> Text:
 
 
 def _head(link: Link, now: Timestamp) -> Text:
-    """The name of a link with its time, or that it is not known."""
+    """The name of a link with its time, or that it is unknown."""
     sign, tone = ("○ ", "muted") if link.missing else ("● ", "accent")
     name = Text.assemble(
         (sign, tone), (link.name.ljust(_NAME), "bold" if not link.missing else "muted")
@@ -93,7 +93,7 @@ def _rows(link: Link, *, masked: bool) -> list[Text]:
 
 
 def _wrapped(piece: Text) -> list[Text]:
-    """A piece in lines of its own where it is longer than one."""
+    """A piece split into several lines if it is too long for one."""
     if piece.cell_len <= WIDTH:
         return [piece]
     return [Text(line) for line in textwrap.wrap(piece.plain, WIDTH)]

@@ -1,4 +1,4 @@
-"""What the numbers of a row are made of: formula, inputs, source, age."""
+"""Explanations of the numbers of a row: formula, inputs, source, age."""
 
 from typing import Final
 
@@ -109,10 +109,10 @@ def position_numbers(
 
 
 def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
-    """Worth and results of the account; none before it is known."""
+    """Worth and results of the account; none before it has loaded."""
     account, masked = state.account, is_private(state)
     if account is None or account.equity is None:
-        # Without the positions there is no sum that could be explained.
+        # Without the positions the sum cannot be explained.
         return ()
     age, said = _age(state, Topic.ACCOUNT, now), _SERVICE.format(topic="account")
     cash = ("cash, $SIM", formats.money(account.cash, masked=masked))

@@ -1,4 +1,4 @@
-"""Requirements, and what is done, that the actions of several screens share."""
+"""Requirements and actions that several screens share."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -41,7 +41,7 @@ def can_sell(screen: AnyScreen) -> str:
 
 
 def can_undo(screen: AnyScreen) -> str:
-    """Something was changed here that can be taken back."""
+    """A change made here can be undone."""
     return "" if screen.take_back else "nothing was set or removed here"
 
 
@@ -49,14 +49,14 @@ def can_undo(screen: AnyScreen) -> str:
 
 
 def undo(screen: AnyScreen) -> None:
-    """Take back what was changed last."""
+    """Undo the last change."""
     for command in screen.take_back:
         screen.give(command)
     screen.take_back = ()
 
 
 def mark(screen: AnyScreen) -> None:
-    """Mark the highlighted row, or unmark it; the cursor goes on."""
+    """Mark the highlighted row, or unmark it; the cursor moves on."""
     screen.table.action_mark()
     screen.table.action_move(1)
 
@@ -75,14 +75,14 @@ def open_market(screen: AnyScreen) -> None:
 
 
 def open_orders(screen: AnyScreen) -> None:
-    """List what rests on a book; there it is cancelled."""
+    """List the open orders, where they can be cancelled."""
     from service_tui.console.forms.open_orders import OpenOrders  # noqa: PLC0415 - not at first
 
     screen.open_dialog(OpenOrders(screen.state, screen.now))
 
 
 def open_why(screen: AnyScreen) -> None:
-    """Why it traded: the chain of this command or position, as far as it is known."""
+    """Show the trade history of this command or position, as far as it is known."""
     from service_tui.console.forms.why import Why  # noqa: PLC0415 - not in the first frame
     from service_tui.desk.audit.why import why_position, why_ticket  # noqa: PLC0415 - nor its chain
 
@@ -98,7 +98,7 @@ def open_why(screen: AnyScreen) -> None:
 
 
 def no_market_reason() -> str:
-    """What is said of a row whose market the service does not list now."""
+    """Message for a row whose market the service does not list now."""
     return f"its market is not in the list now: {cap('app.refresh')} asks again"
 
 
@@ -125,9 +125,9 @@ def open_monitor(
     """Open the form for the stop and target of a position.
 
     Args:
-        screen: orders what the form returns.
+        screen: sends the form's command.
         monitor: the one to change.
-        then: does so in its place.
+        then: called instead of sending.
     """
     from service_tui.console.forms.monitor_form import (  # noqa: PLC0415 - not in the first frame
         MonitorForm,

@@ -1,4 +1,4 @@
-"""The key by which the person decides for agents, from anywhere: the trades that wait."""
+"""Keys for decisions about agents, from anywhere: halt, and waiting trades."""
 
 from dataclasses import replace
 from typing import Final
@@ -17,7 +17,7 @@ from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.slices.records import Topic
 
 HALT: Final = "app.halt"
-"""Its keys halt from everywhere, also from inside an input."""
+"""Keys of this group halt from everywhere, also from inside an input."""
 
 
 class HaltKeys(Views):
@@ -26,24 +26,24 @@ class HaltKeys(Views):
     _was_given: bool = False
 
     def give(self, command: Command) -> str:
-        """Hand a command to the desk; the app says how.
+        """Hand a command to the desk; implemented by the app.
 
         Returns:
-            Why it was not taken; empty when it was.
+            Why the command was refused; empty if it was accepted.
         """
         raise NotImplementedError
 
     def post_message(self, message: Message) -> bool:
-        """Halt when the key arrives, wherever the focus is and however long the queue."""
+        """Halt when the key arrives, whatever the focus and the queue."""
         if isinstance(message, events.Key) and message.key in key_named(HALT).keys:
             self._was_given = True
             self.give(Halt())
-            # What was typed before and has not had its turn belongs to what was stopped.
+            # Keys typed before that wait for their turn belong to the halted work.
             self.forget_typed()
         return super().post_message(message)
 
     def action_halt(self) -> None:
-        """Halt, unless the key has done so, and show who has acknowledged it."""
+        """Halt, unless the key has done so, and show the acknowledgements."""
         from service_tui.console.forms.halt import HaltPanel  # noqa: PLC0415 - not at first
 
         if not self._was_given:
@@ -62,29 +62,29 @@ TOO_EARLY: Final = "the keys typed ahead did nothing: look at the next trade fir
 
 
 class PermissionKeys(HaltKeys):
-    """Views that ask whether an agent may trade."""
+    """Views with the approvals of agents' trades."""
 
     def action_approvals(self) -> None:
-        """The waiting trade with the nearest deadline; decided, the next one takes its place."""
+        """Open the waiting trade with the nearest deadline; after a decision the next follows."""
         held = self.desk_state.supervision.held
         if not held:
             none = "no trade waits for your approval"
             if self.desk_state.service.embedded and not is_heard(self.desk_state, Topic.FLEET):
                 none = "which trades wait for you is not known yet: the service has not told"
-            # A warning stays until it was seen: a key that did nothing says why.
+            # A warning stays until it is seen: it explains a key without effect.
             self.post_message(ToastMessage(none, "warn"))
             return
         self._decide(held[0])
 
     def _hand_over(self, decision: ApproveHeld | RefuseHeld) -> None:
-        """Give a decision to the desk; only one that is taken leads to the next trade."""
+        """Give a decision to the desk; only an accepted one leads to the next trade."""
         if self.give(decision):
             self.rest_keys(NOT_TAKEN)
         else:
             self._next_trade()
 
     def _next_trade(self) -> None:
-        """Bring the next trade that waits; keys typed ahead were meant for none of it."""
+        """Open the next waiting trade; keys typed ahead do not apply to it."""
         left = self.desk_state.supervision.held
         self.rest_keys(TOO_EARLY if left else TYPED_AHEAD)
         if left:
@@ -102,7 +102,7 @@ class PermissionKeys(HaltKeys):
 
     @on(ApprovalWanted)
     def _wanted(self, message: ApprovalWanted) -> None:
-        """This one and no other: it may have been decided a moment ago."""
+        """Open this trade only: it may have been decided a moment ago."""
         for held in self.desk_state.supervision.held:
             if held.held_id == message.held_id:
                 self._decide(held)

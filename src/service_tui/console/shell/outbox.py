@@ -1,4 +1,4 @@
-"""What the operator ordered, on its way to the desk - or the reason why it does not go."""
+"""Commands of the operator on their way to the desk, or the reason why one is refused."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,10 +25,10 @@ from service_tui.units import Timestamp
 
 OPENING: Final = "the desk is still opening: press it again in a moment"
 PACE_S: Final = 3.0
-"""A pace that was asked for and has not come by then is not coming."""
+"""A requested pace that has not arrived within this time is not coming."""
 
 DECIDED_S: Final = 10.0
-"""A decided trade is listed no more, unless it still waits after so long: nothing came of it."""
+"""A decided trade is hidden; if it still waits after this time, the decision failed."""
 
 
 class _Decided(NamedTuple):
@@ -39,7 +39,7 @@ class _Decided(NamedTuple):
     after: int
 
     def holds(self, state: DeskState, now: Timestamp) -> bool:
-        """Whether something may still come of it: the desk has not said that nothing did."""
+        """True while the decision may still take effect: the desk has reported no failure."""
         return 0 <= now - self.at < DECIDED_S and not any(
             one.notice_id > self.after and one.tone != "good" and one.text.startswith(self.words)
             for one in state.notices
@@ -47,7 +47,7 @@ class _Decided(NamedTuple):
 
 
 class CommandSender:
-    """Hands commands to the desk once it is open, and refuses what must not go."""
+    """Hands commands to the desk once it is open, and refuses those that must not go."""
 
     def __init__(self) -> None:
         self._submit: Callable[[Command], object] | None = None
@@ -61,22 +61,22 @@ class CommandSender:
         self._decided: dict[str, _Decided] = {}
 
     def open(self, desk: DeskDoors) -> None:
-        """The desk is open: what was kept for it goes first, and of that a halt."""
+        """Attach the open desk: queued commands go first, and of these a halt."""
         self._submit, self._closed = desk.submit, ""
         for command in sorted(self._kept.values(), key=lambda one: not isinstance(one, Halt)):
             desk.submit(command)
         self._kept.clear()
 
     def close(self, why: str) -> None:
-        """The desk takes nothing any more; `why` is the sentence for whoever tries."""
+        """Refuse commands from now on; `why` is the reason."""
         self._submit, self._closed = None, why
 
     def give(self, command: Command, state: DeskState, now: Timestamp) -> str:
         """Hand a command over.
 
         Returns:
-            Why it was not taken, in one sentence; empty when it was, when it is kept until the
-            desk is open, or when nobody would miss it.
+            Why the command was refused, in one sentence; empty if it was accepted, is kept until
+            the desk is open, or can be dropped.
         """
         if isinstance(command, Halt):
             return self._halt(command, now)
@@ -98,11 +98,11 @@ class CommandSender:
         return ""
 
     def pace(self, speed: int, now: Timestamp) -> int:
-        """The pace that was asked for last, while it is on its way; else `speed`, the world's."""
+        """The last requested pace, while it is on its way; else `speed`, the world's."""
         return next(reversed(self._asked_paces(now)), speed)
 
     def laid_over(self, state: DeskState, now: Timestamp) -> DeskState:
-        """The state with what the operator preferred, halted and decided, until the desk has it."""
+        """The state with preferences, halt and decisions given here, until the desk has them."""
         if state.halt is not None:
             self._halted_at = None
         elif self._halted_at is not None:
@@ -116,7 +116,7 @@ class CommandSender:
         return replace(state, preferences={**said, **self._preferences})
 
     def _without_decided(self, state: DeskState, now: Timestamp) -> DeskState:
-        """The state in which no trade waits that was decided here a moment ago."""
+        """The state without the trades decided here a moment ago."""
         held = state.supervision.held
         listed = {one.held_id for one in held}
         self._decided = {
@@ -133,13 +133,13 @@ class CommandSender:
         return self._paces if now - self._pace_at < PACE_S else []
 
     def _hear_speed(self, speed: int | None) -> None:
-        """A pace that came answers all asked before it; one that nobody here asked for, all."""
+        """A pace that arrived settles all requested before it; an unrequested one settles all."""
         if speed != self._speed:
             answered = self._paces.index(speed) + 1 if speed in self._paces else len(self._paces)
             self._speed, self._paces = speed, self._paces[answered:]
 
     def _halt(self, command: Halt, now: Timestamp) -> str:
-        """A halt is never late: a desk that is still opening is halted before it does anything."""
+        """A halt is never late: a desk that is still opening is halted before anything else."""
         if self._submit is not None:
             self._submit(command)
         elif self._closed:
@@ -156,7 +156,7 @@ class CommandSender:
             case WatchMarket() | ReadLog():
                 self._kept[command.kind] = command
             case AskQuote() | NoteConfirmed() | ReadDay():
-                # A ticket that is open says itself that nothing can be traded yet.
+                # An open ticket shows itself that nothing can be traded yet.
                 pass
             case _:
                 return f"{command.describe()}: {self._closed or OPENING}"

@@ -1,4 +1,4 @@
-"""What `:` finds by words: actions, markets, positions, agents, settings, sessions, themes."""
+"""Results of `:` by text: actions, markets, positions, agents, settings, sessions, themes."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from service_tui.desk.commands.research import EndSession, ResetSession
 from service_tui.desk.commands.settings import SetPreference
 
 HITS_MAX: Final = 15
-"""Rows of one kind that a person still looks through."""
+"""Most rows of one kind: a person still looks through these."""
 
 CHUNK: Final = 250
 """Candidates between two turns of the loop: a few milliseconds."""
@@ -36,18 +36,18 @@ NAME_MAX: Final = 64
 SLASH: Final = "/autoresearch"
 
 _KIND: Final = 10
-"""Cells of what stands before the name: its kind and a figure."""
+"""Cells before the name: its category and a figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something to find.
+    """One possible result.
 
     Args:
-        name: what is matched and shown.
-        kind: stands before it.
-        message: what a choice posts.
-        tail: stands behind it.
+        name: matched and shown.
+        category: shown before it.
+        message: posted when it is chosen.
+        tail: shown behind it.
         also: more words by which it is found, not shown as its name.
     """
 
@@ -59,7 +59,7 @@ class Candidate:
 
 
 class DeskProvider(Provider):
-    """A provider that ranks candidates, shows the best, and posts a message for the one chosen."""
+    """A provider that ranks candidates, shows the best, and posts the message of the chosen one."""
 
     @property
     def front(self) -> NumberedView:
@@ -67,11 +67,11 @@ class DeskProvider(Provider):
         return self.screen.query_one(Deck).front
 
     def candidates(self) -> Iterable[Candidate]:
-        """Everything there is to find."""
+        """All candidates."""
         return ()
 
     async def search(self, query: str) -> Hits:
-        """The best matches; whatever the number of candidates, the console stays awake.
+        """The best matches; the console responds during the search.
 
         Yields:
             At most `HITS_MAX` hits.
@@ -93,7 +93,7 @@ class DeskProvider(Provider):
 
 
 class ActionsProvider(DeskProvider):
-    """Every action that a key does here, and those that are disabled, with the reason."""
+    """Every action that a key performs here, and disabled ones with the reason."""
 
     def candidates(self) -> Iterable[Candidate]:
         """The actions of the screen in front, of lists, and of the app."""
@@ -101,14 +101,14 @@ class ActionsProvider(DeskProvider):
         found = [_action(key, self._why_not(key)) for key in keys]
         export = key_named("agents.export")
         if export not in keys:
-            # It needs no row: it is of use from everywhere.
+            # It needs no row: it works from everywhere.
             given = CommandGiven(ExportData())
             shown = Text(f"{shown_key(key_named('app.agents'))} {shown_key(export)}", "accent")
             found.append(Candidate(export.label, shown, given, Text(export.tooltip, "muted")))
         return found
 
     async def discover(self) -> Hits:
-        """What works here, before anything is typed.
+        """The actions that work here, before anything is typed.
 
         Yields:
             The actions in the order of the key table, the screen's own first.
@@ -127,7 +127,7 @@ class ActionsProvider(DeskProvider):
 
 
 class MarketsProvider(DeskProvider):
-    """Any market by its question; a choice shows it among the markets."""
+    """Any market by its question; a choice shows it on the markets screen."""
 
     def candidates(self) -> Iterable[Candidate]:
         """All markets."""
@@ -141,7 +141,7 @@ class PositionsProvider(DeskProvider):
     """Any open position by its question; a choice shows it in the portfolio."""
 
     def candidates(self) -> Iterable[Candidate]:
-        """What is held."""
+        """All open positions."""
         state = self.front.state
         for held in (*state.positions, *(one for one in state.on_venues if not one.is_closed)):
             side = Text(held.side.value.upper(), held.side.value)
@@ -150,7 +150,7 @@ class PositionsProvider(DeskProvider):
 
 
 class AgentsProvider(DeskProvider):
-    """Any agent by its name; a choice shows it among the agents."""
+    """Any agent by its name; a choice shows it on the agents screen."""
 
     def candidates(self) -> Iterable[Candidate]:
         """All agents of the service."""
@@ -161,7 +161,7 @@ class AgentsProvider(DeskProvider):
 
 
 class SettingsProvider(DeskProvider):
-    """Everything that can be set, by its name; a choice shows it among the settings."""
+    """Every setting by its name; a choice shows it on the settings screen."""
 
     def candidates(self) -> Iterable[Candidate]:
         """The rows of the settings."""
@@ -180,7 +180,7 @@ class SessionsProvider(DeskProvider):
     """
 
     def candidates(self) -> Iterable[Candidate]:
-        """Where sessions stand, a new one, and for each its end and its fresh baseline."""
+        """The status of sessions, a new session, and for each its end and its new baseline."""
         kind = Text("research", "muted")
         status = Text("where the sessions stand", "muted")
         yield Candidate(f"{SLASH} status", kind, GoTo("research"), status)
@@ -201,17 +201,17 @@ class SessionsProvider(DeskProvider):
 
 
 class ThemesProvider(DeskProvider):
-    """The themes; a choice keeps one."""
+    """The themes; a choice stores one."""
 
     def candidates(self) -> Iterable[Candidate]:
-        """The one in use first, so that opening changes nothing."""
+        """The present theme first, so that opening changes nothing."""
         names = self.front.surroundings.theme_names
         used = self.front.state.preferences.get("theme", "")
         for name in sorted(names, key=lambda name: name != used):
             yield Candidate(name, Text(), CommandGiven(SetPreference("theme", name)))
 
     async def discover(self) -> Hits:
-        """All of them.
+        """All themes.
 
         Yields:
             The themes.
@@ -229,7 +229,7 @@ def _action(key: KeyBinding, why: str) -> Candidate:
 
 
 def _line(found: Candidate, offsets: Sequence[int] = (), style: str | Style = "") -> Content:
-    """One hit on one line: its kind, its name with the letters found, what else is known."""
+    """One hit on one line: its category, its name with the matched letters, the tail."""
     name = formats.plain(found.name, NAME_MAX).plain
     shown = Content(name)
     for offset in offsets:
@@ -243,10 +243,10 @@ def _line(found: Candidate, offsets: Sequence[int] = (), style: str | Style = ""
 
 
 def _score(found: Candidate, words: Sequence[str]) -> float:
-    """How well a candidate fits: every word stands in it, best where one of its own begins.
+    """Score of a candidate: all words must occur; beginnings of words score best.
 
     Returns:
-        0 where a word is missing; more for words of the name than for those beside it.
+        0 if a word is missing; more for words of the name than for those beside it.
     """
     name, also, score = found.name.casefold(), found.also.casefold(), 0.0
     for word in words:
@@ -261,7 +261,7 @@ def _score(found: Candidate, words: Sequence[str]) -> float:
 
 
 def _offsets(name: str, words: Sequence[str]) -> list[int]:
-    """Places of the letters that were found, at the first of each word."""
+    """Places of the matched letters, at the first match of each word."""
     lower = name.casefold()
     starts = ((lower.find(word), len(word)) for word in words)
     return [place for start, size in starts if start >= 0 for place in range(start, start + size)]

@@ -1,4 +1,4 @@
-"""Telling what passed: each notice once, in the ways that the person chose for its kind."""
+"""Notifies each notice once, through the channels that the person chose for its kind."""
 
 from typing import Final, Protocol
 
@@ -22,31 +22,31 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 TOASTS_MAX: Final = 3
-"""Answers of one moment that are shown; of more only the number is said."""
+"""Most answers of one moment shown as toasts; more are only counted."""
 
 BELL: Final = "\a"
 
 
 class Teller(Protocol):
-    """What the frame can do."""
+    """The part of the frame that shows notices."""
 
     def say(
         self, text: str, tone: str = "info", instead_of: Notification | None = None
     ) -> Notification:
-        """Show a toast, in the place of another one."""
+        """Show a toast, in place of another one if given."""
         ...
 
     def signal(self, data: str) -> None:
-        """Write to the terminal what is not text on the screen."""
+        """Write a control sequence to the terminal."""
         ...
 
 
 class Telling:
-    """Knows what was told already, which toasts still stand, and what nobody has seen.
+    """Keeps track of notices sent, toasts on screen, and unseen events.
 
     Args:
         frame: shows toasts and writes to the terminal.
-        newest: number of the newest notice of an earlier run, which is not told again.
+        newest: number of the newest notice of an earlier run, which is not sent again.
     """
 
     def __init__(self, frame: Teller, newest: int) -> None:
@@ -56,10 +56,10 @@ class Telling:
         self._counted: frozenset[str] = frozenset()
         self._rung: frozenset[str] = frozenset()
         self.unseen = 0
-        """Notices that are counted in the bar until somebody looks."""
+        """Unseen events, as counted in the bar."""
 
     def tell(self, state: DeskState, now: Timestamp) -> None:
-        """Tell of every notice that is newer than the last one told."""
+        """Notify of every notice newer than the last one sent."""
         fresh = [notice for notice in state.notices if notice.notice_id > self._newest]
         if not fresh:
             return
@@ -82,8 +82,8 @@ class Telling:
     def ring(self, state: DeskState, now: Timestamp) -> None:
         """Ring once for each alert that has come into its last ten minutes.
 
-        In quiet hours nothing rings; what is still in its last minutes when they end rings then.
-        Who took the bell away from alerts hears none.
+        Quiet hours delay the bell; an alert still in its last minutes when they end rings then.
+        Without the channel bell, alerts never ring.
         """
         last = last_alerts(state, now)
         if last <= self._rung:
@@ -97,7 +97,7 @@ class Telling:
             self._frame.signal(BELL)
 
     def seen(self) -> None:
-        """Somebody has looked: nothing is unseen."""
+        """Mark all events as seen."""
         self.unseen, self._counted = 0, frozenset()
 
     def _show(self, toasts: tuple[Toast, ...], *, masked: bool) -> None:
@@ -113,7 +113,7 @@ class Telling:
             )
 
     def _replace(self, toast: Toast, *, masked: bool) -> None:
-        """One toast a kind: the newer takes the place of the one before."""
+        """Show one toast a kind: a newer one replaces the former."""
         before = self._standing.get(toast.kind)
         said = _toast_text(toast, masked=masked)
         standing = self._frame.say(said, toast.tone, None if before is None else before[1])
@@ -121,6 +121,6 @@ class Telling:
 
 
 def _toast_text(toast: Toast, *, masked: bool) -> str:
-    """What a toast says, with the keys that do what it advises."""
+    """The text of a toast, with the keys of its fix."""
     text = without_amounts(toast.words(), masked=masked)
     return f"{text} — {fix_text(toast.fix, masked=masked)}" if toast.fix else text

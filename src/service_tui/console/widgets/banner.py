@@ -1,4 +1,4 @@
-"""The line for what lasts: halted, offline, paused, cached, refused. Otherwise it is gone."""
+"""The line for lasting conditions: halted, offline, paused, cached, refused; hidden without one."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,21 +18,21 @@ from service_tui.terms import counted
 from service_tui.units import Timestamp
 
 SLOW_OPENING_S: Final = 2.0
-"""What takes longer says how long it has taken. Source: ux, "Manners"."""
+"""A longer wait shows its duration. Source: ux, "Manners"."""
 
 PROBLEM_MAX: Final = 200
-"""Letters of what a service says of its failure; the line itself is cut at its width."""
+"""Letters of a service's failure message; the line itself is cut at its width."""
 
 OPTIONAL: Final = frozenset({Topic.ORDERS, Topic.REACTOR, Topic.RESEARCH, Topic.DETAIL})
-"""What a service or a plan may lack; their own screens say so."""
+"""Topics that a service or a plan may lack; their own screens show it."""
 
 HALTED: Final = "halted"
-"""The word for what is graver than anything else."""
+"""The tone graver than all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """Something that lasts: `word` when there is little room, `sentence` when it is alone."""
+    """A lasting condition: `word` where room is short, `sentence` where it is the only one."""
 
     tone: str
     word: str
@@ -40,21 +40,21 @@ class Lasting:
 
 
 class Banner(Bar):
-    """One line, shown only while something lasts; the gravest in full, the others in a word."""
+    """One line, shown only during a lasting condition; the gravest in full, others in a word."""
 
     def __init__(self) -> None:
         super().__init__(id="banner")
         self._lasting: tuple[Lasting, ...] = ()
 
     def show(self, lasting: tuple[Lasting, ...]) -> None:
-        """Say what lasts, the gravest first."""
+        """Show these conditions, the gravest first."""
         if lasting != self._lasting:
             self._lasting = lasting
             self.set_class(bool(lasting), "-on")
             self.refresh()
 
     def drawn(self, width: int, height: int) -> Text:
-        """The gravest gives way to the words of the others."""
+        """The line: the gravest is cut to make room for the words of the others."""
         del height
         if not self._lasting:
             return Text()
@@ -62,7 +62,7 @@ class Banner(Bar):
         tail = Text.assemble(*(part for each in others for part in ("  ", (each.word, each.tone))))
         line = Text.assemble((f"{first.word.upper()} ", f"bold {first.tone}"), first.sentence)
         if first.word == HALTED:
-            # From edge to edge: nobody looks past it.
+            # From edge to edge: it must not be overlooked.
             line.append(" " * max(0, width - tail.cell_len - line.cell_len))
             line.stylize(f"bold reverse {first.tone}")
         line.truncate(max(1, width - tail.cell_len), overflow="ellipsis")
@@ -73,7 +73,7 @@ class Banner(Bar):
 def lasting_things(
     state: DeskState, now: Timestamp, *, started_at: Timestamp, closed: str
 ) -> tuple[Lasting, ...]:
-    """What lasts, the gravest first.
+    """The lasting conditions, the gravest first.
 
     Args:
         state: the newest.
@@ -82,7 +82,7 @@ def lasting_things(
         closed: why the desk could not be opened; empty while it can.
 
     Returns:
-        Each thing once; empty in fair weather.
+        Each condition once; empty in normal operation.
     """
     found: list[Lasting] = [*_halt(state)]
     if closed:
@@ -108,7 +108,7 @@ def lasting_things(
 
 
 def _old(state: DeskState, now: Timestamp) -> Iterator[Lasting]:
-    """What is stale, or was never read because its path fails, and why."""
+    """Topics that are stale, or never loaded because their path fails, and why."""
     failures = state.service.failures
     stale = stale_topic(state, now)
     if stale is not None:
@@ -130,7 +130,7 @@ def named(topic: Topic) -> str:
 
 
 def _breaker(state: DeskState, now: Timestamp) -> Iterator[Lasting]:
-    """The reactor's circuit breaker, while it holds signals back."""
+    """The reactor's circuit breaker, while it blocks signals."""
     reactor = state.reactor
     if reactor.is_enabled and reactor.breaker.is_paused(now) and not state.from_cache:
         left = reactor.breaker.left_s(now)
@@ -141,7 +141,7 @@ def _breaker(state: DeskState, now: Timestamp) -> Iterator[Lasting]:
 
 
 def _halt(state: DeskState) -> Iterator[Lasting]:
-    """What a halt says wherever one looks."""
+    """The condition of a halt."""
     halt = state.halt
     if halt is None:
         if state.halted_since is not None:
@@ -183,7 +183,7 @@ def _connection(state: DeskState, now: Timestamp, started_at: Timestamp) -> list
 
 
 def _known(state: DeskState, now: Timestamp) -> str:
-    """What the cache holds, by its age."""
+    """The content of the cache, by its age."""
     known_at = max(state.seen.values(), default=state.service.last_ok_at)
     if known_at is None:
         known = "what was known when the console was last closed"

@@ -1,4 +1,4 @@
-"""A row of options, one of them taken."""
+"""A row of options, one of them selected."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from service_tui.console.widgets.words import Words
 
 
 class Choice(Words, can_focus=True):
-    """Options side by side; arrows and clicks ask for one. A dot marks the one taken."""
+    """Options side by side; arrows and clicks request one. A dot marks the selected one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "step(-1)", "previous", show=False),
@@ -20,7 +20,7 @@ class Choice(Words, can_focus=True):
     DEFAULT_CSS = "Choice { height: 1; width: auto; }"
 
     class Picked(Message):
-        """The operator asked for an option."""
+        """The operator requested an option."""
 
         def __init__(self, choice: "Choice", index: int) -> None:
             super().__init__()
@@ -29,7 +29,7 @@ class Choice(Words, can_focus=True):
 
         @property
         def control(self) -> "Choice":
-            """The row in which it stands."""
+            """The row of the option."""
             return self.choice
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - the name is Textual's
@@ -41,17 +41,17 @@ class Choice(Words, can_focus=True):
     def show(
         self, labels: tuple[str, ...], taken: int | None, strong: frozenset[int] = frozenset()
     ) -> None:
-        """Make the row equal to these options; `taken` None where none stays taken."""
+        """Show these options; `selected` None if none is selected."""
         self._labels, self._taken, self._strong = labels, taken, strong
         self.tell(Content.assemble(*(self._styled(index) for index in range(len(labels)))))
 
     def action_step(self, by: int) -> None:
-        """Ask for the neighbour, round and round."""
+        """Request the neighbour, round and round."""
         if self._labels and self._taken is not None:
             self.post_message(self.Picked(self, (self._taken + by) % len(self._labels)))
 
     def on_click(self, event: events.Click) -> None:
-        """Ask for the option under the pointer."""
+        """Request the option under the pointer."""
         left = 0
         for index in range(len(self._labels)):
             left += len(self._styled(index)[0])

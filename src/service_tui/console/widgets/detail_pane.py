@@ -1,4 +1,4 @@
-"""Everything about the row in focus: a head, a chart or none, and blocks of text."""
+"""The row in focus in full: a head, an optional chart, and blocks of text."""
 
 from typing import ClassVar, NamedTuple
 
@@ -59,11 +59,11 @@ class DetailPane(VerticalScroll, can_focus=True):
     @property
     def text_width(self) -> int:
         """Cells that a line of text has in one column."""
-        # A pane that comes back has no size until it is laid out: most likely that of before.
+        # A pane that comes back has no size until it is laid out: most likely the former one.
         self._wide = self.query_one(".detail-head").size.width or self._wide
         return self._wide
 
     def show(self, head: Text, body: Text, more: Text) -> None:
-        """Show these blocks; one that is the same as before is left alone."""
+        """Show these blocks; an unchanged one is left alone."""
         for name, text in (("head", head), ("body", body), ("more", more)):
             self.query_one(f".detail-{name}", Words).tell(text)

@@ -1,4 +1,4 @@
-"""One line to press: a button without Textual's two hundred rules of style."""
+"""A one-line button without Textual's two hundred rules of style."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from service_tui.console.widgets.words import Words
 
 
 class Door(Words, can_focus=True):
-    """A label that is opened with enter, space or the mouse; not while it is disabled."""
+    """A label pressed with enter, space or the mouse, unless it is disabled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", "press", show=False)]
     DEFAULT_CSS: ClassVar[str] = "Door { width: auto; height: 1; padding: 0 1; }"
@@ -24,17 +24,17 @@ class Door(Words, can_focus=True):
 
         @property
         def control(self) -> "Door":
-            """What was pressed."""
+            """The pressed button."""
             return self.door
 
     def __init__(self, label: str = "", *, id: str) -> None:  # noqa: A002 - Textual's own word
         super().__init__(label, id=id)
 
     def action_open(self) -> None:
-        """Say that it was pressed."""
+        """Post that it was pressed."""
         self.post_message(self.Pressed(self))
 
     def on_click(self, event: events.Click) -> None:
-        """The mouse opens it too."""
+        """Handle a click like a key."""
         event.stop()
         self.action_open()

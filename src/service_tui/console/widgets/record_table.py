@@ -23,7 +23,7 @@ _DOUBLE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """What a table looked like, to be kept over screens and restarts."""
+    """The layout of a table, stored over screens and restarts."""
 
     sort: str | None = None
     falling: bool = False
@@ -32,7 +32,7 @@ class TableState:
 
 
 class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 - one action a key
-    """`RecordView` under the operator's hand. Its arguments are those of the view."""
+    """A `RecordView` with keys and mouse. Its arguments are those of the view."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "down", show=False, id="table.down"),
@@ -50,7 +50,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     _scroll_wanted: int | None = None
 
     class RowMessage(Message):
-        """Something about one row of a table; None: about no row."""
+        """An event of one row of a table; None: of no row."""
 
         def __init__(self, table: Widget, row_key: str | None) -> None:
             super().__init__()
@@ -69,19 +69,19 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         """Enter, or a double click, on a row."""
 
     class Lost(RowMessage):
-        """A key wanted the highlighted row, and there is none: the screen says so."""
+        """A key needed the highlighted row, and there is none: the screen shows so."""
 
     def selected(self) -> R | None:
         """The highlighted row; None in the moment after the cursor fell on it: actions refuse."""
         return None if self.has_just_fallen else self._order.selected()
 
     def highlighted(self) -> R | None:
-        """The row under the cursor, to be shown and not acted on."""
+        """The row under the cursor, for display and not for actions."""
         return self._order.selected()
 
     @property
     def has_just_fallen(self) -> bool:
-        """Whether the cursor's row went and the cursor fell to its neighbour a moment ago."""
+        """True if the cursor fell to a neighbour a moment ago because its row went."""
         return self._fall.is_fresh
 
     @cached_property
@@ -99,7 +99,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
             self._follow()
 
     def selected_or_marked(self) -> tuple[R, ...]:
-        """What an action applies to: the marked rows shown, else the highlighted one, else none."""
+        """The rows of an action: the marked rows shown, else the highlighted one, else none."""
         if self.has_just_fallen and not self._order.marked:
             return ()
         return self._order.selected_or_marked()
@@ -117,13 +117,13 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         self.refresh()
 
     def state(self) -> TableState:
-        """What to keep in order to look like this again."""
+        """The layout to store."""
         sort = None if self._sort is None else self._sort.id
         scroll = self._top if self._scroll_wanted is None else self._scroll_wanted
         return TableState(sort, self._falls, self._order.cursor, scroll)
 
     def restore(self, state: TableState) -> None:
-        """Look as in a state kept; what no longer exists is passed over."""
+        """Apply a stored layout; parts that no longer exist are ignored."""
         self.sort_by(state.sort, falling=state.falling)
         if state.cursor is not None:
             self._order.put(state.cursor)
@@ -147,7 +147,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         self._move(lambda: self._order.move_to(len(self._order) - 1 if last else 0))
 
     def action_open(self) -> None:
-        """Say that the highlighted row is opened."""
+        """Post that the highlighted row is opened."""
         self._tell(self.Opened)
 
     def action_mark(self) -> None:
@@ -167,7 +167,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
             self.sort_by(names[(names.index(now) + 1) % len(names) if now in names else 0])
 
     def action_sort_reverse(self) -> None:
-        """Turn the order round."""
+        """Reverse the order."""
         if self._sort is not None:
             self.sort_by(self._sort.id, falling=not self._falls)
 
@@ -181,7 +181,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         if offset.y == 0:
             self._sort_at(offset.x)
         elif index < len(self._order):
-            # Rows may move between two clicks: only a row that the first one selected opens.
+            # Rows may move between two clicks: only the row that the first one selected opens.
             opens = event.chain == _DOUBLE and index == self._order.index
             self._move(lambda: self._order.move_to(index))
             if opens:

@@ -1,7 +1,7 @@
 """The lines of a table: header, rows and the text of an empty one, as strips of segments.
 
-What a row's cells read is laid out once and kept until told to forget; a line that reads, stands
-and glows as it did is drawn no second time.
+A row's cells are laid out once and kept until `forget`; a line with the same text, state and
+glow is not drawn a second time.
 """
 
 import textwrap
@@ -38,7 +38,7 @@ _BAR: Final = "▌"
 _MARK: Final = "•"
 _GAP: Final = " " * GAP
 _ARROWS: Final[Mapping[bool, str]] = {False: "↑", True: "↓"}
-"""By whether the order falls."""
+"""Arrows by whether the order falls."""
 
 
 Glow: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -47,7 +47,7 @@ Glow: TypeAlias = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Laid(Generic[R]):
-    """A row as it was laid out: the pieces of each column shown."""
+    """The layout of a row: the pieces of each column shown."""
 
     row: R
     cells: tuple[tuple[Piece, ...], ...]
@@ -55,7 +55,7 @@ class Laid(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class RowState:
-    """How a row stands: what is drawn under it and left of it."""
+    """State of a row, drawn under it and left of it."""
 
     has_cursor: bool = False
     has_focus: bool = False
@@ -70,13 +70,13 @@ class RowState:
 
     @property
     def gutter(self) -> str:
-        """Three cells that say the same without colour."""
+        """Three cells with the same meaning as the ground, without colour."""
         return (_BAR if self.has_cursor else " ") + (_MARK if self.is_marked else " ") + " "
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """A line, and all that it was drawn from."""
+    """A line, and everything it was drawn from."""
 
     cells: tuple[tuple[Piece, ...], ...]
     standing: RowState
@@ -106,9 +106,9 @@ class TableLines(Generic[R]):
         """Choose and place the columns for a width, within a table that is `outer` wide.
 
         Args:
-            width: cells there are for them.
+            width: cells available.
             outer: cells of the whole table.
-            text: cells of the flexible column; None: what the others leave.
+            text: cells of the flexible column; None: the room of the others.
         """
         if (width, outer, text) != self._room:
             self._room = width, outer, text
@@ -117,19 +117,19 @@ class TableLines(Generic[R]):
             self.recolour()
 
     def recolour(self) -> None:
-        """Draw every line anew when it is next wanted: the colours are others."""
+        """Draw every line anew at its next use: the colours have changed."""
         self._drawn.clear()
 
     def forget(self) -> None:
-        """Lay out every row anew when it is next drawn."""
+        """Lay out every row anew at its next use."""
         self._laid.clear()
 
     def kept(self, key: str) -> Laid[R] | None:
-        """The layout of a row, if it is still known."""
+        """The layout of a row, if it is still kept."""
         return self._laid.get(key)
 
     def laid(self, key: str, row: R) -> Laid[R]:
-        """The layout of a row, made now if need be."""
+        """The layout of a row, made now if needed."""
         laid = self._laid.get(key)
         if laid is None:
             if len(self._laid) >= KEPT_MAX:
@@ -143,14 +143,14 @@ class TableLines(Generic[R]):
         return laid
 
     def changes(self, before: Mapping[str, Laid[R]], rows: Iterable[tuple[str, R]]) -> Glow:
-        """Which cells read differently than before, and the ground that says in which direction.
+        """The cells whose text changed, and the ground for the direction of the change.
 
         Args:
             before: layouts of these or other rows by key.
             rows: the rows now, with their keys.
 
         Returns:
-            By row key and column id: `glow-up`, `glow-down`, or `glow` where nothing rises.
+            By row key and column id: `glow-up`, `glow-down`, or `glow` for texts.
         """
         found: dict[str, dict[str, str]] = {}
         for key, row in rows:
@@ -185,7 +185,7 @@ class TableLines(Generic[R]):
         shown = note[:width]
         told = Strip([Segment(shown, self._paint.style("bold accent"))], len(shown))
         room = width - len(shown)
-        # No title is cut: one that has not the whole of its room gives way.
+        # No title is cut: one without the whole of its room is left out.
         cuts = (place.left - GAP for place in self.placed if place.left + place.width > room)
         titles = line.crop(0, max(0, min((room, *cuts))))
         titles = titles.adjust_cell_length(room, self._paint.style("heading"))
@@ -220,7 +220,7 @@ class TableLines(Generic[R]):
                 *((piece, style(name, under)) for piece, name in cell),
                 (_GAP, plain),
             ):
-                # Neighbours of one style are one run: the terminal is told less.
+                # Neighbours of one style are one run: less output for the terminal.
                 if name is ink:
                     text += piece
                 else:
@@ -247,7 +247,7 @@ class TableLines(Generic[R]):
 
     def _filled(self, segments: Sequence[Segment], style: Style, length: int) -> Strip:
         line = Strip(segments, length).adjust_cell_length(self._room[0], style)
-        # Where the scroll bar would stand there is nothing but the ground.
+        # Where the scroll bar would be only the ground is drawn.
         return line.adjust_cell_length(self._room[1], self._paint.ground)
 
 

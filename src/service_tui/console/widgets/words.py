@@ -1,4 +1,4 @@
-"""A block of text that is repainted only when it changed, and laid out only when its shape did.
+"""A block of text that is repainted only after a change, and laid out only after one of its shape.
 
 Used wherever figures tick: the ticket, the detail panes, the rows of options.
 """
@@ -14,18 +14,18 @@ from textual.widgets import Static
 from service_tui.console.theme import content
 
 REST_S: Final = 0.5
-"""How long a block that keeps its room has to stay shorter before the room is given back."""
+"""How long a block that keeps its room must be shorter before the room is given back."""
 
 
 class Words(Static):
     """Text from the desk; never read as markup.
 
     Args:
-        text: what to say at first.
+        text: the first text.
         id: Textual's id.
         classes: Textual's classes.
-        keeps_room: whether a shorter text leaves the block as high as it is for a moment: for
-            blocks that change with each key, where a layout would cost more than all the rest.
+        keeps_room: whether a shorter text leaves the block's height for a moment: for
+        blocks that change with each key, where a layout would cost more than all the rest.
     """
 
     def __init__(
@@ -43,16 +43,16 @@ class Words(Static):
         self._width = 0
 
     def tell(self, text: Text | Content | str) -> None:
-        """Say this from now on."""
+        """Show this text."""
         told = _content(text)
         if told.is_same(self._told):
             return
         before, self._told = self._told, told
-        # A layout paints the whole screen anew: blocks that tick would ask for one each second.
+        # A layout paints the whole screen anew: blocks that tick would request one each second.
         self.update(told, layout=not self._has_room(before, told))
 
     def tell_if_any(self, text: Text) -> None:
-        """Say this from now on, and take no room while that is nothing."""
+        """Show this text; an empty one takes no room."""
         self.display = bool(text.plain)
         self.tell(text)
 
@@ -81,7 +81,7 @@ class Words(Static):
 
     def _give_back(self) -> None:
         self._resting = None
-        # Whoever is hidden is laid out when it is shown again.
+        # A hidden block is laid out when it is shown again.
         if all(node.display for node in self.ancestors_with_self):
             self.refresh(layout=True)
 

@@ -1,7 +1,7 @@
-"""What a person does with agents: claim, pause, suspend, plan, key; their skills and leashes.
+"""Actions on agents: claim, pause, suspend, plan, key; their skills and leashes.
 
-Stopping and a shorter leash ask nothing. What starts something, or cannot be taken back, asks
-first. `ACTIONS`, at the end, is the list.
+Stopping and a shorter leash need no confirmation. Starting, and actions that cannot be undone,
+do. `ACTIONS`, at the end, is the list.
 """
 
 from typing import Final, TypeAlias
@@ -51,14 +51,14 @@ _OWN_KEY: Final = (
 
 
 def is_governed(screen: Agents) -> str:
-    """The service is the embedded one. What this desk does itself asks for no such thing."""
+    """The service is the embedded one. Actions of this desk alone do not require it."""
     if screen.state.service.embedded:
         return ""
     return "only agents of the embedded service are governed from here"
 
 
 def is_unclaimed(screen: Agents) -> str:
-    """Nobody has claimed the highlighted agent yet."""
+    """The highlighted agent is unclaimed."""
     agent = screen.selected()
     return "it is claimed already" if agent is not None and agent.claimed else ""
 
@@ -74,7 +74,7 @@ def is_retirable(screen: Agents) -> str:
 
 
 def knows_agents(screen: Agents) -> str:
-    """The service has told of its agents."""
+    """The service's agents have loaded."""
     return "the agents are not known yet" if screen.state.fleet is None else ""
 
 
@@ -84,7 +84,7 @@ def can_run_skills(screen: Agents) -> str:
 
 
 def knows_skills(screen: Agents) -> str:
-    """The skills of this machine are known, or will not be."""
+    """The skills of this machine have loaded, or will not load."""
     state = screen.state
     is_early = state.service.phase is Phase.CONNECTING and not state.supervision.skills
     return "still connecting: the skills are not known yet" if is_early else ""
@@ -94,7 +94,7 @@ def knows_skills(screen: Agents) -> str:
 
 
 def open_agent(screen: Agents) -> None:
-    """Go to the pane of the highlighted agent; where there is none, open a page about it."""
+    """Focus the pane of the highlighted agent; without room for it, open a page."""
     agent = screen.row_in_focus()
     if agent is None:
         return
@@ -104,7 +104,7 @@ def open_agent(screen: Agents) -> None:
     width = max(40, screen.size.width - 16)
 
     def tell(state: DeskState, now: Timestamp) -> Text:
-        """All about it as it is now, or as it was last."""
+        """The agent in full as it is now, or as it was last."""
         every = () if state.fleet is None else state.fleet.agents
         newest = next((one for one in every if one.agent_id == agent.agent_id), agent)
         view = ViewContext.of(state, now, width)
@@ -115,7 +115,7 @@ def open_agent(screen: Agents) -> None:
 
 
 def claim(screen: Agents) -> None:
-    """Claim the agent, once that is confirmed."""
+    """Claim the agent, after a confirmation."""
     agent = screen.row_in_focus()
     if agent is not None:
         body = Text.assemble(
@@ -127,14 +127,14 @@ def claim(screen: Agents) -> None:
 
 
 def make_claim_code(screen: Agents) -> None:
-    """Make the code that its claim page asks for."""
+    """Create the code that its claim page requires."""
     agent = screen.row_in_focus()
     if agent is not None:
         _govern(screen, AgentAct.CODE, agent)
 
 
 def pause(screen: Agents) -> None:
-    """Stop its buys at once; let it buy again once that is confirmed."""
+    """Pause its buys at once; resume them after a confirmation."""
     agent = screen.row_in_focus()
     if agent is not None and not agent.paused:
         _govern(screen, AgentAct.PAUSE, agent)
@@ -144,7 +144,7 @@ def pause(screen: Agents) -> None:
 
 
 def suspend(screen: Agents) -> None:
-    """Stop everything it does at once; let it in again once that is confirmed."""
+    """Suspend the agent at once; readmit it after a confirmation."""
     agent = screen.row_in_focus()
     if agent is not None and not agent.suspended:
         _govern(screen, AgentAct.SUSPEND, agent)
@@ -154,7 +154,7 @@ def suspend(screen: Agents) -> None:
 
 
 def retire(screen: Agents) -> None:
-    """Give its slot back for good, once that is confirmed; readmit takes it back."""
+    """Release its slot for good, after a confirmation; readmit undoes it."""
     agent = screen.row_in_focus()
     if agent is not None:
         body = Text.assemble(
@@ -167,7 +167,7 @@ def retire(screen: Agents) -> None:
 
 
 def replace_key(screen: Agents) -> None:
-    """Give it another key, once that is confirmed; that of others is shown once."""
+    """Give it another key, after a confirmation; that of others is shown once."""
     agent = screen.row_in_focus()
     if agent is not None:
         body = Text.assemble(
@@ -208,7 +208,7 @@ def _govern(screen: Agents, act: AgentAct, agent: AgentView) -> None:
 
 
 def choose_plan_of_new(screen: Agents) -> None:
-    """Choose the plan of agents that are still to come."""
+    """Choose the plan of future agents."""
     fleet = screen.state.fleet
     if fleet is None:
         return
@@ -221,7 +221,7 @@ def choose_plan_of_new(screen: Agents) -> None:
 
 
 def pause_all(screen: Agents) -> None:
-    """Hold the buys of every agent but the person's own; once all are held, let them go on."""
+    """Pause buys of every agent but the person's own; once all are paused, resume them."""
     fleet = screen.state.fleet
     others = [] if fleet is None else [one for one in fleet.agents if not one.is_own]
     if not others or not all(one.paused for one in others):
@@ -237,12 +237,12 @@ def pause_all(screen: Agents) -> None:
 
 
 def export(screen: Agents) -> None:
-    """Write what is known as files."""
+    """Write the tables as files."""
     screen.give(ExportData())
 
 
 def show_other(screen: Agents) -> None:
-    """Show the agent in focus, or the trades of all; on a tall screen both stand there."""
+    """Show the agent in focus, or the trades of all; a tall screen shows both."""
     screen.toggle_class("-all")
 
 
@@ -260,19 +260,19 @@ def install_skill(screen: Agents) -> None:
 
 
 def stop_skills(screen: Agents) -> None:
-    """End what runs as the agent; asks nothing."""
+    """End the runs of the agent, without a confirmation."""
     for run in _runs(screen, is_alive=True):
         screen.give(StopSkill(run.run_id, _name_of(run)))
 
 
 def restart_skill(screen: Agents) -> None:
-    """Begin its last skill anew."""
+    """Start its last skill again."""
     for run in _runs(screen, is_alive=False)[:1]:
         screen.give(RestartSkill(run.run_id, _name_of(run)))
 
 
 def detach_skills(screen: Agents) -> None:
-    """Let what runs as the agent outlive the console, or not."""
+    """Detach the agent's runs, so that they outlive the console, or attach them."""
     for run in _runs(screen, is_alive=True):
         detached = run.state is not SkillRunState.DETACHED
         screen.give(DetachSkill(run.run_id, detached, _name_of(run)))
@@ -283,7 +283,7 @@ def _name_of(run: SkillRunView) -> str:
 
 
 def _runs(screen: Agents, *, is_alive: bool) -> list[SkillRunView]:
-    """The runs of the agent in focus, only those alive or all; says so where there is none."""
+    """The runs of the agent in focus, only those alive or all; a toast if there is none."""
     agent = screen.row_in_focus()
     if agent is None:
         return []
@@ -295,7 +295,7 @@ def _runs(screen: Agents, *, is_alive: bool) -> list[SkillRunView]:
 
 
 def edit_leash(screen: Agents) -> None:
-    """How free the agent is, or one of its skills: the leash that binds comes first."""
+    """Edit the leash of the agent or of one of its skills: the one that binds comes first."""
     agent = screen.row_in_focus()
     if agent is not None:
         bound = leash_mode(agent, screen.state.supervision)
@@ -305,7 +305,7 @@ def edit_leash(screen: Agents) -> None:
 
 
 def edit_budget(screen: Agents) -> None:
-    """What its skill may spend a day; without a skill, what the agent may."""
+    """Edit the day's budget of its skill; without a skill, of the agent."""
     agent = screen.row_in_focus()
     if agent is not None:
         runs = screen.state.supervision.runs_of(agent.agent_id)

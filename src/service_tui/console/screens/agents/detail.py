@@ -1,4 +1,4 @@
-"""What is told about the agents: the line of sums, one agent whole, and what it did and why."""
+"""Texts on the agents: the line of sums, one agent in full, and its trades with reasons."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -32,7 +32,7 @@ from service_tui.terms import MONEY_OF, LeashMode, Plan, counted
 from service_tui.units import Micros, Timestamp, decimal
 
 USUAL_PLAN: Final = Plan.PRO
-"""Source: the embedded service gives it to new agents unless told otherwise."""
+"""Source: default of the embedded service for new agents."""
 
 _LABEL: Final = 13
 _SKILLS: Final = 5
@@ -46,7 +46,7 @@ _BAR: Final = 12
 
 
 def fleet_bits(view: ViewContext) -> tuple[Bit, ...]:
-    """All agents in one line: how many, what they have, what the next one gets."""
+    """All agents in one line: count, money, and the plan of the next one."""
     state, fleet = view.state, view.state.fleet
     if fleet is None:
         said = "asking for the agents" if state.service.embedded else "agents of another service"
@@ -73,7 +73,7 @@ def fleet_bits(view: ViewContext) -> tuple[Bit, ...]:
 
 
 def _plan_text(plan: Plan) -> Text:
-    """A plan, and whether it is the usual one."""
+    """A plan, and whether it is the default one."""
     tail = " (the default)" if plan is USUAL_PLAN else ""
     return Text.assemble((plan.value, "accent"), (tail, "muted"))
 
@@ -82,7 +82,7 @@ def _plan_text(plan: Plan) -> Text:
 
 
 def describe(agent: AgentView, view: ViewContext) -> Text:
-    """Who one agent is, how it is and why, how free, what runs as it, what it has."""
+    """One agent in full: identity, health, leash, runs, money."""
     told = told_of(agent, view)
     head = Text.assemble(name_text(agent), "  ", health_text(told))
     head.stylize("bold", 0, len(name_text(agent).plain))
@@ -104,13 +104,13 @@ def describe(agent: AgentView, view: ViewContext) -> Text:
 
 
 def tell_story(agent: AgentView, view: ViewContext) -> Text:
-    """What its skills came to, and what it did and why, newest first; `view.width` is a line's."""
+    """The results of its skills, and its trades with reasons, newest first."""
     parts = _story_parts(agent, view)
     return Text("\n\n").join(section(name, text) for name, text in parts)
 
 
 def _limits(limits: AgentLimitsView, view: ViewContext) -> tuple[Figure, ...]:
-    """What binds it, and what of that is used; money of real venues apart."""
+    """The agent's limits and their use; money of real venues apart."""
 
     def of(used: Micros, most: Micros | None) -> Text:
         most_text = Text("no limit", "muted")
@@ -162,7 +162,7 @@ def _standing(agent: AgentView, now: Timestamp) -> tuple[Figure, ...]:
 
 
 def _money(agent: AgentView, view: ViewContext) -> tuple[Figure, ...]:
-    """What it has in $SIM; who has real money besides is told what of the table is $SIM alone."""
+    """Its $SIM; for an agent with real money besides, a note that the table is $SIM alone."""
     alone: tuple[Figure, ...] = (
         ("spent today", view.money(agent.spent_play)),
         ("won", formats.percent(agent.win_rate, 0)),
@@ -201,7 +201,7 @@ def _rows(rows: tuple[Figure, ...]) -> Text:
 
 
 def _parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Text]]:
-    """Headed parts of what is told of an agent."""
+    """Titled parts of an agent's description."""
     told = view.state.supervision
     bound = leash_mode(agent, told)
     leashes = [one for one in told.leashes if one.agent_id == agent.agent_id]
@@ -217,7 +217,7 @@ def _parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Text]]:
 
 
 def _story_parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Text]]:
-    """Headed parts of what an agent did."""
+    """Titled parts of an agent's history."""
     detail = view.state.supervision.detail
     if not view.state.service.embedded:
         said = "Another service does not tell what its agents trade: see the output."
@@ -255,7 +255,7 @@ def _run_line(run: SkillRunView, now: Timestamp) -> Text:
 
 
 def _result_lines(one: SkillResultView, view: ViewContext) -> Text:
-    """A skill's figures: what it made, how often it won, how sure and right it was, its edge."""
+    """A skill's figures: profit, share of wins, confidence and accuracy, edge."""
     name = formats.plain(one.skill_slug or "no skill named", 30).plain
     head = Text.assemble(
         (name, "bold"),
@@ -289,7 +289,7 @@ def _facts(one: SkillResultView) -> Iterator[str]:
 
 
 def _wrapped(facts: Sequence[str], width: int) -> Iterator[str]:
-    """Facts side by side while there is room, none of them cut apart."""
+    """Facts side by side while there is room, each in one piece."""
     line = ""
     for fact in facts:
         joined = f"{line}  {fact}" if line else fact
@@ -315,7 +315,7 @@ def _trade_line(one: ReasonedTradeView, view: ViewContext) -> Text:
 
 
 def _paid_for(trade: TradeView, view: ViewContext) -> tuple[Text | tuple[str, str], ...]:
-    """What changed hands; of an order without a fill how it stands."""
+    """The fill's amounts; for an order without a fill its state."""
     if trade.deal is Deal.ORDER:
         return ((f"{trade.status.value}  ", "muted"),)
     unit = (f" {MONEY_OF[trade.venue]}  ", "muted")
@@ -327,7 +327,7 @@ def _signals(one: ReasonedTradeView) -> str:
 
 
 def explain_agent(agent: AgentView, view: ViewContext) -> tuple[Explanation, ...]:
-    """What an agent's P&L is made of."""
+    """Inputs of an agent's P&L."""
     inputs = (("equity", view.money(agent.equity)), ("cash", view.money(agent.cash)))
     age = formats.age(agent.last_trade_at, view.now)
     formula = "equity - what it was given; equity = cash + positions at the market's price"

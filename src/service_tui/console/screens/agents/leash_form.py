@@ -1,4 +1,4 @@
-"""How free an agent is, or one of its skills: what it may do, from which size it asks, its day."""
+"""The leash of an agent, or of one of its skills: mode, approval threshold, daily budget."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final
@@ -56,7 +56,7 @@ _FREEDOM: Final = {LeashMode.OBSERVE: 0, LeashMode.ASK: 1, LeashMode.AUTO: 2, No
 
 
 class LeashForm(Form[SetLeash]):
-    """Puts an agent or a skill on a leash; more freedom is asked for twice."""
+    """Sets the leash of an agent or a skill; more freedom needs a second enter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("leash_form")]
 
@@ -83,7 +83,7 @@ class LeashForm(Form[SetLeash]):
         self.body = ("form-question", *choices, *fields, "form-preview")
 
     def validate(self) -> SetLeash:
-        """The leash that stands there."""
+        """The typed leash."""
         slug = self._whose[self._place]
         if self._mode is None:
             return SetLeash(self._agent.agent_id, self._agent.name, None, skill_slug=slug)
@@ -98,7 +98,7 @@ class LeashForm(Form[SetLeash]):
         )
 
     def objection(self, result: SetLeash) -> str:
-        """More freedom, or more money, is seen twice."""
+        """More freedom, or more money, needs a second enter."""
         known = self._known()
         before = None if known is None else known.mode
         if not leashes_known(self.state):
@@ -111,7 +111,7 @@ class LeashForm(Form[SetLeash]):
         return ""
 
     def describe(self, result: SetLeash | None) -> Mapping[str, Shown]:
-        """Whose leash it is, what stands now, and what the new one means."""
+        """The subject of the leash, its present state, and the meaning of the new one."""
         known = self._known()
         none = "free" if leashes_known(self.state) else "not known yet, how free"
         now = none if known is None else known.mode.value
@@ -129,19 +129,19 @@ class LeashForm(Form[SetLeash]):
         }
 
     def choose(self, name: str, index: int) -> None:
-        """Take whose leash, or which."""
+        """Select a subject, or a mode."""
         if name == "leash-whose":
             self._take(index)
         else:
             self._mode = _MODES[index]
 
     def action_whose(self) -> None:
-        """Take the leash of the next skill, or of the agent itself."""
+        """Select the next skill, or the agent itself."""
         self._take((self._place + 1) % len(self._whose))
         self.refresh_form()
 
     def action_mode(self) -> None:
-        """Take the next leash."""
+        """Select the next mode."""
         self._mode = _MODES[(_MODES.index(self._mode) + 1) % len(_MODES)]
         self.refresh_form()
 
@@ -159,7 +159,7 @@ class LeashForm(Form[SetLeash]):
         return LeashMode.ASK if known is None else known.mode
 
     def _figures(self) -> dict[str, str]:
-        """Threshold, budget and deadline as they stand."""
+        """The present threshold, budget and deadline."""
         known = self._known()
         if known is None:
             return {THRESHOLD.name: "0", BUDGET.name: "", WAIT.name: str(LEASH_WAIT_S)}
@@ -171,12 +171,12 @@ class LeashForm(Form[SetLeash]):
 
 
 def _money(amount: Micros) -> str:
-    """As finely as it can be typed, so that what is not touched stays as it is."""
+    """With all decimals, so that an untouched figure stays as it is."""
     return write_number(amount, DECIMALS_MAX, at_least=2)
 
 
 def whose_of(state: DeskState, agent: AgentView) -> tuple[str, ...]:
-    """The agent itself, as the empty word, and every skill that it runs, ran or has a leash for."""
+    """The agent itself, as the empty word, and every skill with a run or a leash."""
     view = state.supervision
     runs = [run.skill_slug for run in view.runs_of(agent.agent_id)]
     leashes = [one.skill_slug for one in view.leashes if one.agent_id == agent.agent_id]

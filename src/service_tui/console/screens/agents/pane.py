@@ -1,4 +1,4 @@
-"""One agent whole, and the trades of all: what stands below the table of the agents."""
+"""One agent in full, and the trades of all: the parts below the table of the agents."""
 
 from collections.abc import Callable
 from typing import Final
@@ -23,11 +23,11 @@ from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, decimal
 
 _SPAN_MIN: Final = 1.0
-"""The P&L's axis spans at least so much money: less is noise."""
+"""Least span of the P&L's axis: less is noise."""
 
 
 class AgentPane(Horizontal):
-    """Who an agent is and what it has, its P&L over time, what it did and why."""
+    """An agent's description, its P&L over time, its trades with reasons."""
 
     def __init__(self) -> None:
         super().__init__(id="agents-one")
@@ -44,7 +44,7 @@ class AgentPane(Horizontal):
         self._watched = ("", "")
 
     def compose(self) -> ComposeResult:
-        """What it has, the curve, what it did."""
+        """Money, curve, history."""
         with VerticalScroll(id="agents-detail"):
             yield self._detail
         with Vertical(id="agents-did"):
@@ -53,7 +53,7 @@ class AgentPane(Horizontal):
                 yield self._story
 
     def watch_agent(self, agent: AgentView | None, state: DeskState) -> None:
-        """Have the desk keep fresh what this agent does, and says; None: no agent."""
+        """Have the desk keep this agent's trades and output fresh; None: no agent."""
         runs = () if agent is None else state.supervision.runs_of(agent.agent_id)
         wanted = ("" if agent is None else agent.agent_id, runs[0].run_id if runs else "")
         if wanted != self._watched and (state.service.embedded or any(wanted)):
@@ -90,11 +90,11 @@ class TradesOfAll(RecordTable[FillView]):
         super().__init__(TRADES, lambda fill: fill.key, empty, view=view, id="agents-feed")
 
     def on_mount(self) -> None:
-        """Put the newest on top."""
+        """Sort the newest to the top."""
         self.sort_by("time", falling=True)
 
     def show_trades(self, state: DeskState) -> None:
-        """Show what was heard, or why there is nothing."""
+        """Show the trades, or why there are none."""
         self.empty = no_trades_text(state)
         self.show(state.fills)
 

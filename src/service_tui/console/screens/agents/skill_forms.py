@@ -1,4 +1,4 @@
-"""Starting a skill (which, as whom, how often, how free, for how much a day), or installing one."""
+"""Forms that start a skill (agent, pace, leash, daily budget) or install one."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final
@@ -59,7 +59,7 @@ class StartSkillForm(Form[StartSkill]):
         self.renew()
 
     def validate(self) -> StartSkill:
-        """The order that stands there."""
+        """The typed command."""
         skill = self._chosen()
         if skill is None or skill.problem:
             raise FieldError("no skill is installed" if skill is None else skill.problem)
@@ -75,7 +75,7 @@ class StartSkillForm(Form[StartSkill]):
         )
 
     def describe(self, result: StartSkill | None) -> Mapping[str, Shown]:
-        """What the skill says of itself, and what the leash means."""
+        """The skill's description, and the meaning of the leash."""
         skill, words = self._chosen(), "" if result is None else f"{result.describe()}. "
         shown: dict[str, Shown] = {
             "skill-pace": Chosen(tuple(one.value for one in _PACES), _PACES.index(self._pace)),
@@ -89,31 +89,31 @@ class StartSkillForm(Form[StartSkill]):
         return shown
 
     def choose(self, name: str, index: int) -> None:
-        """Take a pace or a leash."""
+        """Select a pace or a leash."""
         if name == "skill-pace":
             self._pace = _PACES[index]
         else:
             self._mode = _MODES[index]
 
     def action_skill(self) -> None:
-        """Take the next skill."""
+        """Select the next skill."""
         self._skill = (self._skill + 1) % max(1, len(self.state.supervision.skills))
         chosen = self._chosen()
         self._slug = "" if chosen is None else chosen.slug
         self.refresh_form()
 
     def action_pace(self) -> None:
-        """Take the next pace."""
+        """Select the next pace."""
         self._pace = _PACES[(_PACES.index(self._pace) + 1) % len(_PACES)]
         self.refresh_form()
 
     def action_mode(self) -> None:
-        """Take the next leash."""
+        """Select the next leash."""
         self._mode = _MODES[(_MODES.index(self._mode) + 1) % len(_MODES)]
         self.refresh_form()
 
     def renew(self) -> None:
-        """The skill in hand stays, whichever were installed meanwhile."""
+        """Keep the selected skill, whichever were installed since."""
         slugs = [one.slug for one in self.state.supervision.skills]
         if self._slug in slugs:
             self._skill = slugs.index(self._slug)
@@ -127,21 +127,21 @@ class StartSkillForm(Form[StartSkill]):
 
 
 class InstallSkillForm(Form[InstallSkill]):
-    """Names what is to be installed; whole or not at all."""
+    """Installs a package, whole or not at all."""
 
     heading: ClassVar[str] = "Install a skill"
     set_word: ClassVar[str] = "install"
     body = ("form-question", PATH, "form-preview")
 
     def validate(self) -> InstallSkill:
-        """The order that stands there."""
+        """The typed command."""
         path = self.read(PATH)
         if not path:
             raise FieldError("name a folder, or a .zip or .tar archive")
         return InstallSkill(path)
 
     def describe(self, result: InstallSkill | None) -> Mapping[str, Shown]:
-        """What is looked at first, and where it goes."""
+        """The checks before it, and its destination."""
         del result
         said = "It is checked first, and copied whole or not at all. Nothing of it runs yet."
         return {

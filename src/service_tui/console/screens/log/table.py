@@ -30,11 +30,11 @@ DEEDS: Final = {
     LogEvent.AGENT: ("·", "muted"),
     LogEvent.LOST: ("!", "breach"),
 }
-"""Glyph and tone of each word; what an older log calls otherwise has neither."""
+"""Glyph and tone of each event; unknown events of an older log have neither."""
 
 _WORDS_MAX: Final = 2_000
 _ENDS: Final = frozenset({LogEvent.RESULT.value, LogEvent.REFUSAL.value, LogEvent.UNKNOWN.value})
-"""Words of how an order ended."""
+"""Texts of an order's result."""
 
 
 _UNREAD: Final = "Not known yet: the log is being read."
@@ -46,14 +46,14 @@ _NONE: Final = (
 
 
 def deed_text(entry: ActionView) -> Text:
-    """What an entry is, as glyph and word."""
+    """An entry's event, as glyph and word."""
     known = next((one for one in LogEvent if one.value == entry.what), None)
     glyph, tone = DEEDS.get(known, ("·", "muted")) if known is not None else ("·", "muted")
     return Text(f"{glyph} {formats.plain(entry.what, 12).plain}", tone)
 
 
 def words(entry: ActionView, state: DeskState) -> str:
-    """Its words, without amounts while these are masked."""
+    """Its text, without amounts while these are masked."""
     found = entry.words
     for market_id, question in _questions(entry, state):
         found = found.replace(market_id, question)
@@ -63,7 +63,7 @@ def words(entry: ActionView, state: DeskState) -> str:
 
 
 def _questions(entry: ActionView, state: DeskState) -> Iterator[tuple[str, str]]:
-    """The markets that an entry names by their ids, with what they ask."""
+    """The markets that an entry names by their ids, with their questions."""
     if entry.market and entry.question:
         yield entry.market, entry.question
         return
@@ -74,13 +74,13 @@ def _questions(entry: ActionView, state: DeskState) -> Iterator[tuple[str, str]]
 
 
 def one_line_each(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
-    """The entries without the orders whose end stands among them and says what was ordered.
+    """The entries without the orders whose listed result repeats the order.
 
     Args:
         entries: newest first.
 
     Returns:
-        The rest, in the same order; the log itself keeps every line.
+        The other entries, in the same order; the log itself keeps every line.
     """
     ends: dict[tuple[str, str], list[str]] = {}
     kept: list[ActionView] = []
@@ -98,7 +98,7 @@ def one_line_each(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
 
 
 def search_text(entry: ActionView, _: ViewContext) -> str:
-    """Everything that a search finds an entry by, casefolded."""
+    """The text in which a search finds an entry, casefolded."""
     parts = (entry.who, entry.what, entry.kind, entry.words, entry.question, entry.hash)
     return "\n".join(parts).casefold()
 

@@ -1,4 +1,4 @@
-"""What a person does with markets: trade, star, be told of a price, and narrow the list."""
+"""Actions on markets: trade, star, price alert, and filters of the list."""
 
 from dataclasses import replace
 from typing import Final, TypeAlias
@@ -37,7 +37,7 @@ Markets: TypeAlias = TableScreen[MarketView]
 
 
 def knows_holding(screen: Markets) -> str:
-    """A market is highlighted, and whether anything is held in it is known."""
+    """A market is highlighted, and its positions have loaded."""
     market = screen.selected()
     if market is None:
         return NO_ROW
@@ -47,14 +47,14 @@ def knows_holding(screen: Markets) -> str:
 
 
 def buy(screen: Markets) -> None:
-    """Open the ticket to buy in the market that is highlighted."""
+    """Open the ticket to buy in the highlighted market."""
     market = screen.row_in_focus()
     if market is not None:
         open_ticket(screen, market, None, Action.BUY)
 
 
 def sell(screen: Markets) -> None:
-    """Open the ticket to sell what is held in the market that is highlighted."""
+    """Open the ticket to sell the position in the highlighted market."""
     market = screen.row_in_focus()
     if market is None:
         return
@@ -67,7 +67,7 @@ def sell(screen: Markets) -> None:
 
 
 def star(screen: Markets) -> None:
-    """Star the market that is highlighted, or take its star."""
+    """Star the highlighted market, or remove its star."""
     market = screen.row_in_focus()
     if market is not None:
         is_starred = market.market_id in screen.state.stars
@@ -75,7 +75,7 @@ def star(screen: Markets) -> None:
 
 
 def add_price_alert(screen: Markets) -> None:
-    """Tell when a price of the market that is highlighted is there."""
+    """Add a price alert on the highlighted market."""
     market = screen.row_in_focus()
     if market is not None:
         held = screen.state.held(market.market_id)
@@ -83,12 +83,12 @@ def add_price_alert(screen: Markets) -> None:
 
 
 def next_range(screen: Markets) -> None:
-    """Let the chart span the next range."""
+    """Select the next span of the chart."""
     screen.query_one(MarketPane).next_range()
     screen.show_detail()
 
 
-# -- what narrows the list ----------------------------------------------------------------------
+# -- filters of the list ------------------------------------------------------------------------
 
 
 def _wanted(screen: Markets) -> MarketFilter:
@@ -113,13 +113,13 @@ def next_status(screen: Markets) -> None:
 
 
 def next_until(screen: Markets) -> None:
-    """Show markets that end soon, or whenever."""
+    """Show markets that end soon, or at any time."""
     wanted = _wanted(screen)
     _want(screen, replace(wanted, until=after(tuple(UNTIL_S), wanted.until)))
 
 
 def next_venue(screen: Markets) -> None:
-    """Show what trades on the next venue, on none but sim, then all."""
+    """Show markets of the next venue, sim-only ones, then all."""
     wanted, venues = _wanted(screen), venues_of(screen.state.markets.values())
     if len(venues) == 1 and not wanted.venue:
         screen.say("the service does not say where its markets trade", "warn")
@@ -128,13 +128,13 @@ def next_venue(screen: Markets) -> None:
 
 
 def toggle_held(screen: Markets) -> None:
-    """Show only what is held, or all."""
+    """Show only markets with a position, or all."""
     wanted = _wanted(screen)
     _want(screen, replace(wanted, held=not wanted.held))
 
 
 def toggle_starred(screen: Markets) -> None:
-    """Show only what is starred, or all."""
+    """Show only starred markets, or all."""
     wanted = _wanted(screen)
     _want(screen, replace(wanted, starred=not wanted.starred))
 

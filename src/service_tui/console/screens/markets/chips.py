@@ -1,4 +1,4 @@
-"""What narrows the list of markets, as a strip of switches above it."""
+"""The filters of the markets, as a strip of switches above the list."""
 
 from service_tui.console.freshness import counted, is_heard
 from service_tui.console.screens.markets.filter import MarketFilter
@@ -8,7 +8,7 @@ from service_tui.desk.state import DeskState
 
 
 class MarketChips(Choice, can_focus=False):
-    """Holds what is wanted; a click on a switch asks for what its key does."""
+    """Holds the filter; a click on a switch does the same as its key."""
 
     SWITCHES = (
         "markets.category",
@@ -25,7 +25,7 @@ class MarketChips(Choice, can_focus=False):
         self.wanted = wanted
 
     def show_number(self, state: DeskState, number: int) -> None:
-        """Show how many of the markets are listed, and what narrows them."""
+        """Show the number of listed markets, and the filters in force."""
         chips = self.wanted.chips()
         total = counted(len(state.markets), heard=is_heard(state, Topic.MARKETS))
         words = (f"{number:,} of {total}", *(chip.words for chip in chips))

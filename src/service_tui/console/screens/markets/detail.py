@@ -1,4 +1,4 @@
-"""What is told about one market: its figures, news, trades, rules and the own position."""
+"""Texts on one market: its figures, news, trades, rules and the own position."""
 
 from datetime import UTC
 from typing import Final
@@ -25,7 +25,7 @@ from service_tui.units import Timestamp
 QUESTION_MAX: Final = 300
 NEWS_MAX: Final = 8
 TRADES_MAX: Final = 12
-"""Lines of each that a pane shows; the newest come first."""
+"""Lines of each part in a pane; the newest come first."""
 
 TWO_ACROSS: Final = 52
 """Cells from which figures of a position stand two a line."""
@@ -35,10 +35,10 @@ _NOT_TOLD: Final = Text("not told", "muted")
 
 
 def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
-    """The question whole, the price large, and beside it what it did and what is left.
+    """The question in full, the price large, and beside it the change and the time left.
 
     Returns:
-        Lines of at most `width` cells but for the question; 0 where there is room for all.
+        Lines of at most `width` cells except the question; 0: there is room for all.
     """
     price = formats.price(market.price).plain
     change = Text.assemble(
@@ -54,7 +54,7 @@ def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
 
 
 def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text:
-    """What is left of a market's time, or what became of it. `now` is the world's time."""
+    """A market's time left, or its outcome. `now` is the world's time."""
     if market.status is MarketStatus.RESOLVED:
         known = {True: ("YES", "yes"), False: ("NO", "no"), None: ("over", "muted")}
         word, ink = known[market.outcome]
@@ -68,7 +68,7 @@ def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text
 
 
 def holdings(state: DeskState, market_id: str, width: int) -> Text:
-    """The own position in a market: what it cost, is marked at, and would bring now."""
+    """The own position in a market: cost, mark and exit value."""
     held, masked = state.held(market_id), is_private(state)
     if not held:
         said = if_none(state, f"none here; {cap('markets.buy')} buys", Topic.POSITIONS)
@@ -81,7 +81,7 @@ def holdings(state: DeskState, market_id: str, width: int) -> Text:
 
 
 def news(detail: DetailView | None, now: Timestamp, clock: str = "") -> Text:
-    """What happened and what it did to the price of YES, newest first; `clock` names its time."""
+    """News and their effect on the price of YES, newest first; `clock` names their time."""
     title = f"news{clock}"
     if detail is None:
         return section(title, Text(ON_ITS_WAY, "muted"))
@@ -103,7 +103,7 @@ def trades(detail: DetailView | None, now: Timestamp, width: int, clock: str = "
 
 
 def rules(market: MarketView, detail: DetailView | None, width: int, clock: str = "") -> Text:
-    """When and how the market resolves, and what it is made of."""
+    """When and how the market resolves, and its inputs."""
     told = market.criteria or (detail.criteria if detail is not None else "")
     unknown = "not available" if detail is not None and detail.problem else "no criteria given"
     shown = Text(told) if told else Text(ON_ITS_WAY if detail is None else unknown, "muted")

@@ -33,7 +33,7 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 _FILTER: Final = "filter.markets"
-"""The preference that keeps the search and the filters."""
+"""The preference that stores the search and the filters."""
 
 
 class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters of its own
@@ -54,7 +54,7 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
         "-two": (200, 0),
         "-tall": (0, 44),
     }
-    """From where the detail stands beside the list, in two columns, and with a large chart. Source:
+    """Least widths for the detail beside the list, in two columns, and with a large chart. Source:
     ux, "Looks"."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
@@ -74,14 +74,14 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
             yield self.market
 
     def fit(self) -> None:
-        """Share the width out between the list and the pane."""
+        """Divide the width between the list and the pane."""
         super().fit()
         room = room_of(self.size.width)
         self.market.styles.width = room.pane or None
         self.table.text_cells = room.question
 
     def show_in_room(self) -> None:
-        """The pane; the table looks after itself."""
+        """Show the pane; the table arranges itself."""
         self.show_detail()
 
     def keep(self) -> None:
@@ -93,13 +93,13 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
             self.give(SetPreference(_FILTER, kept))
 
     def leave(self) -> None:
-        """Ask for no detail while another screen is in front."""
+        """Request no detail while another screen is in front."""
         self.market.release()
 
-    # -- what is listed -------------------------------------------------------------------------
+    # -- the list -------------------------------------------------------------------------------
 
     def rows(self) -> tuple[MarketView, ...]:
-        """The markets that search and filters want."""
+        """The markets that pass search and filters."""
         markets = self.state.markets.values()
         return tuple(chosen(markets, self.chips.wanted, FilterContext.of(self.view)))
 
@@ -108,22 +108,22 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
         return why_empty(self.state, self.chips.wanted)
 
     def narrow(self, typed: str) -> None:
-        """Search; what of it cannot be read is said, and the rest is in force."""
+        """Search; problems are shown, the parsed part applies."""
         self.line.say(search_of(typed).problem)
         self._want(replace(self.chips.wanted, typed=typed))
 
     def is_hidden(self, row: str) -> bool:
-        """True for a market that there is, and that the filter keeps from the list."""
+        """True for an existing market that the filter hides."""
         return row in self.state.markets and super().is_hidden(row)
 
     def show_all(self) -> None:
-        """Clear the search and the filters, of whatever status the market is."""
+        """Clear the search and the filters, whatever the market's status."""
         self.line.clear()
         self._want(MarketFilter(status="all"))
         self.say("filters cleared to show this market")
 
     def step_out(self) -> bool:
-        """As everywhere, and at last from the filters to the markets that are open."""
+        """As everywhere, and at last from the filters to the open markets."""
         if super().step_out():
             return True
         if self.chips.wanted == MarketFilter():
@@ -146,14 +146,14 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
     # -- what is shown --------------------------------------------------------------------------
 
     def show_header(self) -> None:
-        """Show how many markets are listed, and what narrows them."""
+        """Show the number of listed markets, and the filters in force."""
         self.chips.show_number(self.state, len(self.table.order))
 
     def show_detail(self) -> None:
-        """Show the market under the cursor beside the list, where there is room."""
+        """Show the market under the cursor beside the list, if there is room."""
         market = self.table.highlighted()
-        # Coming back, the list is painted first: the pane tells this market already, and goes on
-        # with the tick that follows the paint.
+        # Coming back, the list is painted first: the pane shows this market already, and is
+        # updated by the tick that follows the paint.
         is_back = not self.size and market is not None and self.market.tells(market.market_id)
         if self.shows_detail and not is_back:
             self.market.show_market(market, self.state, self.now)

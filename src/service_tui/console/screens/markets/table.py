@@ -1,4 +1,4 @@
-"""The table of the markets, and how its width is shared out."""
+"""The table of the markets, and the division of its width."""
 
 from bisect import bisect_right
 from typing import Final, NamedTuple
@@ -33,11 +33,11 @@ HELD: Final = "●"
 
 _SPARK_CELLS: Final = 8
 _SPARK_SPAN: Final = 0.04
-"""A sparkline's height is at least four points: smaller moves are noise."""
+"""Least height of a sparkline, four points: smaller moves are noise."""
 
 
 class Room(NamedTuple):
-    """How a terminal's width is shared out: cells of the pane beside the list, of a question."""
+    """The division of a terminal's width: cells of the pane beside the list, of a question."""
 
     pane: int
     question: int
@@ -54,14 +54,14 @@ _ROOMS: Final = {
     220: Room(100, 74),
     250: Room(100, 83),
 }
-"""By the width of the terminal, whole between two of them: a question never gets fewer letters in a
-wider one, though a pane takes room from 120 on and a second column of it from 200 on. So it takes
-no more in a narrow one than beside the pane, and other columns have the rest. Source: ux, "Looks".
+"""By the width of the terminal, in full between two of them: a question never gets fewer letters
+in a wider one, though a pane takes room from 120 on and a second column of it from 200 on. So it
+takes no more in a narrow one than beside the pane; other columns have the rest. Source: ux, "Looks".
 """
 
 
 def room_of(width: int) -> Room:
-    """What pane and question get in a terminal so wide."""
+    """Widths of pane and question in a terminal of a width."""
     widths = tuple(_ROOMS)
     place = bisect_right(widths, max(0, width)) - 1
     below = _ROOMS[widths[place]]

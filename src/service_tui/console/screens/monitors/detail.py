@@ -1,4 +1,4 @@
-"""What the monitors screen says of a row, and above its tables. Pure functions."""
+"""Texts of the monitors screen on a row, and above its tables. Pure functions."""
 
 from typing import Final
 
@@ -34,14 +34,14 @@ from service_tui.units import Timestamp
 
 _EXITS_MAX: Final = 6
 _ENDS: Final = 14
-"""Cells of what stands on either end of the bar: a word, a blank, a price."""
+"""Cells at either end of the bar: a word, a blank, a price."""
 
 
 # -- above the tables ---------------------------------------------------------------------------
 
 
 def guarded_text(state: DeskState) -> Text:
-    """How many positions are guarded."""
+    """The number of protected positions."""
     guarded_count, held_count = guard_counts(state)
     is_less = guarded_count < held_count and Topic.MONITORS in state.seen
     both = is_heard(state, Topic.MONITORS, Topic.POSITIONS)
@@ -52,7 +52,7 @@ def guarded_text(state: DeskState) -> Text:
 
 
 def _freshness(state: DeskState, now: Timestamp) -> Text:
-    """The age of what is told of monitors, once it is older than its period."""
+    """The age of the monitors, once it exceeds their period."""
     period = state.polls.get(Topic.MONITORS)
     if period is None or Topic.MONITORS not in state.seen:
         return Text()
@@ -60,7 +60,7 @@ def _freshness(state: DeskState, now: Timestamp) -> Text:
 
 
 def urgent_text(view: ViewContext) -> Text:
-    """What cannot wait: old data, alerts before their exit, a heartbeat that is missing."""
+    """Urgent conditions: stale data, alerts before their exit, a missing heartbeat."""
     state, now = view.state, view.now
     waiting = state.risk.open_alerts
     line = _freshness(state, now)
@@ -85,7 +85,7 @@ def urgent_text(view: ViewContext) -> Text:
 
 
 def describe(row: RiskRow, view: ViewContext) -> Detail:
-    """Everything about one row; `view.width` is the cells of a line."""
+    """One row in full; `view.width` is the cells of a line."""
     match row:
         case MonitorView():
             return _describe_monitor(row, view)
@@ -98,7 +98,7 @@ def describe(row: RiskRow, view: ViewContext) -> Detail:
 
 
 def way_line(monitor: MonitorView, width: int) -> Text:
-    """The bar over the whole width, its ends named."""
+    """The bar over the full width, its ends named."""
     room = max(9, width - 2 * (_ENDS + 1))
     left = Text("no stop", "muted")
     if monitor.stop_price is not None:
@@ -144,7 +144,7 @@ def _describe_monitor(row: MonitorView, view: ViewContext) -> Detail:
 
 
 def _future(row: MonitorView, view: ViewContext) -> Text:
-    """What a breach does, then what has happened in this position already."""
+    """The effect of a breach, then the exits of this position so far."""
     ends: list[str] = []
     if row.stop_price is not None:
         ends.append(f"falls to {formats.price(row.stop_price).plain}")
@@ -255,7 +255,7 @@ def _describe_price_alert(row: PriceAlertView, view: ViewContext) -> Detail:
 
 
 def removed_text(row: MonitorView) -> str:
-    """A monitor that goes, in a line: what guards it until now."""
+    """A monitor to be removed, in a line: its thresholds until now."""
     stop = "no stop" if row.stop_pct is None else f"stop {percent_short(row.stop_pct)} down"
     target = "no target" if row.target_pct is None else f"target {percent_short(row.target_pct)} up"
     return f"{stop}, {target}"
@@ -265,7 +265,7 @@ def removed_text(row: MonitorView) -> str:
 
 
 def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, ...]:
-    """Stop, target, what an exit brings now and at the stop."""
+    """Sources of stop, target, and the proceeds of an exit now and at the stop."""
     age = _age(view)
     entry, mark = ("entry", formats.price(row.entry)), ("mark", formats.price(row.mark))
     stop = exit_at(row, row.stop_price, view.state.markets.get(row.market_id))

@@ -1,4 +1,4 @@
-"""Stop and target of many positions at once; what changes is said line by line, then asked."""
+"""Stop and target of many positions at once; the changes are listed, then confirmed."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final
@@ -44,13 +44,13 @@ class MonitorMany(Form[tuple[Change, ...]]):
         self._monitors = found
 
     def validate(self) -> tuple[Change, ...]:
-        """What would change."""
+        """The changes to set."""
         if not self._monitors:
             raise FieldError(f"none of them is guarded any more: {cap('form.cancel')} leaves")
         return read_changes(self._monitors, self.read(STOP), self.read(TARGET))
 
     def describe(self, result: tuple[Change, ...] | None) -> Mapping[str, Shown]:
-        """How many change and how many stay."""
+        """The number of changed and of unchanged monitors."""
         gone = f", {self._gone} gone meanwhile" if self._gone else ""
         hint = "An empty line leaves a threshold as it is; off ends it."
         return {
@@ -60,7 +60,7 @@ class MonitorMany(Form[tuple[Change, ...]]):
         }
 
     def finish(self, result: tuple[Change, ...]) -> None:
-        """Ask, with every line that changes."""
+        """Open the confirmation, with a line for each change."""
         past = sum(bool(change.exits_at_once) for change in result)
         of_all = counted(len(self._monitors), "monitor")
         verb = "changes" if len(result) == 1 else "change"
@@ -90,7 +90,7 @@ class MonitorMany(Form[tuple[Change, ...]]):
 
 
 def change_line(change: Change) -> Text:
-    """One monitor: what it is about, and each threshold before and after."""
+    """One monitor: its position, and each threshold before and after."""
     about = change.monitor
     line = Text.assemble(
         (f"{about.side.value.upper():<4}", about.side.value),

@@ -1,4 +1,4 @@
-"""What a person does with what needs them: do what it asks for, put it aside, bring it back."""
+"""Actions on needs: perform the row's action, dismiss it, restore it."""
 
 from typing import Final, TypeAlias
 
@@ -17,23 +17,23 @@ from service_tui.desk.slices.records import TicketView
 Needs: TypeAlias = TableScreen[Need]
 
 _DISMISSED_MAX: Final = 20
-"""Rows go by themselves after ten minutes: older ones need not be remembered."""
+"""Rows expire after ten minutes: older dismissals need not be stored."""
 
 
 def can_dismiss(screen: Needs) -> str:
-    """The highlighted row, or else the absence, can be put aside."""
+    """The highlighted row, or else the absence, can be dismissed."""
     if _lost_order(screen) is None and _dismissal(screen) is None:
         return "nothing here can be dismissed"
     return ""
 
 
 def has_dismissed(screen: Needs) -> str:
-    """Something was put aside that can be brought back."""
+    """A dismissed row can be restored."""
     return "" if screen.take_back else "nothing was dismissed"
 
 
 def do_it(screen: Needs) -> None:
-    """Do what the highlighted row asks for, or open it: a verb that moves money asks first."""
+    """Perform the highlighted row's action, or open it: a verb that moves money confirms first."""
     need = screen.selected()
     if need is None:
         return
@@ -48,7 +48,7 @@ def do_it(screen: Needs) -> None:
 
 
 def dismiss(screen: Needs) -> None:
-    """Put the highlighted row aside, or else the absence."""
+    """Dismiss the highlighted row, or else the absence."""
     lost, given = _lost_order(screen), _dismissal(screen)
     if lost is not None:
         screen.give(GiveUp(lost.ticket_id))
@@ -59,14 +59,14 @@ def dismiss(screen: Needs) -> None:
 
 
 def _lost_order(screen: Needs) -> TicketView | None:
-    """The highlighted order, if it is one of which no trace was found."""
+    """The highlighted order, if it was looked up without a trace."""
     need = screen.selected()
     row = None if need is None else need.row
     return next((one for one in screen.state.tickets if one.ticket_id == row and one.is_lost), None)
 
 
 def _dismissal(screen: Needs) -> SetPreference | None:
-    """What puts aside what can be now."""
+    """The preference that dismisses the row or the absence."""
     need, preferences = screen.selected(), screen.state.preferences
     if need is not None and need.is_dismissable:
         kept = preferences.get(DISMISSED, "").split("\n")[-_DISMISSED_MAX:]

@@ -1,4 +1,4 @@
-"""What is said beside the rows: what happened meanwhile, the service's heartbeat, the calm."""
+"""Texts beside the rows: absence summary, heartbeat, idle text."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -20,7 +20,7 @@ from service_tui.units import Micros, Timestamp
 
 RESOLVED_MAX: Final = 5
 NEWS_MAX: Final = 3
-"""Lines of each; the rest is counted."""
+"""Lines of each part; the rest is counted."""
 
 _AMOUNT: Final = 10
 """Cells of an amount, right-aligned."""
@@ -32,7 +32,7 @@ ALARM_S: Final = 1_800.0
 """Without a briefing for so long alerts may come and go unseen. Source: spec, "Limits"."""
 
 LATE_S: Final = 60.0
-"""Older than this the age is said louder: it comes every 15 s."""
+"""Beyond this the age is marked: a briefing comes every 15 s."""
 
 _SAID_MAX: Final = 3
 _PERCENT: Final = 100.0
@@ -42,12 +42,12 @@ _PERCENT: Final = 100.0
 
 
 def away_text(told: MeanwhileView, *, width: int, lines: int, masked: bool) -> Text:
-    """How long, what it did to the equity, what resolved, what was in the news.
+    """Duration, change of the equity, resolved markets, news.
 
     Args:
-        told: what the world says.
+        absence: the world's summary.
         width: cells of a line.
-        lines: how many lines there is room for, >= 2.
+        lines: the number of lines available, >= 2.
         masked: hide amounts.
 
     Returns:
@@ -135,16 +135,16 @@ def _news(each: NewsView) -> Text:
 
 
 def is_alarming(state: DeskState, now: Timestamp) -> bool:
-    """Whether no briefing has come for so long that alerts may have been missed."""
+    """True if no briefing has come for so long that alerts may have been missed."""
     age = age_s(state, Topic.BRIEFING, now)
     return age is not None and not age <= ALARM_S
 
 
 def briefing_text(view: ViewContext, lines: int) -> Text:
-    """The heartbeat in at most so many lines, >= 1; what is longer than `view.width` is cut.
+    """The heartbeat in at most so many lines, >= 1, each cut at `view.width`.
 
     Returns:
-        The age, then what is grave, what is to be done, and what is new.
+        The age, then grave items, tasks, and new items.
     """
     found = [_head(view.state, view.now)]
     if view.state.briefing is not None:
@@ -155,7 +155,7 @@ def briefing_text(view: ViewContext, lines: int) -> Text:
 
 
 def _head(state: DeskState, now: Timestamp) -> Text:
-    """The counts and the age; a briefing that stays away takes the whole line."""
+    """The counts and the age; a missing briefing takes the whole line."""
     age = age_s(state, Topic.BRIEFING, now)
     late = state.risk.briefing_late
     if is_alarming(state, now):
@@ -211,7 +211,7 @@ def _told(known: BriefingView, view: ViewContext) -> Iterator[Text]:
 
 
 def _new(known: BriefingView, view: ViewContext) -> Iterator[Text]:
-    """How many markets are new and still trade, and the first of them."""
+    """The number of new markets that still trade, and the first of them."""
     fresh = open_news(known, view.state, view.world_now)
     count = len(fresh)
     if count:
@@ -232,13 +232,13 @@ def _new(known: BriefingView, view: ViewContext) -> Iterator[Text]:
 
 
 def advice_text(need: Need) -> Text:
-    """What enter does for a row, and what is to be known before."""
+    """Enter's effect on a row, and its note."""
     verb = ("enter ", "muted"), (need.verb, "accent"), ("; ", "muted")
     return Text.assemble(*verb, formats.plain(need.advice))
 
 
 def calm_text(calm: Calm, view: ViewContext) -> str:
-    """That all is well, since when, and what was looked at to say so."""
+    """The text without any need: since when, and what was checked."""
     if calm.since is None:
         return all_is_well()
     since = formats.moment_of(calm.since, view.now).plain

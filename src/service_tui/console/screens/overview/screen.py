@@ -1,4 +1,4 @@
-"""What needs the person now, and what happened while nobody looked."""
+"""Everything that needs the person now, and the summary of an absence."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
@@ -26,17 +26,17 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 _TABLE_LINES: Final = 7
-"""What the absence leaves to the rows that need somebody."""
+"""Lines of the absence, which leave room for the rows."""
 
 _BRIEFING_LINES: Final = 9
-"""The most lines that the heartbeat takes; a third of what the rows leave."""
+"""Most lines of the heartbeat; a third of the room that the rows leave."""
 
 _EDGE: Final = 3
-"""Cells that the block's edge and padding take."""
+"""Cells of the block's edge and padding."""
 
 
 class AttentionScreen(TableScreen[Need], inherit_bindings=False):
-    """A short list; enter leads to each thing."""
+    """A short list; enter leads to each subject."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("attention")]
 
@@ -57,14 +57,14 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
         self._briefing = Words(id="attention-briefing")
 
     def compose(self) -> ComposeResult:
-        """The absence, the rows, what is to be known of one, the heartbeat."""
+        """The absence, the rows, the note on one, the heartbeat."""
         yield self._away
         yield self.table
         yield self._advice
         yield self._briefing
 
     def watched(self) -> object:
-        """The rows, which change with the time as well; the absence, the heartbeat, the calm."""
+        """The rows, which change with the time as well; absence, heartbeat and idle time."""
         state = self.state
         calm = self.surroundings.calm.since
         away, masked = meanwhile(state), self.view.masked
@@ -75,13 +75,13 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
         return needs(self.state, self.now)
 
     def empty_text(self) -> str:
-        """What has to be told of first, or since when all is well."""
+        """The topics still to load, or since when there has been no need."""
         if untold(self.state):
             return super().empty_text()
         return calm_text(self.surroundings.calm, self.view)
 
     def row_in_focus(self) -> Need | None:
-        """The highlighted row; where there is none, the list itself says that all is well."""
+        """The highlighted row; without one, the list itself shows that there is no need."""
         return self.selected()
 
     def refusal(self, action: ScreenAction[Any], why: str) -> str:
@@ -91,12 +91,12 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
         return why
 
     def tick(self) -> None:
-        """Let the age of the briefing go on, and the length of the calm."""
+        """Update the age of the briefing, and the idle time."""
         self.table.empty = self.empty_text()
         super().tick()
 
     def show_in_room(self) -> None:
-        """Show again what depends on the room there is."""
+        """Show again the parts that depend on the room."""
         self._show_away()
         super().show_in_room()
 
@@ -115,7 +115,7 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
             self._briefing.set_class(is_alarming(self.state, self.now), "-alarm")
 
     def show_detail(self) -> None:
-        """Show what is to be known of the row under the cursor, where no column does."""
+        """Show the note on the row under the cursor, unless a column does."""
         need = self.selected()
         self._advice.display = need is not None and self.size.width < ADVICE_FROM
         if need is not None:

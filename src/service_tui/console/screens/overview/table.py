@@ -1,4 +1,4 @@
-"""The table of what needs the person, and what it says while that is nothing."""
+"""The table of the needs, and its text when there are none."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ from service_tui.units import Timestamp
 
 VERB_FROM: Final = 120
 ADVICE_FROM: Final = 160
-"""Widths from which verb and advice are columns; below the latter, a line tells both of one row."""
+"""Widths from which verb and advice are columns; below the latter, a line shows both."""
 
 _LOOKED_AT: Final = (
     "No alert waits for its exit, no trade for your approval, no signal.\n"
@@ -28,23 +28,23 @@ _WAITING: Final = "Not known yet: the service has not answered since the start."
 
 
 def _what(need: Need) -> Text:
-    """The thing; one that cannot wait is red and bold in every theme."""
+    """The subject; an urgent one is red and bold in every theme."""
     text = formats.plain(need.what)
     return Text(text.plain, "bold breach") if need.is_last else text
 
 
 def _rows(state: DeskState) -> tuple[Need, ...]:
-    # As of the newest answer: the screen, which knows the time, asks for them itself.
+    # As of the newest answer: the screen, which has the time, reads them itself.
     return needs(state, max(state.seen.values(), default=Timestamp(0.0)))
 
 
 def all_is_well(since: str = "") -> str:
-    """That nothing needs the person, and what was looked at to say so."""
+    """The text without any need, and what was checked."""
     return f"All is well{since}.\n\n{_LOOKED_AT}"
 
 
 def _empty_text(state: DeskState) -> str:
-    """What has to be told of before all can be said to be well; else that it is."""
+    """The topics still to load; else the text without any need."""
     if state.from_cache or not state.seen:
         return _WAITING
     missing = ", ".join(untold(state))

@@ -1,4 +1,4 @@
-"""What the portfolio says of the account and of one position. Pure functions."""
+"""Texts of the portfolio on the account and on one position. Pure functions."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ def account_figures(account: AccountView | None, *, masked: bool) -> tuple[Figur
 def venue_lines(
     sums: tuple[VenueSumView, ...], now: Timestamp, width: int, *, masked: bool
 ) -> Text:
-    """A line for each real venue that was used, in its own money; `now` is wall time."""
+    """A line for each real venue that was used, in its own currency; `now` is wall time."""
     lines = [_venue_line(one, now, masked=masked) for one in sums if one.is_used]
     for line in lines:
         line.truncate(width, overflow="ellipsis")
@@ -45,7 +45,7 @@ def venue_lines(
 
 
 def _venue_line(one: VenueSumView, now: Timestamp, *, masked: bool) -> Text:
-    """The venue's P&L stands early, with its age: it is the figure that is old."""
+    """The venue's P&L comes first, with its age: it is the figure that is old."""
     line = Text.assemble((f"{one.venue.value} {one.money}", "live"), ("  P&L ", "muted"))
     line.append_text(formats.pnl(one.pnl, masked=masked))
     line.append_text(_as_of(one.pnl_at, now))
@@ -59,7 +59,7 @@ def _venue_line(one: VenueSumView, now: Timestamp, *, masked: bool) -> Text:
 
 
 def _as_of(at: Timestamp | None, now: Timestamp) -> Text:
-    """When the venue's own figure was taken; one that should have been taken anew says so."""
+    """When the venue's own figure was taken; a stale one is marked."""
     if at is None:
         return Text()
     age = formats.age(at, now).plain
@@ -69,13 +69,13 @@ def _as_of(at: Timestamp | None, now: Timestamp) -> Text:
 
 
 def describe(held: PositionView, view: ViewContext, *, is_closed: bool) -> Detail:
-    """Everything about one position, and the account's own trades in its market."""
+    """One position in full, and the account's own trades in its market."""
     body = closed_body(held, view) if is_closed else position_body(held, view)
     return Detail(position_head(held), body, own_trades(held, view))
 
 
 def position_head(held: PositionView) -> Text:
-    """The question whole, the side held, and where, if that is no play money."""
+    """The question in full, the side, and the venue, if that is a real one."""
     where = "" if held.venue is Venue.SIM else f"  {held.venue.value}, {MONEY_OF[held.venue]}"
     return Text.assemble(
         (formats.plain(held.question, 300).plain, "bold"),
@@ -87,7 +87,7 @@ def position_head(held: PositionView) -> Text:
 
 
 def position_body(held: PositionView, view: ViewContext) -> Text:
-    """What the position cost, is marked at, and would bring."""
+    """The cost, mark and exit value of the position."""
     opened = (
         ("opened", Text.assemble(formats.age(held.opened_at, view.now), " ago"))
         if held.opened_at is not None
@@ -112,7 +112,7 @@ def position_body(held: PositionView, view: ViewContext) -> Text:
 
 
 def closed_body(held: PositionView, view: ViewContext) -> Text:
-    """How a closed position ended."""
+    """The end of a closed position."""
     shown: tuple[Figure, ...] = (
         ("ended", outcome(held)),
         (_made(held), view.pnl(held.made)),
@@ -123,7 +123,7 @@ def closed_body(held: PositionView, view: ViewContext) -> Text:
 
 
 def _made(held: PositionView) -> str:
-    """What the result of a closed position is: on a venue it may wait to be redeemed."""
+    """The label of a closed position's result: on a venue it may wait to be redeemed."""
     return "realized $" if held.venue is Venue.SIM else f"made {MONEY_OF[held.venue]}"
 
 

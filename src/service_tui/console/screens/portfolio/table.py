@@ -1,4 +1,4 @@
-"""The tables of the portfolio: what is held, and what was."""
+"""The tables of the portfolio: open and closed positions."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -38,7 +38,7 @@ _EMPTY: Final = {
 
 
 def outcome(held: PositionView) -> Text:
-    """How the market of a position ended, and whether that won; or that it was sold."""
+    """The outcome of a position's market, and whether it won; or that it was sold."""
     if held.outcome is None:
         return Text("awaited" if held.status is MarketStatus.CLOSED else "sold", "muted")
     won = held.outcome is (held.side is Side.YES)
@@ -47,7 +47,7 @@ def outcome(held: PositionView) -> Text:
 
 
 def _question_text(held: PositionView) -> Text:
-    """The question; real money says so before it, in whatever width."""
+    """The question; real money is marked before it, at any width."""
     question = formats.plain(held.question)
     if held.venue is Venue.SIM:
         return question
@@ -134,7 +134,7 @@ def _open_known(state: DeskState) -> bool:
 
 
 def _closed_known(state: DeskState) -> bool:
-    # The cache keeps what is open only: what was closed is not known before the first answer.
+    # The cache has open positions only: closed ones are unknown before the first answer.
     return is_heard(state, Topic.POSITIONS) and not state.from_cache
 
 

@@ -1,6 +1,6 @@
-"""What a person does with signals and wallets: mirror, dismiss, follow, authorise, undo.
+"""Actions on signals and wallets: mirror, dismiss, follow, authorise, undo.
 
-Stopping asks nothing; mirroring shows what it buys, `auto` what it may spend. `ACTIONS`, at the
+Stopping needs no confirmation; mirroring shows its buy, `auto` its caps. `ACTIONS`, at the
 end, is the list.
 """
 
@@ -66,7 +66,7 @@ _ENDED: Final = {
 def why_not_mirrored(  # noqa: PLR0911 - a table
     state: DeskState, signal: SignalView, now: Timestamp
 ) -> str:
-    """Why a signal cannot be mirrored, in one sentence; empty when it can."""
+    """Why a signal cannot be mirrored, in one sentence; empty if it can."""
     if why := why_not_traded(state, (), now):
         return why
     if state.halted_since is not None:
@@ -129,12 +129,12 @@ def is_dismissible(screen: Reactor) -> str:
 
 
 def is_configurable(screen: Reactor) -> str:
-    """The service has a reactor for this agent, and its config is known."""
+    """The service has a reactor for this agent, and its config has loaded."""
     return why_not_configured(screen.state)
 
 
 def why_not_configured(state: DeskState) -> str:
-    """Why the reactor cannot be configured, in one sentence; empty when it can."""
+    """Why the reactor cannot be configured, in one sentence; empty if it can."""
     if state.reactor.barred:
         return f"the service has no reactor for this plan: Agents ({cap('app.agents')}) changes it"
     return "" if state.reactor.config is not None else "the reactor's config is not known yet"
@@ -154,7 +154,7 @@ def is_on_feed(screen: Reactor) -> str:
 
 
 def can_take_back(screen: Reactor) -> str:
-    """Something was changed here that can be taken back."""
+    """A change made here can be undone."""
     if screen.take_back:
         return ""
     return "nothing was changed here; a mirror cannot be undone"
@@ -164,7 +164,7 @@ def can_take_back(screen: Reactor) -> str:
 
 
 def mirror(screen: Reactor) -> None:
-    """Mirror the signal that is highlighted, or those that are marked."""
+    """Mirror the highlighted or marked signals."""
     rows = screen.table.selected_or_marked()
     signals = [row for row in rows if isinstance(row, SignalView)]
     if len(signals) > 1:
@@ -176,7 +176,7 @@ def mirror(screen: Reactor) -> None:
 
 
 def mirror_all(screen: Reactor) -> None:
-    """Mirror every signal that waits from the wallet that is highlighted."""
+    """Mirror every signal that waits from the highlighted wallet."""
     row = screen.row_in_focus()
     if row is not None:
         name = screen.state.reactor.wallet(_wallet_of(row)).short
@@ -184,7 +184,7 @@ def mirror_all(screen: Reactor) -> None:
 
 
 def dismiss(screen: Reactor) -> None:
-    """Dismiss the signals that are highlighted or marked; follow a wallet no longer."""
+    """Dismiss the highlighted or marked signals; unfollow a wallet."""
     rows = screen.table.selected_or_marked()
     for row in rows:
         if isinstance(row, SourceWalletView):
@@ -197,7 +197,7 @@ def dismiss(screen: Reactor) -> None:
 
 
 def _mirror(screen: Reactor, signal: SignalView) -> None:
-    """At once where what it buys stands on the screen, else after a look at it."""
+    """Mirror at once if its quote is on the screen, else after a look at it."""
     preview = screen.query_one(SignalPane).preview
     is_seen = screen.shows_detail and preview.is_seen(signal, screen.now)
     is_play = screen.state.service.mode is not Mode.LIVE
@@ -208,7 +208,7 @@ def _mirror(screen: Reactor, signal: SignalView) -> None:
 
 
 def _ask_many(screen: Reactor, signals: Sequence[SignalView], title: str) -> None:
-    """Name each of them, oldest first; what is confirmed is exactly these."""
+    """Confirm several signals, oldest first; exactly the listed ones are mirrored."""
     view = screen.view
     able = sorted(
         (one for one in signals if not why_not_mirrored(view.state, one, view.now)),
@@ -246,7 +246,7 @@ def _mode_text(view: ViewContext) -> Text:
 
 
 def _many_text(signals: Sequence[SignalView], view: ViewContext) -> Text:
-    """What mirroring several signals spends."""
+    """The cost of mirroring several signals."""
     total = Micros(sum(one.amount for one in signals))
     said = Text.assemble(
         f"{counted(len(signals), 'signal')}, ", view.money(total), " $ in all, ", _mode_text(view),
@@ -276,7 +276,7 @@ def _mirror_line(signal: SignalView, view: ViewContext) -> Text:
 
 
 def follow(screen: Reactor) -> None:
-    """Follow another wallet; one that is highlighted and not followed is offered first."""
+    """Follow another wallet; a highlighted unfollowed one is offered first."""
 
     def filled(named: NamedWallet) -> None:
         screen.give(FollowWallet(named.address, named.label))
@@ -296,7 +296,7 @@ def _unfollow(screen: Reactor, row: SourceWalletView) -> None:
 
 
 def rename(screen: Reactor) -> None:
-    """Name the wallet that is highlighted, or that of the signal."""
+    """Name the highlighted wallet, or that of the signal."""
     row = screen.row_in_focus()
     if row is None:
         return
@@ -312,7 +312,7 @@ def rename(screen: Reactor) -> None:
 
 
 def choose_policy(screen: Reactor) -> None:
-    """Choose what is done with the signals of the wallet that is highlighted."""
+    """Choose the policy for the signals of the highlighted wallet."""
     row = screen.row_in_focus()
     if row is None:
         return
@@ -321,7 +321,7 @@ def choose_policy(screen: Reactor) -> None:
     def chosen(policy: Policy) -> None:
         if policy is not wallet.policy:
             screen.give(SetWalletPolicy(wallet.address, policy, wallet.label))
-            # To be asked again, or not at all, spends nothing: only that can be brought back.
+            # The policies `ask` and `ignore` spend nothing: only these can be restored.
             back = SetWalletPolicy(wallet.address, wallet.policy, wallet.label)
             screen.take_back = () if wallet.policy is Policy.AUTO else (back,)
 
@@ -330,7 +330,7 @@ def choose_policy(screen: Reactor) -> None:
 
 
 def auto_text(view: ViewContext) -> Text:
-    """What `auto` authorises: what one mirror and one day may spend, where, and how it ends."""
+    """The authorisation of `auto`: the caps of one mirror and one day, the venue, and its end."""
     config = view.state.reactor.config
     if config is None:
         return Text("\nauto: the caps are not known yet.", "warn")
@@ -361,7 +361,7 @@ def configure(screen: Reactor) -> None:
 
 
 def run(screen: Reactor) -> None:
-    """Switch the reactor off at once, or on after a question."""
+    """Switch the reactor off at once, or on after a confirmation."""
     if screen.state.reactor.is_enabled:
         screen.give(SetReactorConfig(enabled=False))
         return
@@ -375,7 +375,7 @@ def run(screen: Reactor) -> None:
 
 
 def run_text(view: ViewContext) -> Text:
-    """What begins when the reactor is switched on."""
+    """The effect of switching the reactor on."""
     reactor, config = view.state.reactor, view.state.reactor.config
     if config is None:
         return Text()
@@ -408,17 +408,17 @@ def reset_breaker(screen: Reactor) -> None:
     screen.open_dialog(Confirm(Question("Reset the breaker?", body, "reset")), answered)
 
 
-# -- what of the feed is shown ------------------------------------------------------------------
+# -- filters of the feed ------------------------------------------------------------------------
 
 
 def next_state(screen: Reactor) -> None:
-    """Show only what waits, what was mirrored, skipped or failed; then all again."""
+    """Show only signals that wait, were mirrored, skipped or failed; then all again."""
     wanted = screen.query_one(FeedLine).wanted
     _narrow_feed(screen, FeedFilter((wanted.state + 1) % len(STATES), wanted.wallet))
 
 
 def only_wallet(screen: Reactor) -> None:
-    """Show only the signals of the wallet that is highlighted; then all again."""
+    """Show only the signals of the highlighted wallet; then all again."""
     row, wanted = screen.row_in_focus(), screen.query_one(FeedLine).wanted
     if isinstance(row, SourceWalletView):
         screen.bring_forward(TABLES.index(FEED))
@@ -435,7 +435,7 @@ def _narrow_feed(screen: Reactor, wanted: FeedFilter) -> None:
 
 
 def freeze(screen: Reactor) -> None:
-    """Hold the feed as it stands, or let it run on."""
+    """Pause the feed's display, or resume it."""
     feed = screen.query_one(FeedLine)
     feed.frozen = screen.state.reactor.signals if feed.frozen is None else None
     screen.show_rows()

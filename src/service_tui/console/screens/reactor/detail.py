@@ -1,4 +1,4 @@
-"""What is said of the reactor, above its tables and of one row: a signal or a wallet."""
+"""Texts of the reactor: above its tables, and on one signal or wallet."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ from service_tui.terms import MIRROR_PRICE_MAX, Mode, Venue
 from service_tui.units import Micros, Timestamp
 
 _METER: Final = 10
-"""Cells of the bar that says how much of the day's cap is used."""
+"""Cells of the bar of the day's cap."""
 
 _POLICIES: Final = {
     Policy.ASK: "you mirror or dismiss each of its signals before it expires",
@@ -58,7 +58,7 @@ _COST: Final = "what its order was placed for"
 
 
 def state_text(view: ViewContext) -> Text:
-    """How the reactor stands and what bounds a mirror, in a line of `view.width` cells."""
+    """The state of the reactor and the bounds of a mirror, in a line of `view.width` cells."""
     state, reactor, config = view.state, view.state.reactor, view.state.reactor.config
     if reactor.barred or config is None:
         word = "not on this plan" if reactor.barred else "not known yet"
@@ -80,7 +80,7 @@ def state_text(view: ViewContext) -> Text:
 
 
 def _sizing(config: ReactorConfigView, view: ViewContext) -> Text:
-    """How large a mirror is, as a sentence without a verb."""
+    """The size of a mirror, as a short text."""
     least, most = _whole_shares(config.min_size, view), _whole_shares(config.max_size, view)
     said = f"{_percent(config.mirror_fraction)} of buys from {least}, {most} shares at most"
     return Text(f"{said}, +{_percent(config.price_buffer)}", "muted")
@@ -106,7 +106,7 @@ def _runs(reactor: ReactorView, now: Timestamp) -> Text:
 
 
 def _day(reactor: ReactorView, view: ViewContext) -> Text:
-    """The day's cap, and what of it is used."""
+    """The day's cap, and its use."""
     config, spent = reactor.config, reactor.day_spent
     if config is None:
         return Text()
@@ -121,7 +121,7 @@ def _day(reactor: ReactorView, view: ViewContext) -> Text:
 
 
 def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
-    """The one thing that cannot wait, and the key that does something about it."""
+    """The one urgent condition, and the key for it."""
     state, now, reactor = view.state, view.now, view.state.reactor
     if state.from_cache or state.service.phase is not Phase.ONLINE:
         return Text()
@@ -130,7 +130,7 @@ def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
     if line := _breaker(reactor, now):
         return line
     period, age = state.polls.get(Topic.REACTOR), age_s(state, Topic.REACTOR, now)
-    # Signals live a minute: what is a few polls old says nothing of what waits now.
+    # Signals live a minute: data some polls old does not show the waiting ones.
     if period is not None and age is not None and (old := formats.freshness(age, 2 * period)):
         return Text.assemble(
             old, (f"  signals may have come and gone since; {cap('app.refresh')} asks now", "warn")
@@ -179,14 +179,14 @@ def _waiting(view: ViewContext) -> Text:
 
 
 def describe(row: ReactorRow, view: ViewContext, preview: Preview) -> Detail:
-    """Everything about one row; `preview` is of the signal in focus."""
+    """One row in full; `preview` is of the signal in focus."""
     if isinstance(row, SourceWalletView):
         return _describe_wallet(row, view)
     return _describe_signal(row, view, preview)
 
 
 def _mirror_text(row: SignalView, state: DeskState) -> str:
-    """What the mirroring key does next."""
+    """The effect of the mirroring key."""
     if row.is_too_dear:
         return "too dear now"
     if state.service.mode is Mode.LIVE:
@@ -371,7 +371,7 @@ def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Expl
 
 
 def _one_trade(row: SignalView, state: DeskState) -> Micros | None:
-    """The most that one trade may spend on the signal's venue; None where that is not known."""
+    """The limit per trade on the signal's venue; None if unknown."""
     rails = state.rails
     if rails is None:
         return None

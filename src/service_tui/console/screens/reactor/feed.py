@@ -1,4 +1,4 @@
-"""What of the feed is shown: by state, by wallet, as it runs or frozen."""
+"""The display of the feed: filters by state and wallet, live or paused."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -18,42 +18,42 @@ STATES: Final[tuple[tuple[str, frozenset[SignalState]], ...]] = (
     ("skipped", frozenset({SignalState.SKIPPED})),
     ("failed", frozenset({SignalState.FAILED, SignalState.UNKNOWN})),
 )
-"""What the feed can be narrowed to, in the order of the key."""
+"""The filters by state, in the order of the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedFilter:
-    """Which signals are shown: a place of `STATES`, and one wallet or, empty, every one."""
+    """The signals to show: a place of `STATES`, and one wallet or, empty, every one."""
 
     state: int = 0
     wallet: str = ""
 
     def __bool__(self) -> bool:
-        """True if anything is left out."""
+        """True if any signal is hidden."""
         return bool(self.state or self.wallet)
 
     def wants(self, row: ReactorRow) -> bool:
-        """Whether a row is shown: only signals are left out."""
+        """True if a row is shown: only signals are hidden."""
         if not isinstance(row, SignalView):
             return True
         return row.state in STATES[self.state][1] and self.wallet in {"", row.wallet}
 
 
 class FeedLine(Words):
-    """Says what narrows the feed. It keeps what the operator has chosen on the screen."""
+    """Shows the feed's filters. It keeps the operator's choices on the screen."""
 
     def __init__(self) -> None:
         super().__init__(id="reactor-filter")
         self.wanted = FeedFilter()
         self.frozen: tuple[SignalView, ...] | None = None
-        """The signals at which the feed was frozen; None while it runs."""
+        """The signals at which the feed was paused; None while it is live."""
 
     def rows(self, reactor: ReactorView) -> tuple[SignalView, ...]:
-        """The signals of the feed, or those at which it was frozen, as they are now."""
+        """The signals of the feed, or those at which it was paused, as they are now."""
         return reactor.signals if self.frozen is None else frozen_rows(self.frozen, reactor)
 
     def show_filter(self, view: ViewContext) -> None:
-        """Show what is left out, and how many signals came since the feed was frozen."""
+        """Show the filters, and the number of signals since the feed was paused."""
         self.tell(filter_text(self.wanted, view, self._newer(view.state.reactor)))
 
     def _newer(self, reactor: ReactorView) -> int | None:
@@ -64,7 +64,7 @@ class FeedLine(Words):
 
 
 def filter_text(wanted: FeedFilter, view: ViewContext, newer: int | None) -> Text:
-    """What of the feed is shown; `newer` counts what came since it froze, None while it runs."""
+    """The feed's filters; `newer` counts the signals since it was paused, None while it is live."""
     line = Text()
     if newer is not None:
         line.append("frozen", "bold stale")

@@ -1,4 +1,4 @@
-"""What the reactor alone opens: its config, a wallet to follow, a wallet's name and its policy."""
+"""Forms of the reactor: its config, a wallet to follow, a wallet's name and its policy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -60,10 +60,10 @@ LABEL_MAX: Final = 32
 _VENUES: Final = tuple(Venue)
 _SIZE: Final = Micros(500 * ONE)
 _PRICE: Final = 0.60
-"""The source trade by which the sizes are explained."""
+"""The source trade of the example."""
 
 LISTED_MAX: Final = 8
-"""Known wallets that stand below the line; typing narrows them."""
+"""Known wallets listed below the line; typing filters them."""
 
 POLICIES: Final = (
     (Policy.ASK, "you mirror or dismiss each signal before it expires"),
@@ -77,7 +77,7 @@ POLICIES: Final = (
 
 
 def read_size(text: str, what: str, *, decimals: int) -> Micros:
-    """Shares or money as they were typed.
+    """Parse shares or money.
 
     Returns:
         Micros, 0 or more.
@@ -96,7 +96,7 @@ def read_size(text: str, what: str, *, decimals: int) -> Micros:
 
 
 def read_percent(text: str, what: str, most: float) -> float:
-    """A fraction as it was typed, in percent.
+    """Parse a percentage into a fraction.
 
     Returns:
         The fraction, 0 to `most` percent.
@@ -135,7 +135,7 @@ VENUE: Final = OptionsRow("reactor-venue", "venue")
 
 
 class ReactorForm(Form[SetReactorConfig]):
-    """Returns what changes; the watchlist and the switch have keys of their own."""
+    """Returns the change; the watchlist and the switch have keys of their own."""
 
     heading: ClassVar[str] = "Reactor"
     body = (FRACTION, MIN, MAX, CAP, BUFFER, VENUE, "form-preview", "form-hint")
@@ -153,14 +153,14 @@ class ReactorForm(Form[SetReactorConfig]):
         }
 
     def validate(self) -> SetReactorConfig:
-        """What changes."""
+        """The change."""
         found = changes(self._before, self._wanted())
         if found == SetReactorConfig():
             raise FieldError("nothing is changed yet")
         return found
 
     def describe(self, result: SetReactorConfig | None) -> Mapping[str, Shown]:
-        """What a mirror of a plain source trade would be."""
+        """The mirror of an example trade."""
         del result
         try:
             said = example(self._wanted())
@@ -173,12 +173,12 @@ class ReactorForm(Form[SetReactorConfig]):
         }
 
     def choose(self, name: str, index: int) -> None:
-        """Take a venue."""
+        """Select a venue."""
         del name
         self._venue = _VENUES[index]
 
     def objection(self, result: SetReactorConfig) -> str:
-        """What loosens the caps of a wallet on `auto` is asked twice."""
+        """Looser caps of a wallet on `auto` need a second enter."""
         count = sum(
             self.state.reactor.policy_of(wallet) is Policy.AUTO for wallet in self._before.wallets
         )
@@ -188,7 +188,7 @@ class ReactorForm(Form[SetReactorConfig]):
         return f"{whose} on auto: more may then be spent without asking; enter again sets it"
 
     def _wanted(self) -> ReactorConfigView:
-        """What stands in the lines; one that was not touched keeps its figure to the last digit.
+        """Parse the lines; an untouched one keeps its figure to the last digit.
 
         Returns:
             The config, whether it differs or not.
@@ -218,7 +218,7 @@ class ReactorForm(Form[SetReactorConfig]):
 
 
 def loosens(before: ReactorConfigView, change: SetReactorConfig) -> bool:
-    """Whether more may be spent, or elsewhere, than before."""
+    """True if more may be spent, or elsewhere, than before."""
     pairs = (
         (change.max_size, before.max_size),
         (change.mirror_fraction, before.mirror_fraction),
@@ -230,7 +230,7 @@ def loosens(before: ReactorConfigView, change: SetReactorConfig) -> bool:
 
 
 def example(config: ReactorConfigView) -> Text:
-    """What the mirror of a plain source trade would be."""
+    """The mirror of an example trade."""
     shares = Micros(min(int(_SIZE * config.mirror_fraction), config.max_size))
     spends = Micros(min(round(shares * _PRICE), config.daily_cap))
     most = min(MIRROR_PRICE_MAX, _PRICE * (1 + config.price_buffer))
@@ -245,7 +245,7 @@ def example(config: ReactorConfigView) -> Text:
 
 
 def changes(before: ReactorConfigView, wanted: ReactorConfigView) -> SetReactorConfig:
-    """The command that turns one config into the other: only what differs is sent."""
+    """The command that turns one config into the other: only changed fields are sent."""
     return SetReactorConfig(
         min_size=_new(before.min_size, wanted.min_size),
         max_size=_new(before.max_size, wanted.max_size),
@@ -262,7 +262,7 @@ def _new(before: Value, wanted: Value) -> Value | None:
 
 
 def reverse(change: SetReactorConfig, before: ReactorConfigView) -> SetReactorConfig:
-    """The command that brings back what a change of the form replaced."""
+    """The command that restores the fields a change replaced."""
     return SetReactorConfig(
         min_size=None if change.min_size is None else before.min_size,
         max_size=None if change.max_size is None else before.max_size,
@@ -277,11 +277,11 @@ def reverse(change: SetReactorConfig, before: ReactorConfigView) -> SetReactorCo
 
 
 def read_wallet(text: str, followed: frozenset[str]) -> str:
-    """An address as it was typed or pasted, with its checksum.
+    """Parse a wallet's address, with its checksum.
 
     Args:
         text: the line.
-        followed: checksummed addresses that are followed already.
+        followed: checksummed addresses of followed wallets.
 
     Returns:
         The address, checksummed.
@@ -308,10 +308,10 @@ def read_wallet(text: str, followed: frozenset[str]) -> str:
 
 
 def read_label(text: str) -> str:
-    """A name for a wallet as it was typed.
+    """Parse a name for a wallet.
 
     Returns:
-        The name on one line; empty is none.
+        The name on one line; empty for none.
 
     Raises:
         FieldError: it is too long.
@@ -335,14 +335,14 @@ NEW_LABEL: Final = replace(LABEL, placeholder="empty: as the service calls it")
 
 @dataclass(frozen=True, slots=True)
 class NamedWallet:
-    """A wallet, checksummed, and what it is to be called; empty: as the service calls it."""
+    """A wallet, checksummed, and its new name; empty: the service's name."""
 
     address: str
     label: str
 
 
 class FollowForm(Form[NamedWallet]):
-    """Arrows choose a known wallet, or its address is typed; enter follows it."""
+    """Arrows select a known wallet, or its address is typed; enter follows it."""
 
     heading: ClassVar[str] = "Follow a wallet"
     hint: ClassVar[str] = "arrows choose, tab goes to its name, enter follows, {form.cancel} leaves"
@@ -367,7 +367,7 @@ class FollowForm(Form[NamedWallet]):
         return NamedWallet(read_wallet(wanted, self._followed()), label)
 
     def describe(self, result: NamedWallet | None) -> Mapping[str, Shown]:
-        """The known wallets that fit, the chosen one marked; what an address stands for."""
+        """The matching known wallets, the selected one marked; the description of an address."""
         found = self._found()
         said = "A followed wallet's buys become signals; until you choose otherwise you are asked."
         return {
@@ -376,12 +376,12 @@ class FollowForm(Form[NamedWallet]):
         }
 
     def changed(self, name: str) -> None:
-        """What is typed chooses the first that fits."""
+        """Select the first match of the typed text."""
         if name == ADDRESS.name:
             self._chosen = ""
 
     def action_choose(self, by: int) -> None:
-        """Choose the next known wallet, or the one before."""
+        """Select the next known wallet, or the former one."""
         found = self._found()
         if not found:
             return
@@ -395,7 +395,7 @@ class FollowForm(Form[NamedWallet]):
         return frozenset(() if config is None else config.wallets)
 
     def _found(self) -> tuple[KnownWalletView, ...]:
-        """Known wallets that are not followed and fit what was typed, the best record first."""
+        """Known wallets that are not followed and match the typed text, the best record first."""
         typed = self.read(ADDRESS).casefold()
         followed = self._followed()
         wallets = (
@@ -432,7 +432,7 @@ class FollowForm(Form[NamedWallet]):
 
 
 class LabelForm(Form[NamedWallet]):
-    """Names a wallet; an empty line takes the name away."""
+    """Names a wallet; an empty line removes the name."""
 
     heading: ClassVar[str] = "Name of a wallet"
     body = ("form-question", NEW_LABEL, "form-hint")
@@ -450,7 +450,7 @@ class LabelForm(Form[NamedWallet]):
         return NamedWallet(self._wallet.address, label)
 
     def describe(self, result: NamedWallet | None) -> Mapping[str, Shown]:
-        """Whose name it is."""
+        """The wallet of the name."""
         del result
         shown = formats.MASK if self.masked else self._wallet.address
         return {"form-question": shown, "form-hint": "It stays on this machine."}
@@ -486,12 +486,12 @@ def known_line(wallet: KnownWalletView, *, is_chosen: bool, masked: bool) -> Tex
 
 
 class ChoosePolicy(Dialog[Policy | None]):
-    """A digit, or a click, chooses; enter chooses nothing, and keys typed ahead neither.
+    """A digit, or a click, chooses; enter chooses none, and keys typed ahead neither.
 
     Args:
-        whose: the wallet's name.
-        now: what is done until now.
-        auto: what `auto` authorises, with its caps.
+        wallet_name: the wallet's name.
+        now: the present policy.
+        auto: the authorisation of `auto`, with its caps.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -512,7 +512,7 @@ class ChoosePolicy(Dialog[Policy | None]):
         self._auto = auto
 
     def compose(self) -> ComposeResult:
-        """What each policy means, what `auto` may spend, and a door to each."""
+        """The meaning of each policy, the caps of `auto`, and a button for each."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" Signals of {self._whose} "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} leaves it as it is "))
@@ -535,7 +535,7 @@ class ChoosePolicy(Dialog[Policy | None]):
                 )
 
     def on_mount(self) -> None:
-        """Take digits in a moment, once the caps have been seen."""
+        """Accept digits in a moment, once the caps have been seen."""
         for door in self.query(Button):
             door.can_focus = door.id == "policy-stay"
         self.arm_soon()
@@ -546,7 +546,7 @@ class ChoosePolicy(Dialog[Policy | None]):
             self.dismiss(POLICIES[place][0])
 
     def action_close(self) -> None:
-        """Leave it as it is."""
+        """Keep the present policy."""
         self.dismiss(None)
 
     @on(Button.Pressed)

@@ -1,4 +1,4 @@
-"""Mirroring a signal: what it would bring, and the form that shows it before it is bought."""
+"""Mirroring a signal: its quote, and the form that shows it before the buy."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
@@ -31,7 +31,7 @@ MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real mo
 _WANTED: Final = frozenset({
     "shares", "price", "average", "fee", "most you lose", "most you win",
 })  # fmt: skip
-"""Figures of the ticket that say something of a mirror; the rest is measured at the source."""
+"""Figures of the ticket that apply to a mirror; the rest is measured at the source."""
 
 _TWO_ACROSS: Final = 56
 EARLY: Final = "that came before this was seen and did nothing: look at it, then press again"
@@ -39,11 +39,11 @@ UNSEEN: Final = "asking what it would bring: nothing is bought unseen"
 KEPT: Final = "nothing is bought unseen: mirrors when quoted; enter or {form.cancel} takes it back"
 
 
-# -- what it would bring ------------------------------------------------------------------------
+# -- the quote ----------------------------------------------------------------------------------
 
 
 def mirror_order(signal: SignalView) -> PlaceTrade:
-    """The buy that a signal proposes, as the ticket would write it."""
+    """The buy that a signal proposes, as an order of the ticket."""
     return PlaceTrade(
         market_id=signal.market_id,
         side=signal.side,
@@ -62,7 +62,7 @@ class Preview:
         self._quoting = Quoting()
 
     def ask(self, signal: SignalView, now: Timestamp) -> AskQuote | None:
-        """The question to send for a signal, if one is due."""
+        """The quote request for a signal, if one is due."""
         if signal.signal_id != self._about:
             self._about, self._quoting = signal.signal_id, Quoting()
         order, price = mirror_order(signal), signal.price_now or signal.price
@@ -71,21 +71,21 @@ class Preview:
         return self._quoting.ask(order, price, now)
 
     def hear(self, quote: QuoteView | None, now: Timestamp) -> None:
-        """Keep an answer if it is one to the newest question."""
+        """Keep an answer if it matches the newest request."""
         self._quoting.hear(quote, now)
 
     def is_seen(self, signal: SignalView, now: Timestamp) -> bool:
-        """Whether a quote of now stands there for exactly this mirror."""
+        """True if a present quote is shown for exactly this mirror."""
         if signal.signal_id != self._about:
             return False
         return self._quoting.quote_age_text(mirror_order(signal), now)[1]
 
     def refusal(self, signal: SignalView) -> str:
-        """Why the service would refuse it now; empty if it did not say so."""
+        """Why the service would refuse it now; empty if it would not."""
         return self._quoting.refusal(mirror_order(signal)) if self._is_about(signal) else ""
 
     def figures(self, signal: SignalView, *, masked: bool) -> Sequence[Figure]:
-        """What it would bring, measured at the source; dashes until a quote is there."""
+        """The quote's figures, measured at the source; dashes without a quote."""
         quote = self._quoting.quote_of(mirror_order(signal)) if self._is_about(signal) else None
         found = quote if quote is not None and quote.ok else None
         shown = quote_figures(found, (Action.BUY, signal.venue), None, masked=masked)
@@ -101,7 +101,7 @@ class Preview:
         )
 
     def words(self, signal: SignalView, now: Timestamp) -> tuple[str, str]:
-        """How the quote stands, and in which ink."""
+        """The state of the quote, and its ink."""
         if refusal := self.refusal(signal):
             return refusal, "warn"
         if not self._is_about(signal):
@@ -113,7 +113,7 @@ class Preview:
 
 
 class SignalPane(DetailPane):
-    """The row in focus. It keeps what mirroring the signal that is told there would bring."""
+    """The row in focus. It keeps the quote of its signal's mirror."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own word
         super().__init__(id=id)
@@ -124,10 +124,10 @@ class SignalPane(DetailPane):
 
 
 class MirrorForm(Form[MirrorSignal]):
-    """Enter mirrors on play money; real money wants y, and enter does nothing.
+    """Enter mirrors on play money; real money needs y, and enter does nothing.
 
-    It is about one signal, whatever comes or goes meanwhile: one that ends while this is open is
-    said to have ended, and then nothing can be mirrored from here.
+    It is about one signal, whatever others come or go: if it ends while this is open, the form
+    shows so, and nothing can be mirrored from here.
     """
 
     heading: ClassVar[str] = "Mirror"
@@ -148,7 +148,7 @@ class MirrorForm(Form[MirrorSignal]):
         self._was_early = False
 
     def on_mount(self) -> None:
-        """Ask at once; take keys in a moment."""
+        """Request the quote at once; accept keys in a moment."""
         door = self.query_one("#form-set", Door)
         door.tell(f"mirror  {'y' if self._is_live else 'enter'}")
         door.can_focus = False
@@ -156,7 +156,7 @@ class MirrorForm(Form[MirrorSignal]):
         self._ask()
 
     def renew(self) -> None:
-        """The signal as it is now; it may have ended meanwhile."""
+        """The signal as it is now; it may have ended."""
         found = self.state.reactor.signal(self._signal.signal_id)
         self._is_gone = found is None
         self._signal = found or self._signal
@@ -180,13 +180,13 @@ class MirrorForm(Form[MirrorSignal]):
         return MirrorSignal(signal.signal_id, signal.question)
 
     def _ended(self) -> str:
-        """Why the signal cannot be mirrored any more; empty while it can."""
+        """Why the signal can no longer be mirrored; empty if it can."""
         if self._is_gone:
             return "this signal is gone"
         return "" if self._signal.can_mirror(self.now) else ended_text(self._signal)
 
     def describe(self, result: MirrorSignal | None) -> Mapping[str, Shown]:
-        """What it is about, and what it would bring now."""
+        """The signal, and its quote."""
         del result
         signal, mode = self._signal, self.state.service.mode
         about = Text.assemble(
@@ -207,7 +207,7 @@ class MirrorForm(Form[MirrorSignal]):
         }
 
     def _hint(self) -> Text:
-        """How the quote stands, and what became of a key that came before it."""
+        """The state of the quote, and of a key that came before it."""
         said, ink = self._preview.words(self._signal, self.now)
         if self._is_awaited and not self._preview.is_seen(self._signal, self.now):
             said, ink = with_keys(KEPT) if self._is_kept else UNSEEN, "warn"
@@ -216,14 +216,14 @@ class MirrorForm(Form[MirrorSignal]):
         return Text(said, ink)
 
     def action_set(self) -> None:
-        """Mirror, where enter may: once its quote is here; another enter takes that back."""
+        """Mirror, if enter may: once its quote is here; another enter cancels that."""
         if not self.is_armed:
             self._refuse_early()
         elif not self._is_live:
             (self._take_back if self._is_kept else self._mirror)()
 
     def action_cancel(self) -> None:
-        """Take back an enter that waits for its quote, else leave."""
+        """Cancel an enter that waits for its quote, else leave."""
         if self._is_kept:
             self._take_back()
         else:
@@ -241,19 +241,19 @@ class MirrorForm(Form[MirrorSignal]):
             self._refuse_early()
 
     def _refuse_early(self) -> None:
-        """Say that a key or a click typed ahead mirrored nothing."""
+        """Show that a key or a click typed ahead mirrored nothing."""
         self._was_early = True
         self.refresh_form()
 
     @on(Door.Pressed, "#form-set")
     def _door_pressed(self, event: Door.Pressed) -> None:
         event.stop()
-        # Else the base would take back at once what this click has kept.
+        # Otherwise the base would cancel at once what this click has kept.
         event.prevent_default()
         self.action_confirm()
 
     def _mirror(self) -> None:
-        """Leave with the mirror if its quote stands here, else say what is against it."""
+        """Return the mirror if its quote is here, else show the problem."""
         found = self.result_or_problem()
         if self.is_done:
             return
@@ -262,7 +262,7 @@ class MirrorForm(Form[MirrorSignal]):
             return
         self._was_early = False
         self.query_one("#form-problem").add_class("-asked")
-        # Real money waits for a key that is pressed while the quote is seen.
+        # Real money needs a key that is pressed while the quote is seen.
         self._is_kept = not isinstance(found, str) and not self._is_live
         self._is_awaited = True
         self.refresh_form()
@@ -280,7 +280,7 @@ class MirrorForm(Form[MirrorSignal]):
 
 
 def ended_text(signal: SignalView) -> str:
-    """How a signal that cannot be mirrored has ended, in a few words."""
+    """The end of a signal that cannot be mirrored, in a few words."""
     if signal.state.value == "pending":
         return "its time has passed"
     words = formats.plain(signal.words, 80).plain

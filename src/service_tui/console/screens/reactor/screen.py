@@ -30,10 +30,10 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 QUIET_S: Final = 0.15
-"""A cursor that moves on asks for no quote. Source: decisions, "Limits in benches"."""
+"""A moving cursor requests no quote. Source: decisions, "Limits in benches"."""
 
 _STATE_MIN: Final = 20
-"""Cells that the line about the reactor has at least."""
+"""Least cells of the line about the reactor."""
 
 
 class ReactorScreen(TableScreen[ReactorRow]):
@@ -55,7 +55,7 @@ class ReactorScreen(TableScreen[ReactorRow]):
         self._quiet: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """Which table and what of it, how the reactor stands, what is urgent, table and detail."""
+        """The tabs and filters, the reactor's state, urgent conditions, table and detail."""
         with Horizontal(id="reactor-top"):
             yield self.tabs
             yield self.feed
@@ -68,42 +68,42 @@ class ReactorScreen(TableScreen[ReactorRow]):
     # -- what is listed -------------------------------------------------------------------------
 
     def rows(self) -> tuple[ReactorRow, ...]:
-        """The wallets, or the signals of the feed, as it runs or frozen."""
+        """The wallets, or the signals of the feed, live or paused."""
         return self.feed.rows(self.state.reactor) if self.spec is FEED else super().rows()
 
     def bring_forward(self, place: int) -> None:
-        """Bring a table to the front; what narrows the feed holds for it alone."""
+        """Bring a table to the front; the feed's filters apply to it alone."""
         wanted = self.feed.wanted
         self.only = Only(wanted.wants) if wanted and self.tables[place] is FEED else None
         super().bring_forward(place)
 
     def show_all(self) -> None:
-        """Leave no signal out."""
+        """Show every signal."""
         self.feed.wanted = FeedFilter()
         super().show_all()
 
     def name_of(self, row: ReactorRow) -> str:
-        """Its question, or the wallet's address: that is what one copies."""
+        """Its question, or the wallet's address: the useful text to copy."""
         return row.question if isinstance(row, SignalView) else row.address
 
     # -- what is shown --------------------------------------------------------------------------
 
     def show_parts(self) -> None:
-        """Take the answer to a question for a quote."""
+        """Pass the answer to a quote request on."""
         self.signal_pane.preview.hear(self.state.quote, self.now)
 
     def show_state(self) -> None:
-        """Show the state anew, and ask for the quote that it wants."""
+        """Show the state anew, and request the quote that it needs."""
         super().show_state()
         self._ask()
 
     def tick(self) -> None:
-        """Let time pass for ages, for what is left of a signal, and for the breaker."""
+        """Update ages, the time left of a signal, and the breaker."""
         super().tick()
         self._ask()
 
     def show_header(self) -> None:
-        """Show the counts of both tables, what narrows the feed, how it stands, what is urgent."""
+        """Show the counts of both tables, filters, the reactor's state, urgent conditions."""
         labels, waits = tab_labels(self.state), bool(self.state.reactor.waiting)
         self.tabs.show(labels, self.place, strong=frozenset({TABLES.index(FEED)} if waits else ()))
         self.feed.show_filter(self.view)
@@ -113,14 +113,14 @@ class ReactorScreen(TableScreen[ReactorRow]):
         self.query_one("#reactor-urgent", Words).tell_if_any(urgent_text(self.view))
 
     def detail(self, row: ReactorRow, view: ViewContext) -> Detail:
-        """Everything about a row."""
+        """A row in full."""
         return describe(row, view, self.signal_pane.preview)
 
     def explain(self, row: ReactorRow | None, view: ViewContext) -> tuple[Explanation, ...]:
-        """Where the mirror's amount, its bound and the statistics come from."""
+        """Sources of the mirror's amount, its bound and the statistics."""
         return () if row is None else explain_row(row, view)
 
-    # -- what mirroring would bring -------------------------------------------------------------
+    # -- the quote of a mirror ------------------------------------------------------------------
 
     @on(RecordTable.Moved)
     def _cursor_moved(self) -> None:
@@ -133,7 +133,7 @@ class ReactorScreen(TableScreen[ReactorRow]):
         self._ask()
 
     def _ask(self) -> None:
-        """Ask what mirroring the signal in focus would bring, where that can be read."""
+        """Request the quote of the signal in focus, if its figures are shown."""
         row = self.selected()
         if self._quiet is not None or not self.shows_detail or not self.screen.is_current:
             return

@@ -31,16 +31,16 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp, decimal
 
 ReactorRow = SignalView | SourceWalletView
-"""Whatever the screen lists."""
+"""Any row of the screen."""
 
 BAR_CELLS: Final = 7
-"""Cells of the bar that says how much of a signal's life is left."""
+"""Cells of the bar of a signal's time left."""
 
 _SOON_S: Final = 15.0
-"""A signal with so few seconds left is worth a colour."""
+"""A signal with this time left is shown in colour."""
 
 _FAR: Final = 0.03
-"""A price that moved so far against the mirror is worth a colour."""
+"""A price that moved this far against the mirror is shown in colour."""
 
 _LINE: Final = 72
 """Cells of a line in the text of an empty table."""
@@ -99,7 +99,7 @@ def wallet_name(label: str, address: str, *, masked: bool) -> Text:
 
 
 def progress_text(signal: SignalView, now: Timestamp) -> Text:
-    """What is left of its time while it waits, else what became of it."""
+    """A signal's time left while it waits, else its result."""
     waits = signal.state is SignalState.PENDING and signal.left_s(now) > 0
     return _time_left_bar(signal, now) if waits else _state_text(signal, now)
 
@@ -122,7 +122,7 @@ def _time_left_bar(signal: SignalView, now: Timestamp) -> Text:
 
 
 def dearer_text(points: float | None) -> Text:
-    """How much dearer than the source a share was, in points: above 0 is a loss."""
+    """The mirror's price above the source's, in points: above 0 is a loss."""
     text = formats.points(points)
     if points is None or text.style == "flat":
         return text
@@ -130,7 +130,7 @@ def dearer_text(points: float | None) -> Text:
 
 
 def drift_text(signal: SignalView) -> Text:
-    """How far the price moved since the source traded, points; dearer is the mirror's loss."""
+    """The price move since the source traded, points; a higher price is the mirror's loss."""
     drift = signal.drift
     if drift is None:
         return formats.points(None)
@@ -141,7 +141,7 @@ def drift_text(signal: SignalView) -> Text:
 
 
 def policy_text(wallet: SourceWalletView) -> Text:
-    """What is done with its signals, in a sign and a word."""
+    """The policy for its signals, as a sign and a word."""
     if not wallet.is_followed:
         return Text(formats.NOT_KNOWN, "muted")
     glyph, tone = _POLICIES[wallet.policy]
@@ -149,7 +149,7 @@ def policy_text(wallet: SourceWalletView) -> Text:
 
 
 def won_text(wallet: SourceWalletView) -> Text:
-    """How many of its own decided trades it won, as the service counts them."""
+    """The share of its own decided trades that it won, as the service counts them."""
     known = wallet.known
     if known is None or known.win_rate is None:
         return Text(formats.NOT_KNOWN, "muted")
@@ -165,12 +165,12 @@ def _if_mirrored(row: SourceWalletView, text: Text) -> Text:
 
 
 def key_of(row: ReactorRow) -> str:
-    """What names a row while it lives; no two of one table share it."""
+    """The identity of a row while it lives; unique within a table."""
     return row.signal_id if isinstance(row, SignalView) else row.address
 
 
 def frozen_rows(frozen: tuple[SignalView, ...], reactor: ReactorView) -> tuple[SignalView, ...]:
-    """The rows of a frozen feed as they are now: none comes, none goes, none moves."""
+    """The rows of a paused feed as they are now: none comes, none goes, none moves."""
     newest = {one.signal_id: one for one in reactor.signals}
     return tuple(newest.get(one.signal_id, one) for one in frozen)
 
@@ -319,7 +319,7 @@ FEED: Final = TableSpec[SignalView](
     compared=_COMPARED_SIGNALS,
     is_told=_is_told,
 )
-"""It comes as it is told, the newest on top; sorted only if that was chosen."""
+"""In the order of arrival, the newest on top; sorted only by choice."""
 
 WALLETS: Final = TableSpec[SourceWalletView](
     "wallets",
@@ -424,7 +424,7 @@ TABLES: Final = (FEED, WALLETS)
 
 
 def tab_labels(state: DeskState) -> tuple[str, str]:
-    """What the tabs say: the number of signals, and of the wallets that are followed."""
+    """Labels of the tabs: the number of signals, and of the followed wallets."""
     config = state.reactor.config
     followed = 0 if config is None else len(config.wallets)
     return (

@@ -1,6 +1,6 @@
-"""What a person does with redemptions: redeem one, redeem all, turn the automatic.
+"""Actions on redemptions: redeem one, redeem all, switch automatic redemption.
 
-Off asks nothing; on, and everything that signs, asks first. `ACTIONS`, at the end, is the list.
+Off needs no confirmation; on, and all that signs, does. `ACTIONS`, at the end, is the list.
 """
 
 from typing import Final, TypeAlias
@@ -45,19 +45,19 @@ def can_redeem(screen: Redemptions) -> str:
 
 
 def is_holder(screen: Redemptions) -> str:
-    """This program holds the data directory, so that it may sign."""
+    """This program owns the data directory, so that it may sign."""
     if screen.state.redemption.executes:
         return ""
     return "another program holds this data directory: redeem there"
 
 
 def has_ready(screen: Redemptions) -> str:
-    """Something is ready to redeem."""
+    """A position is ready to redeem."""
     return "" if screen.state.redemption.ready else "nothing is ready to redeem"
 
 
 def is_auto_known(screen: Redemptions) -> str:
-    """Whether the service redeems by itself is known."""
+    """The service's automatic redemption setting has loaded."""
     told = screen.state.redemption.auto.on_service is not None
     return "" if told else "the service has not told yet whether it is on"
 
@@ -86,7 +86,7 @@ def has_hash(screen: Redemptions) -> str:
 
 
 def redeem(screen: Redemptions) -> None:
-    """Ask, check, and show what would be signed; then the person says yes or no."""
+    """Request and check the transaction, and show it for a confirmation."""
     row = screen.row_in_focus()
     if row is None:
         return
@@ -102,7 +102,7 @@ def redeem(screen: Redemptions) -> None:
 
 
 def redeem_all(screen: Redemptions) -> None:
-    """Redeem everything that is ready, once the word is typed."""
+    """Redeem everything that is ready, after the typed word."""
     view, rows = screen.view, screen.state.redemption.ready
     body = Text.assemble(
         f"{counted(len(rows), 'position')}, together ", sums_text(rows, view), ":\n\n"
@@ -130,7 +130,7 @@ def _cost_text(count: int, view: ViewContext) -> Text:
 
 
 def turn_auto(screen: Redemptions) -> None:
-    """Off at once; on once the caps were seen and the word is typed."""
+    """Switch off at once; on after the caps were seen and the word is typed."""
     auto = screen.state.redemption.auto
     is_managed = screen.state.wallet.ownership is not Ownership.EXTERNAL
     if auto.is_on or (is_managed and auto.on_service):
@@ -151,7 +151,7 @@ def turn_auto(screen: Redemptions) -> None:
 
 
 def abandon(screen: Redemptions) -> None:
-    """Give up a run whose nonce can never come."""
+    """Abandon a run whose nonce can never come."""
     row = screen.row_in_focus()
     if row is not None:
         screen.give(AbandonRun(row.key))

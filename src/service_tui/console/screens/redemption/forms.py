@@ -1,7 +1,7 @@
-"""Before a redemption is signed: what would be signed, decoded, and what it costs.
+"""Confirmation of a redemption: the transaction, decoded, and its cost.
 
-It opens at once, shows how asking and checking go on, and takes the yes only once there is
-something to say yes to.
+It opens at once, shows the progress of request and checks, and accepts a confirmation only
+once there is a transaction to sign.
 """
 
 from typing import ClassVar, Final
@@ -39,7 +39,7 @@ _MANAGED: Final = (
 
 
 class RedeemDialog(Dialog[str | None]):
-    """Returns the digest of what was confirmed, empty for a managed wallet; None when left."""
+    """Returns the digest of the confirmed transaction, empty if managed; None when left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("dialog"),
@@ -47,7 +47,7 @@ class RedeemDialog(Dialog[str | None]):
         Binding("j", "lines(1)", show=False),
         Binding("k", "lines(-1)", show=False),
     ]
-    # None of the doors: an enter that was meant for something else must not confirm this.
+    # Not a button: an enter that was meant for something else must not confirm this.
     AUTO_FOCUS = "#redeem-body"
 
     def __init__(self, state: DeskState, now: Timestamp, row: RedemptionRow) -> None:
@@ -55,13 +55,13 @@ class RedeemDialog(Dialog[str | None]):
         self._state = state
         self._now = now
         self._row = row
-        # A run that ended before this was opened is not the one that was asked for now.
+        # A run that ended before this was opened is not the requested one.
         self._before = state.redemption.run(row.key)
         self._seen_call: str = ""
         self._is_done = False
 
     def compose(self) -> ComposeResult:
-        """What is asked, and two doors."""
+        """The text, and two buttons."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Redeem this position? "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} signs nothing "))
@@ -72,7 +72,7 @@ class RedeemDialog(Dialog[str | None]):
                 yield Door(f"stay  {cap('dialog.close')}", id="redeem-no")
 
     def on_mount(self) -> None:
-        """Show what is known."""
+        """Show the present state."""
         self.query_one("#redeem-yes").can_focus = False
         self._show()
 
@@ -83,12 +83,12 @@ class RedeemDialog(Dialog[str | None]):
 
     @property
     def run(self) -> RunView | None:
-        """The run that this dialog is about; None before there is one."""
+        """The run of this dialog; None before there is one."""
         run = self._state.redemption.run(self._row.key)
         return None if run is self._before or run == self._before else run
 
     def action_confirm(self) -> None:
-        """Say yes to exactly what stands here."""
+        """Confirm exactly the displayed transaction."""
         run = self.run
         if self._is_done or run is None or self._why_not(run) or not self.is_seen():
             return
@@ -133,7 +133,7 @@ class RedeemDialog(Dialog[str | None]):
             self.action_close()
 
     def _why_not(self, run: RunView) -> str:
-        """Why there is nothing to say yes to yet."""
+        """Why there is nothing to confirm yet."""
         if run.state is not ChainRunState.PREPARED:
             return run.words or run.state.value
         wallet = self._state.wallet
@@ -146,7 +146,7 @@ class RedeemDialog(Dialog[str | None]):
 
     @on(events.Resize)
     def _resized(self) -> None:
-        # Once the new width stands, lines are broken anew.
+        # Once the new width is known, lines are broken anew.
         self.call_after_refresh(self._show)
 
     def _width(self) -> int:

@@ -1,6 +1,6 @@
 """Charts of experiments and of a sweep, as lines of text.
 
-The shape of a mark says its status without the colour.
+The shape of a mark gives its status without the colour.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ Cell = tuple[str, str]
 
 
 def figure(value: float | None, unit: str = "") -> str:
-    """A metric as it is said: four digits that count, its unit behind it."""
+    """A metric with four significant digits, and its unit."""
     if value is None:
         return "\N{EN DASH}"
     said = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"  # noqa: PLR2004  (digits)
@@ -35,11 +35,11 @@ def metric_chart(rows: Sequence[ExperimentView], width: int, height: int) -> Tex
 
     Args:
         rows: of one session, oldest first.
-        width: cells there are; the newest that fit are shown.
-        height: lines there are, the axis and its numbers included.
+        width: cells available; the newest that fit are shown.
+        height: lines available, the axis and its numbers included.
 
     Returns:
-        The lines; one sentence where nothing has a figure.
+        The lines; one sentence if no experiment has a figure.
     """
     room = max(1, width - MARGIN)
     pitch = 3 if len(rows) * 3 <= room else 2 if len(rows) * 2 <= room else 1
@@ -76,10 +76,10 @@ def _spread(labels: Sequence[str], pitch: int) -> str:
 
 
 def sweep_chart(view: BacktestView, width: int, height: int) -> Text:
-    """P&L against the threshold that was swept; of several, against the first.
+    """P&L against the swept threshold; of several, against the first.
 
     Returns:
-        The lines; a sentence where there was no sweep.
+        The lines; a sentence without a sweep.
     """
     if not view.points:
         return Text("one set of thresholds: sweep several values to see a chart", "muted")
@@ -122,7 +122,7 @@ def _best_of(points: Sequence[BacktestPoint], name: str) -> dict[float, Backtest
     for point in points:
         value = dict(point.config).get(name)
         if value is None:
-            # A point of another shape: what it would be drawn at is not known.
+            # A point of another shape: its value for this threshold is unknown.
             continue
         held = found.get(value)
         if held is None or point.pnl > held.pnl:

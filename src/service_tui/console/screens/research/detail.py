@@ -1,4 +1,4 @@
-"""What the research screen says of a session, an experiment and a backtest. Pure functions."""
+"""Texts of the research screen on a session, an experiment and a backtest. Pure functions."""
 
 from typing import Final
 
@@ -42,7 +42,7 @@ CONFIDENCE: Final = ((2.0, "likely real"), (1.0, "unsure"), (0.0, "noise"))
 
 
 def session_text(state: DeskState, session: SessionView | None) -> Text:
-    """Which session is in front, and how it stands."""
+    """The session in front, and its state."""
     research = state.research
     if session is None:
         is_known = is_heard(state, Topic.RESEARCH) or research.needs_plan
@@ -52,7 +52,7 @@ def session_text(state: DeskState, session: SessionView | None) -> Text:
 
 
 def session_line(session: SessionView, place: int, total: int) -> Text:
-    """Which session is in front, and how it stands."""
+    """One session, and its state."""
     glyph, ink = STATES[session.state]
     count = f"{session.count}/{session.cap}" if session.cap else f"{session.count}"
     said = Text.assemble(
@@ -70,7 +70,7 @@ def session_line(session: SessionView, place: int, total: int) -> Text:
 
 
 def why_line(state: DeskState, session: SessionView | None) -> Text:
-    """Why nothing goes on, and what clears it; empty while all is well."""
+    """Why the session has stopped, and the fix; empty if it runs."""
     research = state.research
     if session is None:
         return Text(with_keys(NEEDS_PLAN), "warn") if research.needs_plan else Text("")
@@ -86,7 +86,7 @@ def why_line(state: DeskState, session: SessionView | None) -> Text:
 
 
 def describe_diff(diff: DiffView) -> Detail:
-    """What a commit changed, or why that is not known."""
+    """The diff of a commit, or why it is not known."""
     said = Text(diff.words, "warn") if diff.words else diff_text(diff.text)
     return Detail(Text(f"commit {diff.commit}, {cap('rows.out')} closes", "heading"), said, Text())
 
@@ -106,7 +106,7 @@ def describe_backtest(view: ViewContext) -> Detail:
 def describe(
     session: SessionView | None, row: ExperimentView | None, view: ViewContext, *, is_wide: bool
 ) -> Detail:
-    """A session with its chart, what runs there, and the experiment in focus.
+    """A session with its chart, its run, and the experiment in focus.
 
     Args:
         session: the one in front.
@@ -115,13 +115,13 @@ def describe(
         is_wide: whether the pane has two columns.
 
     Returns:
-        What the pane shows.
+        The pane's content.
     """
     research = view.state.research
     if session is None:
         return Detail(Text(), Text(), backtest_text(research.backtest, research, masked=False))
     rows = [one for one in reversed(research.of(session)) if one.segment == session.segment]
-    # In a low pane what runs now comes before what was tried.
+    # In a low pane the present run comes before the former experiments.
     parts = [experiment_text(row), run_text(session, view.now)]
     more = Text("\n").join(parts if is_wide else parts[::-1])
     lines = CHART_LINES if is_wide else CHART_LINES_LOW
@@ -152,7 +152,7 @@ def session_head(session: SessionView, now: Timestamp) -> Text:
 
 
 def run_text(session: SessionView | None, now: Timestamp) -> Text:
-    """What runs now, with the end of its output."""
+    """The present run, with the end of its output."""
     run: ExperimentRunView | None = None if session is None else session.run
     if session is None or run is None:
         where = "" if session is None else session.repository
@@ -184,7 +184,7 @@ def run_text(session: SessionView | None, now: Timestamp) -> Text:
 
 
 def experiment_text(row: ExperimentView | None) -> Text:
-    """All about the experiment in focus."""
+    """The experiment in focus in full."""
     if row is None:
         return Text("no row is highlighted", "muted")
     said = Text.assemble(
@@ -201,7 +201,7 @@ def experiment_text(row: ExperimentView | None) -> Text:
 
 
 def diff_text(text: str) -> Text:
-    """A diff, with what came and what went in colours beside their signs."""
+    """A diff, with added and removed lines in colours beside their signs."""
     said = Text()
     is_body = False
     for each in text.splitlines():
@@ -250,7 +250,7 @@ def backtest_text(view: BacktestView | None, research: ResearchView, *, masked: 
 def explain_experiment(
     row: ExperimentView, session: SessionView, view: ViewContext
 ) -> tuple[Explanation, ...]:
-    """Where the changes of an experiment come from."""
+    """Sources of an experiment's changes."""
     return (
         Explanation(
             "vs base",

@@ -30,7 +30,7 @@ from service_tui.units import Timestamp
 
 
 class ResearchScreen(TableScreen[ExperimentView]):
-    """The experiments of one session, with its chart, what runs there, and the last backtest."""
+    """The experiments of one session, with its chart, its run, and the last backtest."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("research")]
 
@@ -48,7 +48,7 @@ class ResearchScreen(TableScreen[ExperimentView]):
         self.session_line = SessionLine()
 
     def compose(self) -> ComposeResult:
-        """The session in front, why it stands, its experiments, the detail."""
+        """The session in front, why it has stopped, its experiments, the detail."""
         yield self.session_line
         yield Words(id="research-why")
         yield self.line
@@ -67,17 +67,17 @@ class ResearchScreen(TableScreen[ExperimentView]):
         return () if session is None else self.state.research.of(session)
 
     def empty_text(self) -> str:
-        """Why there is none, and what brings one."""
+        """Why there is no experiment, and how to get one."""
         return empty_text(self.state, self.session)
 
     def name_of(self, row: ExperimentView) -> str:
-        """What was tried."""
+        """The experiment's description."""
         return row.description
 
     def focus_row(self, row: str | None) -> None:
         """Bring the session of a row to the front, and put the cursor there.
 
-        `NEW_SESSION` and the key of a session: ask for a new one like it.
+        `NEW_SESSION` and the key of a session: open the form for a new one like it.
         """
         research = self.state.research
         if row is not None and row.startswith(NEW_SESSION):
@@ -106,7 +106,7 @@ class ResearchScreen(TableScreen[ExperimentView]):
         return True
 
     def show_header(self) -> None:
-        """Show the session in front, and why it stands."""
+        """Show the session in front, and why it has stopped."""
         self.session_line.show_session(self.state)
         self.query_one("#research-why", Words).tell_if_any(why_line(self.state, self.session))
 
@@ -126,6 +126,6 @@ class ResearchScreen(TableScreen[ExperimentView]):
         return describe(self.session, row, view, is_wide=is_wide)
 
     def explain(self, row: ExperimentView | None, view: ViewContext) -> tuple[Explanation, ...]:
-        """Where the changes of an experiment come from."""
+        """Sources of an experiment's changes."""
         session = self.session
         return () if row is None or session is None else explain_experiment(row, session, view)

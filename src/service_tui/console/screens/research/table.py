@@ -40,13 +40,13 @@ NEEDS_PLAN: Final = (
 
 
 def status_text(row: ExperimentView) -> Text:
-    """Its end, in a sign and a word."""
+    """Its result, as a sign and a word."""
     glyph, ink = MARKS[row.status]
     return Text(f"{glyph} {row.status.value.replace('_', ' ')}"[:9], ink)
 
 
 def behind_text(row: ExperimentView) -> Text:
-    """How far it is from the best, which is named."""
+    """Its distance from the best, which is named."""
     return Text("best", "accent") if row.is_best else formats.percent_change(row.behind)
 
 
@@ -63,7 +63,7 @@ def commit_text(row: ExperimentView) -> Text:
 
 
 def empty_text(state: DeskState, session: SessionView | None) -> str:
-    """Why there is no row to see, and what brings one."""
+    """Why there is no experiment, and how to get one."""
     if session is not None:
         return NO_EXPERIMENT if session.state is SessionState.RUNNING else with_keys(NO_MORE)
     if state.research.needs_plan:

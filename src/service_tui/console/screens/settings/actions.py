@@ -1,6 +1,6 @@
-"""What a person does with a setting: edit it, turn it, bring it back.
+"""Actions on a setting: edit it, switch it, restore it.
 
-Tightening asks nothing. What loosens, or starts something, asks first. `ACTIONS`, at the end, is
+Tightening needs no confirmation; loosening and starting do. `ACTIONS`, at the end, is
 the list.
 """
 
@@ -64,7 +64,7 @@ from service_tui.terms import SPEEDS, Plan
 Settings: TypeAlias = TableScreen[SettingRow]
 
 _ON_SERVICE: Final = frozenset({STOP, TARGET, AUTO, PAUSED, PLAN})
-"""Keys of the rows that the service keeps; a limit is a row of its own kind."""
+"""Keys of the rows that the service stores; a limit is a row of its own kind."""
 
 _UNKNOWN: Final = "not known yet: wait for the first answer"
 
@@ -88,7 +88,7 @@ def is_no_fixed_limit(screen: Settings) -> str:
 
 
 def has_changed(screen: Settings) -> str:
-    """Something was changed here that can be brought back."""
+    """A change made here can be restored."""
     return "" if screen.take_back else "nothing was changed here"
 
 
@@ -109,14 +109,14 @@ def edit(screen: Settings) -> None:
 
 
 def bring_back(screen: Settings) -> None:
-    """Bring back what was changed last, here, since the console was opened."""
+    """Restore the last change made here, since the console was opened."""
     said = f"brought back: {_name_of(screen.take_back[0])}"
     undo(screen)
     screen.say(said)
 
 
 def _name_of(command: Command) -> str:
-    """What a command has set, in a few words."""
+    """The setting of a command, in a few words."""
     match command:
         case SetRail():
             return RULES[command.rail].name
@@ -140,7 +140,7 @@ def _prefer(screen: Settings, name: str, value: str, before: str) -> None:
 
 
 def _press(ident: str) -> Callable[[Settings], None]:
-    """Does what a key of the table does."""
+    """An action that presses another key of the table."""
 
     def press(screen: Settings) -> None:
         screen.post_message(KeyChosen(key_named(ident)))
@@ -215,11 +215,11 @@ def _turn_auto(screen: Settings) -> None:
 
 
 def _write_defaults(screen: Settings, before: RiskDefaults, wanted: RiskDefaults) -> None:
-    """Ask where buys to come, or positions held, are guarded less than before."""
+    """Confirm if future buys, or present positions, are less protected than before."""
 
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
-            # Monitors that turning it off removed do not come back by themselves.
+            # Automatic monitors that this removed are not restored.
             _change(screen, (SetDefaults(wanted),), (SetDefaults(before),))
 
     why = _less_guarded(before, wanted)
@@ -234,7 +234,7 @@ def _write_defaults(screen: Settings, before: RiskDefaults, wanted: RiskDefaults
 
 
 def _less_guarded(before: RiskDefaults, wanted: RiskDefaults) -> str:
-    """What is guarded less than before, in a sentence; empty where nothing is."""
+    """The reduced protection, in a sentence; empty for none."""
     if before.auto_monitor and not wanted.auto_monitor:
         return (
             "Buys to come get no monitor, and every automatic monitor is removed now: those "
@@ -361,7 +361,7 @@ _EDITS: Final[Mapping[str, Callable[[Settings], None]]] = {
     PRIVACY: _press("app.privacy"),
     ABOUT: _tell_about,
 }
-"""What changes each setting that is no limit and no kind of notice, by its key."""
+"""The editor of each setting that is no limit and no kind of notice, by its key."""
 
 ACTIONS: Final[tuple[ScreenAction[Settings], ...]] = (
     ScreenAction("settings.edit", edit, requires=(can_change_it, is_no_fixed_limit)),

@@ -1,4 +1,4 @@
-"""What the settings screen tells beside its rows: one row in full, and whose desk this is."""
+"""Texts of the settings screen: one row in full, and this desk's agent, service and files."""
 
 from typing import Final
 
@@ -20,13 +20,13 @@ from service_tui.units import Timestamp
 _SKILLS_MAX: Final = 8
 _NARROW: Final = 13
 _LABEL: Final = 19
-"""Cells of the labels, in the detail and on the page; how many skills are listed."""
+"""Cells of the labels, in the detail and on the page; number of listed skills."""
 
 _UNKNOWN: Final = Text("not known yet", "muted")
 
 
 def about_text(state: DeskState, now: Timestamp, around: ProgramInfo) -> Text:
-    """Which agent, which service, which world, and where things lie."""
+    """The agent, the service, the world, and the places of files."""
     return Text("\n\n").join((
         section("account", _account(state)),
         section("world", _world(state, now)),
@@ -37,7 +37,7 @@ def about_text(state: DeskState, now: Timestamp, around: ProgramInfo) -> Text:
 
 
 def describe(row: SettingRow, view: ViewContext) -> Text:
-    """One row in full: what it means, its figures, and when it starts anew."""
+    """One row in full: its meaning, its figures, and its reset time."""
     parts = [Text.assemble((row.name, "bold"), "\n", row.says)]
     if row.rail is not None:
         parts.append(_limit(row.rail, view))
@@ -47,7 +47,7 @@ def describe(row: SettingRow, view: ViewContext) -> Text:
 
 
 def describe_shortly(row: SettingRow, view: ViewContext) -> Text:
-    """One row in a line, for where there is no room for more."""
+    """One row in a line, without room for more."""
     limit = row.rail
     if limit is None:
         return Text(row.says, "muted")
@@ -131,7 +131,7 @@ def _cooldowns(view: ViewContext) -> Text:
 
 
 def _rows(rows: tuple[Figure, ...], wide: int = _LABEL) -> Text:
-    """Labels and values, both from the left: values here are words as often as numbers."""
+    """Labels and values, both left-aligned: values here are words as often as numbers."""
     lines = [Text.assemble((label.ljust(wide), "muted"), value) for label, value in rows]
     return Text("\n").join(lines)
 

@@ -1,4 +1,4 @@
-"""The forms of the settings: a limit, the risk defaults, how a notice is told, quiet hours."""
+"""The forms of the settings: a limit, the risk defaults, channels of a notice, quiet hours."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ OWN: Final = "rail-own"
 
 
 class RailForm(Form[RailChange]):
-    """Returns the figures that a rail is to have."""
+    """Returns the new figures of a limit."""
 
     heading: ClassVar[str] = "Limit"
     hint: ClassVar[str] = "enter goes on, {form.cancel} leaves"
@@ -53,7 +53,7 @@ class RailForm(Form[RailChange]):
         self.body = ("form-question", "form-about-rail", *fields, "form-preview", "form-hint")
 
     def renew(self) -> None:
-        """What is used, as it is now; the figures that stand in the lines stay."""
+        """The use, as it is now; the typed figures stay."""
         found = next(
             (one for one in rails(self.state, self.now) if one.rail is self._view.rail), None
         )
@@ -61,7 +61,7 @@ class RailForm(Form[RailChange]):
             self._view = found
 
     def validate(self) -> RailChange:
-        """The figures that stand there."""
+        """The typed figures."""
         if self.state.rails is None:
             raise FieldError("the limits are not known yet")
         most = self.state.rails.day_buys_ceiling if self._view.rail is Rail.DAY_BUYS else None
@@ -70,7 +70,7 @@ class RailForm(Form[RailChange]):
         return read_rail(self._view, service, own, most=most)
 
     def describe(self, result: RailChange | None) -> Mapping[str, Shown]:
-        """What it is, what binds now, and what would bind."""
+        """The limit, the figure that binds now, and the one that would bind."""
         rows = [self._row("binds now", self._view)]
         if result is not None:
             rows.append(self._row("binds then", result.after))
@@ -109,7 +109,7 @@ class RailForm(Form[RailChange]):
 
 
 def _field(name: str, label: str, unit: str, *, may_be_off: bool) -> Field[str]:
-    """The line of one figure; the draft reads both together."""
+    """The line of one figure; the draft parses both together."""
     off = ", empty is off" if may_be_off else ""
     placeholder = "off" if may_be_off else ""
     return Field(name, label, str.strip, f"{unit}{off}", placeholder, 16, "figure")
@@ -118,7 +118,7 @@ def _field(name: str, label: str, unit: str, *, may_be_off: bool) -> Field[str]:
 # -- the risk defaults ----------------------------------------------------------------------------
 
 _EXAMPLE: Final = 0.50
-"""The entry price by which the thresholds are shown."""
+"""The entry price of the example."""
 
 STOP: Final = Field("defaults-stop", "stop", str.strip, "% down, empty is off", "off")
 TARGET: Final = Field("defaults-target", "target", str.strip, "% up, empty is off", "off")
@@ -126,7 +126,7 @@ AUTO: Final = OptionsRow("defaults-auto", "by itself")
 
 
 class DefaultsForm(Form[RiskDefaults]):
-    """Returns the defaults; monitors that stand already keep their own thresholds."""
+    """Returns the defaults; present monitors keep their own thresholds."""
 
     heading: ClassVar[str] = "Risk defaults"
     body = ("form-question", STOP, TARGET, AUTO, "form-preview", "form-hint")
@@ -141,12 +141,12 @@ class DefaultsForm(Form[RiskDefaults]):
         }
 
     def validate(self) -> RiskDefaults:
-        """The thresholds that stand there."""
+        """The typed thresholds."""
         stop, target = self.read(STOP), self.read(TARGET)
         return read_defaults(self._before, stop, target, auto_monitor=self._auto)
 
     def describe(self, result: RiskDefaults | None) -> Mapping[str, Shown]:
-        """What a position bought at even odds would be sold at."""
+        """The exit prices of a position bought at even odds."""
         shown = self._before if result is None else result
         stop, target = shown.stop_loss_pct, shown.take_profit_pct
         below = None if stop is None else _EXAMPLE * (1 - stop)
@@ -166,7 +166,7 @@ class DefaultsForm(Form[RiskDefaults]):
         }
 
     def choose(self, name: str, index: int) -> None:
-        """Whether they are set by themselves."""
+        """Switch automatic monitors."""
         del name
         self._auto = index == 0
 
@@ -188,7 +188,7 @@ _SAYS: Final = {
 
 
 class ChannelsForm(Form[frozenset[Channel]]):
-    """A digit turns a way on and off, enter keeps them."""
+    """A digit switches a channel, enter keeps them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(str(place), f"turn({place - 1})", show=False) for place in range(1, len(_SAYS) + 1)
@@ -206,11 +206,11 @@ class ChannelsForm(Form[frozenset[Channel]]):
         self._ways = ways
 
     def validate(self) -> frozenset[Channel]:
-        """Any choice is one."""
+        """The channels; any choice is valid."""
         return self._ways
 
     def describe(self, result: frozenset[Channel] | None) -> Mapping[str, Shown]:
-        """What it is about, and the ways, those taken marked."""
+        """The kind of notice, and its channels, the selected ones marked."""
         taken, rule = result or frozenset(), KINDS[self._kind]
         lines = [
             Text.assemble(
@@ -230,7 +230,7 @@ class ChannelsForm(Form[frozenset[Channel]]):
         }
 
     def action_turn(self, place: int) -> None:
-        """Turn a way on or off."""
+        """Switch a channel on or off."""
         self._ways ^= {tuple(Channel)[place]}
         self.refresh_form()
 
@@ -248,7 +248,7 @@ HOURS: Final = Field(
 
 
 class QuietForm(Form[Hours]):
-    """Returns the hours."""
+    """Returns the quiet hours."""
 
     heading: ClassVar[str] = "Quiet hours"
     body = ("form-question", HOURS, "form-preview", "form-hint")
@@ -258,7 +258,7 @@ class QuietForm(Form[Hours]):
         self.first = {HOURS.name: "" if quiet is None else quiet.describe()}
 
     def validate(self) -> Hours:
-        """The hours that stand there."""
+        """The typed hours."""
         return Hours(self.read(HOURS))
 
     def describe(self, result: Hours | None) -> Mapping[str, Shown]:

@@ -1,4 +1,4 @@
-"""The table of the settings: what is set, how much of it is used, and what it means."""
+"""The table of the settings: value, use, and meaning."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -34,10 +34,10 @@ THEME: Final = "theme"
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One thing that can be set.
+    """One setting.
 
-    `value` is what is set, `used` a bar beside it, `beside` what is left or where it comes from;
-    `says` is what it means, in a sentence or two.
+    `value` is its value, `used` a bar beside it, `beside` the rest or its source;
+    `meaning` is its description, in a sentence or two.
     """
 
     key: str
@@ -52,9 +52,9 @@ class SettingRow:
 
 
 def settings(view: ViewContext, theme: str) -> tuple[SettingRow, ...]:
-    """Every setting, in the order of its groups; the name of a group stands at its first row.
+    """Every setting, in the order of its groups; the name of a group is at its first row.
 
-    `theme` is the one in use.
+    `theme` is the present one.
     """
     found = (
         *_limits(view),
@@ -91,7 +91,7 @@ def _limits(view: ViewContext) -> Iterator[SettingRow]:
 
 
 def _left(limit: RailView, *, masked: bool) -> Text:
-    """What is left where something is counted, else whose figure it is."""
+    """The rest if the limit is counted, else the source of its figure."""
     if limit.left is None:
         return Text(source_text(limit), "muted")
     return Text.assemble(figure(limit.rail, limit.left, masked=masked), (" left", "muted"))
@@ -189,7 +189,7 @@ def _telling(view: ViewContext) -> Iterator[SettingRow]:
 
 
 def _ways(choices: Choices, kind: NoticeKind) -> tuple[Text, Text]:
-    """Where it is shown, and what it rings."""
+    """The display channels, and the sounding ones."""
     ways = choices.ways_of(kind)
     shown = " ".join(way.value for way in (Channel.TOAST, Channel.BADGE) if way in ways)
     rings = " ".join(way.value for way in (Channel.BELL, Channel.DESKTOP) if way in ways)
@@ -224,7 +224,7 @@ def _desk(view: ViewContext, theme: str) -> Iterator[SettingRow]:
 
 
 def _rows(state: DeskState) -> tuple[SettingRow, ...]:
-    # As of the newest answer: the screen, which knows clock and theme, asks for them itself.
+    # As of the newest answer: the screen, which has clock and theme, reads them itself.
     at = max(state.seen.values(), default=Timestamp(0.0))
     return settings(ViewContext.of(state, at), state.preferences.get(THEME, ""))
 

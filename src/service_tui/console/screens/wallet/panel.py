@@ -1,4 +1,4 @@
-"""The wallet panel: address with its code, what is in it, what is still missing."""
+"""The wallet panel: address with its code, balances, missing steps."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final, TypeVar
@@ -31,10 +31,10 @@ from service_tui.units import Timestamp
 Result = TypeVar("Result")
 
 BESIDE_FROM: Final = 100
-"""Width from which the code stands beside the words."""
+"""Width from which the code stands beside the text."""
 
 NARROW: Final = 60
-"""Width of the words before they are laid out."""
+"""Width of the text before it is laid out."""
 
 
 class WalletPanel(Dialog[None]):
@@ -59,7 +59,7 @@ class WalletPanel(Dialog[None]):
         self.asks_link = False
 
     def compose(self) -> ComposeResult:
-        """The words, the code, the keys."""
+        """The text, the code, the keys."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Wallet "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} closes "))
@@ -74,11 +74,11 @@ class WalletPanel(Dialog[None]):
             yield Words(id="wallet-keys")
 
     def on_mount(self) -> None:
-        """Show what is known."""
+        """Show the wallet."""
         self._show()
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive a newer state; approvals that were asked for are then confirmed."""
+        """Receive a newer state; requested approvals are then confirmed."""
         before, read = self.state.wallet.approvals_at, self.state.wallet.challenge
         self.state, self.now = state, now
         self._show()
@@ -97,15 +97,15 @@ class WalletPanel(Dialog[None]):
         self.call_after_refresh(self._tell_keys)
 
     def _tell_keys(self) -> None:
-        """The keys, as many to a line as there is room for; none is broken in two."""
+        """Show the keys, as many a line as fit; none is broken in two."""
         for body in self.query("#wallet-body").results(VerticalScroll):
             for words in self.query("#wallet-keys").results(Words):
                 words.tell(Text(_in_lines(body.outer_size.width), "muted"))
 
-    # -- what the keys do ------------------------------------------------------------------------
+    # -- actions of the keys ---------------------------------------------------------------------
 
     def action_perform(self, ident: str) -> None:
-        """Run a declared action, or say why it is disabled."""
+        """Run a declared action, or show why it is disabled."""
         action = next(action for action in ACTIONS if action.id == ident)
         if why := action.disabled_reason(self):
             self.say(why, "warn")
@@ -118,7 +118,7 @@ class WalletPanel(Dialog[None]):
         return self.app.current_theme.dark  # pyright: ignore[reportUnknownMemberType] - untyped
 
     def give(self, command: Command) -> None:
-        """Order something."""
+        """Give a command."""
         self.post_message(CommandGiven(command))
 
     def say(self, text: str, tone: str = "info") -> None:
@@ -126,7 +126,7 @@ class WalletPanel(Dialog[None]):
         self.post_message(ToastMessage(text, tone))
 
     def copy(self, text: str, what: str) -> None:
-        """Copy a text; `what` names it in the toast that says so."""
+        """Copy a text; `what` names it in the toast."""
         self.post_message(Copied(text, what))
 
     def open_dialog(
@@ -134,7 +134,7 @@ class WalletPanel(Dialog[None]):
         dialog: ModalScreen[Result] | ModalScreen[Result | None],
         then: Callable[[Result], None] | None = None,
     ) -> None:
-        """Open a dialog, and hand on what it returns unless it was left."""
+        """Open a dialog, and pass its result on unless it was left."""
         open_above(self, dialog, then)
 
     def action_lines(self, by: int) -> None:
@@ -158,13 +158,13 @@ class WalletPanel(Dialog[None]):
         for name, text in told.items():
             for words in self.query(f"#wallet-{name}").results(Words):
                 words.tell(text)
-        # An address that is not linked yet has no code: nobody is to send anything there.
+        # An address that is not linked yet has no code: nobody should send money there.
         address = "" if is_private(state) else wallet.address
         on_dark = self.is_dark
         is_beside = bool(address) and self.size.width >= BESIDE_FROM
         code = f"{address} {on_dark} {is_beside}"
         if code != self._code:
-            # Parts of parts may not stand yet when the page itself does.
+            # Parts of parts may not be mounted yet when the page itself is.
             for words in self.query("#wallet-code").results(Words):
                 self._code = code
                 words.display = is_beside

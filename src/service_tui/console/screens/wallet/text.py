@@ -1,4 +1,4 @@
-"""What is told of the wallet: address, balances, approvals, what real trades still need."""
+"""Texts on the wallet: address, balances, approvals, missing steps of real trades."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ _NAME: Final = 24
 """Wider than the longest name of a check, "money the venue takes"."""
 
 _FIX: Final = 3
-"""How far what is to be done stands below what is missing."""
+"""Indent of a fix below its missing step."""
 
 _NATIVE: Final = (
     "Native USDC is not accepted by the venue: swap it to USDC.e (bridged) before it is of use."
@@ -37,16 +37,16 @@ _LINK: Final = (
 )
 
 NOT_LINKED: Final = "not linked yet: do not send here"
-"""Said of a key's address that the service does not know as the wallet."""
+"""Note on a key's address that the service does not know as the wallet."""
 
 
 def is_unlinked(wallet: WalletView) -> bool:
-    """Whether the address that is shown is a key's alone: the balances are another wallet's."""
+    """True if the shown address is a key's alone: the balances are another wallet's."""
     return bool(wallet.key_address) and not wallet.address
 
 
 def wallet_text(state: DeskState) -> Text:
-    """Whose the wallet is, and what lies in it."""
+    """The wallet's owner, and its balances."""
     wallet, masked = state.wallet, is_private(state)
     address = wallet.address or wallet.key_address or wallet.managed_address
     owner = "not known yet" if wallet.ownership is None else wallet.ownership.value
@@ -79,7 +79,7 @@ def wallet_text(state: DeskState) -> Text:
 
 
 def _balances(wallet: WalletView, *, masked: bool) -> list[tuple[str, Text]]:
-    """What lies in the wallet; of a key that is not linked nothing is known."""
+    """Balances of the wallet; unknown for a key that is not linked."""
     if is_unlinked(wallet):
         return [("balances", Text(NOT_LINKED, "warn"))]
     native = [("native USDC", formats.money(wallet.usdc_native, masked=masked))]
@@ -100,7 +100,7 @@ def _source(wallet: WalletView) -> Text:
 
 
 def checklist_text(wallet: WalletView, width: int) -> Text:
-    """What real trades need, done or not, and what to do about what is missing."""
+    """The steps before real trades, done or not, and the fix of missing ones."""
     lines = [_check(one, width) for one in wallet.checks]
     missing = len(wallet.lacks)
     head = "everything is there" if not missing else f"{missing} missing"
@@ -145,7 +145,7 @@ def approvals_text(wallet: WalletView) -> Text:
 
 
 def approvals_question(wallet: WalletView) -> Text:
-    """What is signed to give what is missing."""
+    """The content of the signature that gives missing approvals."""
     unset = wallet.unset
     lines = [
         Text.assemble(
@@ -169,7 +169,7 @@ def approvals_question(wallet: WalletView) -> Text:
 
 
 def challenge_question(read: ChallengeView) -> Text:
-    """The text that is signed to link a wallet, word for word, and what it means."""
+    """The text that is signed to link a wallet, word for word, and its meaning."""
     return Text.assemble(
         (f"{read.address}\n\n", "bold"),
         _LINK,
@@ -179,7 +179,7 @@ def challenge_question(read: ChallengeView) -> Text:
 
 
 def pay_text(state: DeskState) -> Text:
-    """What may be paid for calls, what was, and what is on offer."""
+    """The budget for paid calls, the paid sum, and the present offer."""
     pay, masked = state.wallet.pay, is_private(state)
     if not pay.is_on:
         told = Text("off: a 429 is waited out, and nothing is ever paid", "muted")
@@ -202,7 +202,7 @@ def pay_text(state: DeskState) -> Text:
 
 
 def live_question(wallet: WalletView) -> Text:
-    """What switching real money on means."""
+    """The meaning of switching live trading on."""
     body = Text.assemble(
         "Orders for evm_venue and sol_venue may then leave this desk, each after a dialog of its "
         f"own. It lasts for this session; {cap('wallet.live')} switches it off at once.",
