@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.doors import DeskClosedError
+from service_tui.console.desk_api import DeskClosedError
 from service_tui.desk.frozen import STATE_KEY, freeze
 from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState

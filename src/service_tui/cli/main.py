@@ -356,7 +356,7 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 def _serve(options: Options, _: argparse.Namespace) -> int:
     """Run the embedded service until a signal ends it."""
-    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring.serve import PortTakenError, serve  # noqa: PLC0415
 
     try:
@@ -371,7 +371,7 @@ def _serve(options: Options, _: argparse.Namespace) -> int:
 
 def _halt(options: Options, _: argparse.Namespace) -> int:
     """Halt every source of buys and print each acknowledgement."""
-    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring import halt_command  # noqa: PLC0415
 
     try:
@@ -382,7 +382,7 @@ def _halt(options: Options, _: argparse.Namespace) -> int:
 
 def _resume(options: Options, _: argparse.Namespace) -> int:
     """End the halt after the typed word."""
-    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
     from service_tui.desk.commands.halt import RESUME_WORD  # noqa: PLC0415
     from service_tui.wiring import halt_command  # noqa: PLC0415
 
@@ -400,7 +400,7 @@ def _resume(options: Options, _: argparse.Namespace) -> int:
 
 def _agent(options: Options, arguments: argparse.Namespace) -> int:
     """Retire an agent of the embedded service, or readmit it."""
-    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring import agent_command  # noqa: PLC0415
 
     try:
@@ -612,7 +612,7 @@ def _completion(_: Options, arguments: argparse.Namespace) -> int:
 
 def _report(options: Options, arguments: argparse.Namespace) -> int:
     """Print or store a day's summary of each agent."""
-    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring import report_command  # noqa: PLC0415
 
     try:
@@ -629,7 +629,7 @@ def _report(options: Options, arguments: argparse.Namespace) -> int:
 
 def _export(options: Options, arguments: argparse.Namespace) -> int:
     """Write every table as CSV and JSON into a folder."""
-    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring import report_command  # noqa: PLC0415
 
     try:

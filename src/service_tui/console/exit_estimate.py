@@ -19,19 +19,19 @@ class Estimate:
     pnl: Micros
 
 
-def unguarded(held: PositionView) -> MonitorView:
+def unguarded(position: PositionView) -> MonitorView:
     """A position as a monitor without thresholds, for an empty form."""
-    is_open = held.status is MarketStatus.ACTIVE
+    is_open = position.status is MarketStatus.ACTIVE
     return MonitorView(
-        market_id=held.market_id,
-        question=held.question,
-        side=held.side,
-        venue=held.venue,
-        shares=held.shares,
-        cost=held.cost,
-        entry=held.average,
-        mark=held.mark_price,
-        exit_value=held.exit_value,
+        market_id=position.market_id,
+        question=position.question,
+        side=position.side,
+        venue=position.venue,
+        shares=position.shares,
+        cost=position.cost,
+        entry=position.average,
+        mark=position.mark_price,
+        exit_value=position.exit_value,
         stop_pct=None,
         target_pct=None,
         state=MonitorState.WATCHING if is_open else MonitorState.CLOSED,
@@ -40,9 +40,9 @@ def unguarded(held: PositionView) -> MonitorView:
 
 def guarded(state: DeskState, holding: str) -> MonitorView | None:
     """The monitor of a position, or an empty one; None if there is no position."""
-    found = state.risk.monitor(holding)
-    if found is not None:
-        return found
+    monitor = state.risk.monitor(holding)
+    if monitor is not None:
+        return monitor
     held = state.position(holding)
     return None if held is None else unguarded(held)
 

@@ -54,7 +54,7 @@ class Field(Generic[Value]):
     unit: str | None = None
     placeholder: str = ""
     letters: int = 12
-    look: str = "number"
+    css_class: str = "number"
 
 
 class Fault(Enum):
@@ -85,7 +85,7 @@ class Number:
         unit: the optional text behind the digits.
     """
 
-    words: Mapping[Fault, str]
+    messages: Mapping[Fault, str]
     decimals: int = DECIMALS_MAX
     digits: int = len(str(int(AMOUNT_MAX)))
     least: Micros = Micros(0)
@@ -95,8 +95,8 @@ class Number:
 
     def error(self, fault: Fault, given: str) -> FieldError:
         """The error of a fault, ready to be raised."""
-        said = self.words.get(fault) or self.words[Fault.NOT_PLAIN]
-        return FieldError(said.replace("{given}", given))
+        message = self.messages.get(fault) or self.messages[Fault.NOT_PLAIN]
+        return FieldError(message.replace("{given}", given))
 
 
 def parse_number(text: str, rule: Number) -> Micros:
@@ -106,10 +106,10 @@ def parse_number(text: str, rule: Number) -> Micros:
         FieldError: it is no such number; the sentence is the rule's.
     """
     given = text.strip().removesuffix(rule.unit).rstrip()
-    found = _PLAIN.fullmatch(given)
-    if found is None or given in {"", "."}:
-        raise rule.error(_why_not_plain(given, rule), given)
-    whole, fraction = found.group(1).lstrip("0"), (found.group(2) or "").rstrip("0")
+    result = _PLAIN.fullmatch(given)
+    if result is None or given in {"", "."}:
+        raise rule.error(_number_fault(given, rule), given)
+    whole, fraction = result.group(1).lstrip("0"), (result.group(2) or "").rstrip("0")
     if len(fraction) > rule.decimals:
         raise rule.error(Fault.TOO_FINE, given)
     if len(whole) > rule.digits:
@@ -125,7 +125,7 @@ def number(rule: Number) -> Callable[[str], Micros]:
     return partial(parse_number, rule=rule)
 
 
-def _why_not_plain(given: str, rule: Number) -> Fault:
+def _number_fault(given: str, rule: Number) -> Fault:
     if not given:
         return Fault.EMPTY
     if _NOT_FINITE.fullmatch(given):
@@ -153,7 +153,7 @@ def write_number(amount: Micros, decimals: int, *, at_least: int = 0, mark: str 
 def amount_rule(decimals: int) -> Number:
     """Money or shares above zero, up to `AMOUNT_MAX`."""
     too_large = f"too large: at most {AMOUNT_MAX:,.0f}"
-    words = {
+    messages = {
         Fault.EMPTY: "type an amount, or take one of the presets",
         Fault.NOT_FINITE: "{given} is not an amount: type digits, such as 25.00",
         Fault.SIGNED: "an amount is above zero: leave out the minus",
@@ -163,7 +163,7 @@ def amount_rule(decimals: int) -> Number:
         Fault.TOO_SMALL: "an amount is above zero",
         Fault.TOO_LARGE: too_large,
     }
-    return Number(words, decimals, least=Micros(1), signs=("-",))
+    return Number(messages, decimals, least=Micros(1), signs=("-",))
 
 
 def figure_rule(
@@ -175,7 +175,7 @@ def figure_rule(
     unit: str = "",
 ) -> Number:
     """A figure with up to four decimals, named `what`; `beyond` is the message outside bounds."""
-    words = {
+    messages = {
         Fault.NOT_FINITE: f"{what}: {{given}} is no number: type digits, such as 12.5",
         Fault.SIGNED: f"{what}: leave out the sign: it is measured from the entry",
         Fault.NOT_PLAIN: f"{what}: type digits and at most one point, such as 12.5",
@@ -184,15 +184,15 @@ def figure_rule(
         Fault.TOO_SMALL: beyond,
         Fault.TOO_LARGE: beyond,
     }
-    return Number(words, digits=_WHOLE_MAX, least=least, most=most, unit=unit)
+    return Number(messages, digits=_WHOLE_MAX, least=least, most=most, unit=unit)
 
 
 def seconds_rule(least: int, most: int) -> Number:
     """A whole number of seconds."""
     beyond = f"seconds: a whole number from {least:,} to {most:,}"
     figure = figure_rule("seconds", Micros(least * ONE), Micros(most * ONE), beyond=beyond)
-    words = {**figure.words, Fault.TOO_FINE: beyond}
-    return Number(words, 0, figure.digits, figure.least, figure.most)
+    messages = {**figure.messages, Fault.TOO_FINE: beyond}
+    return Number(messages, 0, figure.digits, figure.least, figure.most)
 
 
 # -- what is no figure, and percent ---------------------------------------------------------------

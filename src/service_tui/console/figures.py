@@ -80,11 +80,11 @@ def large(number: str, ink: str, beside: Sequence[Text], width: int = 0) -> Text
     """
     glyphs = [_LARGE.get(letter, (" ", letter, " ")) for letter in number]
     rows = [Text("".join(glyph[row] for glyph in glyphs), ink) for row in range(3)]
-    widest = max((told.cell_len for told in beside[:3]), default=0)
+    widest = max((text.cell_len for text in beside[:3]), default=0)
     if width and rows[0].cell_len + len(_BESIDE) + widest > width:
         return Text("\n").join((*rows, *beside[:3]))
     shown = zip(rows, beside[:3], strict=False)
-    return Text("\n").join(Text.assemble(row, _BESIDE, told) for row, told in shown)
+    return Text("\n").join(Text.assemble(row, _BESIDE, text) for row, text in shown)
 
 
 def _cell(figure: Figure, width: int) -> Text:

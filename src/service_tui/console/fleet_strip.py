@@ -41,7 +41,7 @@ _STATUSES: Final = {
 }
 
 _ACTIVE: Final = ("●", "active", "profit")
-_CALM: Final = frozenset({
+_INCONSPICUOUS: Final = frozenset({
     "active",
     "running",
     "resting",
@@ -63,9 +63,9 @@ class AgentStanding:
     tone: str
 
     @property
-    def is_calm(self) -> bool:
+    def is_inconspicuous(self) -> bool:
         """True if the agent needs no attention."""
-        return self.word in _CALM
+        return self.word in _INCONSPICUOUS
 
 
 _RETIRED: Final = ("□", "retired", "muted")
@@ -75,9 +75,11 @@ def standings(state: DeskState) -> tuple[AgentStanding, ...]:
     """Every agent but the person's own; those that need attention first, else in their order."""
     if state.fleet is None:
         return ()
-    asking = {held.agent_id for held in state.supervision.held}
-    found = [_standing(one, state, asking) for one in state.fleet.agents if not one.is_own]
-    return tuple(sorted(found, key=lambda one: one.is_calm))
+    asking = {trade.agent_id for trade in state.supervision.held}
+    agents_shown = [
+        _standing(agent, state, asking) for agent in state.fleet.agents if not agent.is_own
+    ]
+    return tuple(sorted(agents_shown, key=lambda one: one.is_inconspicuous))
 
 
 def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> AgentStanding:
@@ -92,8 +94,8 @@ def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> AgentStan
         # Its trades from before its end still wait; it itself runs no more.
         has_ended = bool(states) and not any(one.is_alive for one in states)
         return AgentStanding(name, "?", "stopped, asked" if has_ended else "asks", "warn")
-    run = next((said for one, said in _RUNS.items() if one in states), None)
-    if run is not None and run[1] not in _CALM:
+    run = next((message for one, message in _RUNS.items() if one in states), None)
+    if run is not None and run[1] not in _INCONSPICUOUS:
         return AgentStanding(name, *run)
     if agent.paused:
         return AgentStanding(name, "‖", "paused", "warn")
@@ -109,9 +111,9 @@ def strip(agents: Sequence[AgentStanding], width: int) -> Text | None:
 
 def _forms(agents: Sequence[AgentStanding]) -> Iterator[Text]:
     """The forms of the strip, longest first."""
-    calm = [one for one in agents if one.is_calm]
-    grave = [one for one in agents if not one.is_calm]
-    yield _joined([_named(one) for one in agents])
+    calm = [agent for agent in agents if agent.is_inconspicuous]
+    grave = [agent for agent in agents if not agent.is_inconspicuous]
+    yield _joined([_named(agent) for agent in agents])
     if grave:
         yield _joined([*(_named(one) for one in grave), *_counted(calm)])
     yield _joined(_counted(agents))
@@ -120,13 +122,15 @@ def _forms(agents: Sequence[AgentStanding]) -> Iterator[Text]:
     ])
 
 
-def _named(one: AgentStanding) -> Text:
-    return Text.assemble((one.glyph, one.tone), f" {one.name} ", (one.word, one.tone))
+def _named(standing: AgentStanding) -> Text:
+    return Text.assemble(
+        (standing.glyph, standing.tone), f" {standing.name} ", (standing.word, standing.tone)
+    )
 
 
 def _counted(agents: Sequence[AgentStanding]) -> list[Text]:
     """The number of agents in each state, as glyph, number and word."""
-    counts = Counter((one.glyph, one.word, one.tone) for one in agents)
+    counts = Counter((agent.glyph, agent.word, agent.tone) for agent in agents)
     return [Text(f"{glyph} {count} {word}", tone) for (glyph, word, tone), count in counts.items()]
 
 

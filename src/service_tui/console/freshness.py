@@ -15,11 +15,11 @@ __all__ = [
     "if_none",
     "is_heard",
     "is_private",
-    "not_told",
+    "not_loaded_text",
     "of_wall",
     "of_world",
     "on_wall",
-    "why_not_traded",
+    "trade_block_reason",
     "world_now",
 ]
 
@@ -65,24 +65,24 @@ def is_private(state: DeskState) -> bool:
     return state.preferences.get("privacy") == "on"
 
 
-def why_not_traded(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> str:
+def trade_block_reason(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> str:
     """Why no money can be moved on these topics now, in one sentence; empty if it can."""
     why = untradable(state, topics, now)
     return "" if why is None else reason_text(why)
 
 
-def not_told(what: str) -> str:
+def not_loaded_text(what: str) -> str:
     """Text in place of rows until the service has answered."""
     return (
         f"Not known yet: the service has not told of its {what}.\n\n{cap('app.refresh')} asks now."
     )
 
 
-def if_none(state: DeskState, said: str, *topics: Topic) -> str:
+def if_none(state: DeskState, text: str, *topics: Topic) -> str:
     """Text of an empty list: `text`, but only after all of its topics have loaded."""
-    return said if is_heard(state, *topics) else NOT_YET
+    return text if is_heard(state, *topics) else NOT_YET
 
 
-def counted(number: int, *, heard: bool) -> str:
+def counted(number: int, *, is_loaded: bool) -> str:
     """A count; a dash before the first answer of the service."""
-    return f"{number:,}" if number or heard else "…"
+    return f"{number:,}" if number or is_loaded else "…"

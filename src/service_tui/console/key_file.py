@@ -65,22 +65,22 @@ def read_own_keys(path: Path) -> OwnKeys:
     """The keys of a file, which may be missing; never raises."""
     try:
         text = read_text(path)
-        found = OwnKeys() if text is None else own_keys(text.text)
+        result = OwnKeys() if text is None else own_keys(text.text)
     except TomlError as error:
-        found = OwnKeys(problems=(str(error),))
+        result = OwnKeys(problems=(str(error),))
     shown = printable(str(path))
-    return OwnKeys(found.moved, tuple(f"{shown}: {problem}" for problem in found.problems))
+    return OwnKeys(result.moved, tuple(f"{shown}: {problem}" for problem in result.problems))
 
 
 def own_keys(text: str) -> OwnKeys:
     """The keys that a text of TOML gives to actions; a problem names its line or its ids."""
     try:
-        found = entries(text)
+        result = entries(text)
     except TomlError as error:
         return OwnKeys(problems=(str(error),))
     moved: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
-    for entry in found:
+    for entry in result:
         try:
             moved[entry.key] = _keys_of(entry)
         except TomlError as error:
@@ -118,14 +118,14 @@ def _refuse_needed(action: KeyBinding, keys: tuple[str, ...]) -> None:
         TomlError: the action works there, and one of its keys is such a key.
     """
     ident = action.ident
-    works_in_lines = action.priority or action.group in _FORMS
+    works_in_inputs = action.priority or action.group in _FORMS
     typed = [key for key in keys if _is_typed(key)]
     # The ticket's default letters only work outside of its input lines.
-    if works_in_lines and typed and not any(_is_typed(key) for key in action.keys):
-        said = f"{ident} works while you type, too: give it a function key or one with ctrl"
-        raise TomlError(f"{said}, not {readable(typed[0])}")
+    if works_in_inputs and typed and not any(_is_typed(key) for key in action.keys):
+        message = f"{ident} works while you type, too: give it a function key or one with ctrl"
+        raise TomlError(f"{message}, not {readable(typed[0])}")
     for key in keys:
-        if works_in_lines and key in _editing():
+        if works_in_inputs and key in _editing():
             raise TomlError(
                 f"{ident} cannot lie on {readable(key)}: where you type, that key is needed"
             )
@@ -141,8 +141,8 @@ def _editing() -> frozenset[str]:
     """The keys of an input line, and those that lead to the next one."""
     from textual.widgets import Input  # noqa: PLC0415  (only where keys are moved)
 
-    bound = [each for each in Input.BINDINGS if isinstance(each, Binding)]
-    return _WALKS.union(key for each in bound for key in each.key.split(","))
+    bound = [binding for binding in Input.BINDINGS if isinstance(binding, Binding)]
+    return _WALKS.union(key for binding in bound for key in binding.key.split(","))
 
 
 def _checked(text: str) -> str:
@@ -167,7 +167,7 @@ def _checked(text: str) -> str:
 
 def _clashes(moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Conflicts of two actions of one place on one key, if the default table has none."""
-    said: set[str] = set()
+    message: set[str] = set()
     for place in PLACES:
         actions = [
             key for key in KEYS if key.group in place or (key.group == "app" and key.priority)
@@ -175,10 +175,10 @@ def _clashes(moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
         for one, other in combinations(actions, 2):
             new = ({*_now(one, moved)} & {*_now(other, moved)}) - ({*one.keys} & {*other.keys})
             both = f"{one.ident} and {other.ident} are both on"
-            said |= {f"{both} {readable(key)}" for key in new}
+            message |= {f"{both} {readable(key)}" for key in new}
         if {"rows", "dialog"} & {*place}:
-            said.update(_clashes_in_lists(actions, moved))
-    yield from sorted(said)
+            message.update(_clashes_in_lists(actions, moved))
+    yield from sorted(message)
 
 
 def _clashes_in_lists(
@@ -188,10 +188,10 @@ def _clashes_in_lists(
     from service_tui.console.widgets.record_table import RecordTable  # noqa: PLC0415  (only where keys are moved)
 
     taken = {
-        key: each.description
-        for each in RecordTable.BINDINGS
-        if isinstance(each, Binding) and (each.id or "").startswith("table.")
-        for key in each.key.split(",")
+        key: binding.description
+        for binding in RecordTable.BINDINGS
+        if isinstance(binding, Binding) and (binding.id or "").startswith("table.")
+        for key in binding.key.split(",")
         if key != "enter"
     }
     for action in actions:

@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from service_tui.console.messages import ToastMessage
 
-LOOK_AGAIN_S: Final = 0.01
+CHECK_AGAIN_S: Final = 0.01
 IDLE_S: Final = 2.0
 """A person who types nothing for this long is reading, and notices no pause."""
 
@@ -95,9 +95,9 @@ class KeyQueue(App[int]):
         self._why_rest = why
         if self._typed:
             self.forget_typed()
-            self._say_refused()
+            self._show_refusal()
 
-    def _say_refused(self) -> None:
+    def _show_refusal(self) -> None:
         """Show once for all of them why keys did nothing."""
         if self._why_rest:
             self.post_message(ToastMessage(self._why_rest, "warn"))
@@ -113,7 +113,7 @@ class KeyQueue(App[int]):
             await super().on_event(event)
         elif asyncio.get_running_loop().time() < self._rests_until:
             if not await self._has_overtaken(event):
-                self._say_refused()
+                self._show_refusal()
         elif not self._is_busy:
             await self._give(event)
         elif not await self._has_overtaken(event):
@@ -147,8 +147,8 @@ class KeyQueue(App[int]):
             self._typed.clear()
             return
         if not self._is_ready() and self._waited_s < SETTLE_S:
-            self._waited_s += LOOK_AGAIN_S
-            self.set_timer(LOOK_AGAIN_S, self._settle)
+            self._waited_s += CHECK_AGAIN_S
+            self.set_timer(CHECK_AGAIN_S, self._settle)
             return
         self._waited_s = 0.0
         if self._typed:
@@ -176,7 +176,7 @@ def rest_keys(dialog: Widget, why: str) -> None:
         app.rest_keys(why)
 
 
-def say_gone(acting: Widget) -> None:
+def show_row_gone(acting: Widget) -> None:
     """Show that a key did nothing because its row is gone, and drop the keys typed behind it."""
     acting.post_message(ToastMessage(GONE, "warn"))
     rest_keys(acting, BEHIND)

@@ -29,7 +29,7 @@ class GoTo(Message):
         self.act = act
 
 
-class ApprovalWanted(Message):
+class ApprovalRequested(Message):
     """The person opens this waiting trade for a decision."""
 
     def __init__(self, held_id: str) -> None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from service_tui.console.needs_fleet import of_fleet
-from service_tui.console.needs_held import of_positions
+from service_tui.console.needs_positions import of_positions
 from service_tui.console.needs_risk import of_risk
 from service_tui.console.needs_service import of_service
 from service_tui.console.ranking import Need, ranked
@@ -12,7 +12,7 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 DISMISSED: Final = "attention.dismissed"
-AWAY: Final = "attention.away"
+DISMISSED_ABSENCE: Final = "attention.away"
 """Preferences: keys of dismissed rows, one a line; the dismissed absence."""
 
 
@@ -53,17 +53,17 @@ def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
     )
 
 
-def untold(state: DeskState) -> tuple[str, ...]:
+def unloaded_topics(state: DeskState) -> tuple[str, ...]:
     """The topics not loaded since the start, as text; empty once all are."""
     if state.from_cache or not state.seen:
         return tuple(_WATCHED.values())
-    heard = {*state.seen, *((Topic.REACTOR,) if state.reactor.barred else ())}
+    loaded = {*state.seen, *((Topic.REACTOR,) if state.reactor.barred else ())}
     if state.research.needs_plan:
-        heard.add(Topic.RESEARCH)
+        loaded.add(Topic.RESEARCH)
     if not state.service.embedded:
         # Another service reports no agents: there is nothing to wait for.
-        heard |= {Topic.AGENTS, Topic.FLEET}
-    return tuple(words for topic, words in _WATCHED.items() if topic not in heard)
+        loaded |= {Topic.AGENTS, Topic.FLEET}
+    return tuple(text for topic, text in _WATCHED.items() if topic not in loaded)
 
 
 def dismissed(state: DeskState) -> frozenset[str]:
@@ -71,14 +71,14 @@ def dismissed(state: DeskState) -> frozenset[str]:
     return frozenset(state.preferences.get(DISMISSED, "").split("\n"))
 
 
-def meanwhile(state: DeskState) -> MeanwhileView | None:
+def absence_of(state: DeskState) -> MeanwhileView | None:
     """Summary of the time the desk was closed, unless the person has dismissed it."""
     absence = None if state.world is None else state.world.meanwhile
-    if absence is None or state.preferences.get(AWAY) == away_mark(absence):
+    if absence is None or state.preferences.get(DISMISSED_ABSENCE) == absence_mark(absence):
         return None
     return absence
 
 
-def away_mark(absence: MeanwhileView) -> str:
+def absence_mark(absence: MeanwhileView) -> str:
     """The value of the preference that dismisses this absence, and no later one."""
     return f"{absence.opened_at:.0f}"

@@ -20,7 +20,7 @@ from service_tui.units import Micros, Timestamp
 UNSOLD_FOR_S: Final = 86_400.0
 """An alert that expired unsold is listed for a day."""
 
-PRICE_TOLD_FOR_S: Final = 3_600.0
+PRICE_ALERT_LISTED_S: Final = 3_600.0
 """A price alert that fired is listed for an hour."""
 
 BRIEFED_WITHIN_S: Final = 1_800.0
@@ -38,7 +38,7 @@ def of_risk(state: DeskState, now: Timestamp) -> Iterator[Need]:
     yield from _breaker(state, now)
     for signal in waiting_signals(state, now):
         yield _signal(signal, now)
-    yield from _prices_told(state, now)
+    yield from _fired_price_alerts(state, now)
 
 
 def is_last(alert: AlertView, now: Timestamp) -> bool:
@@ -50,17 +50,17 @@ def last_alerts(state: DeskState, now: Timestamp) -> frozenset[str]:
     """Names of the alerts in their last ten minutes; cached ones are over."""
     if state.from_cache:
         return frozenset()
-    own = (one.exit_name for one in state.risk.open_alerts if is_last(one, now))
-    others = (one.key for one in state.supervision.needs if needs_fleet.is_last(one, now))
+    own = (alert.exit_name for alert in state.risk.open_alerts if is_last(alert, now))
+    others = (need.key for need in state.supervision.needs if needs_fleet.is_last(need, now))
     return frozenset((*own, *others))
 
 
 def waiting_signals(state: DeskState, now: Timestamp) -> tuple[SignalView, ...]:
     """The signals that wait for a person, not for their turn."""
     return tuple(
-        one
-        for one in state.reactor.waiting
-        if one.left_s(now) > 0 and state.reactor.policy_of(one.wallet) is Policy.ASK
+        signal
+        for signal in state.reactor.waiting
+        if signal.left_s(now) > 0 and state.reactor.policy_of(signal.wallet) is Policy.ASK
     )
 
 
@@ -131,20 +131,20 @@ def _breaker(state: DeskState, now: Timestamp) -> Iterator[Need]:
         )  # fmt: skip
 
 
-def _signal(one: SignalView, now: Timestamp) -> Need:
-    dear = "its price is above what a mirror may pay" if one.is_too_dear else "then it expires"
+def _signal(signal: SignalView, now: Timestamp) -> Need:
+    dear = "its price is above what a mirror may pay" if signal.is_too_dear else "then it expires"
     return Need(
-        f"signal {one.signal_id}", "warn", "○", "signal",
-        f"{one.side.value.upper()} {one.question}",
-        Text(formats.duration(one.left_s(now)), "warn"), dear, "reactor", one.signal_id,
-        left_s=one.left_s(now), money=one.amount, verb="mirrors it", act="reactor.mirror",
+        f"signal {signal.signal_id}", "warn", "○", "signal",
+        f"{signal.side.value.upper()} {signal.question}",
+        Text(formats.duration(signal.left_s(now)), "warn"), dear, "reactor", signal.signal_id,
+        left_s=signal.left_s(now), money=signal.amount, verb="mirrors it", act="reactor.mirror",
     )  # fmt: skip
 
 
-def _prices_told(state: DeskState, now: Timestamp) -> Iterator[Need]:
+def _fired_price_alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
     """Price alerts that fired a short while ago."""
     for alert in state.risk.price_alerts:
-        if alert.triggered_at is not None and now - alert.triggered_at <= PRICE_TOLD_FOR_S:
+        if alert.triggered_at is not None and now - alert.triggered_at <= PRICE_ALERT_LISTED_S:
             yield Need(
                 f"price {alert.alert_id}", "accent", "◷", "price",
                 f"{alert.describe()}: {alert.question}", formats.price(alert.triggered_price),

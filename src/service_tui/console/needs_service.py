@@ -18,7 +18,7 @@ from service_tui.units import Micros, Timestamp
 REFUSED_FOR_S: Final = 600.0
 """A refused or failed command is listed for ten minutes."""
 
-LOOKED_UP_S: Final = 600.0
+LOOKUP_S: Final = 600.0
 """How long an order without an answer is looked up before the person decides."""
 
 _ANSWERS: Final = {403: ("403", "the plan does not include it"), 429: ("429", "too many calls")}
@@ -27,14 +27,14 @@ _ANSWERS: Final = {403: ("403", "the plan does not include it"), 429: ("429", "t
 
 def of_service(state: DeskState, now: Timestamp) -> Iterator[Need]:
     """Rows about the connection, limits and orders."""
-    yield from _line(state)
+    yield from _connection(state)
     yield from _refused_topics(state)
     yield from _open_ends(state, now)
     yield from _limits(state)
     yield from _bad_ends(state, now)
 
 
-def _line(state: DeskState) -> Iterator[Need]:
+def _connection(state: DeskState) -> Iterator[Need]:
     """A refused key, or a service that does not answer: nothing else can be done before."""
     service, money = state.service, None if state.account is None else state.account.equity
     if service.phase is Phase.UNAUTHORIZED:
@@ -83,7 +83,7 @@ def _open_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
             yield Need(
                 f"ticket {ticket.ticket_id}", "breach", "?", "unknown", _order(state, ticket),
                 formats.age(sent, now), advice, "blotter", ticket.ticket_id,
-                left_s=max(0.0, LOOKED_UP_S - (now - sent)), money=ticket.amount,
+                left_s=max(0.0, LOOKUP_S - (now - sent)), money=ticket.amount,
             )  # fmt: skip
 
 

@@ -74,6 +74,6 @@ def rank(need: Need) -> Rank:
     return (sum(left > tier for tier in TIERS_S), 0, money, left)
 
 
-def ranked(found: Iterable[Need]) -> tuple[Need, ...]:
+def ranked(unranked: Iterable[Need]) -> tuple[Need, ...]:
     """The needs, the most urgent first; equal ones by key, so that rows do not move."""
-    return tuple(sorted(found, key=lambda need: (rank(need), need.key)))
+    return tuple(sorted(unranked, key=lambda need: (rank(need), need.key)))

@@ -49,13 +49,13 @@ def names_of(columns: Iterable[tuple[str, str]]) -> dict[str, str]:
         The column's id by each of its names, in small letters.
     """
     known = list(columns)
-    found = {column: column for column, _ in known}
+    columns_by_name = {column: column for column, _ in known}
     for column, title in known:
-        words = _TITLE.findall(title.casefold())
-        for name in ("".join(words), *words[:1]):
+        text = _TITLE.findall(title.casefold())
+        for name in ("".join(text), *text[:1]):
             if name:
-                found.setdefault(name, column)
-    return found
+                columns_by_name.setdefault(name, column)
+    return columns_by_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def read_search(
     Returns:
         The search; an empty one is false and matches every row.
     """
-    words: list[_Word] = []
+    text: list[_Word] = []
     comparisons: list[_Comparison] = []
     by_name: list[_Named] = []
     cells: list[_Cell] = []
@@ -180,8 +180,8 @@ def read_search(
         elif isinstance(term, _Cell):
             cells.append(term)
         else:
-            words.append(term)
-    return Search(tuple(words), tuple(comparisons), problem, tuple(by_name), tuple(cells))
+            text.append(term)
+    return Search(tuple(text), tuple(comparisons), problem, tuple(by_name), tuple(cells))
 
 
 _PARTS: Final = re.compile(r"([^\s:<>=]+)(:?(?:>=|<=|>|<)|:)(.*)")
@@ -225,10 +225,10 @@ def _read_cell(
 def _no_column(name: str, known: Mapping[str, str]) -> str:
     """The message that there is no such column, with similar or existing names."""
     close = get_close_matches(name, known, 1, _CLOSE)
-    said = f"no column {name[:20]!r}"
+    message = f"no column {name[:20]!r}"
     if close:
-        return f"{said}, did you mean {close[0]}?"
-    return f"{said}: {', '.join(dict.fromkeys(known.values()))}"
+        return f"{message}, did you mean {close[0]}?"
+    return f"{message}: {', '.join(dict.fromkeys(known.values()))}"
 
 
 def _read_name(
@@ -239,8 +239,10 @@ def _read_name(
     if not colon or column not in named:
         return None
     every = named[column]
-    found = frozenset(name for name in every if given and name.startswith(given))
-    return _Named(column, found, is_wanted) if found else f"{column}: is one of {', '.join(every)}"
+    result = frozenset(name for name in every if given and name.startswith(given))
+    return (
+        _Named(column, result, is_wanted) if result else f"{column}: is one of {', '.join(every)}"
+    )
 
 
 def _read_token(

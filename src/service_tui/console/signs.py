@@ -25,8 +25,8 @@ def signs_text(data: Mapping[str, str | float | int], names: Iterable[str] = ())
     Returns:
         Pairs with a comma between them; a long word by its ends.
     """
-    wanted = [name for name in names or data if name in data and name not in FOR_MACHINES]
-    return ", ".join(f"{_NAMES.get(name, name)} {_value(data[name])}" for name in wanted)
+    requested = [name for name in names or data if name in data and name not in FOR_MACHINES]
+    return ", ".join(f"{_NAMES.get(name, name)} {_value(data[name])}" for name in requested)
 
 
 def _value(value: str | float) -> str:

@@ -54,11 +54,11 @@ class TableSpec(Generic[Row]):
     compared: Mapping[str, Callable[[Row, ViewContext], float | None]] = field(
         default_factory=dict[str, Callable[[Row, ViewContext], float | None]]
     )
-    is_told: Callable[[DeskState], bool] = _always
+    is_loaded: Callable[[DeskState], bool] = _always
 
     def label(self, state: DeskState) -> str:
         """The label of its tab: the name, and the number of rows."""
-        return f"{self.name} {counted(len(self.rows(state)), heard=self.is_told(state))}"
+        return f"{self.name} {counted(len(self.rows(state)), is_loaded=self.is_loaded(state))}"
 
 
 class HasQuestion(Protocol):
@@ -79,7 +79,7 @@ class HasSide(Protocol):
         ...
 
 
-class TellsAmount(Protocol):
+class AmountFormat(Protocol):
     """A format of an amount, such as `formats.money`."""
 
     def __call__(self, amount: Micros | None, /, *, masked: bool) -> Text:
@@ -122,7 +122,7 @@ def figure_column(  # noqa: PLR0917 - what a column is made of
     title: str,
     width: int,
     value: Callable[[Row], Value],
-    told: Callable[[Value], Text],
+    format_value: Callable[[Value], Text],
     *,
     tier: int = 0,
 ) -> Column[Row]:
@@ -131,7 +131,7 @@ def figure_column(  # noqa: PLR0917 - what a column is made of
         name,
         title,
         width,
-        lambda row, _: told(value(row)),
+        lambda row, _: format_value(value(row)),
         sort_key=lambda row, _: value(row),
         numeric=True,
         tier=tier,
@@ -152,7 +152,7 @@ def amount_column(  # noqa: PLR0917 - what a column is made of
     title: str,
     width: int,
     amount: Callable[[Row], Micros | None],
-    told: TellsAmount,
+    format_value: AmountFormat,
     *,
     tier: int = 0,
 ) -> Column[Row]:
@@ -161,7 +161,7 @@ def amount_column(  # noqa: PLR0917 - what a column is made of
         name,
         title,
         width,
-        lambda row, view: told(amount(row), masked=view.masked),
+        lambda row, view: format_value(amount(row), masked=view.masked),
         sort_key=lambda row, _: amount(row),
         numeric=True,
         tier=tier,

@@ -68,7 +68,7 @@ def load_themes(*folders: Path) -> Themes:
         Themes and problems: a bad file leaves the other themes working. A folder that does not
         exist has no themes.
     """
-    found: dict[str, Theme] = {}
+    result: dict[str, Theme] = {}
     problems: list[ThemeError] = []
     for folder in folders:
         for path in sorted(folder.glob("*.toml")):
@@ -77,8 +77,8 @@ def load_themes(*folders: Path) -> Themes:
             except ThemeError as problem:
                 problems.append(problem)
             else:
-                found[theme.name] = theme
-    return Themes(tuple(found.values()), tuple(problems))
+                result[theme.name] = theme
+    return Themes(tuple(result.values()), tuple(problems))
 
 
 def load_theme(path: Path) -> Theme:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.clock import SystemClock
-from service_tui.console.doors import Act, DeskClosedError, RecoveryOption
+from service_tui.console.desk_api import Act, DeskClosedError, RecoveryOption
 from service_tui.server.books import books_of
 from service_tui.storage.action_log import FILE, verify
 from service_tui.storage.db.backups import FOLDER, copy_whole, stamp
@@ -124,8 +124,8 @@ def begin_anew(data_dir: Path) -> tuple[str, ...]:
 def copies(data_dir: Path) -> tuple[str, ...]:
     """The copies that can be restored, each with its reach or its damage."""
     lines = [
-        f"{path}\n  {found.reach if isinstance(found, Copy) else f'NOT WHOLE: {found}'}"
-        for path, found in restoring.copies_in(data_dir)
+        f"{path}\n  {result.reach if isinstance(result, Copy) else f'NOT WHOLE: {result}'}"
+        for path, result in restoring.copies_in(data_dir)
     ]
     return tuple(lines) or (f"there is no copy in {data_dir / FOLDER}",)
 

@@ -147,7 +147,7 @@ async def _picture(desk: Desk, clock: ManualClock, keys: str, theme: str) -> str
         log_path="service-tui.log",
     )
     async with app.run_test(size=SIZE) as pilot:
-        app.dress(theme)
+        app.apply_theme(theme)
         await pilot.pause()
         for key in keys.split(","):
             await pilot.press(key)

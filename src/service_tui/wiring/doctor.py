@@ -71,10 +71,10 @@ def _unwritable(data_dir: Path) -> list[str]:
 
 def _backups(data_dir: Path) -> str:
     """How many copies there are, and the newest; 'verify' and 'restore' open them."""
-    found = backups_of(data_dir)
-    if not found:
+    result = backups_of(data_dir)
+    if not result:
         return "none yet; 'service-tui backup' makes one"
-    return f"{len(found)}, newest {found[0]}; 'service-tui restore' lists them"
+    return f"{len(result)}, newest {result[0]}; 'service-tui restore' lists them"
 
 
 def _damages(data_dir: Path) -> Iterator[str]:
@@ -138,9 +138,9 @@ def _profiles(options: Options, problems: list[str]) -> str:
 
 def _own_keys(options: Options, problems: list[str]) -> str:
     """How many actions have personal keys; a file with errors moves none."""
-    found = read_own_keys(options.config_dir / KEY_FILE)
-    problems += found.problems
-    return f"{len(found.moved)} moved by {KEY_FILE}" if found.moved else "as they come"
+    result = read_own_keys(options.config_dir / KEY_FILE)
+    problems += result.problems
+    return f"{len(result.moved)} moved by {KEY_FILE}" if result.moved else "as they come"
 
 
 def _lock(options: Options) -> str:

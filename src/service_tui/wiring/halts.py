@@ -15,9 +15,9 @@ DATABASES: Final = ("desk.sqlite3", "attached/*/desk.sqlite3")
 
 def kept_halts(data_dir: Path) -> tuple[KeptHalt, ...]:
     """The last halt state of each console, as far as it can be read without waiting."""
-    found = (
+    paths = (
         kept_halt(read_preferences(path).get(HALT))
         for pattern in DATABASES
         for path in sorted(data_dir.glob(pattern))
     )
-    return tuple(kept for kept in found if kept is not None)
+    return tuple(kept for kept in paths if kept is not None)

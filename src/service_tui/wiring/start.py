@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from service_tui.clock import SystemClock
 from service_tui.console.app import ConsoleApp
-from service_tui.console.doors import DeskDoors
+from service_tui.console.desk_api import DeskApi
 from service_tui.console.key_file import KEY_FILE, read_own_keys
 from service_tui.console.shell.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
@@ -57,7 +57,7 @@ def service_view(options: Options) -> ServiceView:
 
 
 @asynccontextmanager
-async def open_desk(options: Options, initial: DeskState) -> AsyncGenerator[DeskDoors]:
+async def open_desk(options: Options, initial: DeskState) -> AsyncGenerator[DeskApi]:
     """The desk behind the console.
 
     Yields:

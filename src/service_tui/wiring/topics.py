@@ -50,7 +50,7 @@ def _topic(table: Mapping[str, Any], pools: Mapping[str, tuple[str, ...]]) -> Qu
         raises=tuple(table["raises"]),
         lowers=tuple(table["lowers"]),
         level=None if level is None else Level(**level),
-        words={gap: tuple(words) for gap, words in table.get("words", {}).items()},
+        words={gap: tuple(text) for gap, text in table.get("words", {}).items()},
     )
 
 

@@ -35,23 +35,23 @@ class ChoosePlan(Dialog[Plan | None]):
         ),
     ]
 
-    def __init__(self, whose: str, now: Plan) -> None:
+    def __init__(self, name: str, now: Plan) -> None:
         super().__init__()
-        self._whose = whose
+        self._name = name
         self._now = now
 
     def compose(self) -> ComposeResult:
         """The limits of each plan, and a button for each."""
         with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(f" Plan of {self._whose} "))
+            frame.border_title = content(Text(f" Plan of {self._name} "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} leaves it as it is "))
             lines = [
                 Text.assemble(
                     ("● " if plan is self._now else "○ ", "accent"),
                     (f"{plan.value:<7}", "bold" if plan is self._now else ""),
-                    (says, "muted"),
+                    (meaning, "muted"),
                 )
-                for plan, says in PLANS
+                for plan, meaning in PLANS
             ]
             yield Static(content(Text("\n").join(lines)), markup=False, id="plan-lines")
             with Horizontal(id="plan-doors"):

@@ -40,7 +40,7 @@ class Question:
     key: str = "y"
 
 
-def say_confirmed(dialog: Screen[Result], what: str) -> None:
+def record_confirmation(dialog: Screen[Result], what: str) -> None:
     """Record a confirmation in the action log; by the app, as the dialog is about to go."""
     app: App[object] = dialog.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
     app.post_message(ConfirmGiven(what))
@@ -61,16 +61,16 @@ class Confirm(Dialog[bool]):
 
     def compose(self) -> ComposeResult:
         """The question and two buttons."""
-        asked = self._question
+        question = self._question
         with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(f" {asked.title} "))
+            frame.border_title = content(Text(f" {question.title} "))
             with VerticalScroll(id="confirm-reading", can_focus=False):
-                yield Static(content(asked.body), markup=False, id="confirm-body")
+                yield Static(content(question.body), markup=False, id="confirm-body")
             with Horizontal(id="confirm-doors"):
                 yield Button(
                     content(Text(f"stay  {cap('dialog.close')}")), compact=True, id="confirm-cancel"
                 )
-                door = Text(f"{asked.confirm}  {asked.key}")
+                door = Text(f"{question.confirm}  {question.key}")
                 yield Button(content(door), compact=True, id="confirm-yes")
 
     def on_mount(self) -> None:
@@ -86,7 +86,7 @@ class Confirm(Dialog[bool]):
     def action_confirm(self) -> None:
         """Confirm, once the dialog has been seen."""
         if self.is_seen():
-            say_confirmed(self, self._question.title)
+            record_confirmation(self, self._question.title)
             self.dismiss(True)  # noqa: FBT003 - the dialog's result
 
     def action_close(self) -> None:

@@ -13,12 +13,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 
-from service_tui.console.key_queue import say_gone
+from service_tui.console.key_queue import show_row_gone
 from service_tui.console.keys import bindings_of, cap, keys_of, shown_key
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.fall import Fall
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -38,7 +38,7 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
     name_in_keys: ClassVar[str]
     """The group of keys.py whose keys are named below the list."""
 
-    title_words: ClassVar[str]
+    title_text: ClassVar[str]
 
     lines_of_a_row: ClassVar[int] = 1
 
@@ -59,15 +59,15 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
         """The identity of a row, for as long as it lives."""
 
     @abstractmethod
-    def told(self) -> Text:
+    def text(self) -> Text:
         """The rows as text, or the text in their place."""
 
     def compose(self) -> ComposeResult:
         """The rows, and the keys that work."""
         with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(f" {self.title_words} "))
+            frame.border_title = content(Text(f" {self.title_text} "))
             with VerticalScroll(classes="list-body", can_focus=False):
-                yield Words(classes="list-rows")
+                yield TextBlock(classes="list-rows")
 
     def on_mount(self) -> None:
         """Show the rows."""
@@ -87,15 +87,15 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
             self.at = keys[self._place]
         self._show()
 
-    def chosen(self) -> Row | None:
+    def current_row(self) -> Row | None:
         """The row under the cursor; None without one."""
         return next((row for row in self.rows() if self.key_of(row) == self.at), None)
 
-    def chosen_or_said(self) -> Row | None:
+    def row_or_toast(self) -> Row | None:
         """The row under the cursor for an action; None, with a toast, if it is gone."""
-        row = None if self._fall.is_fresh else self.chosen()
+        row = None if self._fall.is_fresh else self.current_row()
         if row is None and self.at:
-            say_gone(self)
+            show_row_gone(self)
         return row
 
     def action_step(self, by: int) -> None:
@@ -104,8 +104,8 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
         if not keys:
             return
         self._fall.end()
-        wanted = self._place + (by if self.at in keys else 0)
-        self._place = max(0, min(wanted, len(keys) - 1))
+        requested = self._place + (by if self.at in keys else 0)
+        self._place = max(0, min(requested, len(keys) - 1))
         self.at = keys[self._place]
         self._show()
         # The row before stays visible with it.
@@ -128,5 +128,5 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
         # A state may come before the parts are mounted, or while they are removed.
         for frame in self.query("#frame"):
             frame.border_subtitle = content(Text(f" {'   '.join(keys)} "))
-        for words in self.query(".list-rows").results(Words):
-            words.tell(self.told())
+        for text in self.query(".list-rows").results(TextBlock):
+            text.show_text(self.text())

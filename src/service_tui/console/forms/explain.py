@@ -60,10 +60,10 @@ def _paragraph(part: Explanation) -> Text:
     if part.inputs:
         inputs = figures(part.inputs, across=1, width=WIDTH - _INDENT)
         lines.extend(Text(" " * _INDENT) + line for line in inputs.split("\n"))
-    said = Text(part.source, "muted")
+    message = Text(part.source, "muted")
     if part.age.plain:
-        said.append(", ")
-        said.append_text(part.age)
-        said.append(" ago", "muted")
-    lines.append(said)
+        message.append(", ")
+        message.append_text(part.age)
+        message.append(" ago", "muted")
+    lines.append(message)
     return Text("\n").join(lines)

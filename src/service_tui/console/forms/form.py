@@ -18,12 +18,12 @@ from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of, cap, key_named, with_keys
 from service_tui.console.messages import ToastMessage
 from service_tui.console.theme import content
-from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.dialog import Dialog
-from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.room import make_room
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.segmented_control import SegmentedControl
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -45,7 +45,7 @@ class OptionsRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class OptionsState:
     """The options of a row, and the selected one."""
 
     labels: tuple[str, ...]
@@ -55,7 +55,7 @@ class Chosen:
 Part: TypeAlias = str | OptionsRow | Field[Any] | tuple[Field[Any], ...]
 """A block of text by its name, a row of options, or a line of one field or more."""
 
-Shown: TypeAlias = Text | str | Chosen
+Shown: TypeAlias = Text | str | OptionsState
 """The content of a block of text or a row of options."""
 
 
@@ -67,7 +67,7 @@ def input_of(field: Field[Any], text: str = "") -> PlainInput:
         compact=True,
         max_length=field.letters,
         id=field.name,
-        classes=field.look,
+        classes=field.css_class,
     )
 
 
@@ -142,13 +142,13 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
             with VerticalScroll(id="form-body", can_focus=False):
                 yield from map(self._line, self.body)
             yield from map(self._line, self.docked)
-            yield Words(id="form-problem")
+            yield TextBlock(id="form-problem")
             with Horizontal(id="form-doors"):
-                yield from self.more_doors()
-                yield Door(f"{self.set_word}  enter", id="form-set")
-                yield Door(f"{self.cancel_word}  {cap('form.cancel')}", id="form-cancel")
+                yield from self.more_buttons()
+                yield LightButton(f"{self.set_word}  enter", id="form-set")
+                yield LightButton(f"{self.cancel_word}  {cap('form.cancel')}", id="form-cancel")
 
-    def more_doors(self) -> Iterator[Door]:
+    def more_buttons(self) -> Iterator[LightButton]:
         """Further buttons, each named after its action."""
         return iter(())
 
@@ -181,14 +181,14 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         """Make every part equal to the typed text and the present state."""
         if self.is_done:
             return
-        found = self.result_or_problem()
-        is_refused = isinstance(found, str)
-        self._show(self.describe(None if is_refused else found))
-        problem = self.query_one("#form-problem", Words)
-        against = found if is_refused else self._objected
-        problem.tell(with_keys(LEAVES) if self._is_leaving else against)
+        result = self.result_or_problem()
+        is_refused = isinstance(result, str)
+        self._show(self.describe(None if is_refused else result))
+        problem = self.query_one("#form-problem", TextBlock)
+        against = result if is_refused else self._objected
+        problem.show_text(with_keys(LEAVES) if self._is_leaving else against)
         problem.set_class(is_refused, "-wrong")
-        self.query_one("#form-set", Door).disabled = is_refused
+        self.query_one("#form-set", LightButton).disabled = is_refused
         self.call_after_refresh(self._make_room)
 
     def result_or_problem(self) -> Result | str:
@@ -200,22 +200,22 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
 
     def _show(self, described: Mapping[str, Shown]) -> None:
         for name, shown in described.items():
-            if isinstance(shown, Chosen):
-                self.query_one(f"#{name}", Choice).show(shown.labels, shown.index)
+            if isinstance(shown, OptionsState):
+                self.query_one(f"#{name}", SegmentedControl).show(shown.labels, shown.index)
             else:
-                self.query_one(f"#{name}", Words).tell(shown)
+                self.query_one(f"#{name}", TextBlock).show_text(shown)
 
     def action_set(self) -> None:
         """Return the result, or show the problem; a grave one needs a second enter."""
-        found = self.result_or_problem()
+        result = self.result_or_problem()
         if self.is_done:
             return
-        if not isinstance(found, str):
-            self._objected = "" if self._seen == found else self.objection(found)
+        if not isinstance(result, str):
+            self._objected = "" if self._seen == result else self.objection(result)
             if not self._objected:
-                self.finish(found)
+                self.finish(result)
                 return
-            self.set_timer(SECOND_THOUGHT_S, lambda: self._see(found))
+            self.set_timer(SECOND_THOUGHT_S, lambda: self._see(result))
         self.query_one("#form-problem").add_class("-asked")
         self.refresh_form()
 
@@ -295,8 +295,8 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         self.changed(event.input.id or "")
         self.refresh_form()
 
-    @on(Choice.Picked)
-    def _option_asked(self, event: Choice.Picked) -> None:
+    @on(SegmentedControl.Picked)
+    def _option_picked(self, event: SegmentedControl.Picked) -> None:
         event.stop()
         self.choose(event.choice.id or "", event.index)
         self.refresh_form()
@@ -306,20 +306,20 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         event.stop()
         self.action_set()
 
-    @on(Door.Pressed)
-    def _door_opened(self, event: Door.Pressed) -> None:
+    @on(LightButton.Pressed)
+    def _button_pressed(self, event: LightButton.Pressed) -> None:
         event.stop()
-        if event.door.id == "form-set":
+        if event.button.id == "form-set":
             self.action_set()
-        elif event.door.id == "form-cancel":
+        elif event.button.id == "form-cancel":
             # The label names the action, and a click is no repeated key.
             self._is_click = True
             self.action_cancel()
             self._is_click = False
         else:
-            self.other_door(event.door.id or "")
+            self.press_other(event.button.id or "")
 
-    def other_door(self, name: str) -> None:
+    def press_other(self, name: str) -> None:
         """Handle one of `more_buttons`."""
 
     @on(PlainInput.SecretCleared)
@@ -339,9 +339,9 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     def _line(self, part: Part) -> Widget:
         """The widget of one part of the body."""
         if isinstance(part, str):
-            return Words(id=part)
+            return TextBlock(id=part)
         if isinstance(part, OptionsRow) and not part.label:
-            return Choice(id=part.name)
+            return SegmentedControl(id=part.name)
         cells = part if isinstance(part, tuple) else (part,)
         made = (widget for cell in cells for widget in self._cell(cell))
         return Horizontal(*made, id=f"{cells[0].name}-line", classes="line")
@@ -349,13 +349,13 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     def _cell(self, cell: Field[Any] | OptionsRow) -> Iterator[Widget]:
         """The widget of a line for a field or a row of options."""
         if cell.label:
-            yield Words(cell.label, classes="label")
+            yield TextBlock(cell.label, classes="label")
         if isinstance(cell, OptionsRow):
-            yield Choice(id=cell.name)
+            yield SegmentedControl(id=cell.name)
             return
         yield input_of(cell, self.first.get(cell.name, ""))
         if cell.unit is not None:
-            yield Words(cell.unit, classes="unit")
+            yield TextBlock(cell.unit, classes="unit")
 
     def _app(self) -> App[object]:
         """The app, typed."""

@@ -16,8 +16,8 @@ from service_tui.console.keys import bindings_of, cap
 from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
-from service_tui.console.widgets.door import Door
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.light_button import LightButton
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.halt import RESUME_WORD, ExitAll, Resume
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
@@ -60,11 +60,11 @@ class HaltPanel(Dialog[None]):
                 Text(f" {cap('dialog.close')} leaves it halted; {cap('app.halt')} comes back here ")
             )
             with VerticalScroll(id="halt-body"):
-                yield Words(id="halt-text")
+                yield TextBlock(id="halt-text")
             with Horizontal(id="halt-doors"):
-                yield Door(f"exit all  {cap('halt.exit')}", id="halt-exit")
-                yield Door(f"resume  {cap('halt.resume')}", id="halt-resume")
-                yield Door(f"stay halted  {cap('dialog.close')}", id="halt-close")
+                yield LightButton(f"exit all  {cap('halt.exit')}", id="halt-exit")
+                yield LightButton(f"resume  {cap('halt.resume')}", id="halt-resume")
+                yield LightButton(f"stay halted  {cap('dialog.close')}", id="halt-close")
 
     def on_mount(self) -> None:
         """Show the halt."""
@@ -87,7 +87,7 @@ class HaltPanel(Dialog[None]):
             self.post_message(ToastMessage(why, "warn"))
             return
         held, _ = sold_and_kept(self._state)
-        keys = tuple(one.key for one in held)
+        keys = tuple(trade.key for trade in held)
 
         def answered(word: str | None) -> None:
             if word == EXIT_WORD:
@@ -119,13 +119,13 @@ class HaltPanel(Dialog[None]):
             self._is_over = True
             self.dismiss(None)
 
-    @on(Door.Pressed)
-    def _opened(self, event: Door.Pressed) -> None:
+    @on(LightButton.Pressed)
+    def _opened(self, event: LightButton.Pressed) -> None:
         event.stop()
         {
             "halt-exit": self.action_exit_all,
             "halt-resume": self.action_resume,
-        }.get(event.door.id or "", self.action_close)()
+        }.get(event.button.id or "", self.action_close)()
 
     def _why_no_exits(self) -> str:
         halt = self._state.halt
@@ -152,7 +152,7 @@ class HaltPanel(Dialog[None]):
 
     def _show(self) -> None:
         # Parts are missing if the program ends right after the key.
-        for words in self.query("#halt-text").results(Words):
-            words.tell(halt_text(self._state, self._now))
-        for door in self.query("#halt-exit").results(Door):
-            door.disabled = bool(self._why_no_exits())
+        for text in self.query("#halt-text").results(TextBlock):
+            text.show_text(halt_text(self._state, self._now))
+        for button in self.query("#halt-exit").results(LightButton):
+            button.disabled = bool(self._why_no_exits())

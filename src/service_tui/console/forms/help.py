@@ -13,7 +13,7 @@ from service_tui.console.widgets.record_table import RecordTable
 _KEY: Final = 8
 _LABEL: Final = 15
 
-WhyNot = Callable[[KeyBinding], str]
+DisabledReason = Callable[[KeyBinding], str]
 """Why a key is disabled here; empty if it works."""
 
 
@@ -24,11 +24,11 @@ class Help(Page):
         Binding("question_mark", "close", show=False, id="app.help")
     ]
 
-    def __init__(self, group: str, title: str, why_not: WhyNot) -> None:
+    def __init__(self, group: str, title: str, disabled_reason: DisabledReason) -> None:
         super().__init__(f"Keys on {title}", f"{cap('dialog.close')} closes, j and k scroll")
         self._group = group
         self._heading = title
-        self._why_not = why_not
+        self._disabled_reason = disabled_reason
 
     def text(self) -> Text:
         """The text, group by group."""
@@ -47,17 +47,17 @@ class Help(Page):
         )
 
     def _lines(self, group: str) -> list[Text]:
-        return [key_line(key, self._why_not(key)) for key in keys_of(group)]
+        return [key_line(key, self._disabled_reason(key)) for key in keys_of(group)]
 
 
 def key_line(key: KeyBinding, why: str) -> Text:
     """One key with its name and effect; greyed with the reason if disabled."""
     others = [readable(name) for name in key.keys[1:]]
     cap = " ".join([shown_key(key), *others])
-    said = f"{key.label:<{_LABEL}} {key.tooltip}".rstrip()
+    message = f"{key.label:<{_LABEL}} {key.tooltip}".rstrip()
     if why:
-        return Text(f"{cap:>{_KEY}}  {said}  ({why})", "muted")
-    return Text.assemble((f"{cap:>{_KEY}}", "accent"), f"  {said}")
+        return Text(f"{cap:>{_KEY}}  {message}  ({why})", "muted")
+    return Text.assemble((f"{cap:>{_KEY}}", "accent"), f"  {message}")
 
 
 def moves() -> list[Text]:

@@ -13,7 +13,7 @@ from service_tui.console.figures import labelled
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.quoting import bounded
 from service_tui.console.forms.resting_text import RESTS_ON, resting_lines
-from service_tui.console.forms.ticket_words import order_text
+from service_tui.console.forms.ticket_text import order_text
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import with_keys
 from service_tui.console.reasons import without_amounts
@@ -104,6 +104,6 @@ def _wallet(state: DeskState, *, masked: bool) -> Text:
 def _bound(order: PlaceTrade, *, buys: bool) -> Text:
     if order.price is None:
         return Text("the book's")
-    words = "at most" if buys else "at least"
+    text = "at most" if buys else "at least"
     price = Text(limit_text(order.price)) if order.rests else formats.price(order.price)
-    return Text.assemble(f"{words} ", price, " a share")
+    return Text.assemble(f"{text} ", price, " a share")

@@ -135,7 +135,7 @@ def read_change(monitor: MonitorView, stop: TypedThreshold, target: TypedThresho
     Raises:
         FieldError: it cannot be set; the sentence gives the fix.
     """
-    why = why_not_set(monitor)
+    why = monitor_block_reason(monitor)
     if why:
         raise FieldError(why)
     change = Change(monitor, read_stop(stop, monitor.entry), read_target(target, monitor.entry))
@@ -167,21 +167,21 @@ def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tup
             new_target if target.strip() else monitor.target_pct,
         )
         for monitor in monitors
-        if not why_not_set(monitor)
+        if not monitor_block_reason(monitor)
     ]
-    bare = sum(each.stop_pct is None and each.target_pct is None for each in changes)
+    bare = sum(change.stop_pct is None and change.target_pct is None for change in changes)
     if bare:
         raise FieldError(
             f"{bare} would be left without stop and target: {cap('monitors.remove')} removes a "
             "monitor"
         )
-    changed = tuple(each for each in changes if not each.is_same_as(each.monitor))
+    changed = tuple(change for change in changes if not change.is_same_as(change.monitor))
     if not changed:
         raise FieldError("nothing changes: all of them have these thresholds already")
     return changed
 
 
-def why_not_set(monitor: MonitorView) -> str:
+def monitor_block_reason(monitor: MonitorView) -> str:
     """Why no monitor can be set, in one sentence; empty if it can."""
     if monitor.state is MonitorState.CLOSED:
         return "its market is closed: there is nothing to guard any more"

@@ -62,10 +62,10 @@ class MonitorForm(Form[Change]):
 
     def renew(self) -> None:
         """The position as it is now; it may have been sold."""
-        found = guarded(self.state, self._monitor.key)
-        self._is_gone = found is None
-        if found is not None and found != self._monitor:
-            self._monitor = found
+        result = guarded(self.state, self._monitor.key)
+        self._is_gone = result is None
+        if result is not None and result != self._monitor:
+            self._monitor = result
             for name in _THRESHOLDS:
                 self._follow(name)
 
@@ -148,16 +148,16 @@ class MonitorForm(Form[Change]):
             (f"   {kind if self._is_set else 'not guarded yet'}", "muted"),
         )
 
-    def _row(self, name: str, found: Estimate | None) -> Text:
+    def _row(self, name: str, estimate: Estimate | None) -> Text:
         """One line of the preview; an unknown value, or one that is off, is a dash."""
         row = Text(f"{name:<14}", "muted")
         entry = self._monitor.entry
-        change = found.price / entry - 1.0 if found is not None and entry else None
-        cells = [(formats.price(None if found is None else found.price, aligned=True), 7)]
+        change = estimate.price / entry - 1.0 if estimate is not None and entry else None
+        cells = [(formats.price(None if estimate is None else estimate.price, aligned=True), 7)]
         if self.text_width >= _WIDE_FROM:
             cells.append((formats.percent_change(change), 12))
-        brings = formats.money(None if found is None else found.brings, masked=self.masked)
-        gain = formats.pnl(None if found is None else found.pnl, masked=self.masked)
+        brings = formats.money(None if estimate is None else estimate.brings, masked=self.masked)
+        gain = formats.pnl(None if estimate is None else estimate.pnl, masked=self.masked)
         for cell, wide in (*cells, (brings, 13), (gain, 12)):
             row.append(" " * max(1, wide - cell.cell_len), "")
             row.append_text(cell)

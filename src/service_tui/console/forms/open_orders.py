@@ -37,7 +37,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("open_orders")]
 
     name_in_keys: ClassVar[str] = "open_orders"
-    title_words: ClassVar[str] = "Open orders"
+    title_text: ClassVar[str] = "Open orders"
     lines_of_a_row: ClassVar[int] = 2
 
     def rows(self) -> tuple[OpenOrderView, ...]:
@@ -50,7 +50,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
 
     def action_cancel(self) -> None:
         """Cancel the order under the cursor, without a confirmation."""
-        order = self.chosen_or_said()
+        order = self.row_or_toast()
         if order is not None and not self._is_refused():
             self.post_message(CommandGiven(CancelOrders((order.order_id,), order.describe())))
 
@@ -71,7 +71,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
 
     def action_open_market(self) -> None:
         """Close, and show the market of the order under the cursor."""
-        order = self.chosen_or_said()
+        order = self.row_or_toast()
         if order is None:
             return
         if order.market_id in self.state.markets:
@@ -85,7 +85,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
             self.post_message(ToastMessage(_READ_ONLY, "warn"))
         return self.state.service.read_only
 
-    def told(self) -> Text:
+    def text(self) -> Text:
         """The orders, or why none is listed."""
         lines = [self._lines(order) for order in self.rows()]
         foot = self._foot()
@@ -98,13 +98,13 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         """Notes on rows that could not be read, and on an old list."""
         service, foot = self.state.service, list[Text]()
         if dropped := service.dropped.get(Topic.ORDERS, 0):
-            words = f"{dropped} of them cannot be read: what was listed before stays"
-            foot.append(Text(words, "warn"))
+            text = f"{dropped} of them cannot be read: what was listed before stays"
+            foot.append(Text(text, "warn"))
         age, period = age_s(self.state, Topic.ORDERS, self.now), self.state.polls.get(Topic.ORDERS)
         if age is not None and period is not None and age > STALE_PERIODS * period:
             why = service.problem if service.problem_of is Topic.ORDERS else ""
-            words = f"as it was {formats.duration(age)} ago{': ' if why else ''}"
-            foot.append(Text.assemble((words, "warn"), formats.plain(why)))
+            text = f"as it was {formats.duration(age)} ago{': ' if why else ''}"
+            foot.append(Text.assemble((text, "warn"), formats.plain(why)))
         return foot
 
     def _lines(self, order: OpenOrderView) -> Text:

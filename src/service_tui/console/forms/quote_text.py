@@ -18,8 +18,8 @@ _FLAT: Final = 5e-5
 
 def quote_figures(
     quote: QuoteView | None,
-    wanted: tuple[Action, Venue],
-    held: HeldSide | None,
+    target: tuple[Action, Venue],
+    position: HeldSide | None,
     *,
     masked: bool,
 ) -> Sequence[Figure]:
@@ -34,24 +34,24 @@ def quote_figures(
     Returns:
         Labels with their values; a real venue has two more, which separate the fee.
     """
-    found = quote if quote is not None and quote.ok else None
-    action, venue = wanted
+    result = quote if quote is not None and quote.ok else None
+    action, venue = target
     money = _Money(MONEY_OF[venue], masked=masked)
     head = (
-        ("shares", formats.shares(found and found.shares, masked=masked)),
-        ("price", _moved(found)),
-        ("average", formats.price(found and found.average)),
-        ("slippage", _points(found and found.slippage)),
+        ("shares", formats.shares(result and result.shares, masked=masked)),
+        ("price", _moved(result)),
+        ("average", formats.price(result and result.average)),
+        ("slippage", _points(result and result.slippage)),
     )
-    cash = ("cash after", money.plain(found and found.cash_after))
-    fee = ("fee", money.plain(found and found.fee))
-    parts = (("for the shares", money.plain(found and found.money)), fee)
+    cash = ("cash after", money.plain(result and result.cash_after))
+    fee = ("fee", money.plain(result and result.fee))
+    parts = (("for the shares", money.plain(result and result.money)), fee)
     if action is Action.SELL:
-        net = ("you get", money.plain(found and found.net))
-        tail = (net, ("realized P&L", money.signed(_realized(found, held), 1)), cash)
+        net = ("you get", money.plain(result and result.net))
+        tail = (net, ("realized P&L", money.signed(_realized(result, position), 1)), cash)
     else:
-        lose = ("most you lose", money.signed(found and found.max_loss, -1))
-        tail = (lose, ("most you win", money.signed(found and found.max_win, 1)), cash)
+        lose = ("most you lose", money.signed(result and result.max_loss, -1))
+        tail = (lose, ("most you win", money.signed(result and result.max_win, 1)), cash)
     return (*head, *(parts if venue is not Venue.SIM else ()), *tail)
 
 
@@ -88,7 +88,7 @@ def _points(change: float | None) -> Text:
     return Text(f"{text.plain.lstrip('+')} points") if change is not None else text
 
 
-def _realized(quote: QuoteView | None, held: HeldSide | None) -> Micros | None:
-    if quote is None or held is None or held.shares <= 0:
+def _realized(quote: QuoteView | None, position: HeldSide | None) -> Micros | None:
+    if quote is None or position is None or position.shares <= 0:
         return None
-    return Micros(quote.net - held.cost * quote.shares // held.shares)
+    return Micros(quote.net - position.cost * quote.shares // position.shares)

@@ -11,7 +11,7 @@ from service_tui.desk.slices.quote import QuoteView
 from service_tui.terms import PRICE_BUFFER_DEFAULT, PRICE_HIGH, PRICE_LOW, Action
 from service_tui.units import Timestamp
 
-ASK_AGAIN_S: Final = 2.0
+RENEW_S: Final = 2.0
 """How often an open ticket renews its quote."""
 
 LATE_S: Final = 1.0
@@ -37,7 +37,7 @@ class _QuoteRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    asked: _QuoteRequest
+    sent: _QuoteRequest
     quote: QuoteView
     at: Timestamp
 
@@ -46,7 +46,7 @@ class Quoting:
     """The requests and answers of one ticket; only the newest request counts."""
 
     def __init__(self) -> None:
-        self._asked: _QuoteRequest | None = None
+        self._request: _QuoteRequest | None = None
         self._answered: _Answered | None = None
 
     @property
@@ -57,34 +57,34 @@ class Quoting:
     def quote_of(self, order: PlaceTrade | None) -> QuoteView | None:
         """The last answer if it is to exactly this order; no figure of another one is shown."""
         answered = self._answered
-        if answered is None or order is None or answered.asked.order != _bare(order):
+        if answered is None or order is None or answered.sent.order != _bare(order):
             return None
         return answered.quote
 
-    def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
+    def request(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
         """The request to send; `price` is the market's, of YES, as shown now."""
-        self._asked = _QuoteRequest(next(_REQUEST_IDS), _bare(order), price, now)
-        return AskQuote(self._asked.request_id, self._asked.order)
+        self._request = _QuoteRequest(next(_REQUEST_IDS), _bare(order), price, now)
+        return AskQuote(self._request.request_id, self._request.order)
 
-    def hear(self, quote: QuoteView | None, now: Timestamp) -> None:
+    def receive(self, quote: QuoteView | None, now: Timestamp) -> None:
         """Keep an answer if it matches the newest request."""
-        asked = self._asked
-        if quote is None or asked is None or quote.request_id != asked.request_id:
+        sent = self._request
+        if quote is None or sent is None or quote.request_id != sent.request_id:
             return
         if self._answered is None or self._answered.quote != quote:
-            self._answered = _Answered(asked, quote, now)
+            self._answered = _Answered(sent, quote, now)
 
     def is_due(self, order: PlaceTrade, price: float, now: Timestamp) -> bool:
         """True if the order needs a new request: another order, a moved price, or time."""
-        asked = self._asked
-        if asked is None or asked.order != _bare(order) or now - asked.at >= ASK_AGAIN_S:
+        sent = self._request
+        if sent is None or sent.order != _bare(order) or now - sent.at >= RENEW_S:
             return True
-        return self._is_heard(asked) and price != asked.price
+        return self._is_answered(sent) and price != sent.price
 
     def refusal(self, order: PlaceTrade) -> str:
         """Why the service would refuse exactly this order, with the fix; empty if it would not."""
         answered = self._answered
-        if answered is None or answered.quote.ok or answered.asked.order != _bare(order):
+        if answered is None or answered.quote.ok or answered.sent.order != _bare(order):
             return ""
         problem = answered.quote.problem or "the service would refuse this order"
         return reason_text(Reason(problem, answered.quote.fix))
@@ -98,22 +98,22 @@ class Quoting:
 
     def quote_age_text(self, order: PlaceTrade | None, now: Timestamp) -> tuple[str, bool]:
         """The state of the shown quote for the order, and whether it is valid."""
-        asked, answered = self._asked, self._answered
+        sent, answered = self._request, self._answered
         if answered is None or not answered.quote.ok:
-            is_asking = asked is not None and not self._is_heard(asked)
-            return ("asking for a quote" if is_asking else "no quote yet", False)
+            is_pending = sent is not None and not self._is_answered(sent)
+            return ("asking for a quote" if is_pending else "no quote yet", False)
         if order is None:
             return ("no quote: there is no order to ask for", False)
-        if answered.asked.order != _bare(order):
+        if answered.sent.order != _bare(order):
             return ("asking for a quote of this order", False)
         age = max(0.0, now - answered.at)
-        is_late = asked is not None and not self._is_heard(asked) and now - asked.at >= LATE_S
+        is_late = sent is not None and not self._is_answered(sent) and now - sent.at >= LATE_S
         if is_late or age >= OLD_S:
             return (f"old quote, {age:.0f} s: asking again", False)
         return ("quote of now, no commitment", True)
 
-    def _is_heard(self, asked: _QuoteRequest) -> bool:
-        return self._answered is not None and self._answered.asked is asked
+    def _is_answered(self, sent: _QuoteRequest) -> bool:
+        return self._answered is not None and self._answered.sent is sent
 
 
 def _bare(order: PlaceTrade) -> PlaceTrade:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from service_tui.console.deliveries import Quiet, quiet_of
 from service_tui.console.fields import (
     PERCENT,
     Fault,
@@ -15,6 +14,7 @@ from service_tui.console.fields import (
     percent_text,
 )
 from service_tui.console.forms.order_draft import MONEY, typed
+from service_tui.console.notifications import Quiet, quiet_of
 from service_tui.desk.commands.rails import SetRail
 from service_tui.desk.slices.rails import RULES, Rail, RailView, RiskDefaults
 from service_tui.terms import DAY_BUYS_MAX, MONEY_DECIMALS, STOP_MAX, TARGET_MAX
@@ -77,12 +77,12 @@ def read_figure(rail: Rail, text: str, *, most: int | None = None) -> int:
     if not RULES[rail].is_count:
         return int(parse_number(text, MONEY))
     top = most or DAY_BUYS_MAX
-    words = {
+    messages = {
         Fault.NOT_PLAIN: "a number of buys: type whole digits, such as 50",
         Fault.TOO_SMALL: "a limit is above zero",
         Fault.TOO_LARGE: f"the plan allows at most {top:,}",
     }
-    rule = Number(words, 0, len(str(DAY_BUYS_MAX)), Micros(ONE), Micros(top * ONE))
+    rule = Number(messages, 0, len(str(DAY_BUYS_MAX)), Micros(ONE), Micros(top * ONE))
     return parse_number(text, rule) // ONE
 
 
@@ -140,14 +140,14 @@ def read_defaults(
     Raises:
         FieldError: a line is no threshold, or nothing changes.
     """
-    wanted = RiskDefaults(
+    requested = RiskDefaults(
         _threshold(before.stop_loss_pct, stop, "stop", STOP_MAX),
         _threshold(before.take_profit_pct, target, "target", TARGET_MAX),
         auto_monitor=auto_monitor,
     )
-    if wanted == before:
+    if requested == before:
         raise FieldError("nothing is changed yet")
-    return wanted
+    return requested
 
 
 def _threshold(kept: float | None, text: str, what: str, most: int) -> float | None:
@@ -174,7 +174,7 @@ def read_quiet(text: str) -> Quiet | None:
     """
     if is_off(text):
         return None
-    found = quiet_of(text)
-    if found is None:
+    result = quiet_of(text)
+    if result is None:
         raise FieldError("two times of day that differ, such as 22:00-07:00, or off")
-    return found
+    return result

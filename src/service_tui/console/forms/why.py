@@ -14,7 +14,7 @@ from service_tui.units import Micros, Timestamp
 
 _NAME: Final = 12
 _GAP: Final = "   "
-_WORDS_MAX: Final = 600
+_TEXT_MAX: Final = 600
 WIDTH: Final = 66
 """Cells of a line of figures; the dialog is as wide on the narrowest terminal."""
 
@@ -53,7 +53,7 @@ class Why(Page):
 
 def chain_text(chain: TradeHistory, now: Timestamp, *, masked: bool) -> Text:
     """Its title, then the links under one another, a line of the same colour beside them."""
-    title = without_amounts(formats.plain(chain.title, _WORDS_MAX).plain, masked=masked)
+    title = without_amounts(formats.plain(chain.title, _TEXT_MAX).plain, masked=masked)
     lines = [Text(title, "bold"), Text()]
     last = len(chain.links) - 1
     for place, link in enumerate(chain.links):
@@ -82,7 +82,7 @@ def _rows(link: Link, *, masked: bool) -> list[Text]:
     if link.missing:
         return [Text(link.missing, "muted")]
     rows: list[Text] = [Text()]
-    pieces = [_piece(said, masked=masked) for said in link.said]
+    pieces = [_piece(message, masked=masked) for message in link.said]
     for piece in (line for whole in pieces for line in _wrapped(whole)):
         if rows[-1].plain and rows[-1].cell_len + len(_GAP) + piece.cell_len > WIDTH:
             rows.append(Text())
@@ -99,15 +99,15 @@ def _wrapped(piece: Text) -> list[Text]:
     return [Text(line) for line in textwrap.wrap(piece.plain, WIDTH)]
 
 
-def _piece(said: LabelledValue, *, masked: bool) -> Text:
-    label = (f"{said.label} ", "muted") if said.label else ""
-    return Text.assemble(label, _value(said, masked=masked))
+def _piece(labelled: LabelledValue, *, masked: bool) -> Text:
+    label = (f"{labelled.label} ", "muted") if labelled.label else ""
+    return Text.assemble(label, _value(labelled, masked=masked))
 
 
-def _value(said: LabelledValue, *, masked: bool) -> Text:
-    value = said.value
+def _value(labelled: LabelledValue, *, masked: bool) -> Text:
+    value = labelled.value
     if isinstance(value, str):
-        return Text(without_amounts(formats.plain(value, _WORDS_MAX).plain, masked=masked))
-    if said.unit in _AMOUNTS:
-        return _AMOUNTS[said.unit](Micros(round(value)), masked=masked)
-    return formats.points(value) if said.unit is Unit.POINTS else formats.price(value)
+        return Text(without_amounts(formats.plain(value, _TEXT_MAX).plain, masked=masked))
+    if labelled.unit in _AMOUNTS:
+        return _AMOUNTS[labelled.unit](Micros(round(value)), masked=masked)
+    return formats.points(value) if labelled.unit is Unit.POINTS else formats.price(value)

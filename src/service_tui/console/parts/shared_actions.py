@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from service_tui.console.actions import NO_ROW, read_only_reason
-from service_tui.console.forms.monitor_draft import Change, why_not_set
+from service_tui.console.forms.monitor_draft import Change, monitor_block_reason
 from service_tui.console.forms.trade_form import TradeForm
-from service_tui.console.freshness import of_wall, why_not_traded
+from service_tui.console.freshness import of_wall, trade_block_reason
 from service_tui.console.keys import cap
 from service_tui.console.messages import GoTo
 from service_tui.console.parts.table_screen import TableScreen
@@ -32,12 +32,12 @@ def has_row(screen: AnyScreen) -> str:
 
 def can_buy(screen: AnyScreen) -> str:
     """Prices and the account are known and fresh enough to buy on."""
-    return why_not_traded(screen.state, (Topic.MARKETS, Topic.ACCOUNT), screen.now)
+    return trade_block_reason(screen.state, (Topic.MARKETS, Topic.ACCOUNT), screen.now)
 
 
 def can_sell(screen: AnyScreen) -> str:
     """Prices and positions are known and fresh enough to sell on."""
-    return why_not_traded(screen.state, (Topic.MARKETS, Topic.POSITIONS), screen.now)
+    return trade_block_reason(screen.state, (Topic.MARKETS, Topic.POSITIONS), screen.now)
 
 
 def can_undo(screen: AnyScreen) -> str:
@@ -111,9 +111,9 @@ def open_ticket(  # noqa: PLR0917 - what a ticket is about
 ) -> None:
     """Open the order ticket, unless the market is closed or its price too old to trade on."""
     topics = (Topic.MARKETS, Topic.POSITIONS if action is Action.SELL else Topic.ACCOUNT)
-    why = why_not_traded(screen.state, topics, screen.now) or why_closed(market)
+    why = trade_block_reason(screen.state, topics, screen.now) or why_closed(market)
     if why:
-        screen.say(why, "bad")
+        screen.show_toast(why, "bad")
     else:
         form = TradeForm(screen.state, screen.now, market, side=side, action=action, venue=venue)
         screen.open_dialog(form, screen.give)
@@ -133,15 +133,15 @@ def open_monitor(
         MonitorForm,
     )
 
-    why = can_change(screen) or why_not_set(monitor)
+    why = can_change(screen) or monitor_block_reason(monitor)
     if why:
-        screen.say(why, "warn")
+        screen.show_toast(why, "warn")
         return
 
     def filled(change: Change) -> None:
         before = screen.state.risk.monitor(monitor.key)
         if before is not None and change.is_same_as(before):
-            screen.say("nothing changed: it has this stop and target already")
+            screen.show_toast("nothing changed: it has this stop and target already")
         elif then is None:
             screen.give(change.command)
         else:
@@ -159,6 +159,6 @@ def open_price_alert(screen: AnyScreen, market_id: str, side: Side) -> None:
     market = screen.state.markets.get(market_id)
     why = can_change(screen) or (no_market_reason() if market is None else why_closed(market))
     if market is None or why:
-        screen.say(why, "warn")
+        screen.show_toast(why, "warn")
     else:
         screen.open_dialog(PriceAlertForm(screen.state, screen.now, market, side), screen.give)

@@ -37,17 +37,17 @@ from textual.screen import ModalScreen
 from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.forms.explain import Explain, Explanation
 from service_tui.console.freshness import of_wall
-from service_tui.console.key_queue import say_gone
+from service_tui.console.key_queue import show_row_gone
 from service_tui.console.keys import KeyBinding, bindings_of
 from service_tui.console.search import Search, names_of, read_search
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.detail_pane import Detail, DetailPane
 from service_tui.console.widgets.dialog import open_above
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.numbered_view import CopiedRecord, NumberedView
 from service_tui.console.widgets.record_table import RecordTable, TableState
+from service_tui.console.widgets.segmented_control import SegmentedControl
 from service_tui.desk.command import Command
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.state import DeskState
@@ -126,7 +126,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             )
             for place, spec in enumerate(self.tables)
         )
-        self.tabs = Choice(id=f"{name}-which")
+        self.tabs = SegmentedControl(id=f"{name}-which")
         self.line = FilterLine(typed)
         self.pane = None if self.pane_type is None else self.pane_type(id=f"{name}-detail")
         self.search = Search()
@@ -213,8 +213,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     def watched(self) -> object:
         """The shown part of the newest state; the screen is shown anew once it differs."""
-        told = tuple(spec.is_told(self.state) for spec in self.tables)
-        return attrgetter(*self.watches)(self.state), told, self.view.masked
+        loaded = tuple(spec.is_loaded(self.state) for spec in self.tables)
+        return attrgetter(*self.watches)(self.state), loaded, self.view.masked
 
     def show_state(self) -> None:
         """Show the state anew: parts, rows, header and the row in focus."""
@@ -300,9 +300,9 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     def _say_no_row(self) -> None:
         if self.table.order.cursor:
-            say_gone(self)
+            show_row_gone(self)
         else:
-            self.say(self.table.empty, "warn")
+            self.show_toast(self.table.empty, "warn")
 
     @property
     def shows_detail(self) -> bool:
@@ -328,13 +328,13 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     def cell_of(self, row: Row, column: str) -> str:
         """The text of a row in a column of the table in front."""
-        found = (one.cell(row, self.view) for one in self.table.columns if one.id == column)
-        return str(next(found, ""))
+        cells = (one.cell(row, self.view) for one in self.table.columns if one.id == column)
+        return str(next(cells, ""))
 
     def narrow(self, typed: str) -> None:
         """Show the rows that match; problems are shown, the parsed part applies."""
         self.search = read_search(typed, tuple(self.spec.compared), names=self.names)
-        self.line.say(self.search.problem)
+        self.line.show_problem(self.search.problem)
         self.filter_rows()
 
     def filter_rows(self) -> None:
@@ -388,13 +388,13 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         own = next((action for action in self.actions if action.id == key.ident), None)
         return super().disabled_reason(key) if own is None else own.disabled_reason(self)
 
-    def why_not(self, action: str) -> str:
+    def list_reason(self, action: str) -> str:
         """Why an action that every table offers is disabled now."""
         if action in _OF_ROWS and not self.is_searched:
             return "not here"
         if action in {"copy_cell", "copy_row"} and self.selected() is None:
             return NO_ROW
-        return super().why_not(action)
+        return super().list_reason(action)
 
     def action_perform(self, ident: str) -> None:
         """Run a declared action, or show why it is disabled."""
@@ -405,7 +405,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         elif why == NO_ROW:
             self._say_no_row()
         else:
-            self.say(self.refusal(action, why), "warn")
+            self.show_toast(self.refusal(action, why), "warn")
 
     def refusal(self, action: ScreenAction[Any], why: str) -> str:
         """Message for an action that is disabled for this reason."""
@@ -493,8 +493,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     # -- events ---------------------------------------------------------------------------------
 
-    @on(Choice.Picked)
-    def _tab_chosen(self, event: Choice.Picked) -> None:
+    @on(SegmentedControl.Picked)
+    def _tab_chosen(self, event: SegmentedControl.Picked) -> None:
         if event.choice is self.tabs:
             event.stop()
             self.bring_forward(event.index)

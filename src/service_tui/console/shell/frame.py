@@ -114,7 +114,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         self.picture: tuple[str, ...] = ()
         for theme in themes.themes:
             self.register_theme(theme)
-        self.dress("")
+        self.apply_theme("")
 
     def exit(
         self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
@@ -157,15 +157,15 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         for name in names:
             self.stylesheet.read(STYLES / f"{name}.tcss")
 
-    def dress(self, name: str) -> None:
+    def apply_theme(self, name: str) -> None:
         """Apply a theme, if there is one of this name; else the usual one."""
         usual = DEFAULT_THEME if DEFAULT_THEME in self.theme_names else ""
         known = name if name in self.theme_names else usual or next(iter(self.theme_names), "")
         if known:
             self._kept_theme = known
-            self.wear(known)
+            self.preview_theme(known)
 
-    def say(
+    def show_toast(
         self, text: str, tone: str = "info", instead_of: Notification | None = None
     ) -> Notification:
         """A toast: one plain sentence, never read as markup.
@@ -205,11 +205,11 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
                 loop.call_soon_threadsafe(self.exit, 0)
 
     @on(events.Mount)
-    def _look_after_the_terminal(self) -> None:
+    def _watch_terminal(self) -> None:
         if isinstance(self._driver, Terminal):
             self._driver.on_lost = lambda: self.exit(None, HUNG_UP)
         for problem in self._theme_problems:
-            self.say(problem, "warn")
+            self.show_toast(problem, "warn")
 
     @on(Driver.SignalResume)
     def _paint_again(self) -> None:
@@ -224,7 +224,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
 
     def action_help_quit(self) -> None:
         """Ctrl+c means leave or copy; name the keys of both."""
-        self.say(f"{cap('app.quit')} quits, y copies")
+        self.show_toast(f"{cap('app.quit')} quits, y copies")
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Paint, except during an arrangement: only its result is shown."""
@@ -233,7 +233,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         else:
             super()._display(screen, renderable)  # pyright: ignore[reportUnknownMemberType] - untyped
 
-    def arrange(self, *, is_told: bool = True) -> None:
+    def arrange(self, *, is_sized: bool = True) -> None:
         """Paint nothing until all widgets of the screen have their place in its new size.
 
         Each widget fits its content once it knows its own size, and may move others by that.
@@ -245,8 +245,8 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         if not self._is_arranging:
             self._is_arranging = True
             self.set_timer(ARRANGED_S, self._show_arranged)
-        if is_told and self.screen_stack:
-            self.screen.call_after_refresh(self._look_whether_arranged, -1, 0)
+        if is_sized and self.screen_stack:
+            self.screen.call_after_refresh(self._check_arranged, -1, 0)
 
     def _check_resize(self) -> None:
         """Pass the new size to the screens, which Textual does a moment after the app has it."""
@@ -254,7 +254,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         if self._is_arranging:
             self.arrange()
 
-    def _look_whether_arranged(self, before: int, quiet: int) -> None:
+    def _check_arranged(self, before: int, quiet: int) -> None:
         """Paint after two checks in a row without another paint request."""
         if not self._is_arranging or not self.screen_stack:
             return
@@ -262,8 +262,8 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         if quiet == _QUIET:
             self._show_arranged()
         else:
-            looks = self._look_whether_arranged
-            self.screen.call_after_refresh(looks, self._withheld, quiet)
+            check = self._check_arranged
+            self.screen.call_after_refresh(check, self._withheld, quiet)
 
     def _show_arranged(self) -> None:
         if self._is_arranging:
@@ -275,25 +275,25 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
     def _measure(self, event: events.Resize) -> None:
         # The first size comes before the first frame, which nothing must delay.
         if self._measured not in {None, event.size}:
-            self.arrange(is_told=False)
+            self.arrange(is_sized=False)
         self._measured = event.size
         for notice in self.screen_stack[0].query(TooSmall) if self.screen_stack else ():
             notice.measure(event.size.width, event.size.height)
 
     @on(ToastMessage)
-    def _said(self, message: ToastMessage) -> None:
-        self.say(message.text, message.tone)
+    def _toast_requested(self, message: ToastMessage) -> None:
+        self.show_toast(message.text, message.tone)
 
     @on(Copied)
     def _copied(self, message: Copied) -> None:
         self.copy_to_clipboard(message.text)
-        self.say(f"copied {message.what}", "good")
+        self.show_toast(f"copied {message.what}", "good")
 
     @on(ThemeTried)
     def _theme_tried(self, message: ThemeTried) -> None:
-        self.wear(message.name or self._kept_theme)
+        self.preview_theme(message.name or self._kept_theme)
 
-    def wear(self, name: str) -> None:
+    def preview_theme(self, name: str) -> None:
         """Preview a theme without storing it."""
         if name in self.theme_names and name != self.theme:
             self.theme = name

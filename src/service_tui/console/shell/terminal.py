@@ -23,7 +23,7 @@ from textual.message import Message
 
 log = logging.getLogger(__name__)
 
-LOOK_AGAIN_S: Final = 0.2
+CHECK_AGAIN_S: Final = 0.2
 """How often a writer on a full queue checks that the queue's thread is alive."""
 
 GIVE_BACK: Final = (
@@ -94,9 +94,9 @@ class Terminal(LinuxDriver):
         thread = self._writer_thread
         while thread is not None and thread.is_alive():
             with suppress(Full):
-                thread._queue.put(data, timeout=LOOK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+                thread._queue.put(data, timeout=CHECK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
                 return
-        self._tell()
+        self._report_lost()
 
     def run_input_thread(self) -> None:
         """Read input until the end; invalid input is dropped without ending the thread."""
@@ -128,7 +128,7 @@ class Terminal(LinuxDriver):
         thread = self._writer_thread
         while thread is not None and thread.is_alive():
             with suppress(Full):
-                thread._queue.put(None, timeout=LOOK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+                thread._queue.put(None, timeout=CHECK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
                 thread.join()
 
     def give_back(self) -> None:
@@ -146,7 +146,7 @@ class Terminal(LinuxDriver):
         finally:
             os.set_blocking(descriptor, True)
 
-    def _tell(self) -> None:
-        tell, self.on_lost = self.on_lost, None
-        if tell is not None:
-            self._loop.call_soon_threadsafe(tell)
+    def _report_lost(self) -> None:
+        report, self.on_lost = self.on_lost, None
+        if report is not None:
+            self._loop.call_soon_threadsafe(report)

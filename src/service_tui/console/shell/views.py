@@ -87,10 +87,10 @@ SCREENS: Final = {
 
 def _provider(name: str) -> type[Provider]:
     """A provider of the palette, imported when it is first opened."""
-    found: object = getattr(importlib.import_module("service_tui.console.shell.palette"), name)
-    if not (isinstance(found, type) and issubclass(found, Provider)):
+    result: object = getattr(importlib.import_module("service_tui.console.shell.palette"), name)
+    if not (isinstance(result, type) and issubclass(result, Provider)):
         raise TypeError(f"{name} is no provider")
-    return found
+    return result
 
 
 class Palette(CommandPalette, AnswersOnce[None]):  # pyright: ignore[reportIncompatibleMethodOverride] - of Textual's own
@@ -105,8 +105,8 @@ class Palette(CommandPalette, AnswersOnce[None]):  # pyright: ignore[reportIncom
 
     def _action_command_list(self, action: str) -> None:
         """Move in the list, if the window has room for one of its rows."""
-        found = self.query(CommandList)
-        if found and found.first().scrollable_content_region:
+        result = self.query(CommandList)
+        if result and result.first().scrollable_content_region:
             super()._action_command_list(action)
 
     def set_timer(
@@ -141,12 +141,12 @@ class Views(FramedApp):
     }
 
     def __init__(
-        self, state: DeskState, now: Timestamp, *, themes: Themes, around: ProgramInfo, first: str
+        self, state: DeskState, now: Timestamp, *, themes: Themes, program: ProgramInfo, first: str
     ) -> None:
-        super().__init__(themes, around.log_path)
+        super().__init__(themes, program.log_path)
         self.desk_state = state
         self.now = now
-        self._around = around
+        self._program = program
         self._trail = Trail((View(first),))
         self._switching = asyncio.Lock()
 
@@ -171,7 +171,7 @@ class Views(FramedApp):
     def show_state(self) -> None:
         """Show the newest state; implemented by the app."""
 
-    def why_not(self, key: KeyBinding) -> str:
+    def disabled_reason(self, key: KeyBinding) -> str:
         """Why a key is disabled here; empty if it works."""
         if key.group in {"ticket", "form", "price_alert", "halt", "wallet"}:
             return ""
@@ -187,15 +187,15 @@ class Views(FramedApp):
         if name == front.name_in_keys:
             front.focus_row(row)
         else:
-            await self._look_at(self._trail.left_at(front.current_row()).go(View(name, row)))
+            await self._bring(self._trail.left_at(front.current_row()).go(View(name, row)))
 
     async def action_history(self, by: int) -> None:
         """Go back (-1) or forward (1) in the history."""
         trail = self._trail.left_at(self.front.current_row())
         if trail.step(by) == trail:
-            self.say("no view before this one" if by < 0 else "no view after this one")
+            self.show_toast("no view before this one" if by < 0 else "no view after this one")
         else:
-            await self._look_at(trail.step(by))
+            await self._bring(trail.step(by))
 
     async def action_last_screen(self) -> None:
         """Switch to the screen that was in front before, and the next time back."""
@@ -216,7 +216,7 @@ class Views(FramedApp):
         """Show every key."""
         from service_tui.console.forms.help import Help  # noqa: PLC0415 - not in the first frame
 
-        self.push_screen(Help(self.front.name_in_keys, self.front.title, self.why_not))
+        self.push_screen(Help(self.front.name_in_keys, self.front.title, self.disabled_reason))
 
     @on(GoTo)
     async def _sent_to(self, message: GoTo) -> None:
@@ -231,9 +231,9 @@ class Views(FramedApp):
     async def _do(self, key: KeyBinding) -> None:
         """Perform a key's action, for the mouse and the palette; or show why it is disabled."""
         front = self.front
-        why = self.why_not(key)
+        why = self.disabled_reason(key)
         if why:
-            self.say(f"{key.label}: {why}", "warn")
+            self.show_toast(f"{key.label}: {why}", "warn")
         elif key.group == "app":
             await self.run_action(key.action)
         else:
@@ -244,14 +244,14 @@ class Views(FramedApp):
     @on(CommandPalette.OptionHighlighted)
     def _highlighted(self, message: CommandPalette.OptionHighlighted) -> None:
         if self.screen.id == "themes":
-            self.wear(str(message.highlighted_event.option.prompt).strip())
+            self.preview_theme(str(message.highlighted_event.option.prompt).strip())
 
     @on(CommandPalette.Closed)
     def _palette_closed(self, message: CommandPalette.Closed) -> None:
         if not message.option_selected:
-            self.dress(self.desk_state.preferences.get("theme", ""))
+            self.apply_theme(self.desk_state.preferences.get("theme", ""))
 
-    async def _look_at(self, trail: Trail) -> None:
+    async def _bring(self, trail: Trail) -> None:
         async with self._switching:
             self._trail = trail
             view, deck = trail.front, self.deck
@@ -264,9 +264,9 @@ class Views(FramedApp):
     def _made(self, name: str) -> NumberedView:
         module, kind = SCREENS[name]
         self.read_style(name)
-        found: object = getattr(importlib.import_module(module), kind)
-        if not (isinstance(found, type) and issubclass(found, NumberedView)):
+        result: object = getattr(importlib.import_module(module), kind)
+        if not (isinstance(result, type) and issubclass(result, NumberedView)):
             raise TypeError(f"{module}.{kind} is no screen")
-        screen = found(self.desk_state, self.now)
-        screen.surroundings = self._around
+        screen = result(self.desk_state, self.now)
+        screen.program = self._program
         return screen

@@ -82,7 +82,7 @@ class FilterLine(Horizontal):
         self._line.value = ""
         self.remove_class("-on")
 
-    def say(self, problem: str) -> None:
+    def show_problem(self, problem: str) -> None:
         """Show a problem of the text; empty for none."""
         self._problem.update(problem)
 

@@ -63,10 +63,10 @@ class KeyBar(Bar):
             return
         index = bit_at(self._bits, self.size.width, offset.x)
         if index is not None:
-            chosen = self._keys[index]
+            selected = self._keys[index]
             # A click on the screen in front opens the list of its actions.
-            is_front = chosen.action == f"go('{self._front}')"
-            self.post_message(KeyChosen(key_named(MENU) if is_front else chosen))
+            is_front = selected.action == f"go('{self._front}')"
+            self.post_message(KeyChosen(key_named(MENU) if is_front else selected))
 
 
 def screen_keys() -> tuple[KeyBinding, ...]:

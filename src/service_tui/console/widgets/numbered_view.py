@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 
 from textual.containers import Vertical
 
-from service_tui.console.calm import Calm
+from service_tui.console.idle_time import IdleTime
 from service_tui.console.keys import KeyBinding, action_name
 from service_tui.console.messages import CommandGiven, Copied, ToastMessage
 from service_tui.console.view_context import ViewContext
@@ -36,7 +36,7 @@ class ProgramInfo:
     log_path: str = ""
     data_path: str = ""
     theme_names: tuple[str, ...] = ()
-    calm: Calm = field(default_factory=Calm)
+    idle_time: IdleTime = field(default_factory=IdleTime)
 
 
 @runtime_checkable
@@ -58,7 +58,7 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
 
     title: ClassVar[str]
 
-    surroundings: ProgramInfo = ProgramInfo()
+    program: ProgramInfo = ProgramInfo()
     """Set by the app before the screen is mounted."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
@@ -99,7 +99,7 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
         """Go one level out inside the screen; False when it is already outermost."""
         return False
 
-    def why_not(self, action: str) -> str:
+    def list_reason(self, action: str) -> str:
         """Why a key is disabled here.
 
         Args:
@@ -115,13 +115,13 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
 
     def disabled_reason(self, key: KeyBinding) -> str:
         """Why a key of this screen or of its tables is disabled; empty if it works."""
-        return self.why_not(action_name(key.action))
+        return self.list_reason(action_name(key.action))
 
     def give(self, command: Command) -> None:
         """Give a command; the app's one handler hands it to the desk."""
         self.post_message(CommandGiven(command))
 
-    def say(self, text: str, tone: str = "info") -> None:
+    def show_toast(self, text: str, tone: str = "info") -> None:
         """Show a toast; `tone` is info, good, warn or bad."""
         self.post_message(ToastMessage(text, tone))
 

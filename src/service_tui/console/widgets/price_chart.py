@@ -181,18 +181,18 @@ class PriceChart(Widget, can_focus=True):
 
     @on(events.Leave)
     @on(events.Blur)
-    def _left_alone(self) -> None:
+    def _pointer_left(self) -> None:
         self._column = None
         self._redraw()
 
     def _drawn(self) -> list[list[Piece]]:
         (width, height), picture = self.size, self._picture()
         if picture is None:
-            words: list[Piece] = [(fitted_line(self._empty.center(width), width), "muted")]
-            return [words if y == (height - 1) // 2 else [] for y in range(height)]
+            text: list[Piece] = [(fitted_line(self._empty.center(width), width), "muted")]
+            return [text if y == (height - 1) // 2 else [] for y in range(height)]
         lines = picture.plot()
         if height >= TITLE_FROM:
-            title, read = self._said(picture)
+            title, read = self._title_and_reading(picture)
             lines.insert(0, picture.heading(title, read, has_focus=self.has_focus))
         ticks = self._times(picture.frame)
         if height >= AXIS_FROM:
@@ -232,7 +232,7 @@ class PriceChart(Widget, can_focus=True):
         times = time_ticks(frame.first, frame.last, count) or (frame.last,)
         return {frame.column_of(at): self._when(Timestamp(at), span) for at in times}
 
-    def _said(self, picture: Picture) -> tuple[str, str]:
+    def _title_and_reading(self, picture: Picture) -> tuple[str, str]:
         """Title and reading; without a cursor, the last value."""
         reading = self._read(picture)
         if reading is None:

@@ -44,10 +44,14 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         Binding("pagedown", "move_page(1)", "page down", show=False, id="table.page_down"),
         Binding("pageup", "move_page(-1)", "page up", show=False, id="table.page_up"),
         Binding("enter", "open", "open", show=False, id="table.open"),
-        *(each for each in bindings_of("rows") if each.action in {"sort_next", "sort_reverse"}),
+        *(
+            binding
+            for binding in bindings_of("rows")
+            if binding.action in {"sort_next", "sort_reverse"}
+        ),
     ]
 
-    _scroll_wanted: int | None = None
+    _scroll_target: int | None = None
 
     class RowMessage(Message):
         """An event of one row of a table; None: of no row."""
@@ -119,7 +123,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     def state(self) -> TableState:
         """The layout to store."""
         sort = None if self._sort is None else self._sort.id
-        scroll = self._top if self._scroll_wanted is None else self._scroll_wanted
+        scroll = self._top if self._scroll_target is None else self._scroll_target
         return TableState(sort, self._falls, self._order.cursor, scroll)
 
     def restore(self, state: TableState) -> None:
@@ -127,7 +131,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         self.sort_by(state.sort, falling=state.falling)
         if state.cursor is not None:
             self._order.put(state.cursor)
-        self._scroll_wanted = state.scroll
+        self._scroll_target = state.scroll
         self._take_scroll()
         self.refresh()
 
@@ -148,20 +152,20 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     def action_open(self) -> None:
         """Post that the highlighted row is opened."""
-        self._tell(self.Opened)
+        self._post_row(self.Opened)
 
     def action_mark(self) -> None:
         """Mark the highlighted row, or unmark it."""
         if self.has_just_fallen:
-            self._tell(self.Lost)
+            self._post_row(self.Lost)
             return
         self._order.toggle_mark()
         self._refresh_row(self._order.index)
-        self._tell(self.Moved)
+        self._post_row(self.Moved)
 
     def action_sort_next(self) -> None:
         """Sort by the next column that is shown and sortable."""
-        names = [each.column.id for each in self._lines.placed if each.column.sort_key]
+        names = [place.column.id for place in self._lines.placed if place.column.sort_key]
         if names:
             now = "" if self._sort is None else self._sort.id
             self.sort_by(names[(names.index(now) + 1) % len(names) if now in names else 0])
@@ -188,12 +192,12 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
                 self.action_open()
 
     def _sort_at(self, x: int) -> None:
-        for each in self._lines.placed:
-            if each.left <= x < each.left + each.width + GAP and each.column.sort_key:
-                if each.column is self._sort:
+        for place in self._lines.placed:
+            if place.left <= x < place.left + place.width + GAP and place.column.sort_key:
+                if place.column is self._sort:
                     self.action_sort_reverse()
                 else:
-                    self.sort_by(each.column.id)
+                    self.sort_by(place.column.id)
 
     def _move(self, move: Callable[[], None]) -> None:
         before = self._order.index
@@ -203,12 +207,12 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         self._refresh_row(self._order.index)
         self._follow()
         if self._order.index is not None:
-            self._tell(self.Moved)
+            self._post_row(self.Moved)
 
-    def _tell(self, kind: type[RowMessage]) -> None:
+    def _post_row(self, message_type: type[RowMessage]) -> None:
         is_lost = self._order.index is None or self.has_just_fallen
-        told = self.Lost if is_lost else kind
-        self.post_message(told(self, self._order.cursor))
+        posted = self.Lost if is_lost else message_type
+        self.post_message(posted(self, self._order.cursor))
 
     def _change(self, change: Callable[[], None]) -> None:
         super()._change(change)
@@ -220,6 +224,6 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     def _take_scroll(self) -> None:
         # A restored position waits until there are rows, and room to scroll in.
-        if self._scroll_wanted is not None and self.size and len(self._order):
-            wanted, self._scroll_wanted = self._scroll_wanted, None
-            self._scroll(wanted)
+        if self._scroll_target is not None and self.size and len(self._order):
+            target, self._scroll_target = self._scroll_target, None
+            self._scroll(target)

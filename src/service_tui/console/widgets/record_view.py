@@ -31,12 +31,12 @@ ABOVE: Final = " ▲ {count:,} new above "
 
 
 @dataclass(frozen=True, slots=True)
-class _Sight(Generic[R]):
+class _VisibleLine(Generic[R]):
     """A line on the screen; `laid` None if it was never drawn."""
 
     key: str
     laid: Laid[R] | None
-    stands: tuple[str, RowState, object]
+    drawn_from: tuple[str, RowState, object]
 
 
 class RecordView(ScrollView, Generic[R], inherit_bindings=False):
@@ -110,20 +110,20 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
 
         The sequence is kept, not copied: pass a tuple.
         """
-        before, known = self._sight(), self._order.keys
+        before, known = self._visible_lines(), self._order.keys
         self._change(lambda: self._order.replace(rows))
         self._keep_unseen(known)
         self._lines.forget()
         self._light(before)
         self._repaint(before)
-        self._look()
+        self._mark_seen()
 
     def redraw(self) -> None:
         """Lay out the visible rows anew: for cells that depend on time, privacy or a star.
 
         Only lines whose text then differs are painted again.
         """
-        before = self._sight()
+        before = self._visible_lines()
         self._lines.forget()
         self._repaint(before)
 
@@ -170,12 +170,12 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             return lines.header(sort, falling=self._falls, note=note)
         index = self._top + y - 1
         if 0 <= index < len(order):
-            return lines.row(order.key_at(index), order[index], self._standing(index))
+            return lines.row(order.key_at(index), order[index], self._row_state(index))
         if len(order):
             return lines.blank()
         hidden = with_keys(HIDDEN).replace("{total}", f"{order.total:,}")
         text = hidden if order.total else self.empty
-        return lines.words(text, y - 1, self._page)
+        return lines.text_line(text, y - 1, self._page)
 
     def watch_has_focus(self, _has_focus: bool) -> None:  # noqa: FBT001 - Textual's own signature
         """Apply the styles anew, if any rule depends on the focus."""
@@ -219,7 +219,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Count the unseen rows above anew, besides what Textual does."""
         super().watch_scroll_y(old_value, new_value)
-        self._look()
+        self._mark_seen()
 
     def _rank(self, column: Column[R]) -> Callable[[R], Rank | None] | None:
         key = column.sort_key
@@ -234,7 +234,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         is_same_list = not before.isdisjoint(now)
         self._unseen = (self._unseen & now) | (now - before) if is_same_list else set()
 
-    def _look(self) -> None:
+    def _mark_seen(self) -> None:
         """Mark visible rows as seen; count the unseen rows above them."""
         above = 0
         if self._unseen and self.size:
@@ -263,21 +263,21 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             y = 0 if stays else place - (held - visible.start)
         self._scroll(y)
 
-    def _standing(self, index: int) -> RowState:
+    def _row_state(self, index: int) -> RowState:
         order = self._order
         here, is_marked = index == order.index, order.key_at(index) in order.marked
         return RowState(here, here and self.has_focus, is_marked)
 
-    def _stands(self, index: int) -> tuple[str, RowState, object]:
+    def _drawn_from(self, index: int) -> tuple[str, RowState, object]:
         key = self._order.key_at(index)
-        return key, self._standing(index), self._lines.glow.get(key)
+        return key, self._row_state(index), self._lines.glow.get(key)
 
-    def _sight(self) -> list[_Sight[R]]:
+    def _visible_lines(self) -> list[_VisibleLine[R]]:
         """The visible lines, as far as they were drawn."""
-        stands = [self._stands(index) for index in self._visible()]
-        return [_Sight(each[0], self._lines.kept(each[0]), each) for each in stands]
+        drawn_from = [self._drawn_from(index) for index in self._visible()]
+        return [_VisibleLine(each[0], self._lines.kept(each[0]), each) for each in drawn_from]
 
-    def _repaint(self, before: Sequence[_Sight[R]]) -> None:
+    def _repaint(self, before: Sequence[_VisibleLine[R]]) -> None:
         """Paint the lines again that differ from the former ones."""
         order, visible = self._order, self._visible()
         if not before or len(before) != len(visible):
@@ -285,19 +285,23 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             return
         for line, (was, index) in enumerate(zip(before, visible, strict=True), start=1):
             cells = self._lines.laid(order.key_at(index), order[index]).cells
-            if was.laid is None or was.laid.cells != cells or was.stands != self._stands(index):
+            if (
+                was.laid is None
+                or was.laid.cells != cells
+                or was.drawn_from != self._drawn_from(index)
+            ):
                 self.refresh(Region(0, line, self.size.width, 1))
 
     def _refresh_row(self, index: int | None) -> None:
         if index is not None:
             self.refresh_line(index + 1)
 
-    def _light(self, before: Sequence[_Sight[R]]) -> None:
+    def _light(self, before: Sequence[_VisibleLine[R]]) -> None:
         """Let changed cells glow in rows that were visible before."""
         if not before or not self.glowing or not self._paint.is_animated:
             return
         order = self._order
-        old = {sight.key: sight.laid for sight in before if sight.laid is not None}
+        old = {line_.key: line_.laid for line_ in before if line_.laid is not None}
         rows = [(order.key_at(index), order[index]) for index in self._visible()]
         changes = self._lines.changes(old, rows)
         if changes:
@@ -307,6 +311,6 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             self._resting = self.set_timer(GLOW_S, self._rest)
 
     def _rest(self) -> None:
-        before = self._sight()
+        before = self._visible_lines()
         self._lines.glow, self._resting = {}, None
         self._repaint(before)

@@ -79,12 +79,12 @@ class _Drawn:
     """A line, and everything it was drawn from."""
 
     cells: tuple[tuple[Piece, ...], ...]
-    standing: RowState
+    state: RowState
     glow: Mapping[str, str]
     strip: Strip
 
 
-_CALM: Final[Mapping[str, str]] = {}
+_NO_GLOW: Final[Mapping[str, str]] = {}
 
 
 class TableLines(Generic[R]):
@@ -152,7 +152,7 @@ class TableLines(Generic[R]):
         Returns:
             By row key and column id: `glow-up`, `glow-down`, or `glow` for texts.
         """
-        found: dict[str, dict[str, str]] = {}
+        result: dict[str, dict[str, str]] = {}
         for key, row in rows:
             old = before.get(key)
             if old is None or old.row is row:
@@ -161,8 +161,8 @@ class TableLines(Generic[R]):
             for place, was, now in zip(self.placed, old.cells, new.cells, strict=True):
                 if place.column.glows and was != now:
                     paper = _direction(place.column, old.row, row, self._view())
-                    found.setdefault(key, {})[place.column.id] = paper
-        return found
+                    result.setdefault(key, {})[place.column.id] = paper
+        return result
 
     def header(self, sort: str | None, *, falling: bool, note: str = "") -> Strip:
         """The titles, the sorted one with its arrow beside it, in the gap; a note at the end."""
@@ -183,35 +183,35 @@ class TableLines(Generic[R]):
             return line
         width = self._room[0]
         shown = note[:width]
-        told = Strip([Segment(shown, self._paint.style("bold accent"))], len(shown))
+        text = Strip([Segment(shown, self._paint.style("bold accent"))], len(shown))
         room = width - len(shown)
         # No title is cut: one without the whole of its room is left out.
         cuts = (place.left - GAP for place in self.placed if place.left + place.width > room)
         titles = line.crop(0, max(0, min((room, *cuts))))
         titles = titles.adjust_cell_length(room, self._paint.style("heading"))
-        return Strip.join((titles, told, line.crop(width, self._room[1])))
+        return Strip.join((titles, text, line.crop(width, self._room[1])))
 
-    def row(self, key: str, row: R, standing: RowState) -> Strip:
+    def row(self, key: str, row: R, state: RowState) -> Strip:
         """One row."""
-        cells, glow = self.laid(key, row).cells, self.glow.get(key, _CALM)
+        cells, glow = self.laid(key, row).cells, self.glow.get(key, _NO_GLOW)
         drawn = self._drawn.get(key)
-        if drawn is None or (drawn.cells, drawn.standing, drawn.glow) != (cells, standing, glow):
+        if drawn is None or (drawn.cells, drawn.state, drawn.glow) != (cells, state, glow):
             if len(self._drawn) >= DRAWN_MAX:
                 self._drawn.clear()
-            drawn = _Drawn(cells, standing, glow, self._row(cells, standing, glow))
+            drawn = _Drawn(cells, state, glow, self._row(cells, state, glow))
             self._drawn[key] = drawn
         return drawn.strip
 
     def _row(
         self,
         cells: tuple[tuple[Piece, ...], ...],
-        standing: RowState,
+        state: RowState,
         glow: Mapping[str, str],
     ) -> Strip:
-        paper, style = standing.paper, self._paint.style
+        paper, style = state.paper, self._paint.style
         plain = style("", paper)
         segments: list[Segment] = []
-        text, ink = standing.gutter, style("accent", paper)
+        text, ink = state.gutter, style("accent", paper)
         at = GUTTER
         for place, cell in zip(self.placed, cells, strict=True):
             # The cursor's own ground wins over a glow, or the cursor would seem to have holes.
@@ -230,7 +230,7 @@ class TableLines(Generic[R]):
         segments.append(Segment(text, ink))
         return self._filled(segments, plain, at)
 
-    def words(self, text: str, line: int, height: int) -> Strip:
+    def text_line(self, text: str, line: int, height: int) -> Strip:
         """A line of a quiet text in the middle of an empty table."""
         style = self._paint.style("muted")
         lines = _wrapped(text, max(1, self._room[0] - 2 * GUTTER))

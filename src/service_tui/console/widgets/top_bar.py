@@ -49,7 +49,7 @@ class TopBar(Bar):
     def take(self, state: DeskState, now: Timestamp, unseen: int = 0) -> None:
         """Receive the newest state, at wall time `now`, and the number of unseen notices."""
         lines = (
-            (*money_bits(state, now), *ask_bits(state, now), *badge_bits(unseen)),
+            (*money_bits(state, now), *approval_bits(state, now), *badge_bits(unseen)),
             world_bits(state, now),
         )
         fleet = standings(state)
@@ -87,16 +87,16 @@ def with_fleet(
     bits: tuple[Bit, ...], fleet: tuple[AgentStanding, ...], width: int
 ) -> tuple[Bit, ...]:
     """The line, with the agents if there is room: they displace nothing."""
-    told = strip(fleet, spare(bits, width))
-    return bits if told is None else (*bits, Bit(told))
+    text = strip(fleet, spare(bits, width))
+    return bits if text is None else (*bits, Bit(text))
 
 
-def ask_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
+def approval_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     """The number of trades that wait for approval, the nearest deadline, and the key."""
     held = state.supervision.held
     if not held:
         return ()
-    left = formats.duration(min(one.left_s(now) for one in held))
+    left = formats.duration(min(trade.left_s(now) for trade in held))
     short = Text(f" &{len(held)} ", "bold reverse warn")
     word = "waits" if len(held) == 1 else "wait"
     full = Text(f" & {len(held)} {word} {left} ", "bold reverse warn")
@@ -180,7 +180,7 @@ def _used(state: DeskState, limits: LimitsView) -> tuple[Text, float]:
         formats.money(limits.day_spend_max, masked=masked),
     )
     # The service counts reserved money of open buys against the day: it is not spent yet.
-    kept = any(one.reserved for one in state.venue_sums)
+    kept = any(venue_sum.reserved for venue_sum in state.venue_sums)
     return _labelled("spent or reserved today" if kept else "spent today", figures), part
 
 
@@ -202,8 +202,8 @@ def _connection_bits(state: DeskState, now: Timestamp) -> Iterator[Bit]:
     yield Bit(full, 6, line, right=True)
     stale = stale_topic(state, now)
     if stale is not None:
-        told = Text(f"STALE {stale[0].value} {formats.duration(stale[1])}", "bold stale")
-        yield Bit(told, 4, Text("STALE", "bold stale"), 1, right=True)
+        text = Text(f"STALE {stale[0].value} {formats.duration(stale[1])}", "bold stale")
+        yield Bit(text, 4, Text("STALE", "bold stale"), 1, right=True)
     if service.read_only:
         yield Bit(Text("read-only", "warn"), 4, right=True)
 

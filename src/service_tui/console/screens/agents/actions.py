@@ -15,7 +15,7 @@ from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.parts.shared_actions import can_change, has_row
 from service_tui.console.parts.table_screen import TableScreen
-from service_tui.console.screens.agents.detail import describe, tell_story
+from service_tui.console.screens.agents.detail import describe, history_text
 from service_tui.console.screens.agents.leash_form import LeashForm
 from service_tui.console.screens.agents.skill_forms import InstallSkillForm, StartSkillForm
 from service_tui.console.view_context import ViewContext
@@ -73,7 +73,7 @@ def is_retirable(screen: Agents) -> str:
     return "it is retired already" if agent.retired else ""
 
 
-def knows_agents(screen: Agents) -> str:
+def are_agents_loaded(screen: Agents) -> str:
     """The service's agents have loaded."""
     return "the agents are not known yet" if screen.state.fleet is None else ""
 
@@ -83,7 +83,7 @@ def can_run_skills(screen: Agents) -> str:
     return "this desk is read-only" if screen.state.service.read_only else ""
 
 
-def knows_skills(screen: Agents) -> str:
+def are_skills_loaded(screen: Agents) -> str:
     """The skills of this machine have loaded, or will not load."""
     state = screen.state
     is_early = state.service.phase is Phase.CONNECTING and not state.supervision.skills
@@ -103,15 +103,15 @@ def open_agent(screen: Agents) -> None:
         return
     width = max(40, screen.size.width - 16)
 
-    def tell(state: DeskState, now: Timestamp) -> Text:
+    def make_text(state: DeskState, now: Timestamp) -> Text:
         """The agent in full as it is now, or as it was last."""
         every = () if state.fleet is None else state.fleet.agents
         newest = next((one for one in every if one.agent_id == agent.agent_id), agent)
         view = ViewContext.of(state, now, width)
-        return Text("\n\n").join((describe(newest, view), tell_story(newest, view)))
+        return Text("\n\n").join((describe(newest, view), history_text(newest, view)))
 
     title = formats.plain(agent.name, 40).plain
-    screen.open_dialog(About(title, tell, screen.state, screen.now))
+    screen.open_dialog(About(title, make_text, screen.state, screen.now))
 
 
 def claim(screen: Agents) -> None:
@@ -123,7 +123,7 @@ def claim(screen: Agents) -> None:
             " is yours from then on, and may go beyond simulated money wherever its own "
             "settings and limits allow that. This cannot be taken back.",
         )
-        _ask(screen, Question("Claim this agent?", body, "claim"), AgentAct.CLAIM, agent)
+        _confirm(screen, Question("Claim this agent?", body, "claim"), AgentAct.CLAIM, agent)
 
 
 def make_claim_code(screen: Agents) -> None:
@@ -140,7 +140,7 @@ def pause(screen: Agents) -> None:
         _govern(screen, AgentAct.PAUSE, agent)
     elif agent is not None:
         body = Text.assemble(formats.plain(agent.name, 60), " may then buy again by itself.")
-        _ask(screen, Question("Resume this agent?", body, "resume"), AgentAct.RESUME, agent)
+        _confirm(screen, Question("Resume this agent?", body, "resume"), AgentAct.RESUME, agent)
 
 
 def suspend(screen: Agents) -> None:
@@ -150,7 +150,7 @@ def suspend(screen: Agents) -> None:
         _govern(screen, AgentAct.SUSPEND, agent)
     elif agent is not None:
         body = Text.assemble(formats.plain(agent.name, 60), " may then trade again by itself.")
-        _ask(screen, Question("Readmit this agent?", body, "readmit"), AgentAct.READMIT, agent)
+        _confirm(screen, Question("Readmit this agent?", body, "readmit"), AgentAct.READMIT, agent)
 
 
 def retire(screen: Agents) -> None:
@@ -163,7 +163,7 @@ def retire(screen: Agents) -> None:
             "are cancelled. Its history, its key and what it holds stay; readmit takes it back "
             "while a slot is free.",
         )
-        _ask(screen, Question("Retire this agent?", body, "retire"), AgentAct.RETIRE, agent)
+        _confirm(screen, Question("Retire this agent?", body, "retire"), AgentAct.RETIRE, agent)
 
 
 def replace_key(screen: Agents) -> None:
@@ -175,7 +175,7 @@ def replace_key(screen: Agents) -> None:
             formats.plain(agent.name, 60),
             _OWN_KEY if agent.is_own else _OTHERS_KEY,
         )
-        _ask(screen, Question("New key?", body, "new key"), AgentAct.NEW_KEY, agent)
+        _confirm(screen, Question("New key?", body, "new key"), AgentAct.NEW_KEY, agent)
 
 
 def choose_plan(screen: Agents) -> None:
@@ -184,15 +184,15 @@ def choose_plan(screen: Agents) -> None:
     if agent is None:
         return
 
-    def chosen(plan: Plan) -> None:
+    def set_plan(plan: Plan) -> None:
         if plan is not agent.plan:
             screen.give(Govern(AgentAct.PLAN, agent.agent_id, agent.name, plan))
 
     name = formats.plain(agent.name, 30).plain
-    screen.open_dialog(ChoosePlan(name, agent.plan), chosen)
+    screen.open_dialog(ChoosePlan(name, agent.plan), set_plan)
 
 
-def _ask(screen: Agents, question: Question, act: AgentAct, agent: AgentView) -> None:
+def _confirm(screen: Agents, question: Question, act: AgentAct, agent: AgentView) -> None:
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
             _govern(screen, act, agent)
@@ -213,18 +213,18 @@ def choose_plan_of_new(screen: Agents) -> None:
     if fleet is None:
         return
 
-    def chosen(plan: Plan) -> None:
+    def set_plan(plan: Plan) -> None:
         if plan is not fleet.plan:
             screen.give(Govern(AgentAct.PLAN, plan=plan))
 
-    screen.open_dialog(ChoosePlan("new agents", fleet.plan), chosen)
+    screen.open_dialog(ChoosePlan("new agents", fleet.plan), set_plan)
 
 
 def pause_all(screen: Agents) -> None:
     """Pause buys of every agent but the person's own; once all are paused, resume them."""
     fleet = screen.state.fleet
-    others = [] if fleet is None else [one for one in fleet.agents if not one.is_own]
-    if not others or not all(one.paused for one in others):
+    others = [] if fleet is None else [agent for agent in fleet.agents if not agent.is_own]
+    if not others or not all(agent.paused for agent in others):
         screen.give(PauseAll(paused=True))
         return
 
@@ -288,10 +288,10 @@ def _runs(screen: Agents, *, is_alive: bool) -> list[SkillRunView]:
     if agent is None:
         return []
     runs = screen.state.supervision.runs_of(agent.agent_id)
-    found = [run for run in runs if run.state.is_alive or not is_alive]
-    if not found:
-        screen.say(f"no skill of this desk runs as {agent.name}", "warn")
-    return found
+    matching = [run for run in runs if run.state.is_alive or not is_alive]
+    if not matching:
+        screen.show_toast(f"no skill of this desk runs as {agent.name}", "warn")
+    return matching
 
 
 def edit_leash(screen: Agents) -> None:
@@ -323,12 +323,12 @@ ACTIONS: Final[tuple[ScreenAction[Agents], ...]] = (
     ScreenAction("agents.code", make_claim_code, requires=(*_GOVERNED, is_unclaimed)),
     ScreenAction("agents.plan", choose_plan, requires=_GOVERNED),
     ScreenAction(
-        "agents.new_plan", choose_plan_of_new, requires=(is_governed, can_change, knows_agents)
+        "agents.new_plan", choose_plan_of_new, requires=(is_governed, can_change, are_agents_loaded)
     ),
     ScreenAction("agents.key", replace_key, requires=_GOVERNED),
     ScreenAction("agents.suspend", suspend, requires=_GOVERNED),
     ScreenAction("agents.retire", retire, requires=(*_GOVERNED, is_retirable)),
-    ScreenAction("agents.start", start_skill, requires=(can_run_skills, knows_skills)),
+    ScreenAction("agents.start", start_skill, requires=(can_run_skills, are_skills_loaded)),
     ScreenAction("agents.install", install_skill, requires=(can_run_skills,)),
     ScreenAction("agents.stop", stop_skills, requires=(can_change, has_row)),
     ScreenAction("agents.again", restart_skill, requires=(can_change, has_row)),

@@ -16,7 +16,7 @@ from service_tui.console.fields import (
     seconds_rule,
     write_number,
 )
-from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
+from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.keys import bindings_of
 from service_tui.desk.commands.agents import SetLeash
 from service_tui.desk.freshness import leashes_known
@@ -44,7 +44,7 @@ BUDGET: Final = Field("leash-budget", "a day", _parse_budget)
 WAIT: Final = Field("leash-wait", "waits, s", number(_WAIT))
 
 _MODES: Final = (LeashMode.OBSERVE, LeashMode.ASK, LeashMode.AUTO, None)
-_WORDS: Final = tuple("free" if mode is None else mode.value for mode in _MODES)
+_MODE_NAMES: Final = tuple("free" if mode is None else mode.value for mode in _MODES)
 _MEANINGS: Final = {
     LeashMode.OBSERVE: "It places no orders at all: it only looks.",
     LeashMode.ASK: "Each buy above the threshold waits for you, and is refused at its deadline.",
@@ -74,9 +74,9 @@ class LeashForm(Form[SetLeash]):
     ) -> None:
         super().__init__(state, now)
         self._agent = agent
-        self._whose = whose_of(state, agent)
-        self._place = self._whose.index(skill_slug) if skill_slug in self._whose else 0
-        self._mode = self._known_mode()
+        self._subjects = subjects_of(state, agent)
+        self._place = self._subjects.index(skill_slug) if skill_slug in self._subjects else 0
+        self._mode = self._present_mode()
         self.first = self._figures()
         fields = (BUDGET, THRESHOLD, WAIT) if budget_first else (THRESHOLD, BUDGET, WAIT)
         choices = (OptionsRow("leash-whose"), OptionsRow("leash-mode"))
@@ -84,7 +84,7 @@ class LeashForm(Form[SetLeash]):
 
     def validate(self) -> SetLeash:
         """The typed leash."""
-        slug = self._whose[self._place]
+        slug = self._subjects[self._place]
         if self._mode is None:
             return SetLeash(self._agent.agent_id, self._agent.name, None, skill_slug=slug)
         return SetLeash(
@@ -99,7 +99,7 @@ class LeashForm(Form[SetLeash]):
 
     def objection(self, result: SetLeash) -> str:
         """More freedom, or more money, needs a second enter."""
-        known = self._known()
+        known = self._present()
         before = None if known is None else known.mode
         if not leashes_known(self.state):
             return "The leash of now is not known yet. Enter once more if this one is meant."
@@ -112,20 +112,20 @@ class LeashForm(Form[SetLeash]):
 
     def describe(self, result: SetLeash | None) -> Mapping[str, Shown]:
         """The subject of the leash, its present state, and the meaning of the new one."""
-        known = self._known()
+        known = self._present()
         none = "free" if leashes_known(self.state) else "not known yet, how free"
         now = none if known is None else known.mode.value
         spent = "" if known is None else f", {decimal(known.spent):,.2f} spent today"
-        words = "" if result is None else f"{result.describe()}. "
-        reach = _SKILL_ONLY if self._whose[self._place] else ""
-        names = tuple(slug or "all it does" for slug in self._whose)
+        messages = "" if result is None else f"{result.describe()}. "
+        reach = _SKILL_ONLY if self._subjects[self._place] else ""
+        names = tuple(slug or "all it does" for slug in self._subjects)
         return {
             "form-question": Text.assemble(
                 formats.plain(self._agent.name, 60), f": {now} now{spent}."
             ),
-            "leash-whose": Chosen(names, self._place),
-            "leash-mode": Chosen(_WORDS, _MODES.index(self._mode)),
-            "form-preview": Text(f"{words}{_MEANINGS[self._mode]}{reach}", "muted"),
+            "leash-whose": OptionsState(names, self._place),
+            "leash-mode": OptionsState(_MODE_NAMES, _MODES.index(self._mode)),
+            "form-preview": Text(f"{messages}{_MEANINGS[self._mode]}{reach}", "muted"),
         }
 
     def choose(self, name: str, index: int) -> None:
@@ -137,7 +137,7 @@ class LeashForm(Form[SetLeash]):
 
     def action_whose(self) -> None:
         """Select the next skill, or the agent itself."""
-        self._take((self._place + 1) % len(self._whose))
+        self._take((self._place + 1) % len(self._subjects))
         self.refresh_form()
 
     def action_mode(self) -> None:
@@ -147,20 +147,20 @@ class LeashForm(Form[SetLeash]):
 
     def _take(self, place: int) -> None:
         self._place = place
-        self._mode = self._known_mode()
+        self._mode = self._present_mode()
         for name, text in self._figures().items():
             self.write(name, text)
 
-    def _known(self) -> LeashView | None:
-        return self.state.supervision.leash_of(self._agent.agent_id, self._whose[self._place])
+    def _present(self) -> LeashView | None:
+        return self.state.supervision.leash_of(self._agent.agent_id, self._subjects[self._place])
 
-    def _known_mode(self) -> LeashMode | None:
-        known = self._known()
+    def _present_mode(self) -> LeashMode | None:
+        known = self._present()
         return LeashMode.ASK if known is None else known.mode
 
     def _figures(self) -> dict[str, str]:
         """The present threshold, budget and deadline."""
-        known = self._known()
+        known = self._present()
         if known is None:
             return {THRESHOLD.name: "0", BUDGET.name: "", WAIT.name: str(LEASH_WAIT_S)}
         return {
@@ -175,9 +175,9 @@ def _money(amount: Micros) -> str:
     return write_number(amount, DECIMALS_MAX, at_least=2)
 
 
-def whose_of(state: DeskState, agent: AgentView) -> tuple[str, ...]:
+def subjects_of(state: DeskState, agent: AgentView) -> tuple[str, ...]:
     """The agent itself, as the empty word, and every skill with a run or a leash."""
     view = state.supervision
     runs = [run.skill_slug for run in view.runs_of(agent.agent_id)]
-    leashes = [one.skill_slug for one in view.leashes if one.agent_id == agent.agent_id]
+    leashes = [leashe.skill_slug for leashe in view.leashes if leashe.agent_id == agent.agent_id]
     return tuple(dict.fromkeys(("", *runs, *leashes)))

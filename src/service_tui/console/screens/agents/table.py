@@ -6,11 +6,11 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import not_told
+from service_tui.console.freshness import not_loaded_text
 from service_tui.console.keys import cap
 from service_tui.console.table_spec import (
+    AmountFormat,
     TableSpec,
-    TellsAmount,
     amount_column,
     clock_column,
     figure_column,
@@ -93,18 +93,18 @@ def name_text(agent: AgentView) -> Text:
     return Text.assemble(name, (" you", "accent")) if agent.is_own else name
 
 
-def told_of(agent: AgentView, view: ViewContext) -> HealthReport:
+def agent_health(agent: AgentView, view: ViewContext) -> HealthReport:
     """An agent's health, and why."""
     state = view.state
     return health_of(agent, state.supervision, view.now, halted=state.halted_since is not None)
 
 
-def health_text(told: HealthReport) -> Text:
+def health_text(report: HealthReport) -> Text:
     """A health as a sign and a word; after it the number of its waiting trades."""
-    glyph, tone = _HEALTHS[told.health]
-    asked = f" ?{told.waiting}" if told.waiting and told.health is not Health.ASKS else ""
+    glyph, tone = _HEALTHS[report.health]
+    request = f" ?{report.waiting}" if report.waiting and report.health is not Health.ASKS else ""
     return Text.assemble(
-        (f"{glyph} {told.health.value[: _STATE - len(asked)]}", tone), (asked, "warn")
+        (f"{glyph} {report.health.value[: _STATE - len(request)]}", tone), (request, "warn")
     )
 
 
@@ -120,10 +120,10 @@ def _buys_text(agent: AgentView) -> Text:
     return Text.assemble((f"{limits.buys_today:,}", tone), (f"/{limits.buys_max:,}", "muted"))
 
 
-def leash_text(leash: LeashView | None, *, known: bool = True) -> Text:
+def leash_text(leash: LeashView | None, *, loaded: bool = True) -> Text:
     """A leash as a sign and a word; unknown before the leashes have `loaded`."""
     if leash is None:
-        return Text("○ free" if known else formats.NOT_KNOWN, "muted")
+        return Text("○ free" if loaded else formats.NOT_KNOWN, "muted")
     glyph = {LeashMode.OBSERVE: "◌", LeashMode.ASK: "?", LeashMode.AUTO: "●"}[leash.mode]
     return Text(f"{glyph} {leash.mode.value}", "warn" if leash.mode is LeashMode.ASK else "")
 
@@ -164,10 +164,10 @@ def _spent_rank(agent: AgentView, view: ViewContext) -> Micros:
 def _leash_of(agent: AgentView, view: ViewContext) -> Text:
     """The leash that binds an agent."""
     bound = leash_mode(agent, view.state.supervision)
-    return leash_text(bound, known=leashes_known(view.state))
+    return leash_text(bound, loaded=leashes_known(view.state))
 
 
-def _known(amount: Micros, view: ViewContext) -> Micros | None:
+def _if_reported(amount: Micros, view: ViewContext) -> Micros | None:
     # Another service does not report its agents' money: zero would be wrong.
     return amount if view.state.service.embedded else None
 
@@ -227,15 +227,15 @@ def _rows(state: DeskState) -> tuple[AgentView, ...]:
 
 
 def _search_text(agent: AgentView, view: ViewContext) -> str:
-    told = told_of(agent, view)
+    text = agent_health(agent, view)
     parts = (
         agent.name,
         agent.agent_id,
         agent.description,
         agent.plan.value,
         status_text(agent),
-        told.health.value,
-        Health.ASKS.value if told.waiting else "",
+        text.health.value,
+        Health.ASKS.value if text.waiting else "",
         _leash_of(agent, view),
         *(run.skill_slug for run in view.state.supervision.runs_of(agent.agent_id)),
     )
@@ -246,7 +246,7 @@ def _money_column(
     name: str,
     title: str,
     amount: Callable[[AgentView], Micros],
-    told: TellsAmount,
+    format_value: AmountFormat,
     *,
     tier: int = 0,
 ) -> Column[AgentView]:
@@ -254,7 +254,7 @@ def _money_column(
         name,
         title,
         9,
-        lambda agent, view: told(_known(amount(agent), view), masked=view.masked),
+        lambda agent, view: format_value(_if_reported(amount(agent), view), masked=view.masked),
         sort_key=lambda agent, _: amount(agent),
         numeric=True,
         tier=tier,
@@ -291,7 +291,7 @@ def empty_text(state: DeskState) -> str:
     if state.service.phase is Phase.CONNECTING:
         return "Asking the service for its agents."
     if state.fleet is None:
-        return not_told("agents")
+        return not_loaded_text("agents")
     return f"No agents yet.\n\n{how_to_register(state).plain}"
 
 
@@ -300,7 +300,7 @@ def no_trades_text(state: DeskState) -> str:
     if not state.service.embedded:
         return "Another service does not tell what its agents trade."
     fleet = state.fleet
-    if fleet is None or any(one.trades_count for one in fleet.agents):
+    if fleet is None or any(agent.trades_count for agent in fleet.agents):
         return "Not known yet: the trades of the agents are being read."
     return "No agent has traded yet."
 
@@ -326,8 +326,8 @@ AGENTS: Final = TableSpec[AgentView](
             "health",
             "health",
             _HEALTH,
-            lambda agent, view: health_text(told_of(agent, view)),
-            sort_key=lambda agent, view: RANKS[told_of(agent, view).health],
+            lambda agent, view: health_text(agent_health(agent, view)),
+            sort_key=lambda agent, view: RANKS[agent_health(agent, view).health],
         ),
         Column(
             "status",

@@ -25,10 +25,10 @@ def open_entry(screen: Log) -> None:
 def verify(screen: Log) -> None:
     """Verify the chain from its first line again."""
     screen.give(ReadLog())
-    screen.say("following the chain from its first line")
+    screen.show_toast("following the chain from its first line")
 
 
-def only_who(screen: Log) -> None:
+def only_actor(screen: Log) -> None:
     """Show only entries of the same actor, or all."""
     entry = None if screen.only else screen.row_in_focus()
     screen.only = None
@@ -41,5 +41,5 @@ def only_who(screen: Log) -> None:
 ACTIONS: Final[tuple[ScreenAction[Log], ...]] = (
     ScreenAction("log.open", open_entry),
     ScreenAction("log.verify", verify),
-    ScreenAction("log.who", only_who),
+    ScreenAction("log.who", only_actor),
 )

@@ -7,7 +7,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import of_wall
-from service_tui.console.screens.log.table import deed_text, words
+from service_tui.console.screens.log.table import event_text, words
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.slices.log import ActionView, LogView
 from service_tui.desk.state import DeskState
@@ -42,7 +42,7 @@ def entry_text(entry: ActionView, state: DeskState, now: Timestamp) -> Text:
     age = Text.assemble(("  ", ""), formats.age(entry.at or None, now), (" ago", "muted"))
     lines = [
         Text.assemble(
-            deed_text(entry), ("  by ", "muted"), (formats.plain(entry.who, 60).plain, "bold")
+            event_text(entry), ("  by ", "muted"), (formats.plain(entry.who, 60).plain, "bold")
         ),
         Text(words(entry, state) or "no words"),
         Text.assemble(("when".ljust(_LABEL), "muted"), when, clock, age),

@@ -15,7 +15,7 @@ from service_tui.desk.slices.log import ActionView, LogEvent
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-DEEDS: Final = {
+EVENT_SIGNS: Final = {
     LogEvent.INTENT: ("→", "accent"),
     LogEvent.CONFIRMED: ("✓", "accent"),
     LogEvent.RESULT: ("✓", "profit"),
@@ -32,7 +32,7 @@ DEEDS: Final = {
 }
 """Glyph and tone of each event; unknown events of an older log have neither."""
 
-_WORDS_MAX: Final = 2_000
+_ENTRY_TEXT_MAX: Final = 2_000
 _ENDS: Final = frozenset({LogEvent.RESULT.value, LogEvent.REFUSAL.value, LogEvent.UNKNOWN.value})
 """Texts of an order's result."""
 
@@ -45,21 +45,21 @@ _NONE: Final = (
 )
 
 
-def deed_text(entry: ActionView) -> Text:
+def event_text(entry: ActionView) -> Text:
     """An entry's event, as glyph and word."""
-    known = next((one for one in LogEvent if one.value == entry.what), None)
-    glyph, tone = DEEDS.get(known, ("·", "muted")) if known is not None else ("·", "muted")
+    known = next((event for event in LogEvent if event.value == entry.what), None)
+    glyph, tone = EVENT_SIGNS.get(known, ("·", "muted")) if known is not None else ("·", "muted")
     return Text(f"{glyph} {formats.plain(entry.what, 12).plain}", tone)
 
 
 def words(entry: ActionView, state: DeskState) -> str:
     """Its text, without amounts while these are masked."""
-    found = entry.words
+    result = entry.words
     for market_id, question in _questions(entry, state):
-        found = found.replace(market_id, question)
-    if entry.question and entry.question not in found:
-        found = f"{found}, {entry.question}"
-    return without_amounts(formats.plain(found, _WORDS_MAX).plain, masked=is_private(state))
+        result = result.replace(market_id, question)
+    if entry.question and entry.question not in result:
+        result = f"{result}, {entry.question}"
+    return without_amounts(formats.plain(result, _ENTRY_TEXT_MAX).plain, masked=is_private(state))
 
 
 def _questions(entry: ActionView, state: DeskState) -> Iterator[tuple[str, str]]:
@@ -73,7 +73,7 @@ def _questions(entry: ActionView, state: DeskState) -> Iterator[tuple[str, str]]
             yield market.market_id, market.question
 
 
-def one_line_each(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
+def without_reported_orders(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
     """The entries without the orders whose listed result repeats the order.
 
     Args:
@@ -89,9 +89,11 @@ def one_line_each(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
         if entry.what in _ENDS:
             ends.setdefault(key, []).append(entry.words)
         elif entry.what == LogEvent.INTENT.value:
-            told_by = next((w for w in ends.get(key, ()) if w.startswith(f"{entry.words}: ")), None)
-            if told_by is not None:
-                ends[key].remove(told_by)
+            reported_end = next(
+                (w for w in ends.get(key, ()) if w.startswith(f"{entry.words}: ")), None
+            )
+            if reported_end is not None:
+                ends[key].remove(reported_end)
                 continue
         kept.append(entry)
     return tuple(kept)
@@ -115,7 +117,7 @@ def log_table(wall: str) -> TableSpec[ActionView]:
     """The entries; `wall` stands behind the title of their times where there are two clocks."""
     return TableSpec[ActionView](
         "log",
-        rows=lambda state: one_line_each(state.log.entries),
+        rows=lambda state: without_reported_orders(state.log.entries),
         key=lambda one: one.key,
         columns=(
             Column(
@@ -139,7 +141,7 @@ def log_table(wall: str) -> TableSpec[ActionView]:
             Column(
                 "who", "who", 11, lambda one, _: formats.plain(one.who, 40), lambda one, _: one.who
             ),
-            Column("what", "what", 11, lambda row, _: deed_text(row), lambda one, _: one.what),
+            Column("what", "what", 11, lambda row, _: event_text(row), lambda one, _: one.what),
             Column(
                 "kind",
                 "of",

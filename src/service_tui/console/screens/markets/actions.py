@@ -36,7 +36,7 @@ Markets: TypeAlias = TableScreen[MarketView]
 # -- the market in focus ------------------------------------------------------------------------
 
 
-def knows_holding(screen: Markets) -> str:
+def has_known_positions(screen: Markets) -> str:
     """A market is highlighted, and its positions have loaded."""
     market = screen.selected()
     if market is None:
@@ -58,12 +58,12 @@ def sell(screen: Markets) -> None:
     market = screen.row_in_focus()
     if market is None:
         return
-    found = sellable(screen.state, market.market_id)
-    if found is not None:
-        side, venue = found
+    result = sellable(screen.state, market.market_id)
+    if result is not None:
+        side, venue = result
         open_ticket(screen, market, side, Action.SELL, venue)
     else:
-        screen.say(f"you hold nothing in this market: {cap('markets.buy')} buys", "warn")
+        screen.show_toast(f"you hold nothing in this market: {cap('markets.buy')} buys", "warn")
 
 
 def star(screen: Markets) -> None:
@@ -91,57 +91,61 @@ def next_range(screen: Markets) -> None:
 # -- filters of the list ------------------------------------------------------------------------
 
 
-def _wanted(screen: Markets) -> MarketFilter:
-    return screen.query_one(MarketChips).wanted
+def _filter_of(screen: Markets) -> MarketFilter:
+    return screen.query_one(MarketChips).filter_in_force
 
 
-def _want(screen: Markets, wanted: MarketFilter) -> None:
-    screen.query_one(MarketChips).wanted = wanted
+def _set_filter(screen: Markets, filter_in_force: MarketFilter) -> None:
+    screen.query_one(MarketChips).filter_in_force = filter_in_force
     screen.filter_rows()
 
 
 def next_category(screen: Markets) -> None:
     """Show the next category alone, then all of them."""
-    wanted, categories = _wanted(screen), categories_of(screen.state.markets.values())
-    _want(screen, replace(wanted, category=after(categories, wanted.category)))
+    filter_in_force, categories = _filter_of(screen), categories_of(screen.state.markets.values())
+    _set_filter(
+        screen, replace(filter_in_force, category=after(categories, filter_in_force.category))
+    )
 
 
 def next_status(screen: Markets) -> None:
     """Show open, closed, resolved or all markets."""
-    wanted = _wanted(screen)
-    _want(screen, replace(wanted, status=after(STATUSES, wanted.status)))
+    filter_in_force = _filter_of(screen)
+    _set_filter(screen, replace(filter_in_force, status=after(STATUSES, filter_in_force.status)))
 
 
 def next_until(screen: Markets) -> None:
     """Show markets that end soon, or at any time."""
-    wanted = _wanted(screen)
-    _want(screen, replace(wanted, until=after(tuple(UNTIL_S), wanted.until)))
+    filter_in_force = _filter_of(screen)
+    _set_filter(
+        screen, replace(filter_in_force, until=after(tuple(UNTIL_S), filter_in_force.until))
+    )
 
 
 def next_venue(screen: Markets) -> None:
     """Show markets of the next venue, sim-only ones, then all."""
-    wanted, venues = _wanted(screen), venues_of(screen.state.markets.values())
-    if len(venues) == 1 and not wanted.venue:
-        screen.say("the service does not say where its markets trade", "warn")
+    filter_in_force, venues = _filter_of(screen), venues_of(screen.state.markets.values())
+    if len(venues) == 1 and not filter_in_force.venue:
+        screen.show_toast("the service does not say where its markets trade", "warn")
     else:
-        _want(screen, replace(wanted, venue=after(venues, wanted.venue)))
+        _set_filter(screen, replace(filter_in_force, venue=after(venues, filter_in_force.venue)))
 
 
 def toggle_held(screen: Markets) -> None:
     """Show only markets with a position, or all."""
-    wanted = _wanted(screen)
-    _want(screen, replace(wanted, held=not wanted.held))
+    filter_in_force = _filter_of(screen)
+    _set_filter(screen, replace(filter_in_force, held=not filter_in_force.held))
 
 
 def toggle_starred(screen: Markets) -> None:
     """Show only starred markets, or all."""
-    wanted = _wanted(screen)
-    _want(screen, replace(wanted, starred=not wanted.starred))
+    filter_in_force = _filter_of(screen)
+    _set_filter(screen, replace(filter_in_force, starred=not filter_in_force.starred))
 
 
 ACTIONS: Final[tuple[ScreenAction[Markets], ...]] = (
     ScreenAction("markets.buy", buy, requires=(has_row, can_buy)),
-    ScreenAction("markets.exit", sell, requires=(knows_holding, can_sell)),
+    ScreenAction("markets.exit", sell, requires=(has_known_positions, can_sell)),
     ScreenAction("markets.star", star, requires=(has_row,)),
     ScreenAction("markets.category", next_category),
     ScreenAction("markets.status", next_status),

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from service_tui.console.freshness import is_heard, not_told
+from service_tui.console.freshness import is_heard, not_loaded_text
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.search import Search, read_search
 from service_tui.console.view_context import ViewContext
@@ -62,9 +62,9 @@ class Chip(NamedTuple):
     narrows: bool
 
 
-def _chip(switch: str, wanted: str) -> Chip:
+def _chip(switch: str, market_filter: str) -> Chip:
     # An unset switch has no text: all of them fit into 80 cells.
-    return Chip(f"{switch} {wanted}".rstrip(), narrows=bool(wanted))
+    return Chip(f"{switch} {market_filter}".rstrip(), narrows=bool(market_filter))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +110,14 @@ class FilterContext:
     @classmethod
     def of(cls, view: ViewContext) -> "FilterContext":
         """The inputs in a state."""
-        held = frozenset(held.market_id for held in view.state.positions)
+        held = frozenset(position.market_id for position in view.state.positions)
         return cls(view.world_now, held, view.state.stars)
 
 
 def filter_from(text: str) -> MarketFilter:
     """The filter of a preference; a fresh one if it cannot be read."""
     kept = dict(parse_qsl(text))
-    found = MarketFilter(
+    result = MarketFilter(
         typed=kept.get("typed", ""),
         category=kept.get("category", ""),
         status=kept.get("status", "open"),
@@ -126,8 +126,8 @@ def filter_from(text: str) -> MarketFilter:
         starred=kept.get("starred") == "True",
         venue=kept.get("venue", ""),
     )
-    is_read = found.status in STATUSES and found.until in UNTIL_S and found.venue in _VENUES
-    return found if is_read else MarketFilter()
+    is_read = result.status in STATUSES and result.until in UNTIL_S and result.venue in _VENUES
+    return result if is_read else MarketFilter()
 
 
 def categories_of(markets: Iterable[MarketView]) -> tuple[str, ...]:
@@ -150,25 +150,29 @@ def after(choices: tuple[str, ...], current: str) -> str:
     )
 
 
-def chosen(
-    markets: Iterable[MarketView], wanted: MarketFilter, around: FilterContext
+def filtered(
+    markets: Iterable[MarketView], market_filter: MarketFilter, context: FilterContext
 ) -> list[MarketView]:
     """The markets that pass the filter, in their order."""
     # One pass for each active filter: thousands of rows go through here at every poll.
-    left, status, until_s = list(markets), _STATUS.get(wanted.status), UNTIL_S[wanted.until]
+    left, status, until_s = (
+        list(markets),
+        _STATUS.get(market_filter.status),
+        UNTIL_S[market_filter.until],
+    )
     if status is not None:
         left = [market for market in left if market.status is status]
-    if wanted.category:
-        left = [market for market in left if market.category == wanted.category]
-    if wanted.venue:
-        left = _trading_on(wanted.venue, left)
-    if wanted.held:
-        left = [market for market in left if market.market_id in around.held]
-    if wanted.starred:
-        left = [market for market in left if market.market_id in around.stars]
+    if market_filter.category:
+        left = [market for market in left if market.category == market_filter.category]
+    if market_filter.venue:
+        left = _trading_on(market_filter.venue, left)
+    if market_filter.held:
+        left = [market for market in left if market.market_id in context.held]
+    if market_filter.starred:
+        left = [market for market in left if market.market_id in context.stars]
     if until_s:
-        left = [market for market in left if _ends_within(market, until_s, around.now)]
-    return _found(wanted.typed, left, around.now) if wanted.typed else left
+        left = [market for market in left if _ends_within(market, until_s, context.now)]
+    return _matching(market_filter.typed, left, context.now) if market_filter.typed else left
 
 
 def _trading_on(venue: str, markets: list[MarketView]) -> list[MarketView]:
@@ -182,7 +186,7 @@ def search_of(typed: str) -> Search:
     return read_search(typed, COMPARED, NAMED, NAMES)
 
 
-def _found(typed: str, markets: list[MarketView], now: Timestamp) -> list[MarketView]:
+def _matching(typed: str, markets: list[MarketView], now: Timestamp) -> list[MarketView]:
     search = search_of(typed)
     if search.named:
         # Matched once for each set of venues: there are a handful among thousands of markets.
@@ -213,18 +217,18 @@ def seconds_left(market: MarketView, now: Timestamp) -> float | None:
     return market.resolves_at - now
 
 
-def why_empty(state: DeskState, wanted: MarketFilter) -> str:
+def why_empty(state: DeskState, market_filter: MarketFilter) -> str:
     """Why no market is listed, and what to do about it."""
     if state.markets:
-        narrowing = [chip.words for chip in wanted.chips() if chip.narrows]
-        search = [f"/{wanted.typed}"] if wanted.typed else []
+        narrowing = [chip.words for chip in market_filter.chips() if chip.narrows]
+        search = [f"/{market_filter.typed}"] if market_filter.typed else []
         return (
             f"No market of {len(state.markets):,} passes:\n\n"
             f"{'   '.join(narrowing + search)}\n\n"
             f"{cap('rows.out')} clears the search, {cap('rows.out')} again the filters."
         )
     if state.service.phase is Phase.ONLINE and not is_heard(state, Topic.MARKETS):
-        return not_told("markets")
+        return not_loaded_text("markets")
     return with_keys(_NO_MARKETS[state.service.phase]).replace(
         "{problem}", state.service.problem or "no answer"
     )

@@ -28,7 +28,7 @@ class MarketPane(DetailPane):
     """Shows one market, and requests its detail. Never shows the detail of another."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own word
-        self._prices = PriceChart(empty=market_text.ON_ITS_WAY)
+        self._prices = PriceChart(empty=market_text.LOADING)
         super().__init__(self._prices, id=id)
         self._span_s = 86_400
         self._market_id: str | None = None
@@ -41,7 +41,7 @@ class MarketPane(DetailPane):
         """Select the next span, and request it at once."""
         spans = list(RANGES)
         self._span_s = spans[(spans.index(self._span_s) + 1) % len(spans)]
-        self._ask()
+        self._request()
 
     def release(self) -> None:
         """Stop requesting details."""
@@ -52,7 +52,7 @@ class MarketPane(DetailPane):
             self._watched = None
             self.post_message(CommandGiven(WatchMarket(None)))
 
-    def tells(self, market_id: str) -> bool:
+    def shows(self, market_id: str) -> bool:
         """True if the pane shows this market."""
         return market_id == self._market_id and self._charted is not None
 
@@ -64,8 +64,8 @@ class MarketPane(DetailPane):
             self._prices.show((), empty="")
             self.show(Text("no market is highlighted", "muted"), Text(), Text())
             return
-        found = state.detail
-        detail = found if found is not None and found.market_id == market.market_id else None
+        newest = state.detail
+        detail = newest if newest is not None and newest.market_id == market.market_id else None
         held = state.held(market.market_id)
         width, world = self.text_width, world_now(state, now)
         self._clock = of_world(state)
@@ -87,9 +87,9 @@ class MarketPane(DetailPane):
         self._market_id = market_id
         if self._resting is not None:
             self._resting.stop()
-        self._resting = self.set_timer(REST_S, self._ask)
+        self._resting = self.set_timer(REST_S, self._request)
 
-    def _ask(self) -> None:
+    def _request(self) -> None:
         self._resting = None
         if self._market_id is None or (self._market_id, self._span_s) == self._watched:
             return
@@ -103,15 +103,15 @@ class MarketPane(DetailPane):
         held: tuple[PositionView, ...],
         world: Timestamp,
     ) -> None:
-        entry, asked = _entry(held), RANGES[self._span_s]
-        charted = (market.market_id, market.price, detail, entry, asked)
+        entry, request = _entry(held), RANGES[self._span_s]
+        charted = (market.market_id, market.price, detail, entry, request)
         if charted == self._charted:
             return
         self._charted = charted
         if detail is None:
-            self._prices.show((), title=f"YES, {asked}", empty=market_text.ON_ITS_WAY)
+            self._prices.show((), title=f"YES, {request}", empty=market_text.LOADING)
             return
-        late = "" if detail.span_s == self._span_s else f"; {asked} {market_text.ON_ITS_WAY}"
+        late = "" if detail.span_s == self._span_s else f"; {request} {market_text.LOADING}"
         self._prices.show(
             # The line ends at the headline's price.
             price_points(market, detail, world),

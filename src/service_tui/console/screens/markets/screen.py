@@ -18,15 +18,15 @@ from service_tui.console.screens.markets.chips import MarketChips
 from service_tui.console.screens.markets.filter import (
     FilterContext,
     MarketFilter,
-    chosen,
     filter_from,
+    filtered,
     search_of,
     why_empty,
 )
 from service_tui.console.screens.markets.pane import MarketPane
 from service_tui.console.screens.markets.table import MARKETS, room_of
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.choice import Choice
+from service_tui.console.widgets.segmented_control import SegmentedControl
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.state import DeskState
@@ -58,10 +58,10 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
     ux, "Looks"."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
-        wanted = filter_from(state.preferences.get(_FILTER, ""))
-        super().__init__(state, now, wanted.typed)
-        self.chips = MarketChips(wanted, id="markets-chips")
-        self._filter_kept = wanted.to_text()
+        filter_in_force = filter_from(state.preferences.get(_FILTER, ""))
+        super().__init__(state, now, filter_in_force.typed)
+        self.chips = MarketChips(filter_in_force, id="markets-chips")
+        self._filter_kept = filter_in_force.to_text()
         self.pane = self.market = MarketPane(id="markets-detail")
 
     def compose(self) -> ComposeResult:
@@ -87,7 +87,7 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
     def keep(self) -> None:
         """Keep the order and the filters for the next start."""
         super().keep()
-        kept = self.chips.wanted.to_text()
+        kept = self.chips.filter_in_force.to_text()
         if kept != self._filter_kept:
             self._filter_kept = kept
             self.give(SetPreference(_FILTER, kept))
@@ -101,16 +101,16 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
     def rows(self) -> tuple[MarketView, ...]:
         """The markets that pass search and filters."""
         markets = self.state.markets.values()
-        return tuple(chosen(markets, self.chips.wanted, FilterContext.of(self.view)))
+        return tuple(filtered(markets, self.chips.filter_in_force, FilterContext.of(self.view)))
 
     def empty_text(self) -> str:
         """Why no market is listed, and what to do."""
-        return why_empty(self.state, self.chips.wanted)
+        return why_empty(self.state, self.chips.filter_in_force)
 
     def narrow(self, typed: str) -> None:
         """Search; problems are shown, the parsed part applies."""
-        self.line.say(search_of(typed).problem)
-        self._want(replace(self.chips.wanted, typed=typed))
+        self.line.show_problem(search_of(typed).problem)
+        self._set_filter(replace(self.chips.filter_in_force, typed=typed))
 
     def is_hidden(self, row: str) -> bool:
         """True for an existing market that the filter hides."""
@@ -119,24 +119,24 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
     def show_all(self) -> None:
         """Clear the search and the filters, whatever the market's status."""
         self.line.clear()
-        self._want(MarketFilter(status="all"))
-        self.say("filters cleared to show this market")
+        self._set_filter(MarketFilter(status="all"))
+        self.show_toast("filters cleared to show this market")
 
     def step_out(self) -> bool:
         """As everywhere, and at last from the filters to the open markets."""
         if super().step_out():
             return True
-        if self.chips.wanted == MarketFilter():
+        if self.chips.filter_in_force == MarketFilter():
             return False
-        self._want(MarketFilter())
+        self._set_filter(MarketFilter())
         return True
 
-    def _want(self, wanted: MarketFilter) -> None:
-        self.chips.wanted = wanted
+    def _set_filter(self, filter_in_force: MarketFilter) -> None:
+        self.chips.filter_in_force = filter_in_force
         self.filter_rows()
 
-    @on(Choice.Picked, "#markets-chips")
-    def _chip_clicked(self, event: Choice.Picked) -> None:
+    @on(SegmentedControl.Picked, "#markets-chips")
+    def _chip_clicked(self, event: SegmentedControl.Picked) -> None:
         event.stop()
         if event.index:
             self.action_perform(MarketChips.SWITCHES[event.index - 1])
@@ -154,7 +154,7 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
         market = self.table.highlighted()
         # Coming back, the list is painted first: the pane shows this market already, and is
         # updated by the tick that follows the paint.
-        is_back = not self.size and market is not None and self.market.tells(market.market_id)
+        is_back = not self.size and market is not None and self.market.shows(market.market_id)
         if self.shows_detail and not is_back:
             self.market.show_market(market, self.state, self.now)
 

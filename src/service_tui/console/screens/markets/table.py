@@ -29,7 +29,7 @@ from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.terms import Venue
 
 STAR: Final = "★"
-HELD: Final = "●"
+POSITION_MARK: Final = "●"
 
 _SPARK_CELLS: Final = 8
 _SPARK_SPAN: Final = 0.04
@@ -56,7 +56,7 @@ _ROOMS: Final = {
 }
 """By the width of the terminal, in full between two of them: a question never gets fewer letters
 in a wider one, though a pane takes room from 120 on and a second column of it from 200 on. So it
-takes no more in a narrow one than beside the pane; other columns have the rest. Source: ux, "Looks".
+takes no more in a narrow one than beside the pane; others have the rest. Source: ux, "Looks".
 """
 
 
@@ -74,10 +74,10 @@ def room_of(width: int) -> Room:
 
 
 def _marks(market: MarketView, view: ViewContext) -> Text:
-    is_held = any(held.market_id == market.market_id for held in view.state.positions)
+    has_position = any(position.market_id == market.market_id for position in view.state.positions)
     return Text.assemble(
         (STAR if market.market_id in view.state.stars else " ", "accent"),
-        (HELD if is_held else " ", "foreground"),
+        (POSITION_MARK if has_position else " ", "foreground"),
     )
 
 
@@ -147,7 +147,7 @@ MARKETS: Final = TableSpec[MarketView](
     ),
     search_text=lambda market, _: search_text(market),
     empty_text=lambda state: why_empty(state, MarketFilter()),
-    is_told=lambda state: is_heard(state, Topic.MARKETS),
+    is_loaded=lambda state: is_heard(state, Topic.MARKETS),
     sort="volume",
     falling=True,
     compared={

@@ -13,7 +13,7 @@ from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.exit_estimate import guarded
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
-from service_tui.console.forms.monitor_draft import Change, why_not_set
+from service_tui.console.forms.monitor_draft import Change, monitor_block_reason
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.parts.shared_actions import (
     can_change,
@@ -117,8 +117,8 @@ def _set(screen: RiskScreen, change: Change) -> None:
 
 
 def _edit_many(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
-    if all(why_not_set(row) for row in rows):
-        screen.say("none of them can be set: closed, exiting or not held", "warn")
+    if all(monitor_block_reason(row) for row in rows):
+        screen.show_toast("none of them can be set: closed, exiting or not held", "warn")
         return
 
     def filled(changes: tuple[Change, ...]) -> None:
@@ -137,7 +137,7 @@ def remove(screen: RiskScreen) -> None:
     rows = screen.table.selected_or_marked()
     monitors = _monitors(rows)
     if len(monitors) > 1:
-        _ask_to_remove(screen, monitors)
+        _confirm_removal(screen, monitors)
     elif monitors:
         _remove(screen, monitors)
     else:
@@ -148,7 +148,7 @@ def remove(screen: RiskScreen) -> None:
         screen.row_in_focus()
 
 
-def _ask_to_remove(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
+def _confirm_removal(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
     body = Text(
         f"Nothing guards or sells {counted(len(rows), 'position')} then. "
         f"{cap('monitors.undo')} undoes it.\n"
@@ -208,16 +208,16 @@ def exit_row(screen: RiskScreen) -> None:
     """Sell the highlighted position, or exit for its alert now."""
     row = screen.row_in_focus()
     if isinstance(row, AlertView):
-        _ask_to_exit(screen, row)
+        _confirm_exit(screen, row)
     elif isinstance(row, MonitorView):
         market = screen.state.markets.get(row.market_id)
         if market is None:
-            screen.say(no_market_reason(), "warn")
+            screen.show_toast(no_market_reason(), "warn")
         else:
             open_ticket(screen, market, row.side, Action.SELL, row.venue)
 
 
-def _ask_to_exit(screen: RiskScreen, alert: AlertView) -> None:
+def _confirm_exit(screen: RiskScreen, alert: AlertView) -> None:
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
             screen.give(ExitAlert(alert.alert_id))

@@ -42,13 +42,13 @@ _ENDS: Final = 14
 
 def guarded_text(state: DeskState) -> Text:
     """The number of protected positions."""
-    guarded_count, held_count = guard_counts(state)
-    is_less = guarded_count < held_count and Topic.MONITORS in state.seen
+    guarded_count, position_count = guard_counts(state)
+    is_less = guarded_count < position_count and Topic.MONITORS in state.seen
     both = is_heard(state, Topic.MONITORS, Topic.POSITIONS)
-    guarded_words = counted(guarded_count, heard=both)
-    held_words = counted(held_count, heard=is_heard(state, Topic.POSITIONS))
-    words = f"{'! ' if is_less else ''}{guarded_words} of {held_words} guarded"
-    return Text(words, "warn" if is_less else "muted")
+    guarded_number = counted(guarded_count, is_loaded=both)
+    position_number = counted(position_count, is_loaded=is_heard(state, Topic.POSITIONS))
+    text = f"{'! ' if is_less else ''}{guarded_number} of {position_number} guarded"
+    return Text(text, "warn" if is_less else "muted")
 
 
 def _freshness(state: DeskState, now: Timestamp) -> Text:
@@ -97,7 +97,7 @@ def describe(row: RiskRow, view: ViewContext) -> Detail:
             return _describe_price_alert(row, view)
 
 
-def way_line(monitor: MonitorView, width: int) -> Text:
+def distance_line(monitor: MonitorView, width: int) -> Text:
     """The bar over the full width, its ends named."""
     room = max(9, width - 2 * (_ENDS + 1))
     left = Text("no stop", "muted")
@@ -138,7 +138,7 @@ def _describe_monitor(row: MonitorView, view: ViewContext) -> Detail:
         ("its P&L $", view.pnl(None if target is None else target.pnl)),
     )
     body = Text.assemble(
-        way_line(row, view.width), "\n", figures(shown, across=2, width=view.width)
+        distance_line(row, view.width), "\n", figures(shown, across=2, width=view.width)
     )
     return Detail(_head(row.question, row, tail), body, _future(row, view))
 
@@ -166,12 +166,12 @@ def _future(row: MonitorView, view: ViewContext) -> Text:
     ]
     lines += [
         Text.assemble(
-            (f"{formats.date_time(each.at).plain}  ", "muted"),
-            f"{formats.plain(each.cause, 30).plain}  ",
-            view.pnl(each.pnl),
+            (f"{formats.date_time(exit_.at).plain}  ", "muted"),
+            f"{formats.plain(exit_.cause, 30).plain}  ",
+            view.pnl(exit_.pnl),
         )
-        for each in view.state.risk.exits
-        if (each.market_id, each.side, each.venue) == (row.market_id, row.side, row.venue)
+        for exit_ in view.state.risk.exits
+        if (exit_.market_id, exit_.side, exit_.venue) == (row.market_id, row.side, row.venue)
     ]
     if lines:
         blocks.append(section(f"before{of_wall(view.state)}", Text("\n").join(lines[:_EXITS_MAX])))
@@ -205,8 +205,8 @@ def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
             "another program on this data directory exits, or nobody: "
             f"{cap('monitors.exit')} says more"
         )
-    words = view.sentence(row.words) or who
-    more = section("how it stands", Text(words))
+    text = view.sentence(row.words) or who
+    more = section("how it stands", Text(text))
     if row.words:
         more.append(f"\n{who}", "muted")
     if row.ticket_id:
@@ -226,11 +226,11 @@ def _describe_exit(row: ExitView, view: ViewContext) -> Detail:
         ("proceeds $", view.money(row.proceeds)),
         ("P&L $", view.pnl(row.pnl)),
     )
-    said = Text("Selling a whole position lowers its price, so a share mostly brings less than")
-    said.append(" the price that set it off.")
+    message = Text("Selling a whole position lowers its price, so a share mostly brings less than")
+    message.append(" the price that set it off.")
     return Detail(
         _head(row.question, row, tail), figures(shown, across=2, width=view.width),
-        section("price and proceeds", said),
+        section("price and proceeds", message),
     )  # fmt: skip
 
 
@@ -244,13 +244,13 @@ def _describe_price_alert(row: PriceAlertView, view: ViewContext) -> Detail:
         (f"since{on_wall(view.state)}", formats.date_time(row.created_at)),
         (f"fired{on_wall(view.state)}", formats.date_time(row.triggered_at)),
     )
-    said = (
+    message = (
         f"It is told once, here on this desk. Nothing is traded. {cap('monitors.remove')} "
         "forgets it."
     )
     return Detail(
         _head(row.question, row, tail), figures(shown, across=2, width=view.width),
-        section("what it does", Text(said)),
+        section("what it does", Text(message)),
     )  # fmt: skip
 
 

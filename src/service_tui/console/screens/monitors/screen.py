@@ -19,7 +19,7 @@ from service_tui.console.screens.monitors.detail import (
 from service_tui.console.screens.monitors.table import ALERTS, TABLES, RiskRow
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.slices.risk import MonitorView
 
 
@@ -38,8 +38,8 @@ class MonitorsScreen(TableScreen[RiskRow]):
         """The tabs, urgent conditions, the table with its search line, the detail."""
         with Horizontal(id="monitors-top"):
             yield self.tabs
-            yield Words(id="monitors-guarded")
-        yield Words(id="monitors-urgent")
+            yield TextBlock(id="monitors-guarded")
+        yield TextBlock(id="monitors-urgent")
         yield self.line
         yield from self.lists
         if self.pane is not None:
@@ -48,8 +48,8 @@ class MonitorsScreen(TableScreen[RiskRow]):
     def show_header(self) -> None:
         """Show the number of rows of each table, of protected positions, and urgent conditions."""
         self.show_tabs(strong=[TABLES.index(ALERTS)] if self.state.risk.open_alerts else ())
-        self.query_one("#monitors-guarded", Words).tell(guarded_text(self.state))
-        self.query_one("#monitors-urgent", Words).tell_if_any(urgent_text(self.view))
+        self.query_one("#monitors-guarded", TextBlock).show_text(guarded_text(self.state))
+        self.query_one("#monitors-urgent", TextBlock).show_if_any(urgent_text(self.view))
 
     def detail(self, row: RiskRow, view: ViewContext) -> Detail:
         """A row in full."""

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_heard, not_told
+from service_tui.console.freshness import is_heard, not_loaded_text
 from service_tui.console.keys import with_keys
 from service_tui.console.table_spec import (
     TableSpec,
@@ -135,9 +135,9 @@ def bar_text(monitor: MonitorView) -> Text:
     """The range as a bar while it is watched, else the word for its state."""
     if monitor.state is MonitorState.WATCHING:
         return track(monitor)
-    words = {MonitorState.BREACHED: "▼ breach", MonitorState.CLOSED: "■ closed"}
+    labels = {MonitorState.BREACHED: "▼ breach", MonitorState.CLOSED: "■ closed"}
     _, tone = _MONITOR_STATES[monitor.state]
-    return Text(words.get(monitor.state, monitor.state.value), tone)
+    return Text(labels.get(monitor.state, monitor.state.value), tone)
 
 
 def _mark_place(monitor: MonitorView, half: int) -> tuple[int | None, str]:
@@ -235,7 +235,7 @@ def _units(amount: Micros | None) -> float | None:
 # -- why there are no rows ----------------------------------------------------------------------
 
 
-def _is_told(state: DeskState) -> bool:
+def _is_loaded(state: DeskState) -> bool:
     return is_heard(state, Topic.MONITORS)
 
 
@@ -244,12 +244,12 @@ def _empty(sentence: str) -> Callable[[DeskState], str]:
 
     def empty_text(state: DeskState) -> str:
         service = state.service
-        if _is_told(state):
+        if _is_loaded(state):
             return with_keys(sentence)
         if service.phase in _WAITING:
             waiting = with_keys(_WAITING[service.phase])
             return waiting.replace("{problem}", service.problem or "no answer")
-        return not_told("monitors")
+        return not_loaded_text("monitors")
 
     return empty_text
 
@@ -330,7 +330,7 @@ MONITORS: Final = TableSpec[MonitorView](
         "exit": lambda row, _: _units(row.exit_value),
         "pnl": lambda row, _: _units(row.exit_pnl),
     },
-    is_told=_is_told,
+    is_loaded=_is_loaded,
 )
 
 ALERTS: Final = TableSpec[AlertView](
@@ -382,7 +382,7 @@ ALERTS: Final = TableSpec[AlertView](
     ),
     sort="time",
     falling=True,
-    is_told=_is_told,
+    is_loaded=_is_loaded,
 )
 
 EXITS: Final = TableSpec[ExitView](
@@ -415,7 +415,7 @@ EXITS: Final = TableSpec[ExitView](
     ),
     sort="time",
     falling=True,
-    is_told=_is_told,
+    is_loaded=_is_loaded,
 )
 
 PRICE_ALERTS: Final = TableSpec[PriceAlertView](

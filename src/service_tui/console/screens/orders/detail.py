@@ -83,8 +83,8 @@ def _after(at: Timestamp | None, before: Timestamp, now: Timestamp) -> Text:
     if at is None:
         return Text("not yet", "muted")
     gap = max(0.0, at - before)
-    words = f"+{gap * 1000:,.0f} ms" if gap < 1 else f"+{formats.duration(gap)}"
-    return Text.assemble(formats.moment_of(at, now), (f"  {words}", "muted"))
+    text = f"+{gap * 1000:,.0f} ms" if gap < 1 else f"+{formats.duration(gap)}"
+    return Text.assemble(formats.moment_of(at, now), (f"  {text}", "muted"))
 
 
 def explain_ticket(ticket: TicketView, view: ViewContext) -> tuple[Explanation, ...]:

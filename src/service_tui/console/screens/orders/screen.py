@@ -15,7 +15,7 @@ from service_tui.console.screens.orders.actions import ACTIONS
 from service_tui.console.screens.orders.detail import describe, explain_ticket
 from service_tui.console.screens.orders.table import BLOTTER
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.slices.records import TicketView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -39,7 +39,7 @@ class BlotterScreen(TableScreen[TicketView]):
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
-        self._detail = Words(id="blotter-detail-text", keeps_room=True)
+        self._detail = TextBlock(id="blotter-detail-text", keeps_room=True)
         self._wide = 40
 
     def compose(self) -> ComposeResult:
@@ -67,4 +67,4 @@ class BlotterScreen(TableScreen[TicketView]):
             # Coming back, it has no size until it is laid out: most likely the former one.
             self._wide = self._detail.size.width or self._wide
             text = describe(ticket, ViewContext.of(self.state, self.now, self._wide))
-        self._detail.tell(text)
+        self._detail.show_text(text)

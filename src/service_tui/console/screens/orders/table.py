@@ -54,10 +54,10 @@ def took_ms(ticket: TicketView) -> float | None:
     return None if took is None else took * 1000
 
 
-def marked(words: Text) -> Text:
+def marked(text: Text) -> Text:
     """The text of a command; the mark of real money stands out."""
-    words.highlight_words([f"{Mode.LIVE.value} "], "bold live")
-    return words
+    text.highlight_words([f"{Mode.LIVE.value} "], "bold live")
+    return text
 
 
 def with_venue(ticket: TicketView, question: Text) -> Text:
@@ -147,7 +147,7 @@ BLOTTER: Final = TableSpec[TicketView](
     ),
     search_text=search_text,
     empty_text=_empty_text,
-    is_told=_is_read,
+    is_loaded=_is_read,
     sort="time",
     falling=True,
     # Milliseconds, money, seconds.

@@ -4,8 +4,8 @@ from typing import Final, TypeAlias
 
 from service_tui.console.actions import ScreenAction
 from service_tui.console.keys import key_named
-from service_tui.console.messages import ApprovalWanted, GoTo, KeyChosen
-from service_tui.console.needs import AWAY, DISMISSED, away_mark, meanwhile
+from service_tui.console.messages import ApprovalRequested, GoTo, KeyChosen
+from service_tui.console.needs import DISMISSED, DISMISSED_ABSENCE, absence_mark, absence_of
 from service_tui.console.needs_fleet import HELD
 from service_tui.console.parts.shared_actions import undo
 from service_tui.console.parts.table_screen import TableScreen
@@ -38,7 +38,7 @@ def do_it(screen: Needs) -> None:
     if need is None:
         return
     if need.key.startswith(HELD):
-        screen.post_message(ApprovalWanted(need.key.removeprefix(HELD)))
+        screen.post_message(ApprovalRequested(need.key.removeprefix(HELD)))
         return
     key = key_named(need.act) if need.act else None
     if key is not None and key.group == "app":
@@ -62,7 +62,10 @@ def _lost_order(screen: Needs) -> TicketView | None:
     """The highlighted order, if it was looked up without a trace."""
     need = screen.selected()
     row = None if need is None else need.row
-    return next((one for one in screen.state.tickets if one.ticket_id == row and one.is_lost), None)
+    return next(
+        (ticket for ticket in screen.state.tickets if ticket.ticket_id == row and ticket.is_lost),
+        None,
+    )
 
 
 def _dismissal(screen: Needs) -> SetPreference | None:
@@ -71,8 +74,8 @@ def _dismissal(screen: Needs) -> SetPreference | None:
     if need is not None and need.is_dismissable:
         kept = preferences.get(DISMISSED, "").split("\n")[-_DISMISSED_MAX:]
         return SetPreference(DISMISSED, "\n".join([*filter(None, kept), need.key]))
-    told = meanwhile(screen.state)
-    return None if told is None else SetPreference(AWAY, away_mark(told))
+    text = absence_of(screen.state)
+    return None if text is None else SetPreference(DISMISSED_ABSENCE, absence_mark(text))
 
 
 ACTIONS: Final[tuple[ScreenAction[Needs], ...]] = (

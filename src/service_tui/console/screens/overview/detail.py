@@ -6,8 +6,8 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.calm import Calm
 from service_tui.console.freshness import of_wall
+from service_tui.console.idle_time import IdleTime
 from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.table import all_is_well
 from service_tui.console.view_context import ViewContext
@@ -34,14 +34,14 @@ ALARM_S: Final = 1_800.0
 LATE_S: Final = 60.0
 """Beyond this the age is marked: a briefing comes every 15 s."""
 
-_SAID_MAX: Final = 3
+_ITEMS_MAX: Final = 3
 _PERCENT: Final = 100.0
 
 
 # -- the absence ----------------------------------------------------------------------------------
 
 
-def away_text(told: MeanwhileView, *, width: int, lines: int, masked: bool) -> Text:
+def absence_text(absence: MeanwhileView, *, width: int, lines: int, masked: bool) -> Text:
     """Duration, change of the equity, resolved markets, news.
 
     Args:
@@ -55,30 +55,30 @@ def away_text(told: MeanwhileView, *, width: int, lines: int, masked: bool) -> T
     """
     head = Text.assemble(
         ("While you were away", "bold heading"),
-        f"  {formats.duration(told.world_elapsed_s)}",
+        f"  {formats.duration(absence.world_elapsed_s)}",
         (" of world time, since ", "muted"),
-        formats.date_time(told.closed_at),
+        formats.date_time(absence.closed_at),
     )
-    rows = [head, _sums(told, masked=masked)]
-    resolved = [_resolved(each, width, masked=masked) for each in told.resolved[:RESOLVED_MAX]]
+    rows = [head, _sums(absence, masked=masked)]
+    resolved = [_resolved(each, width, masked=masked) for each in absence.resolved[:RESOLVED_MAX]]
     rows += resolved[: max(0, lines - len(rows))]
-    news = [_news(each) for each in told.news[:NEWS_MAX]]
+    news = [_news(item) for item in absence.news[:NEWS_MAX]]
     rows += news[: max(0, lines - len(rows))]
     for row in rows:
         row.truncate(width, overflow="ellipsis")
     return Text("\n").join(rows)
 
 
-def _sums(told: MeanwhileView, *, masked: bool) -> Text:
+def _sums(absence: MeanwhileView, *, masked: bool) -> Text:
     line = Text()
-    if told.equity_before is not None and told.equity_after is not None:
-        change = Micros(told.equity_after - told.equity_before)
+    if absence.equity_before is not None and absence.equity_after is not None:
+        change = Micros(absence.equity_after - absence.equity_before)
         line.append_text(
             Text.assemble(
                 ("equity ", "muted"),
-                formats.money(told.equity_before, masked=masked),
+                formats.money(absence.equity_before, masked=masked),
                 " → ",
-                formats.money(told.equity_after, masked=masked),
+                formats.money(absence.equity_after, masked=masked),
                 " ",
                 formats.pnl(change, masked=masked, arrow=True),
                 "   ",
@@ -86,29 +86,29 @@ def _sums(told: MeanwhileView, *, masked: bool) -> Text:
         )
     line.append_text(
         Text.assemble(
-            f"{told.resolved_count:,}",
+            f"{absence.resolved_count:,}",
             (" resolved, yours ", "muted"),
-            f"{len(told.resolved)}",
+            f"{len(absence.resolved)}",
             ("   ", "muted"),
-            f"{told.listed_count:,}",
+            f"{absence.listed_count:,}",
             (" new   ", "muted"),
-            f"{len(told.news)}",
+            f"{len(absence.news)}",
             (" news", "muted"),
         )
     )
     return line
 
 
-def _resolved(each: ResolvedView, width: int, *, masked: bool) -> Text:
-    won = each.payout > 0
+def _resolved(resolved: ResolvedView, width: int, *, masked: bool) -> Text:
+    won = resolved.payout > 0
     line = Text.assemble(
         (" ✓ " if won else " ✗ ", "profit" if won else "loss"),
-        ("YES  " if each.outcome else "NO   ", "yes" if each.outcome else "no"),
-        formats.plain(each.question),
+        ("YES  " if resolved.outcome else "NO   ", "yes" if resolved.outcome else "no"),
+        formats.plain(resolved.question),
     )
-    sums = [("  P&L ", formats.pnl(each.pnl, masked=masked))]
+    sums = [("  P&L ", formats.pnl(resolved.pnl, masked=masked))]
     if width >= PAID_FROM:
-        sums.insert(0, ("  paid ", formats.money(each.payout, masked=masked)))
+        sums.insert(0, ("  paid ", formats.money(resolved.payout, masked=masked)))
     tail = Text()
     for label, amount in sums:
         tail.append(label, "muted")
@@ -119,15 +119,15 @@ def _resolved(each: ResolvedView, width: int, *, masked: bool) -> Text:
     return line
 
 
-def _news(each: NewsView) -> Text:
-    rose = each.price_after >= each.price_before
+def _news(news: NewsView) -> Text:
+    rose = news.price_after >= news.price_before
     return Text.assemble(
         (" ▲ " if rose else " ▼ ", "profit" if rose else "loss"),
-        formats.price(each.price_before),
+        formats.price(news.price_before),
         " → ",
-        formats.price(each.price_after),
+        formats.price(news.price_after),
         "  ",
-        formats.plain(each.headline),
+        formats.plain(news.headline),
     )
 
 
@@ -146,12 +146,12 @@ def briefing_text(view: ViewContext, lines: int) -> Text:
     Returns:
         The age, then grave items, tasks, and new items.
     """
-    found = [_head(view.state, view.now)]
+    lines_of_text = [_head(view.state, view.now)]
     if view.state.briefing is not None:
-        found += _told(view.state.briefing, view)
-    for line in found[:lines]:
+        lines_of_text += _items(view.state.briefing, view)
+    for line in lines_of_text[:lines]:
         line.truncate(max(1, view.width), overflow="ellipsis")
-    return Text("\n").join(found[:lines])
+    return Text("\n").join(lines_of_text[:lines])
 
 
 def _head(state: DeskState, now: Timestamp) -> Text:
@@ -159,8 +159,8 @@ def _head(state: DeskState, now: Timestamp) -> Text:
     age = age_s(state, Topic.BRIEFING, now)
     late = state.risk.briefing_late
     if is_alarming(state, now):
-        said = late or f"no briefing for {formats.duration(age or 0.0)}"
-        return Text.assemble((" NO BRIEFING ", "bold reverse loss"), (f" {said}", "bold loss"))
+        message = late or f"no briefing for {formats.duration(age or 0.0)}"
+        return Text.assemble((" NO BRIEFING ", "bold reverse loss"), (f" {message}", "bold loss"))
     if late:
         return Text.assemble(("briefing  ", "bold heading"), (f"LATE  {late}", "bold warn"))
     head = Text.assemble(("briefing  ", "bold heading"))
@@ -196,17 +196,17 @@ def _counts(known: BriefingView) -> Iterator[Text]:
         yield Text.assemble(("wins ", "muted"), formats.percent(standing.win_rate, 0))
 
 
-def _told(known: BriefingView, view: ViewContext) -> Iterator[Text]:
+def _items(known: BriefingView, view: ViewContext) -> Iterator[Text]:
     for texts, glyph, tone in (
         (known.alerts, "▼", "loss"),
         (known.warnings, "!", "warn"),
         (known.every_action, "→", "accent"),
     ):
-        for text in texts[:_SAID_MAX]:
-            said = view.sentence(text)
-            yield Text.assemble((f"{glyph} ", tone), said)
-        if len(texts) > _SAID_MAX:
-            yield Text(f"  and {len(texts) - _SAID_MAX} more", "muted")
+        for text in texts[:_ITEMS_MAX]:
+            message = view.sentence(text)
+            yield Text.assemble((f"{glyph} ", tone), message)
+        if len(texts) > _ITEMS_MAX:
+            yield Text(f"  and {len(texts) - _ITEMS_MAX} more", "muted")
     yield from _new(known, view)
 
 
@@ -216,8 +216,8 @@ def _new(known: BriefingView, view: ViewContext) -> Iterator[Text]:
     count = len(fresh)
     if count:
         first, left_s = fresh[0]
-        said = first.left if left_s is None else formats.duration(left_s)
-        left = f"  {said}" if said else ""
+        message = first.left if left_s is None else formats.duration(left_s)
+        left = f"  {message}" if message else ""
         noun = "new market" if count == 1 else "new markets, the first:"
         yield Text.assemble(
             ("+ ", "accent"), (f"{count} {noun} ", "muted"), formats.plain(first.question),
@@ -237,11 +237,11 @@ def advice_text(need: Need) -> Text:
     return Text.assemble(*verb, formats.plain(need.advice))
 
 
-def calm_text(calm: Calm, view: ViewContext) -> str:
+def idle_text(idle_time: IdleTime, view: ViewContext) -> str:
     """The text without any need: since when, and what was checked."""
-    if calm.since is None:
+    if idle_time.since is None:
         return all_is_well()
-    since = formats.moment_of(calm.since, view.now).plain
-    length = formats.duration(max(0.0, view.now - calm.since))
-    start = ", as long as this console looks" if calm.is_from_start else ""
+    since = formats.moment_of(idle_time.since, view.now).plain
+    length = formats.duration(max(0.0, view.now - idle_time.since))
+    start = ", as long as this console looks" if idle_time.is_from_start else ""
     return all_is_well(f" since {since}{of_wall(view.state)}, for {length}{start}")

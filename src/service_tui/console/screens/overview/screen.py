@@ -8,20 +8,20 @@ from textual.binding import BindingType
 
 from service_tui.console.actions import ScreenAction
 from service_tui.console.keys import bindings_of
-from service_tui.console.needs import meanwhile, needs, untold
+from service_tui.console.needs import absence_of, needs, unloaded_topics
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.actions import ACTIONS, can_dismiss
 from service_tui.console.screens.overview.detail import (
+    absence_text,
     advice_text,
-    away_text,
     briefing_text,
-    calm_text,
+    idle_text,
     is_alarming,
 )
 from service_tui.console.screens.overview.table import ADVICE_FROM, NEEDS
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -52,13 +52,13 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
-        self._away = Words(id="attention-away")
-        self._advice = Words(id="attention-advice")
-        self._briefing = Words(id="attention-briefing")
+        self._absence = TextBlock(id="attention-away")
+        self._advice = TextBlock(id="attention-advice")
+        self._briefing = TextBlock(id="attention-briefing")
 
     def compose(self) -> ComposeResult:
         """The absence, the rows, the note on one, the heartbeat."""
-        yield self._away
+        yield self._absence
         yield self.table
         yield self._advice
         yield self._briefing
@@ -66,9 +66,9 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
     def watched(self) -> object:
         """The rows, which change with the time as well; absence, heartbeat and idle time."""
         state = self.state
-        calm = self.surroundings.calm.since
-        away, masked = meanwhile(state), self.view.masked
-        return self.rows(), away, calm, untold(state), masked, state.briefing
+        idle_time = self.program.idle_time.since
+        absence, masked = absence_of(state), self.view.masked
+        return self.rows(), absence, idle_time, unloaded_topics(state), masked, state.briefing
 
     def rows(self) -> tuple[Need, ...]:
         """Everything that needs the person."""
@@ -76,9 +76,9 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
 
     def empty_text(self) -> str:
         """The topics still to load, or since when there has been no need."""
-        if untold(self.state):
+        if unloaded_topics(self.state):
             return super().empty_text()
-        return calm_text(self.surroundings.calm, self.view)
+        return idle_text(self.program.idle_time, self.view)
 
     def row_in_focus(self) -> Need | None:
         """The highlighted row; without one, the list itself shows that there is no need."""
@@ -97,21 +97,21 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
 
     def show_in_room(self) -> None:
         """Show again the parts that depend on the room."""
-        self._show_away()
+        self._show_absence()
         super().show_in_room()
 
     def show_parts(self) -> None:
         """Show the absence."""
-        self._show_away()
+        self._show_absence()
         # At a first visit the layout may come after this; then there is room for more lines.
-        self.call_after_refresh(self._show_away)
+        self.call_after_refresh(self._show_absence)
 
     def show_header(self) -> None:
         """Show the heartbeat."""
         if self.size:
             lines = max(1, min(_BRIEFING_LINES, (self.size.height - _TABLE_LINES) // 3))
             view = ViewContext.of(self.state, self.now, self.size.width - _EDGE)
-            self._briefing.tell(briefing_text(view, lines))
+            self._briefing.show_text(briefing_text(view, lines))
             self._briefing.set_class(is_alarming(self.state, self.now), "-alarm")
 
     def show_detail(self) -> None:
@@ -119,12 +119,12 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
         need = self.selected()
         self._advice.display = need is not None and self.size.width < ADVICE_FROM
         if need is not None:
-            self._advice.tell(advice_text(need))
+            self._advice.show_text(advice_text(need))
 
-    def _show_away(self) -> None:
-        told = meanwhile(self.state)
-        self._away.display = told is not None
-        if told is not None and self.size:
+    def _show_absence(self) -> None:
+        text = absence_of(self.state)
+        self._absence.display = text is not None
+        if text is not None and self.size:
             lines = max(2, self.size.height - _TABLE_LINES)
             width, masked = self.size.width - _EDGE, self.view.masked
-            self._away.tell(away_text(told, width=width, lines=lines, masked=masked))
+            self._absence.show_text(absence_text(text, width=width, lines=lines, masked=masked))

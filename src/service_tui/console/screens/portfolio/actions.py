@@ -50,7 +50,7 @@ def _trade(screen: Portfolio, action: Action) -> None:
         return
     market = screen.state.markets.get(held.market_id)
     if market is None:
-        screen.say(no_market_reason(), "warn")
+        screen.show_toast(no_market_reason(), "warn")
     else:
         # On the venue of the position, and on no other.
         open_ticket(screen, market, held.side, action, held.venue)

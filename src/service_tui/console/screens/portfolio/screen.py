@@ -20,7 +20,7 @@ from service_tui.console.search import read_search
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.price_chart import PriceChart
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import PositionView
 from service_tui.desk.state import DeskState
@@ -80,8 +80,8 @@ class PortfolioScreen(TableScreen[PositionView]):
 
     def compose(self) -> ComposeResult:
         """Figures, curve and detail, then the positions with their search line."""
-        yield Words(id="portfolio-figures")
-        yield Words(id="portfolio-venues")
+        yield TextBlock(id="portfolio-figures")
+        yield TextBlock(id="portfolio-venues")
         with Horizontal(id="portfolio-top"):
             yield self._curve
             if self.pane is not None:
@@ -111,15 +111,15 @@ class PortfolioScreen(TableScreen[PositionView]):
         """The positions that match the search."""
         rows = super().rows()
         search = self.search
-        return tuple(held for held in rows if self.is_found(held, search)) if search else rows
+        return tuple(row for row in rows if self.is_found(row, search)) if search else rows
 
     def empty_text(self) -> str:
         """That no position matches the search, or why there are none."""
         total = len(super().rows())
         if not total:
             return super().empty_text()
-        said = f"No position of {total:,} matches /{self._typed}"
-        return f"{said}\n\n{cap('rows.out')} clears the search."
+        message = f"No position of {total:,} matches /{self._typed}"
+        return f"{message}\n\n{cap('rows.out')} clears the search."
 
     def is_hidden(self, row: str) -> bool:
         """Never: a search that is kept stays."""
@@ -142,12 +142,12 @@ class PortfolioScreen(TableScreen[PositionView]):
         view, width = self.view, max(_FIGURE_CELLS, self.size.width - 4)
         shown = account_figures(view.state.account, masked=view.masked)
         across = min(4, max(1, (width + 3) // (_FIGURE_CELLS + 3)))
-        block = self.query_one("#portfolio-figures", Words)
-        block.tell(figures(shown, across=across, width=width))
-        block = self.query_one("#portfolio-venues", Words)
+        block = self.query_one("#portfolio-figures", TextBlock)
+        block.show_text(figures(shown, across=across, width=width))
+        block = self.query_one("#portfolio-venues", TextBlock)
         lines = venue_lines(view.state.venue_sums, view.now, width, masked=view.masked)
         block.display = bool(lines)
-        block.tell(lines)
+        block.show_text(lines)
         self.show_tabs()
 
     def detail(self, row: PositionView, view: ViewContext) -> Detail:

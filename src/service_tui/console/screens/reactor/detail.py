@@ -74,16 +74,16 @@ def state_text(view: ViewContext) -> Text:
     ]
     failures = reactor.breaker.failures
     if failures and not reactor.breaker.is_paused(view.now):
-        said = f"{failures} of {reactor.breaker.failures_max} failures"
-        bits.append(Bit(Text(said, "warn" if failures > 1 else "muted"), 2, right=True))
+        message = f"{failures} of {reactor.breaker.failures_max} failures"
+        bits.append(Bit(Text(message, "warn" if failures > 1 else "muted"), 2, right=True))
     return joined(fitted_bits(bits, view.width), view.width)
 
 
 def _sizing(config: ReactorConfigView, view: ViewContext) -> Text:
     """The size of a mirror, as a short text."""
     least, most = _whole_shares(config.min_size, view), _whole_shares(config.max_size, view)
-    said = f"{_percent(config.mirror_fraction)} of buys from {least}, {most} shares at most"
-    return Text(f"{said}, +{_percent(config.price_buffer)}", "muted")
+    message = f"{_percent(config.mirror_fraction)} of buys from {least}, {most} shares at most"
+    return Text(f"{message}, +{_percent(config.price_buffer)}", "muted")
 
 
 def _short_sizing(config: ReactorConfigView, view: ViewContext) -> Text:
@@ -140,8 +140,8 @@ def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
             f"○ the reactor is off, nothing is watched: {cap('reactor.run')} switches it on", "warn"
         )
     if reactor.dropped:
-        said = f"! {reactor.dropped} signals of the last listing cannot be used: "
-        return Text.assemble((said, "warn"), formats.plain(reactor.broken, 120))
+        message = f"! {reactor.dropped} signals of the last listing cannot be used: "
+        return Text.assemble((message, "warn"), formats.plain(reactor.broken, 120))
     return _waiting(view)
 
 
@@ -162,7 +162,7 @@ def _breaker(reactor: ReactorView, now: Timestamp) -> Text:
 
 def _waiting(view: ViewContext) -> Text:
     now = view.now
-    waiting = [one for one in view.state.reactor.waiting if one.left_s(now) > 0]
+    waiting = [signal for signal in view.state.reactor.waiting if signal.left_s(now) > 0]
     if not waiting:
         return Text()
     first = min(waiting, key=lambda one: one.expires_at)
@@ -205,10 +205,10 @@ def _describe_signal(row: SignalView, view: ViewContext, preview: Preview) -> De
     head = Text.assemble((formats.plain(row.question, 300).plain, "bold"), "\n", tail)
     if row.can_mirror(now):
         shown = preview.figures(row, masked=view.masked)
-        said, ink = preview.words(row, now)
+        message, ink = preview.state_text_(row, now)
         todo = _mirror_text(row, view.state)
         body = Text.assemble(
-            figures(shown, across=2, width=view.width), "\n", (said, ink), "   ",
+            figures(shown, across=2, width=view.width), "\n", (message, ink), "   ",
             (todo, "warn" if row.is_too_dear else "accent"),
         )  # fmt: skip
     else:
@@ -225,10 +225,10 @@ def _outcome(row: SignalView, view: ViewContext) -> Text:
         ("now", formats.price(row.price_now)),
         ("P&L $", view.pnl(row.pnl)),
     )
-    words = without_amounts(formats.plain(row.words, 300).plain, masked=view.masked)
-    if not words:
-        words = "its time has passed: nothing was bought"
-    body = Text.assemble((words, ""), "\n", figures(shown, across=2, width=view.width))
+    state_text_ = without_amounts(formats.plain(row.words, 300).plain, masked=view.masked)
+    if not state_text_:
+        state_text_ = "its time has passed: nothing was bought"
+    body = Text.assemble((state_text_, ""), "\n", figures(shown, across=2, width=view.width))
     if row.ticket_id:
         body.append(
             f"\nblotter ({cap('app.blotter')}): {formats.plain(row.ticket_id, 60).plain}", "muted"
@@ -250,8 +250,8 @@ def _source(row: SignalView, view: ViewContext) -> Text:
     )
     text = section("the source", figures(shown, across=2, width=view.width))
     if row.is_too_dear and row.can_mirror(view.now):
-        said = "The price is above what the mirror may pay: it would buy nothing now."
-        text.append(f"\n{said}", "warn")
+        message = "The price is above what the mirror may pay: it would buy nothing now."
+        text.append(f"\n{message}", "warn")
     return text
 
 

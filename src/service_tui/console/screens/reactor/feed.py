@@ -6,9 +6,9 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console.keys import cap
-from service_tui.console.screens.reactor.table import ReactorRow, frozen_rows, wallet_name
+from service_tui.console.screens.reactor.table import ReactorRow, rows_of_paused, wallet_name
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.slices.reactor import ReactorView, SignalState, SignalView
 
 STATES: Final[tuple[tuple[str, frozenset[SignalState]], ...]] = (
@@ -39,43 +39,47 @@ class FeedFilter:
         return row.state in STATES[self.state][1] and self.wallet in {"", row.wallet}
 
 
-class FeedLine(Words):
+class FeedLine(TextBlock):
     """Shows the feed's filters. It keeps the operator's choices on the screen."""
 
     def __init__(self) -> None:
         super().__init__(id="reactor-filter")
-        self.wanted = FeedFilter()
-        self.frozen: tuple[SignalView, ...] | None = None
+        self.filter_in_force = FeedFilter()
+        self.paused_rows: tuple[SignalView, ...] | None = None
         """The signals at which the feed was paused; None while it is live."""
 
     def rows(self, reactor: ReactorView) -> tuple[SignalView, ...]:
         """The signals of the feed, or those at which it was paused, as they are now."""
-        return reactor.signals if self.frozen is None else frozen_rows(self.frozen, reactor)
+        return (
+            reactor.signals
+            if self.paused_rows is None
+            else rows_of_paused(self.paused_rows, reactor)
+        )
 
     def show_filter(self, view: ViewContext) -> None:
         """Show the filters, and the number of signals since the feed was paused."""
-        self.tell(filter_text(self.wanted, view, self._newer(view.state.reactor)))
+        self.show_text(filter_text(self.filter_in_force, view, self._newer(view.state.reactor)))
 
     def _newer(self, reactor: ReactorView) -> int | None:
-        if self.frozen is None:
+        if self.paused_rows is None:
             return None
-        held = {one.signal_id for one in self.frozen}
-        return sum(one.signal_id not in held for one in reactor.signals)
+        held = {row.signal_id for row in self.paused_rows}
+        return sum(signal.signal_id not in held for signal in reactor.signals)
 
 
-def filter_text(wanted: FeedFilter, view: ViewContext, newer: int | None) -> Text:
+def filter_text(feed_filter: FeedFilter, view: ViewContext, newer: int | None) -> Text:
     """The feed's filters; `newer` counts the signals since it was paused, None while it is live."""
     line = Text()
     if newer is not None:
         line.append("frozen", "bold stale")
         count = f", {newer} newer" if newer else ""
         line.append(f"{count}; {cap('reactor.freeze')} lets it run", "stale")
-    if wanted.state:
-        line.append(f"{'   ' if line else ''}only {STATES[wanted.state][0]}", "bold accent")
-    if wanted.wallet:
-        label = view.state.reactor.label_of(wanted.wallet)
+    if feed_filter.state:
+        line.append(f"{'   ' if line else ''}only {STATES[feed_filter.state][0]}", "bold accent")
+    if feed_filter.wallet:
+        label = view.state.reactor.label_of(feed_filter.wallet)
         line.append("   only " if line else "only ", "bold accent")
-        line.append(wallet_name(label, wanted.wallet, masked=view.masked).plain, "bold accent")
+        line.append(wallet_name(label, feed_filter.wallet, masked=view.masked).plain, "bold accent")
     return line or Text(
         f"{cap('reactor.state')}, {cap('reactor.wallet')} and {cap('rows.filter')} narrow it",
         "muted",

@@ -26,7 +26,7 @@ from service_tui.console.fields import (
     percent_text,
     write_number,
 )
-from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
+from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
@@ -86,13 +86,13 @@ def read_size(text: str, what: str, *, decimals: int) -> Micros:
         FieldError: it is no such figure; `what` names it.
     """
     amount = amount_rule(decimals)
-    words = {
-        **{fault: f"{what}: {said}" for fault, said in amount.words.items()},
+    messages = {
+        **{fault: f"{what}: {message}" for fault, message in amount.messages.items()},
         Fault.EMPTY: f"{what}: type a figure, 0 is one",
         Fault.SIGNED: f"{what}: 0 or more: leave out the sign",
     }
     signs = ("-", "+", "\N{MINUS SIGN}")
-    return parse_number(text, replace(amount, words=words, least=Micros(0), signs=signs))
+    return parse_number(text, replace(amount, messages=messages, least=Micros(0), signs=signs))
 
 
 def read_percent(text: str, what: str, most: float) -> float:
@@ -105,8 +105,8 @@ def read_percent(text: str, what: str, most: float) -> float:
         FieldError: it is none; `what` names it.
     """
     span = f"{what}: 0 to {most:.0f} percent"
-    words = {Fault.NOT_PLAIN: f"{span}, such as {most / 10:g}", Fault.TOO_LARGE: span}
-    return parse_percent(text, Number(words, most=Micros(round(most * ONE)), unit="%"))
+    messages = {Fault.NOT_PLAIN: f"{span}, such as {most / 10:g}", Fault.TOO_LARGE: span}
+    return parse_percent(text, Number(messages, most=Micros(round(most * ONE)), unit="%"))
 
 
 def size_text(amount: Micros, *, decimals: int) -> str:
@@ -154,21 +154,23 @@ class ReactorForm(Form[SetReactorConfig]):
 
     def validate(self) -> SetReactorConfig:
         """The change."""
-        found = changes(self._before, self._wanted())
-        if found == SetReactorConfig():
+        result = changes(self._before, self._typed_config())
+        if result == SetReactorConfig():
             raise FieldError("nothing is changed yet")
-        return found
+        return result
 
     def describe(self, result: SetReactorConfig | None) -> Mapping[str, Shown]:
         """The mirror of an example trade."""
         del result
         try:
-            said = example(self._wanted())
+            message = example(self._typed_config())
         except FieldError:
-            said = Text(formats.NOT_KNOWN, "muted")
+            message = Text(formats.NOT_KNOWN, "muted")
         return {
-            VENUE.name: Chosen(tuple(venue.value for venue in _VENUES), _VENUES.index(self._venue)),
-            "form-preview": said,
+            VENUE.name: OptionsState(
+                tuple(venue.value for venue in _VENUES), _VENUES.index(self._venue)
+            ),
+            "form-preview": message,
             "form-hint": self._hint(),
         }
 
@@ -187,7 +189,7 @@ class ReactorForm(Form[SetReactorConfig]):
         whose = f"{count} wallets are" if count > 1 else "1 wallet is"
         return f"{whose} on auto: more may then be spent without asking; enter again sets it"
 
-    def _wanted(self) -> ReactorConfigView:
+    def _typed_config(self) -> ReactorConfigView:
         """Parse the lines; an untouched one keeps its figure to the last digit.
 
         Returns:
@@ -244,21 +246,21 @@ def example(config: ReactorConfigView) -> Text:
     )  # fmt: skip
 
 
-def changes(before: ReactorConfigView, wanted: ReactorConfigView) -> SetReactorConfig:
+def changes(before: ReactorConfigView, after: ReactorConfigView) -> SetReactorConfig:
     """The command that turns one config into the other: only changed fields are sent."""
     return SetReactorConfig(
-        min_size=_new(before.min_size, wanted.min_size),
-        max_size=_new(before.max_size, wanted.max_size),
-        mirror_fraction=_new(before.mirror_fraction, wanted.mirror_fraction),
-        daily_cap=_new(before.daily_cap, wanted.daily_cap),
-        venue=_new(before.venue, wanted.venue),
-        enabled=_new(before.enabled, wanted.enabled),
-        price_buffer=_new(before.price_buffer, wanted.price_buffer),
+        min_size=_new(before.min_size, after.min_size),
+        max_size=_new(before.max_size, after.max_size),
+        mirror_fraction=_new(before.mirror_fraction, after.mirror_fraction),
+        daily_cap=_new(before.daily_cap, after.daily_cap),
+        venue=_new(before.venue, after.venue),
+        enabled=_new(before.enabled, after.enabled),
+        price_buffer=_new(before.price_buffer, after.price_buffer),
     )
 
 
-def _new(before: Value, wanted: Value) -> Value | None:
-    return None if wanted == before else wanted
+def _new(before: Value, after: Value) -> Value | None:
+    return None if after == before else after
 
 
 def reverse(change: SetReactorConfig, before: ReactorConfigView) -> SetReactorConfig:
@@ -294,8 +296,8 @@ def read_wallet(text: str, followed: frozenset[str]) -> str:
         raise FieldError("choose a wallet with the arrows, or type its address")
     if not is_address(given):
         digits = given.removeprefix("0x").removeprefix("0X")
-        said = f", this has {len(digits)}" if given[:2] in {"0x", "0X"} else ""
-        raise FieldError(f"an address is 0x and 40 hex digits{said}")
+        message = f", this has {len(digits)}" if given[:2] in {"0x", "0X"} else ""
+        raise FieldError(f"an address is 0x and 40 hex digits{message}")
     try:
         address = checked_address(given)
     except ValueError as refused:
@@ -324,11 +326,11 @@ def read_label(text: str) -> str:
 
 ADDRESS: Final = Field(
     "follow-address", "wallet", str.strip, placeholder="address, or a part of its name",
-    letters=80, look="wide",
+    letters=80, css_class="wide",
 )  # fmt: skip
 LABEL: Final = Field(
     "follow-label", "name", read_label, placeholder="yours; empty: as the service calls it",
-    letters=LABEL_MAX + 8, look="wide",
+    letters=LABEL_MAX + 8, css_class="wide",
 )  # fmt: skip
 NEW_LABEL: Final = replace(LABEL, placeholder="empty: as the service calls it")
 
@@ -356,45 +358,47 @@ class FollowForm(Form[NamedWallet]):
 
     def __init__(self, state: DeskState, now: Timestamp, address: str = "") -> None:
         super().__init__(state, now)
-        self._chosen = address
+        self._selected = address
 
     def validate(self) -> NamedWallet:
         """The wallet and its name."""
-        text, found = self.read(ADDRESS), self._found()
-        self._keep_choice(found)
-        wanted = self._chosen if found and not is_address(text) else text
+        text, result = self.read(ADDRESS), self._matching()
+        self._keep_choice(result)
+        requested = self._selected if result and not is_address(text) else text
         label = self.read(LABEL)
-        return NamedWallet(read_wallet(wanted, self._followed()), label)
+        return NamedWallet(read_wallet(requested, self._followed()), label)
 
     def describe(self, result: NamedWallet | None) -> Mapping[str, Shown]:
         """The matching known wallets, the selected one marked; the description of an address."""
-        found = self._found()
-        said = "A followed wallet's buys become signals; until you choose otherwise you are asked."
+        match = self._matching()
+        message = (
+            "A followed wallet's buys become signals; until you choose otherwise you are asked."
+        )
         return {
-            "form-preview": self._list(found) if found else self._unknown(result),
-            "form-hint": Text(said, "muted"),
+            "form-preview": self._list(match) if match else self._unknown(result),
+            "form-hint": Text(message, "muted"),
         }
 
     def changed(self, name: str) -> None:
         """Select the first match of the typed text."""
         if name == ADDRESS.name:
-            self._chosen = ""
+            self._selected = ""
 
     def action_choose(self, by: int) -> None:
         """Select the next known wallet, or the former one."""
-        found = self._found()
-        if not found:
+        result = self._matching()
+        if not result:
             return
-        addresses = [wallet.address for wallet in found]
-        place = addresses.index(self._chosen) + by if self._chosen in addresses else 0
-        self._chosen = addresses[place % len(addresses)]
+        addresses = [wallet.address for wallet in result]
+        place = addresses.index(self._selected) + by if self._selected in addresses else 0
+        self._selected = addresses[place % len(addresses)]
         self.refresh_form()
 
     def _followed(self) -> frozenset[str]:
         config = self.state.reactor.config
         return frozenset(() if config is None else config.wallets)
 
-    def _found(self) -> tuple[KnownWalletView, ...]:
+    def _matching(self) -> tuple[KnownWalletView, ...]:
         """Known wallets that are not followed and match the typed text, the best record first."""
         typed = self.read(ADDRESS).casefold()
         followed = self._followed()
@@ -406,22 +410,22 @@ class FollowForm(Form[NamedWallet]):
         )
         return tuple(sorted(wallets, key=lambda wallet: (-wallet.realized, wallet.address)))
 
-    def _keep_choice(self, found: tuple[KnownWalletView, ...]) -> None:
-        addresses = [wallet.address for wallet in found]
-        if self._chosen not in addresses and addresses:
-            self._chosen = addresses[0]
+    def _keep_choice(self, matches: tuple[KnownWalletView, ...]) -> None:
+        addresses = [wallet.address for wallet in matches]
+        if self._selected not in addresses and addresses:
+            self._selected = addresses[0]
 
-    def _list(self, found: tuple[KnownWalletView, ...]) -> Text:
-        place = next((i for i, one in enumerate(found) if one.address == self._chosen), 0)
-        first = max(0, min(place - LISTED_MAX // 2, len(found) - LISTED_MAX))
+    def _list(self, matches: tuple[KnownWalletView, ...]) -> Text:
+        place = next((i for i, one in enumerate(matches) if one.address == self._selected), 0)
+        first = max(0, min(place - LISTED_MAX // 2, len(matches) - LISTED_MAX))
         lines = [
-            known_line(wallet, is_chosen=wallet.address == self._chosen, masked=self.masked)
-            for wallet in found[first : first + LISTED_MAX]
+            known_line(wallet, is_selected=wallet.address == self._selected, masked=self.masked)
+            for wallet in matches[first : first + LISTED_MAX]
         ]
         head = Text(
             f"  {'known here':<20} {'address':<12}{'won':>11}{'made $':>12}  venue", "muted"
         )
-        rest = len(found) - LISTED_MAX
+        rest = len(matches) - LISTED_MAX
         tail = [Text(f"  {rest} more: type a part of the name", "muted")] if rest > 0 else []
         return Text("\n").join([head, *lines, *tail])
 
@@ -456,11 +460,11 @@ class LabelForm(Form[NamedWallet]):
         return {"form-question": shown, "form-hint": "It stays on this machine."}
 
     def _own(self) -> str:
-        chosen = self.state.reactor.choices.get(self._wallet.address)
-        return "" if chosen is None else chosen.label
+        selected = self.state.reactor.choices.get(self._wallet.address)
+        return "" if selected is None else selected.label
 
 
-def known_line(wallet: KnownWalletView, *, is_chosen: bool, masked: bool) -> Text:
+def known_line(wallet: KnownWalletView, *, is_selected: bool, masked: bool) -> Text:
     """One known wallet in a line of the list."""
     name = formats.plain(wallet.label, 20)
     name.truncate(20, pad=True)
@@ -471,13 +475,13 @@ def known_line(wallet: KnownWalletView, *, is_chosen: bool, masked: bool) -> Tex
     address = formats.address(wallet.address, masked=masked)
     address.truncate(12, pad=True)
     line = Text.assemble(
-        ("▸ " if is_chosen else "  ", "accent"), name, " ", (address.plain, "muted")
+        ("▸ " if is_selected else "  ", "accent"), name, " ", (address.plain, "muted")
     )
     line.append(f"{won:>11}")
     line.append(" " * max(1, 12 - made.cell_len))
     line.append_text(made)
     line.append(f"  {wallet.venue.value}", "muted")
-    if is_chosen:
+    if is_selected:
         line.stylize("bold")
     return line
 
@@ -505,24 +509,24 @@ class ChoosePolicy(Dialog[Policy | None]):
     ]
     AUTO_FOCUS = "#policy-stay"
 
-    def __init__(self, whose: str, now: Policy, auto: Text) -> None:
+    def __init__(self, wallet_name: str, now: Policy, auto: Text) -> None:
         super().__init__()
-        self._whose = whose
+        self._name = wallet_name
         self._now = now
         self._auto = auto
 
     def compose(self) -> ComposeResult:
         """The meaning of each policy, the caps of `auto`, and a button for each."""
         with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(f" Signals of {self._whose} "))
+            frame.border_title = content(Text(f" Signals of {self._name} "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} leaves it as it is "))
             lines = [
                 Text.assemble(
                     ("● " if policy is self._now else "○ ", "accent"),
                     (f"{policy.value:<6}", "bold" if policy is self._now else ""),
-                    (says, "muted"),
+                    (meaning, "muted"),
                 )
-                for policy, says in POLICIES
+                for policy, meaning in POLICIES
             ]
             yield Static(content(Text("\n").join(lines)), markup=False, id="policy-lines")
             yield Static(content(self._auto), markup=False, id="policy-auto")

@@ -17,7 +17,7 @@ from service_tui.console.keys import cap, with_keys
 from service_tui.console.messages import CommandGiven
 from service_tui.console.screens.reactor.table import dearer_text, progress_text, wallet_name
 from service_tui.console.widgets.detail_pane import DetailPane
-from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.light_button import LightButton
 from service_tui.desk.commands.reactor import MirrorSignal
 from service_tui.desk.commands.trading import AskQuote, PlaceTrade
 from service_tui.desk.slices.quote import QuoteView
@@ -28,7 +28,7 @@ from service_tui.units import Timestamp
 
 MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 
-_WANTED: Final = frozenset({
+_FIGURES: Final = frozenset({
     "shares", "price", "average", "fee", "most you lose", "most you win",
 })  # fmt: skip
 """Figures of the ticket that apply to a mirror; the rest is measured at the source."""
@@ -61,18 +61,18 @@ class Preview:
         self._about = ""
         self._quoting = Quoting()
 
-    def ask(self, signal: SignalView, now: Timestamp) -> AskQuote | None:
+    def request(self, signal: SignalView, now: Timestamp) -> AskQuote | None:
         """The quote request for a signal, if one is due."""
         if signal.signal_id != self._about:
             self._about, self._quoting = signal.signal_id, Quoting()
         order, price = mirror_order(signal), signal.price_now or signal.price
         if not self._quoting.is_due(order, price, now):
             return None
-        return self._quoting.ask(order, price, now)
+        return self._quoting.request(order, price, now)
 
-    def hear(self, quote: QuoteView | None, now: Timestamp) -> None:
+    def receive(self, quote: QuoteView | None, now: Timestamp) -> None:
         """Keep an answer if it matches the newest request."""
-        self._quoting.hear(quote, now)
+        self._quoting.receive(quote, now)
 
     def is_seen(self, signal: SignalView, now: Timestamp) -> bool:
         """True if a present quote is shown for exactly this mirror."""
@@ -87,20 +87,20 @@ class Preview:
     def figures(self, signal: SignalView, *, masked: bool) -> Sequence[Figure]:
         """The quote's figures, measured at the source; dashes without a quote."""
         quote = self._quoting.quote_of(mirror_order(signal)) if self._is_about(signal) else None
-        found = quote if quote is not None and quote.ok else None
-        shown = quote_figures(found, (Action.BUY, signal.venue), None, masked=masked)
-        average = None if found is None else found.average
+        result = quote if quote is not None and quote.ok else None
+        shown = quote_figures(result, (Action.BUY, signal.venue), None, masked=masked)
+        average = None if result is None else result.average
         above = dearer_text(None if average is None else average - signal.price)
         unit = f" {MONEY_OF[signal.venue]}"
         ink = "loss" if average is not None and average > signal.price_max else ""
         return (
-            *(figure for figure in shown if figure[0] in _WANTED),
+            *(figure for figure in shown if figure[0] in _FIGURES),
             ("above source", Text.assemble(above, (" pt", "muted"))),
             ("pays at most", Text(formats.price(signal.price_max).plain, ink)),
             ("spends", Text.assemble(formats.money(signal.amount, masked=masked), (unit, "muted"))),
         )
 
-    def words(self, signal: SignalView, now: Timestamp) -> tuple[str, str]:
+    def state_text_(self, signal: SignalView, now: Timestamp) -> tuple[str, str]:
         """The state of the quote, and its ink."""
         if refusal := self.refusal(signal):
             return refusal, "warn"
@@ -149,19 +149,19 @@ class MirrorForm(Form[MirrorSignal]):
 
     def on_mount(self) -> None:
         """Request the quote at once; accept keys in a moment."""
-        door = self.query_one("#form-set", Door)
-        door.tell(f"mirror  {'y' if self._is_live else 'enter'}")
-        door.can_focus = False
+        button = self.query_one("#form-set", LightButton)
+        button.show_text(f"mirror  {'y' if self._is_live else 'enter'}")
+        button.can_focus = False
         self.arm_soon()
-        self._ask()
+        self._request()
 
     def renew(self) -> None:
         """The signal as it is now; it may have ended."""
-        found = self.state.reactor.signal(self._signal.signal_id)
-        self._is_gone = found is None
-        self._signal = found or self._signal
-        self._preview.hear(self.state.quote, self.now)
-        self._ask()
+        result = self.state.reactor.signal(self._signal.signal_id)
+        self._is_gone = result is None
+        self._signal = result or self._signal
+        self._preview.receive(self.state.quote, self.now)
+        self._request()
         if self._is_kept:
             self._mirror()
 
@@ -208,12 +208,12 @@ class MirrorForm(Form[MirrorSignal]):
 
     def _hint(self) -> Text:
         """The state of the quote, and of a key that came before it."""
-        said, ink = self._preview.words(self._signal, self.now)
+        message, ink = self._preview.state_text_(self._signal, self.now)
         if self._is_awaited and not self._preview.is_seen(self._signal, self.now):
-            said, ink = with_keys(KEPT) if self._is_kept else UNSEEN, "warn"
+            message, ink = with_keys(KEPT) if self._is_kept else UNSEEN, "warn"
         elif self._was_early:
-            said, ink = EARLY, "warn"
-        return Text(said, ink)
+            message, ink = EARLY, "warn"
+        return Text(message, ink)
 
     def action_set(self) -> None:
         """Mirror, if enter may: once its quote is here; another enter cancels that."""
@@ -245,8 +245,8 @@ class MirrorForm(Form[MirrorSignal]):
         self._was_early = True
         self.refresh_form()
 
-    @on(Door.Pressed, "#form-set")
-    def _door_pressed(self, event: Door.Pressed) -> None:
+    @on(LightButton.Pressed, "#form-set")
+    def _button_pressed(self, event: LightButton.Pressed) -> None:
         event.stop()
         # Otherwise the base would cancel at once what this click has kept.
         event.prevent_default()
@@ -254,16 +254,16 @@ class MirrorForm(Form[MirrorSignal]):
 
     def _mirror(self) -> None:
         """Return the mirror if its quote is here, else show the problem."""
-        found = self.result_or_problem()
+        result = self.result_or_problem()
         if self.is_done:
             return
-        if not isinstance(found, str) and self._preview.is_seen(self._signal, self.now):
-            self.finish(found)
+        if not isinstance(result, str) and self._preview.is_seen(self._signal, self.now):
+            self.finish(result)
             return
         self._was_early = False
         self.query_one("#form-problem").add_class("-asked")
         # Real money needs a key that is pressed while the quote is seen.
-        self._is_kept = not isinstance(found, str) and not self._is_live
+        self._is_kept = not isinstance(result, str) and not self._is_live
         self._is_awaited = True
         self.refresh_form()
 
@@ -271,10 +271,10 @@ class MirrorForm(Form[MirrorSignal]):
     def _is_live(self) -> bool:
         return self.state.service.mode is Mode.LIVE
 
-    def _ask(self) -> None:
+    def _request(self) -> None:
         if self.is_done or self._is_gone or not self._signal.can_mirror(self.now):
             return
-        question = self._preview.ask(self._signal, self.now)
+        question = self._preview.request(self._signal, self.now)
         if question is not None:
             self.post_message(CommandGiven(question))
 
@@ -283,5 +283,5 @@ def ended_text(signal: SignalView) -> str:
     """The end of a signal that cannot be mirrored, in a few words."""
     if signal.state.value == "pending":
         return "its time has passed"
-    words = formats.plain(signal.words, 80).plain
-    return f"{signal.state.value}{f', {words}' if words else ''}"
+    state_text_ = formats.plain(signal.words, 80).plain
+    return f"{signal.state.value}{f', {state_text_}' if state_text_ else ''}"

@@ -11,7 +11,7 @@ from textual.timer import Timer
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.keys import bindings_of
 from service_tui.console.parts.table_screen import Only, TableScreen
-from service_tui.console.screens.reactor.actions import ACTIONS, why_not_mirrored
+from service_tui.console.screens.reactor.actions import ACTIONS, mirror_block_reason
 from service_tui.console.screens.reactor.detail import (
     describe,
     explain_row,
@@ -24,7 +24,7 @@ from service_tui.console.screens.reactor.table import FEED, TABLES, ReactorRow, 
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.slices.reactor import SignalView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -59,8 +59,8 @@ class ReactorScreen(TableScreen[ReactorRow]):
         with Horizontal(id="reactor-top"):
             yield self.tabs
             yield self.feed
-        yield Words(id="reactor-state")
-        yield Words(id="reactor-urgent")
+        yield TextBlock(id="reactor-state")
+        yield TextBlock(id="reactor-urgent")
         yield self.line
         yield from self.lists
         yield self.signal_pane
@@ -73,13 +73,15 @@ class ReactorScreen(TableScreen[ReactorRow]):
 
     def bring_forward(self, place: int) -> None:
         """Bring a table to the front; the feed's filters apply to it alone."""
-        wanted = self.feed.wanted
-        self.only = Only(wanted.wants) if wanted and self.tables[place] is FEED else None
+        filter_in_force = self.feed.filter_in_force
+        self.only = (
+            Only(filter_in_force.wants) if filter_in_force and self.tables[place] is FEED else None
+        )
         super().bring_forward(place)
 
     def show_all(self) -> None:
         """Show every signal."""
-        self.feed.wanted = FeedFilter()
+        self.feed.filter_in_force = FeedFilter()
         super().show_all()
 
     def name_of(self, row: ReactorRow) -> str:
@@ -90,17 +92,17 @@ class ReactorScreen(TableScreen[ReactorRow]):
 
     def show_parts(self) -> None:
         """Pass the answer to a quote request on."""
-        self.signal_pane.preview.hear(self.state.quote, self.now)
+        self.signal_pane.preview.receive(self.state.quote, self.now)
 
     def show_state(self) -> None:
         """Show the state anew, and request the quote that it needs."""
         super().show_state()
-        self._ask()
+        self._request()
 
     def tick(self) -> None:
         """Update ages, the time left of a signal, and the breaker."""
         super().tick()
-        self._ask()
+        self._request()
 
     def show_header(self) -> None:
         """Show the counts of both tables, filters, the reactor's state, urgent conditions."""
@@ -109,8 +111,8 @@ class ReactorScreen(TableScreen[ReactorRow]):
         self.feed.show_filter(self.view)
         width = max(_STATE_MIN, self.size.width - 4)
         line = state_text(ViewContext.of(self.state, self.now, width))
-        self.query_one("#reactor-state", Words).tell(line)
-        self.query_one("#reactor-urgent", Words).tell_if_any(urgent_text(self.view))
+        self.query_one("#reactor-state", TextBlock).show_text(line)
+        self.query_one("#reactor-urgent", TextBlock).show_if_any(urgent_text(self.view))
 
     def detail(self, row: ReactorRow, view: ViewContext) -> Detail:
         """A row in full."""
@@ -130,15 +132,15 @@ class ReactorScreen(TableScreen[ReactorRow]):
 
     def _rested(self) -> None:
         self._quiet = None
-        self._ask()
+        self._request()
 
-    def _ask(self) -> None:
+    def _request(self) -> None:
         """Request the quote of the signal in focus, if its figures are shown."""
         row = self.selected()
         if self._quiet is not None or not self.shows_detail or not self.screen.is_current:
             return
-        if not isinstance(row, SignalView) or why_not_mirrored(self.state, row, self.now):
+        if not isinstance(row, SignalView) or mirror_block_reason(self.state, row, self.now):
             return
-        question = self.signal_pane.preview.ask(row, self.now)
+        question = self.signal_pane.preview.request(row, self.now)
         if question is not None:
             self.give(question)

@@ -7,7 +7,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import counted, is_heard, not_told
+from service_tui.console.freshness import counted, is_heard, not_loaded_text
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.table_spec import (
     TableSpec,
@@ -150,11 +150,11 @@ def policy_text(wallet: SourceWalletView) -> Text:
 
 def won_text(wallet: SourceWalletView) -> Text:
     """The share of its own decided trades that it won, as the service counts them."""
-    known = wallet.known
-    if known is None or known.win_rate is None:
+    record = wallet.known
+    if record is None or record.win_rate is None:
         return Text(formats.NOT_KNOWN, "muted")
-    decided = known.win_count + known.loss_count
-    return Text.assemble(formats.percent(known.win_rate, 0), (f" of {decided:,}", "muted"))
+    decided = record.win_count + record.loss_count
+    return Text.assemble(formats.percent(record.win_rate, 0), (f" of {decided:,}", "muted"))
 
 
 def _if_mirrored(row: SourceWalletView, text: Text) -> Text:
@@ -169,10 +169,12 @@ def key_of(row: ReactorRow) -> str:
     return row.signal_id if isinstance(row, SignalView) else row.address
 
 
-def frozen_rows(frozen: tuple[SignalView, ...], reactor: ReactorView) -> tuple[SignalView, ...]:
+def rows_of_paused(
+    paused_rows: tuple[SignalView, ...], reactor: ReactorView
+) -> tuple[SignalView, ...]:
     """The rows of a paused feed as they are now: none comes, none goes, none moves."""
-    newest = {one.signal_id: one for one in reactor.signals}
-    return tuple(newest.get(one.signal_id, one) for one in frozen)
+    newest = {signal.signal_id: signal for signal in reactor.signals}
+    return tuple(newest.get(row.signal_id, row) for row in paused_rows)
 
 
 def _wallets(state: DeskState) -> tuple[SourceWalletView, ...]:
@@ -222,7 +224,7 @@ _COMPARED_WALLETS: Final[Mapping[str, Callable[[SourceWalletView, ViewContext], 
 
 def _no_signals(state: DeskState) -> str:
     reactor = state.reactor
-    if why := _nothing_known(state):
+    if why := _nothing_loaded(state):
         return why
     if reactor.config is not None and not reactor.config.wallets:
         return with_keys(_NONE_FOLLOWED)
@@ -230,22 +232,22 @@ def _no_signals(state: DeskState) -> str:
 
 
 def _no_wallets(state: DeskState) -> str:
-    return _nothing_known(state) or with_keys(_NO_WALLETS)
+    return _nothing_loaded(state) or with_keys(_NO_WALLETS)
 
 
-def _nothing_known(state: DeskState) -> str:
+def _nothing_loaded(state: DeskState) -> str:
     service = state.service
     if service.phase in _NOT_ONLINE:
-        said = with_keys(_NOT_ONLINE[service.phase])
-        return said.replace("{problem}", service.problem or "no answer")
+        message = with_keys(_NOT_ONLINE[service.phase])
+        return message.replace("{problem}", service.problem or "no answer")
     if state.reactor.barred:
         return barred_text(state)
-    return "" if Topic.REACTOR in state.seen else not_told("reactor")
+    return "" if Topic.REACTOR in state.seen else not_loaded_text("reactor")
 
 
 def barred_text(state: DeskState) -> str:
     """Why the service has no reactor for this agent, and what to do."""
-    said = "\n".join(wrap(formats.plain(state.reactor.barred).plain, _LINE))
+    message = "\n".join(wrap(formats.plain(state.reactor.barred).plain, _LINE))
     todo = (
         f"Agents ({cap('app.agents')}): the cursor on this desk's agent, {cap('agents.plan')} "
         "changes its plan."
@@ -253,10 +255,10 @@ def barred_text(state: DeskState) -> str:
         else f"It is changed on the service's own dashboard; {cap('app.refresh')} asks again "
         "afterwards."
     )
-    return f"{said}\n\nThe reactor comes with the Pro plan.\n{todo}"
+    return f"{message}\n\nThe reactor comes with the Pro plan.\n{todo}"
 
 
-def _is_told(state: DeskState) -> bool:
+def _is_loaded(state: DeskState) -> bool:
     return is_heard(state, Topic.REACTOR) or bool(state.reactor.barred)
 
 
@@ -317,7 +319,7 @@ FEED: Final = TableSpec[SignalView](
     search_text=_signal_text,
     empty_text=_no_signals,
     compared=_COMPARED_SIGNALS,
-    is_told=_is_told,
+    is_loaded=_is_loaded,
 )
 """In the order of arrival, the newest on top; sorted only by choice."""
 
@@ -417,7 +419,7 @@ WALLETS: Final = TableSpec[SourceWalletView](
     search_text=_wallet_text,
     empty_text=_no_wallets,
     compared=_COMPARED_WALLETS,
-    is_told=_is_told,
+    is_loaded=_is_loaded,
 )
 
 TABLES: Final = (FEED, WALLETS)
@@ -429,5 +431,5 @@ def tab_labels(state: DeskState) -> tuple[str, str]:
     followed = 0 if config is None else len(config.wallets)
     return (
         FEED.label(state),
-        f"{WALLETS.name} {counted(followed, heard=WALLETS.is_told(state))}",
+        f"{WALLETS.name} {counted(followed, is_loaded=WALLETS.is_loaded(state))}",
     )

@@ -56,13 +56,13 @@ def has_ready(screen: Redemptions) -> str:
     return "" if screen.state.redemption.ready else "nothing is ready to redeem"
 
 
-def is_auto_known(screen: Redemptions) -> str:
+def is_auto_loaded(screen: Redemptions) -> str:
     """The service's automatic redemption setting has loaded."""
-    told = screen.state.redemption.auto.on_service is not None
-    return "" if told else "the service has not told yet whether it is on"
+    text = screen.state.redemption.auto.on_service is not None
+    return "" if text else "the service has not told yet whether it is on"
 
 
-def is_market_known(screen: Redemptions) -> str:
+def is_market_listed(screen: Redemptions) -> str:
     """The market of the highlighted row is listed."""
     row = screen.selected()
     if row is None:
@@ -78,8 +78,8 @@ def has_hash(screen: Redemptions) -> str:
         return NO_ROW
     if _hash_of(screen, row):
         return ""
-    words = "redeemed without one" if row.stage is Stage.REDEEMED else "nothing was sent yet"
-    return f"no hash: {words}"
+    text = "redeemed without one" if row.stage is Stage.REDEEMED else "nothing was sent yet"
+    return f"no hash: {text}"
 
 
 # -- redeem -------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def redeem(screen: Redemptions) -> None:
     if row is None:
         return
     if not row.is_ready:
-        screen.say(f"not now: {row.next_words}", "warn")
+        screen.show_toast(f"not now: {row.next_words}", "warn")
         return
     screen.give(PrepareRedemption(row.market_id, row.side, row.venue, row.question))
 
@@ -175,8 +175,8 @@ def _hash_of(screen: Redemptions, row: RedemptionRow) -> str:
 ACTIONS: Final[tuple[ScreenAction[Redemptions], ...]] = (
     ScreenAction("redemption.redeem", redeem, requires=(can_redeem, is_holder, has_row)),
     ScreenAction("redemption.all", redeem_all, requires=(can_redeem, is_holder, has_ready)),
-    ScreenAction("redemption.auto", turn_auto, requires=(can_redeem, is_auto_known)),
+    ScreenAction("redemption.auto", turn_auto, requires=(can_redeem, is_auto_loaded)),
     ScreenAction("redemption.abandon", abandon, requires=(can_change, has_row)),
-    ScreenAction("redemption.market", open_market, requires=(is_market_known,)),
+    ScreenAction("redemption.market", open_market, requires=(is_market_listed,)),
     ScreenAction("redemption.hash", copy_hash, requires=(has_hash,)),
 )

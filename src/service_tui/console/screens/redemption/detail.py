@@ -115,8 +115,8 @@ def sums_text(rows: Sequence[RedemptionRow], view: ViewContext) -> Text:
     sums: dict[str, int] = {}
     for row in rows:
         sums[row.money] = int(sums.get(row.money, 0) + row.amount)
-    told = [paid(Micros(total), money, view) for money, total in sums.items()]
-    return Text(", ").join(told)
+    amounts = [paid(Micros(total), money, view) for money, total in sums.items()]
+    return Text(", ").join(amounts)
 
 
 # -- a row --------------------------------------------------------------------------------------
@@ -159,13 +159,13 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
     pending = run.state not in {*_BAD, ChainRunState.DONE}
     for step in steps:
         at = run.at(step)
-        told = next((one.words for one in run.steps if one.step is step), "")
+        text = next((one.words for one in run.steps if one.step is step), "")
         if at is not None:
             when = formats.moment_of(at, now)
             line = Text.assemble(("✓ ", "profit"), (step.value.ljust(_STEP), ""), when)
-            if told:
+            if text:
                 line.append("  ")
-                line.append_text(_told(step, told))
+                line.append_text(_step_text(step, text))
         else:
             is_next, pending = pending, False
             glyph, tone = ("▶ ", "bold accent") if is_next else ("· ", "faint")
@@ -185,8 +185,8 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
     return Text("\n").join(lines)
 
 
-def _told(step: Step, told: str) -> Text:
-    return formats.address(told) if step is Step.BROADCAST else formats.plain(told, 80)
+def _step_text(step: Step, text: str) -> Text:
+    return formats.address(text) if step is Step.BROADCAST else formats.plain(text, 80)
 
 
 # -- a transaction ------------------------------------------------------------------------------
@@ -215,20 +215,20 @@ def call_text(call: CallView, *, width: int = 0, is_short: bool = False) -> Text
         ("chain", f"{call.chain_id}, nonce {call.nonce}, value 0"),
         ("gas", f"{call.gas:,} at {call.fee_gwei:,.1f} gwei, at most"),
     ]
-    told = [
+    figures_of_call = [
         (label, hanging(formats.plain(value, 200).plain, width or len(value) + LABEL_CELLS))
         for label, value in lines
     ]
     if is_short:
-        told.append(("fee", fee_text(call)))
-    return labelled(told)
+        figures_of_call.append(("fee", fee_text(call)))
+    return labelled(figures_of_call)
 
 
 def _argument(value: str, *, is_short: bool) -> str:
     if not is_short:
         return value
-    words = value.split(" ")
-    return " ".join(formats.address(one).plain if one.startswith("0x") else one for one in words)
+    text = value.split(" ")
+    return " ".join(formats.address(word).plain if word.startswith("0x") else word for word in text)
 
 
 # -- the numbers of a row -----------------------------------------------------------------------
@@ -241,7 +241,7 @@ def explain_row(row: RedemptionRow, view: ViewContext) -> tuple[Explanation, ...
         ("cost", paid(row.cost, row.money, view)),
     )
     age = age_s(view.state, Topic.REDEMPTIONS, view.now)
-    told = Text(formats.duration(age)) if age is not None else Text("not seen yet")
+    text = Text(formats.duration(age)) if age is not None else Text("not seen yet")
     pays = paid(row.amount, row.money, view)
     formula = "a winning share pays 1, a losing one 0; the chain is asked again before signing"
-    return (Explanation("pays", pays, formula, inputs, "the redemption queue", told),)
+    return (Explanation("pays", pays, formula, inputs, "the redemption queue", text),)

@@ -171,5 +171,5 @@ QUEUE: Final = TableSpec[RedemptionRow](
     empty_text=_empty_text,
     sort="state",
     compared={"amount": lambda row, _: decimal(row.amount)},
-    is_told=lambda state: is_heard(state, Topic.REDEMPTIONS),
+    is_loaded=lambda state: is_heard(state, Topic.REDEMPTIONS),
 )

@@ -33,21 +33,21 @@ def next_session(screen: Research) -> None:
     session, sessions = _session(screen), screen.state.research.sessions
     if session is not None:
         place = [one.key for one in sessions].index(session.key)
-        screen.query_one(SessionLine).chosen = sessions[(place + 1) % len(sessions)].key
+        screen.query_one(SessionLine).selected_key = sessions[(place + 1) % len(sessions)].key
         screen.show_state()
 
 
 def backtest(screen: Research) -> None:
     """Open the form for a backtest of the skill's trades."""
     line, session = screen.query_one(SessionLine), _session(screen)
-    line.asked = max(line.asked, screen.state.research.asking) + 1
+    line.requested = max(line.requested, screen.state.research.asking) + 1
     skill = "" if session is None else session.skill
 
     def replay(order: RunBacktest) -> None:
         line.shows_backtest = True
         screen.give(order)
 
-    screen.open_dialog(BacktestForm(screen.state, screen.now, skill, line.asked), replay)
+    screen.open_dialog(BacktestForm(screen.state, screen.now, skill, line.requested), replay)
 
 
 def new_session(screen: Research) -> None:

@@ -27,7 +27,7 @@ STEPS: Final = 20
 VENUES: Final = (Venue.SIM, Venue.EVM)
 """Venues of a backtest. Source: spec, "Autoresearch experiment tool parameters"."""
 
-WHOSE: Final = "Replays the trades of this desk's agent that carry signal_data."
+AGENT_NOTE: Final = "Replays the trades of this desk's agent that carry signal_data."
 """The service replays the trades of the calling agent, and the desk calls with its own key."""
 
 _NAME: Final = re.compile(THRESHOLD_PATTERN)
@@ -50,16 +50,16 @@ def read_thresholds(text: str) -> Thresholds:
     fixed: list[tuple[str, float]] = []
     swept: list[tuple[str, tuple[float, ...]]] = []
     for word in text.replace(",", " ").split():
-        name, is_there, said = word.partition("=")
+        name, is_there, message = word.partition("=")
         if not is_there or not _NAME.fullmatch(name):
             raise FieldError(
                 f"{word[:40]} is no threshold: write min_edge=0.05, or min_edge=0..0.3"
             )
-        low, is_range, high = said.partition("..")
+        low, is_range, high = message.partition("..")
         try:
             ends = [_parse_threshold(end) for end in ((low, high) if is_range else (low,))]
         except FieldError:
-            raise FieldError(f"{said[:40]} is no number") from None
+            raise FieldError(f"{message[:40]} is no number") from None
         if not is_range:
             fixed.append((name, ends[0]))
             continue
@@ -108,7 +108,7 @@ def _parse_direction(text: str) -> Direction:
 
 def _field(name: str, parse: Callable[[str], Value], unit: str) -> Field[Value]:
     label = name.partition("-")[2]
-    return Field(name, label, parse, unit, letters=400, look="wide")
+    return Field(name, label, parse, unit, letters=400, css_class="wide")
 
 
 SKILL: Final = _field("backtest-skill", _parse_slug, "slug")
@@ -148,11 +148,13 @@ class BacktestForm(Form[RunBacktest]):
 
     def describe(self, result: RunBacktest | None) -> Mapping[str, Shown]:
         """The number of combinations, and the agent."""
-        shown: dict[str, Shown] = {"form-question": WHOSE}
+        shown: dict[str, Shown] = {"form-question": AGENT_NOTE}
         if result is not None:
             points = math.prod(len(values) for _, values in result.sweep)
-            said = f"{points} combinations are tried" if result.sweep else "one set of thresholds"
-            shown["form-preview"] = said
+            message = (
+                f"{points} combinations are tried" if result.sweep else "one set of thresholds"
+            )
+            shown["form-preview"] = message
         return shown
 
 

@@ -22,7 +22,7 @@ from service_tui.console.screens.research.session import SessionLine
 from service_tui.console.screens.research.table import EXPERIMENTS, empty_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.research import ShowDiff
 from service_tui.desk.slices.research import ExperimentView, SessionView
 from service_tui.desk.state import DeskState
@@ -50,7 +50,7 @@ class ResearchScreen(TableScreen[ExperimentView]):
     def compose(self) -> ComposeResult:
         """The session in front, why it has stopped, its experiments, the detail."""
         yield self.session_line
-        yield Words(id="research-why")
+        yield TextBlock(id="research-why")
         yield self.line
         yield self.table
         if self.pane is not None:
@@ -83,14 +83,16 @@ class ResearchScreen(TableScreen[ExperimentView]):
         if row is not None and row.startswith(NEW_SESSION):
             like = row.removeprefix(NEW_SESSION)
             if research.session(like) is not None:
-                self.session_line.chosen = like
+                self.session_line.selected_key = like
             self.show_state()
             super().focus_row(None)
             self.call_after_refresh(self.action_perform, "research.new")
             return
-        found = next((one for one in research.experiments if one.key == row), None)
-        if found is not None:
-            self.session_line.chosen = f"{found.agent}:{found.skill}"
+        experiment = next(
+            (experiment for experiment in research.experiments if experiment.key == row), None
+        )
+        if experiment is not None:
+            self.session_line.selected_key = f"{experiment.agent}:{experiment.skill}"
             self.show_state()
         super().focus_row(row)
 
@@ -108,7 +110,7 @@ class ResearchScreen(TableScreen[ExperimentView]):
     def show_header(self) -> None:
         """Show the session in front, and why it has stopped."""
         self.session_line.show_session(self.state)
-        self.query_one("#research-why", Words).tell_if_any(why_line(self.state, self.session))
+        self.query_one("#research-why", TextBlock).show_if_any(why_line(self.state, self.session))
 
     def show_detail(self) -> None:
         """Show a diff, the backtest, or the session with the experiment in focus."""

@@ -5,7 +5,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_heard, not_told
+from service_tui.console.freshness import is_heard, not_loaded_text
 from service_tui.console.keys import with_keys
 from service_tui.console.screens.research.chart import MARKS, figure
 from service_tui.console.table_spec import TableSpec
@@ -73,7 +73,7 @@ def empty_text(state: DeskState, session: SessionView | None) -> str:
         return with_keys(_WAITING[service.phase]).replace(
             "{problem}", service.problem or "no answer"
         )
-    return with_keys(NO_SESSION) if is_heard(state, Topic.RESEARCH) else not_told("sessions")
+    return with_keys(NO_SESSION) if is_heard(state, Topic.RESEARCH) else not_loaded_text("sessions")
 
 
 def _search_text(row: ExperimentView, _: ViewContext) -> str:
@@ -155,5 +155,5 @@ EXPERIMENTS: Final = TableSpec[ExperimentView](
         "change": lambda row, _: row.change,
         "behind": lambda row, _: row.behind,
     },
-    is_told=lambda state: is_heard(state, Topic.RESEARCH),
+    is_loaded=lambda state: is_heard(state, Topic.RESEARCH),
 )

@@ -8,9 +8,8 @@ from rich.text import Text
 from textual.binding import Binding, BindingType
 
 from service_tui.console import formats
-from service_tui.console.deliveries import KINDS, Channel, Quiet, is_quiet
 from service_tui.console.fields import Field, FieldError, percent_text
-from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
+from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.forms.rail_draft import (
     RailChange,
     figure_text,
@@ -18,6 +17,7 @@ from service_tui.console.forms.rail_draft import (
     read_quiet,
     read_rail,
 )
+from service_tui.console.notifications import KINDS, Channel, Quiet, is_quiet
 from service_tui.console.rail_text import figure, source_text, used_line
 from service_tui.desk.rails import rails
 from service_tui.desk.slices.rails import RULES, Rail, RailView, RiskDefaults
@@ -54,11 +54,11 @@ class RailForm(Form[RailChange]):
 
     def renew(self) -> None:
         """The use, as it is now; the typed figures stay."""
-        found = next(
-            (one for one in rails(self.state, self.now) if one.rail is self._view.rail), None
+        newest = next(
+            (rail for rail in rails(self.state, self.now) if rail.rail is self._view.rail), None
         )
-        if found is not None:
-            self._view = found
+        if newest is not None:
+            self._view = newest
 
     def validate(self) -> RailChange:
         """The typed figures."""
@@ -80,8 +80,8 @@ class RailForm(Form[RailChange]):
         if self._view.resets_at is not None:
             anew = formats.until(self._view.resets_at, self.now)
             here = formats.clock_time(self._view.resets_at).plain.removesuffix(":00")
-            said = (f" at midnight UTC, {here} here", "muted")
-            rows.append(Text.assemble((f"{'starts anew':<12}", "muted"), anew, said))
+            message = (f" at midnight UTC, {here} here", "muted")
+            rows.append(Text.assemble((f"{'starts anew':<12}", "muted"), anew, message))
         return {
             "form-question": self._rule.name,
             "form-about-rail": self._rule.says,
@@ -151,7 +151,7 @@ class DefaultsForm(Form[RiskDefaults]):
         stop, target = shown.stop_loss_pct, shown.take_profit_pct
         below = None if stop is None else _EXAMPLE * (1 - stop)
         above = None if target is None else _EXAMPLE * (1 + target)
-        said = Text.assemble(
+        message = Text.assemble(
             ("bought at 0.500, sold at ", "muted"),
             formats.price(below),
             (" or below, at ", "muted"),
@@ -160,8 +160,8 @@ class DefaultsForm(Form[RiskDefaults]):
         )
         return {
             "form-question": "Every buy to come is guarded by these.",
-            AUTO.name: Chosen(("on", "off"), 0 if self._auto else 1),
-            "form-preview": said,
+            AUTO.name: OptionsState(("on", "off"), 0 if self._auto else 1),
+            "form-preview": message,
             "form-hint": self._hint(),
         }
 
@@ -173,13 +173,13 @@ class DefaultsForm(Form[RiskDefaults]):
     def _hint(self) -> Text:
         if self._auto:
             return Text("Every buy gets a monitor by itself.", "muted")
-        said = "Buys get no monitor; automatic ones are removed, those set by hand stay."
-        return Text(said, "warn")
+        message = "Buys get no monitor; automatic ones are removed, those set by hand stay."
+        return Text(message, "warn")
 
 
 # -- notices --------------------------------------------------------------------------------------
 
-_SAYS: Final = {
+_CHANNEL_TEXTS: Final = {
     Channel.TOAST: "a line in the corner for five seconds",
     Channel.BADGE: "counted in the top line until you look (0 or 3)",
     Channel.BELL: "the terminal's bell, once for many",
@@ -191,7 +191,8 @@ class ChannelsForm(Form[frozenset[Channel]]):
     """A digit switches a channel, enter keeps them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(str(place), f"turn({place - 1})", show=False) for place in range(1, len(_SAYS) + 1)
+        Binding(str(place), f"turn({place - 1})", show=False)
+        for place in range(1, len(_CHANNEL_TEXTS) + 1)
     ]
     AUTO_FOCUS = "#form-set"
     heading: ClassVar[str] = "Notifications"
@@ -199,15 +200,15 @@ class ChannelsForm(Form[frozenset[Channel]]):
     body = ("form-question", "form-about-rail", "form-preview", "form-hint")
 
     def __init__(
-        self, state: DeskState, now: Timestamp, kind: NoticeKind, ways: frozenset[Channel]
+        self, state: DeskState, now: Timestamp, kind: NoticeKind, channels: frozenset[Channel]
     ) -> None:
         super().__init__(state, now)
         self._kind = kind
-        self._ways = ways
+        self._channels = channels
 
     def validate(self) -> frozenset[Channel]:
         """The channels; any choice is valid."""
-        return self._ways
+        return self._channels
 
     def describe(self, result: frozenset[Channel] | None) -> Mapping[str, Shown]:
         """The kind of notice, and its channels, the selected ones marked."""
@@ -215,23 +216,23 @@ class ChannelsForm(Form[frozenset[Channel]]):
         lines = [
             Text.assemble(
                 (f"{place} ", "accent"),
-                ("● " if way in taken else "○ ", "accent" if way in taken else "muted"),
-                (f"{way.value:<9}", "bold" if way in taken else ""),
-                (_SAYS[way], "muted"),
+                ("● " if channel in taken else "○ ", "accent" if channel in taken else "muted"),
+                (f"{channel.value:<9}", "bold" if channel in taken else ""),
+                (_CHANNEL_TEXTS[channel], "muted"),
             )
-            for place, way in enumerate(Channel, start=1)
+            for place, channel in enumerate(Channel, start=1)
         ]
-        said = "In quiet hours there is no bell and nothing on the desktop."
+        message = "In quiet hours there is no bell and nothing on the desktop."
         return {
             "form-question": rule.name,
-            "form-about-rail": rule.says,
+            "form-about-rail": rule.meaning,
             "form-preview": Text("\n").join(lines),
-            "form-hint": Text(said, "muted"),
+            "form-hint": Text(message, "muted"),
         }
 
     def action_turn(self, place: int) -> None:
         """Switch a channel on or off."""
-        self._ways ^= {tuple(Channel)[place]}
+        self._channels ^= {tuple(Channel)[place]}
         self.refresh_form()
 
 
@@ -263,12 +264,12 @@ class QuietForm(Form[Hours]):
 
     def describe(self, result: Hours | None) -> Mapping[str, Shown]:
         """Whether it would be quiet now."""
-        found = None if result is None else result.quiet
-        now = is_quiet(found, self.now)
-        said = "no quiet hours" if found is None else "quiet now" if now else "not quiet now"
+        match = None if result is None else result.quiet
+        now = is_quiet(match, self.now)
+        message = "no quiet hours" if match is None else "quiet now" if now else "not quiet now"
         kept = "Toasts come and the count goes on in them; they may go over midnight."
         return {
             "form-question": "No bell and nothing on the desktop from one time to another.",
-            "form-preview": Text(said, "warn" if now else "muted"),
+            "form-preview": Text(message, "warn" if now else "muted"),
             "form-hint": Text(kept, "muted"),
         }

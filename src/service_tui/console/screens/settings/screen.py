@@ -69,4 +69,4 @@ class SettingsScreen(TableScreen[SettingRow], inherit_bindings=False):
         else:
             self._hint.update(content(describe_shortly(row, view)))
         if self.has_class("-two"):
-            self._about.update(content(about_text(view.state, view.now, self.surroundings)))
+            self._about.update(content(about_text(view.state, view.now, self.program)))

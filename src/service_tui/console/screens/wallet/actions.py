@@ -67,9 +67,9 @@ class Panel(Protocol):
 
     state: DeskState
     now: Timestamp
-    asks_approvals: bool
+    confirms_approvals: bool
     """Whether approvals that are read next are to be confirmed."""
-    asks_link: bool
+    confirms_link: bool
     """Whether the challenge that is read next is to be confirmed."""
 
     @property
@@ -81,7 +81,7 @@ class Panel(Protocol):
         """Give a command."""
         ...
 
-    def say(self, text: str, tone: str = "info") -> None:
+    def show_toast(self, text: str, tone: str = "info") -> None:
         """Show a toast."""
         ...
 
@@ -189,11 +189,11 @@ def keep_key(panel: Panel) -> None:
 def list_keys(panel: Panel) -> None:
     """List the stored keys, to unlock or delete one."""
 
-    def answered(chosen: StoredKeyRequest) -> None:
-        if chosen.removes:
-            _remove(panel, chosen.address)
+    def answered(key_request: StoredKeyRequest) -> None:
+        if key_request.removes:
+            _remove(panel, key_request.address)
         else:
-            _unlock(panel, chosen.address)
+            _unlock(panel, key_request.address)
 
     panel.open_dialog(StoredKeys(panel.state, panel.now), answered)
 
@@ -201,7 +201,7 @@ def list_keys(panel: Panel) -> None:
 def _remove(panel: Panel, address: str) -> None:
     """Delete a key, after the end of its address is typed."""
     if why := can_change(panel):
-        panel.say(why, "warn")
+        panel.show_toast(why, "warn")
         return
     body = removal_question(address, panel.state.wallet)
     question = TypedWord("Delete this key for good?", body, address[-TAIL:], "delete")
@@ -215,9 +215,9 @@ def link(panel: Panel) -> None:
     """Read the challenge for the unlocked key's wallet; its text is then shown and confirmed."""
     wallet = panel.state.wallet
     if wallet.is_linked and wallet.can_sign:
-        panel.say("this wallet is linked already")
+        panel.show_toast("this wallet is linked already")
     else:
-        panel.asks_link = True
+        panel.confirms_link = True
         panel.give(AskLink(wallet.key_address))
 
 
@@ -238,23 +238,25 @@ def confirm_link(panel: Panel) -> None:
 def approve(panel: Panel) -> None:
     """Read the approvals; missing ones are then shown and confirmed."""
     if panel.state.wallet.is_linked:
-        panel.asks_approvals = True
+        panel.confirms_approvals = True
         panel.give(AskApprovals())
     else:
-        panel.say(f"a managed wallet needs none; for an own one link it ({cap('wallet.link')})")
+        panel.show_toast(
+            f"a managed wallet needs none; for an own one link it ({cap('wallet.link')})"
+        )
 
 
 def confirm_approvals(panel: Panel) -> None:
     """Show the missing approvals, and give them after the typed word."""
     wallet = panel.state.wallet
     if not wallet.unset:
-        panel.say("every approval is given")
+        panel.show_toast("every approval is given")
         return
     if not wallet.can_sign:
         unlock = cap("wallet.unlock")
-        panel.say(f"unlock the wallet first ({unlock}): the approvals are signed", "warn")
+        panel.show_toast(f"unlock the wallet first ({unlock}): the approvals are signed", "warn")
         return
-    keys = tuple(one.key for one in wallet.unset)
+    keys = tuple(approval.key for approval in wallet.unset)
     question = TypedWord("Give these approvals?", approvals_question(wallet), APPROVE_WORD)
     panel.open_dialog(question, lambda word: panel.give(SetApprovals(keys, word)))
 
@@ -270,7 +272,7 @@ def make_credentials(panel: Panel) -> None:
 def allow_real(panel: Panel) -> None:
     """Allow real trades of this agent at the service, after a confirmation."""
     if panel.state.wallet.real_trading:
-        panel.say("real trades are allowed already")
+        panel.show_toast("real trades are allowed already")
         return
 
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result

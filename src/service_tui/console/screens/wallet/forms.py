@@ -22,8 +22,8 @@ from service_tui.console.messages import Copied
 from service_tui.console.qr import qr_text
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
-from service_tui.console.widgets.door import Door
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.light_button import LightButton
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.wallet import SetPay
 from service_tui.desk.slices.wallet import KeyState, StoredKeyView, WalletView
 from service_tui.units import ONE, Micros
@@ -32,7 +32,7 @@ _NONE: Final = (
     "No key lies here. {wallet.keep} on the page before keeps one: imported, or made anew."
 )
 _OVER_MAX: Final = 300
-_TOLD_MAX: Final = 3
+_PROBLEMS_MAX: Final = 3
 """Most listed problems of files; more would push the keys out of sight."""
 _HIDDEN: Final = (
     "Addresses are masked: {app.privacy} on any screen shows them, and then they can be removed."
@@ -53,7 +53,7 @@ class StoredKeys(CursorList[StoredKeyRequest | None, StoredKeyView]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("stored_keys")]
 
     name_in_keys: ClassVar[str] = "stored_keys"
-    title_words: ClassVar[str] = "Keys on this machine"
+    title_text: ClassVar[str] = "Keys on this machine"
 
     def rows(self) -> tuple[StoredKeyView, ...]:
         """The keys of this directory."""
@@ -72,22 +72,24 @@ class StoredKeys(CursorList[StoredKeyRequest | None, StoredKeyView]):
         self._choose(removes=True)
 
     def _choose(self, *, removes: bool) -> None:
-        key = self.chosen_or_said()
+        key = self.row_or_toast()
         # A deletion needs an address that can be read, and a masked one cannot.
         if key is not None and not (removes and is_private(self.state)):
             self.dismiss(StoredKeyRequest(key.address, removes))
 
-    def told(self) -> Text:
+    def text(self) -> Text:
         """The addresses, and problems of other files beside them."""
         masked = is_private(self.state)
         lines = [self._line(key, masked=masked) for key in self.rows()]
         text = Text("\n").join(lines) if lines else Text(with_keys(_NONE), "muted")
         overs = self.state.wallet.passed_over
-        for over in overs[:_TOLD_MAX]:
-            said = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
-            text = Text.assemble(text, ("\n\npassed over: ", "warn"), said)
-        if len(overs) > _TOLD_MAX:
-            more = f"\n\nand {len(overs) - _TOLD_MAX} more: 'service-tui keys list' names them all"
+        for over in overs[:_PROBLEMS_MAX]:
+            message = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
+            text = Text.assemble(text, ("\n\npassed over: ", "warn"), message)
+        if len(overs) > _PROBLEMS_MAX:
+            more = (
+                f"\n\nand {len(overs) - _PROBLEMS_MAX} more: 'service-tui keys list' names them all"
+            )
             text = Text.assemble(text, (more, "warn"))
         if masked and lines:
             text = Text.assemble(text, (f"\n\n{with_keys(_HIDDEN)}", "muted"))
@@ -96,23 +98,23 @@ class StoredKeys(CursorList[StoredKeyRequest | None, StoredKeyView]):
     def _line(self, key: StoredKeyView, *, masked: bool) -> Text:
         wallet = self.state.wallet
         here = key.address == self.at
-        said = ", ".join(_standing(key.address, wallet))
+        message = ", ".join(_key_states(key.address, wallet))
         return Text.assemble(
             ("▌ " if here else "  ", "accent"),
             (formats.MASK if masked else key.address, "bold" if here else ""),
-            (f"  {said}", "muted"),
+            (f"  {message}", "muted"),
         )
 
 
-def _standing(address: str, wallet: WalletView) -> list[str]:
+def _key_states(address: str, wallet: WalletView) -> list[str]:
     """The state of a key: unlocked, or that of the linked wallet."""
-    said: list[str] = []
+    message: list[str] = []
     is_open = wallet.key_state is KeyState.UNLOCKED
     if is_open and wallet.key_address.lower() == address.lower():
-        said.append("open")
+        message.append("open")
     if wallet.is_linked and wallet.address.lower() == address.lower():
-        said.append("linked")
-    return said
+        message.append("linked")
+    return message
 
 
 def removal_question(address: str, wallet: WalletView) -> Text:
@@ -189,17 +191,17 @@ class PassphraseDialog(Dialog[Secrets | None]):
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" {self._title} "))
             frame.border_subtitle = content(Text(f" {cap('form.cancel')} changes nothing "))
-            body = Words(id="secret-body")
-            body.tell(self._body)
+            body = TextBlock(id="secret-body")
+            body.show_text(self._body)
             yield body
             for name, label in self._lines:
                 with Horizontal(classes="line"):
-                    yield Words(label, classes="label")
+                    yield TextBlock(label, classes="label")
                     yield SecretInput(id=f"secret-{name}")
-            yield Words(id="secret-problem")
+            yield TextBlock(id="secret-problem")
             with Horizontal(id="secret-doors"):
-                yield Door("go on  enter", id="secret-set")
-                yield Door(f"leave  {cap('form.cancel')}", id="secret-cancel")
+                yield LightButton("go on  enter", id="secret-set")
+                yield LightButton(f"leave  {cap('form.cancel')}", id="secret-cancel")
 
     def on_mount(self) -> None:
         """No cursor blinks."""
@@ -218,7 +220,7 @@ class PassphraseDialog(Dialog[Secrets | None]):
         }
         why = self.problem(typed)
         if why:
-            self.query_one("#secret-problem", Words).tell(Text(why, "warn"))
+            self.query_one("#secret-problem", TextBlock).show_text(Text(why, "warn"))
             return
         self._leave(Secrets(typed["passphrase"], typed.get("secret", "")))
 
@@ -243,10 +245,10 @@ class PassphraseDialog(Dialog[Secrets | None]):
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
 
-    @on(Door.Pressed)
-    def _opened(self, event: Door.Pressed) -> None:
+    @on(LightButton.Pressed)
+    def _opened(self, event: LightButton.Pressed) -> None:
         event.stop()
-        if event.door.id == "secret-set":
+        if event.button.id == "secret-set":
             self.action_set()
         else:
             self.action_cancel()
@@ -336,9 +338,9 @@ class PayForm(Form[SetPay]):
 
     def describe(self, result: SetPay | None) -> Mapping[str, Shown]:
         """The meaning of the cap."""
-        words = Text(
+        messages = Text(
             "After a 429 the service may offer a call for 0.005 USDC on a Base-type chain. With a "
             "cap, the offer is shown here and paid only after your yes, for exactly that price.",
         )
-        said = "" if result is None else result.describe()
-        return {"form-question": words, "form-preview": Text(said, "muted")}
+        message = "" if result is None else result.describe()
+        return {"form-question": messages, "form-preview": Text(message, "muted")}

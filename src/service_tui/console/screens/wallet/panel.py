@@ -23,7 +23,7 @@ from service_tui.console.screens.wallet.text import (
 )
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog, open_above
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.command import Command
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -55,8 +55,8 @@ class WalletPanel(Dialog[None]):
         self.state = state
         self.now = now
         self._code = ""
-        self.asks_approvals = False
-        self.asks_link = False
+        self.confirms_approvals = False
+        self.confirms_link = False
 
     def compose(self) -> ComposeResult:
         """The text, the code, the keys."""
@@ -65,13 +65,13 @@ class WalletPanel(Dialog[None]):
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} closes "))
             with VerticalScroll(id="wallet-body"), Horizontal(id="wallet-columns"):
                 with Vertical(id="wallet-words"):
-                    yield Words(id="wallet-text")
-                    yield Words(id="wallet-checks")
+                    yield TextBlock(id="wallet-text")
+                    yield TextBlock(id="wallet-checks")
                 with Vertical(id="wallet-beside"):
-                    yield Words(id="wallet-code")
-                    yield Words(id="wallet-approvals")
-                    yield Words(id="wallet-pay")
-            yield Words(id="wallet-keys")
+                    yield TextBlock(id="wallet-code")
+                    yield TextBlock(id="wallet-approvals")
+                    yield TextBlock(id="wallet-pay")
+            yield TextBlock(id="wallet-keys")
 
     def on_mount(self) -> None:
         """Show the wallet."""
@@ -83,24 +83,24 @@ class WalletPanel(Dialog[None]):
         self.state, self.now = state, now
         self._show()
         wallet = self.state.wallet
-        if self.asks_approvals and wallet.job is None and wallet.approvals_at != before:
-            self.asks_approvals = False
+        if self.confirms_approvals and wallet.job is None and wallet.approvals_at != before:
+            self.confirms_approvals = False
             confirm_approvals(self)
-        if self.asks_link and wallet.job is None and wallet.challenge not in {None, read}:
-            self.asks_link = False
+        if self.confirms_link and wallet.job is None and wallet.challenge not in {None, read}:
+            self.confirms_link = False
             confirm_link(self)
 
     @on(events.Resize)
     def _resized(self) -> None:
         self.set_class(self.size.width >= BESIDE_FROM, "-beside")
         self.call_after_refresh(self._show)
-        self.call_after_refresh(self._tell_keys)
+        self.call_after_refresh(self._show_keys)
 
-    def _tell_keys(self) -> None:
+    def _show_keys(self) -> None:
         """Show the keys, as many a line as fit; none is broken in two."""
         for body in self.query("#wallet-body").results(VerticalScroll):
-            for words in self.query("#wallet-keys").results(Words):
-                words.tell(Text(_in_lines(body.outer_size.width), "muted"))
+            for text in self.query("#wallet-keys").results(TextBlock):
+                text.show_text(Text(_in_lines(body.outer_size.width), "muted"))
 
     # -- actions of the keys ---------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ class WalletPanel(Dialog[None]):
         """Run a declared action, or show why it is disabled."""
         action = next(action for action in ACTIONS if action.id == ident)
         if why := action.disabled_reason(self):
-            self.say(why, "warn")
+            self.show_toast(why, "warn")
         else:
             action.run(self)
 
@@ -121,7 +121,7 @@ class WalletPanel(Dialog[None]):
         """Give a command."""
         self.post_message(CommandGiven(command))
 
-    def say(self, text: str, tone: str = "info") -> None:
+    def show_toast(self, text: str, tone: str = "info") -> None:
         """Show a toast."""
         self.post_message(ToastMessage(text, tone))
 
@@ -149,15 +149,15 @@ class WalletPanel(Dialog[None]):
 
     def _show(self) -> None:
         wallet, state = self.state.wallet, self.state
-        told = {
+        shown = {
             "text": wallet_text(state),
             "checks": checklist_text(wallet, self._room("checks")),
             "approvals": approvals_text(wallet) if wallet.is_linked else Text(),
             "pay": pay_text(state),
         }
-        for name, text in told.items():
-            for words in self.query(f"#wallet-{name}").results(Words):
-                words.tell(text)
+        for name, text in shown.items():
+            for sentence in self.query(f"#wallet-{name}").results(TextBlock):
+                sentence.show_text(text)
         # An address that is not linked yet has no code: nobody should send money there.
         address = "" if is_private(state) else wallet.address
         on_dark = self.is_dark
@@ -165,15 +165,15 @@ class WalletPanel(Dialog[None]):
         code = f"{address} {on_dark} {is_beside}"
         if code != self._code:
             # Parts of parts may not be mounted yet when the page itself is.
-            for words in self.query("#wallet-code").results(Words):
+            for sentence in self.query("#wallet-code").results(TextBlock):
                 self._code = code
-                words.display = is_beside
-                words.tell(qr_text(address, on_dark=on_dark) if is_beside else Text())
+                sentence.display = is_beside
+                sentence.show_text(qr_text(address, on_dark=on_dark) if is_beside else Text())
 
     def _room(self, name: str) -> int:
         """Width of a block; that of a page of 80 columns until it is laid out."""
-        found = self.query(f"#wallet-{name}").results(Words)
-        return next((words.content_size.width for words in found), 0) or NARROW
+        result = self.query(f"#wallet-{name}").results(TextBlock)
+        return next((text.content_size.width for text in result), 0) or NARROW
 
 
 def _in_lines(width: int) -> str:

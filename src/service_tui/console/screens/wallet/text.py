@@ -101,7 +101,7 @@ def _source(wallet: WalletView) -> Text:
 
 def checklist_text(wallet: WalletView, width: int) -> Text:
     """The steps before real trades, done or not, and the fix of missing ones."""
-    lines = [_check(one, width) for one in wallet.checks]
+    lines = [_check(check, width) for check in wallet.checks]
     missing = len(wallet.lacks)
     head = "everything is there" if not missing else f"{missing} missing"
     if not wallet.is_read:
@@ -114,9 +114,9 @@ def _check(check: CheckView, width: int) -> Text:
     glyph, tone = ("✓ ", "profit") if check.is_done else ("✗ ", "warn")
     if check.is_done is None:
         glyph, tone = "? ", "muted"
-    says = hanging(check.says, width, _NAME + len(glyph))
-    says.stylize("muted")
-    line = Text.assemble((glyph, tone), f"{check.name.ljust(_NAME - 1)} ", says)
+    meaning = hanging(check.says, width, _NAME + len(glyph))
+    meaning.stylize("muted")
+    line = Text.assemble((glyph, tone), f"{check.name.ljust(_NAME - 1)} ", meaning)
     if check.fix:
         fix = hanging(fix_text(check.fix, within="wallet"), width, _FIX)
         fix.stylize("warn")
@@ -132,12 +132,12 @@ def approvals_text(wallet: WalletView) -> Text:
         )
     lines = [
         Text.assemble(
-            ("✓ ", "profit") if one.is_set else ("✗ ", "warn"),
-            one.token.ljust(20),
+            ("✓ ", "profit") if approval.is_set else ("✗ ", "warn"),
+            approval.token.ljust(20),
             ("for ", "muted"),
-            one.spender,
+            approval.spender,
         )
-        for one in wallet.approvals
+        for approval in wallet.approvals
     ]
     unset = len(wallet.unset)
     head = "approvals: all given" if not unset else f"approvals: {unset} missing"
@@ -149,19 +149,20 @@ def approvals_question(wallet: WalletView) -> Text:
     unset = wallet.unset
     lines = [
         Text.assemble(
-            ("✗ ", "warn"), one.token.ljust(20), ("may be moved by ", "muted"), one.spender,
-            ("\n   ", ""), (one.spender_address, "muted"),
+            ("✗ ", "warn"), approval.token.ljust(20), ("may be moved by ", "muted"),
+            approval.spender,
+            ("\n   ", ""), (approval.spender_address, "muted"),
         )
-        for one in unset
+        for approval in unset
     ]  # fmt: skip
-    cost = sum_of(one.call.fee_max for one in unset if one.call is not None)
+    cost = sum_of(approval.call.fee_max for approval in unset if approval.call is not None)
     body = Text.assemble(
         f"{len(unset)} transactions are signed, one after the other; what is set is skipped. Each "
         "lets a contract of the venue move a token of this wallet, without limit, until it is "
         "taken back.\n\n",
         Text("\n").join(lines),
     )
-    first = next((one.call for one in unset if one.call is not None), None)
+    first = next((approval.call for approval in unset if approval.call is not None), None)
     if first is not None:
         body.append_text(Text.assemble(("\n\neach costs at most  ", "muted"), fee_text(first)))
         body.append_text(Text.assemble(("\ntogether  ", "muted"), f"{decimal(cost):,.4f} POL"))
@@ -182,8 +183,8 @@ def pay_text(state: DeskState) -> Text:
     """The budget for paid calls, the paid sum, and the present offer."""
     pay, masked = state.wallet.pay, is_private(state)
     if not pay.is_on:
-        told = Text("off: a 429 is waited out, and nothing is ever paid", "muted")
-        return section("pay per call", told)
+        text = Text("off: a 429 is waited out, and nothing is ever paid", "muted")
+        return section("pay per call", text)
     figures = [
         ("cap a day", formats.money(pay.day_max, masked=masked)),
         ("paid today", Text(f"{decimal(pay.spent):,.3f}")),
@@ -207,9 +208,9 @@ def live_question(wallet: WalletView) -> Text:
         "Orders for evm_venue and sol_venue may then leave this desk, each after a dialog of its "
         f"own. It lasts for this session; {cap('wallet.live')} switches it off at once.",
     )
-    lacks = [one for one in wallet.lacks if one.name != "real money"]
+    lacks = [check for check in wallet.lacks if check.name != "real money"]
     if lacks:
-        names = ", ".join(one.name for one in lacks)
+        names = ", ".join(check.name for check in lacks)
         body.append(f"\n\nStill missing before an order can leave: {names}.", "warn")
     if wallet.simulated:
         body.append("\n\nThis service simulates its venues: the money is play money.", "muted")

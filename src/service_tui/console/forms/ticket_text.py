@@ -94,7 +94,7 @@ def unit_text(draft: Draft) -> str:
     return f"spend {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
 
 
-def kind_labels(draft: Draft) -> tuple[str, ...]:
+def type_labels(draft: Draft) -> tuple[str, ...]:
     """The order types: market, or limit."""
     return ("now", "rest at" if draft.rests else "rest at a limit")
 
@@ -107,12 +107,12 @@ def order_text(order: PlaceTrade) -> str:
 
 def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: int) -> Text:
     """The quote's figures, `width` cells wide; 0 while that is unknown."""
-    wanted, masked = (draft.action, draft.venue), is_private(state)
+    requested, masked = (draft.action, draft.venue), is_private(state)
     if draft.rests:
-        shown = resting_figures(quote, wanted, masked=masked)
+        shown = resting_figures(quote, requested, masked=masked)
     else:
         held = holding(state, draft.market.market_id, draft.side, draft.venue)
-        shown = quote_figures(quote, wanted, held, masked=masked)
+        shown = quote_figures(quote, requested, held, masked=masked)
     across = 2 if (width or TWO_ACROSS) >= TWO_ACROSS else 1
     if across == 1 and draft.venue is not Venue.SIM:
         shown = [figure for figure in shown if figure[0] not in _WIDE_ONLY]

@@ -6,26 +6,26 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 
 
-class Door(Words, can_focus=True):
+class LightButton(TextBlock, can_focus=True):
     """A label pressed with enter, space or the mouse, unless it is disabled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", "press", show=False)]
-    DEFAULT_CSS: ClassVar[str] = "Door { width: auto; height: 1; padding: 0 1; }"
+    DEFAULT_CSS: ClassVar[str] = "LightButton { width: auto; height: 1; padding: 0 1; }"
 
     class Pressed(Message):
         """The operator pressed it."""
 
-        def __init__(self, door: "Door") -> None:
+        def __init__(self, button: "LightButton") -> None:
             super().__init__()
-            self.door = door
+            self.button = button
 
         @property
-        def control(self) -> "Door":
+        def control(self) -> "LightButton":
             """The pressed button."""
-            return self.door
+            return self.button
 
     def __init__(self, label: str = "", *, id: str) -> None:  # noqa: A002 - Textual's own word
         super().__init__(label, id=id)

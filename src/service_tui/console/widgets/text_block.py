@@ -17,7 +17,7 @@ REST_S: Final = 0.5
 """How long a block that keeps its room must be shorter before the room is given back."""
 
 
-class Words(Static):
+class TextBlock(Static):
     """Text from the desk; never read as markup.
 
     Args:
@@ -37,29 +37,29 @@ class Words(Static):
         keeps_room: bool = False,
     ) -> None:
         super().__init__(Content(text), id=id, classes=classes)
-        self._told = Content(text)
+        self._shown = Content(text)
         self._keeps_room = keeps_room
         self._resting: Timer | None = None
         self._width = 0
 
-    def tell(self, text: Text | Content | str) -> None:
+    def show_text(self, text: Text | Content | str) -> None:
         """Show this text."""
-        told = _content(text)
-        if told.is_same(self._told):
+        shown = _content(text)
+        if shown.is_same(self._shown):
             return
-        before, self._told = self._told, told
+        before, self._shown = self._shown, shown
         # A layout paints the whole screen anew: blocks that tick would request one each second.
-        self.update(told, layout=not self._has_room(before, told))
+        self.update(shown, layout=not self._has_room(before, shown))
 
-    def tell_if_any(self, text: Text) -> None:
+    def show_if_any(self, text: Text) -> None:
         """Show this text; an empty one takes no room."""
         self.display = bool(text.plain)
-        self.tell(text)
+        self.show_text(text)
 
-    def _has_room(self, before: Content, told: Content) -> bool:
+    def _has_room(self, before: Content, content: Content) -> bool:
         if self.styles.is_auto_width or not self.content_size.width:
             return False
-        needed = self._height(told)
+        needed = self._height(content)
         width_before, self._width = self._width, self.content_size.width
         if not self._keeps_room or self._width != width_before:
             return needed == self._height(before)

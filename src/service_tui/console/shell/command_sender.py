@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from service_tui.console.doors import DeskDoors
+from service_tui.console.desk_api import DeskApi
 from service_tui.console.freshness import is_private
 from service_tui.console.reasons import reason_text, without_amounts
 from service_tui.desk.command import Command
@@ -35,14 +35,16 @@ class _Decided(NamedTuple):
     """When a trade was decided, by which order, and after which notice."""
 
     at: Timestamp
-    words: str
+    text: str
     after: int
 
-    def holds(self, state: DeskState, now: Timestamp) -> bool:
+    def may_take_effect(self, state: DeskState, now: Timestamp) -> bool:
         """True while the decision may still take effect: the desk has reported no failure."""
         return 0 <= now - self.at < DECIDED_S and not any(
-            one.notice_id > self.after and one.tone != "good" and one.text.startswith(self.words)
-            for one in state.notices
+            notice.notice_id > self.after
+            and notice.tone != "good"
+            and notice.text.startswith(self.text)
+            for notice in state.notices
         )
 
 
@@ -60,7 +62,7 @@ class CommandSender:
         self._speed: int | None = None
         self._decided: dict[str, _Decided] = {}
 
-    def open(self, desk: DeskDoors) -> None:
+    def open(self, desk: DeskApi) -> None:
         """Attach the open desk: queued commands go first, and of these a halt."""
         self._submit, self._closed = desk.submit, ""
         for command in sorted(self._kept.values(), key=lambda one: not isinstance(one, Halt)):
@@ -90,16 +92,16 @@ class CommandSender:
                 order = without_amounts(command.describe(), masked=is_private(state))
                 return f"{order}: not sent. {reason_text(why)}"
         if isinstance(command, SetSpeed):
-            self._paces, self._pace_at = [*self._asked_paces(now), command.speed], now
+            self._paces, self._pace_at = [*self._requested_paces(now), command.speed], now
         if isinstance(command, ApproveHeld | RefuseHeld):
-            after = max((one.notice_id for one in state.notices), default=0)
+            after = max((notice.notice_id for notice in state.notices), default=0)
             self._decided[command.held_id] = _Decided(now, command.describe(), after)
         self._submit(command)
         return ""
 
     def pace(self, speed: int, now: Timestamp) -> int:
         """The last requested pace, while it is on its way; else `speed`, the world's."""
-        return next(reversed(self._asked_paces(now)), speed)
+        return next(reversed(self._requested_paces(now)), speed)
 
     def laid_over(self, state: DeskState, now: Timestamp) -> DeskState:
         """The state with preferences, halt and decisions given here, until the desk has them."""
@@ -107,32 +109,32 @@ class CommandSender:
             self._halted_at = None
         elif self._halted_at is not None:
             state = replace(state, halt=HaltView(self._halted_at))
-        self._hear_speed(None if state.world is None else state.world.speed)
+        self._settle_paces(None if state.world is None else state.world.speed)
         state = self._without_decided(state, now)
-        said = state.preferences
-        self._preferences = {k: v for k, v in self._preferences.items() if said.get(k) != v}
+        preferences = state.preferences
+        self._preferences = {k: v for k, v in self._preferences.items() if preferences.get(k) != v}
         if not self._preferences:
             return state
-        return replace(state, preferences={**said, **self._preferences})
+        return replace(state, preferences={**preferences, **self._preferences})
 
     def _without_decided(self, state: DeskState, now: Timestamp) -> DeskState:
         """The state without the trades decided here a moment ago."""
         held = state.supervision.held
-        listed = {one.held_id for one in held}
+        listed = {trade.held_id for trade in held}
         self._decided = {
             held_id: decided
             for held_id, decided in self._decided.items()
-            if held_id in listed and decided.holds(state, now)
+            if held_id in listed and decided.may_take_effect(state, now)
         }
         if not self._decided:
             return state
-        left = tuple(one for one in held if one.held_id not in self._decided)
+        left = tuple(trade for trade in held if trade.held_id not in self._decided)
         return replace(state, supervision=replace(state.supervision, held=left))
 
-    def _asked_paces(self, now: Timestamp) -> list[int]:
+    def _requested_paces(self, now: Timestamp) -> list[int]:
         return self._paces if now - self._pace_at < PACE_S else []
 
-    def _hear_speed(self, speed: int | None) -> None:
+    def _settle_paces(self, speed: int | None) -> None:
         """A pace that arrived settles all requested before it; an unrequested one settles all."""
         if speed != self._speed:
             answered = self._paces.index(speed) + 1 if speed in self._paces else len(self._paces)

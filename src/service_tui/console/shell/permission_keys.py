@@ -8,7 +8,7 @@ from textual.message import Message
 
 from service_tui.console.freshness import is_heard
 from service_tui.console.keys import key_named
-from service_tui.console.messages import ApprovalWanted, ToastMessage
+from service_tui.console.messages import ApprovalRequested, ToastMessage
 from service_tui.console.shell.views import Views
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, ReadDay, RefuseHeld
@@ -23,7 +23,7 @@ HALT: Final = "app.halt"
 class HaltKeys(Views):
     """Views that halt at once, and then show the halt."""
 
-    _was_given: bool = False
+    _has_halted: bool = False
 
     def give(self, command: Command) -> str:
         """Hand a command to the desk; implemented by the app.
@@ -36,7 +36,7 @@ class HaltKeys(Views):
     def post_message(self, message: Message) -> bool:
         """Halt when the key arrives, whatever the focus and the queue."""
         if isinstance(message, events.Key) and message.key in key_named(HALT).keys:
-            self._was_given = True
+            self._has_halted = True
             self.give(Halt())
             # Keys typed before that wait for their turn belong to the halted work.
             self.forget_typed()
@@ -46,9 +46,9 @@ class HaltKeys(Views):
         """Halt, unless the key has done so, and show the acknowledgements."""
         from service_tui.console.forms.halt import HaltPanel  # noqa: PLC0415 - not at first
 
-        if not self._was_given:
+        if not self._has_halted:
             self.give(Halt())
-        self._was_given = False
+        self._has_halted = False
         shown = any(isinstance(screen, HaltPanel) for screen in self.screen_stack)
         if not shown and self.desk_state.halted_since is not None:
             self.push_screen(HaltPanel(self.desk_state, self.now))
@@ -57,7 +57,7 @@ class HaltKeys(Views):
 TYPED_AHEAD: Final = (
     "that was the last trade that waited: the keys typed right behind it did nothing"
 )
-NOT_TAKEN: Final = "your decision was not sent: the keys typed right behind it did nothing"
+NOT_SENT: Final = "your decision was not sent: the keys typed right behind it did nothing"
 TOO_EARLY: Final = "the keys typed ahead did nothing: look at the next trade first"
 
 
@@ -76,10 +76,10 @@ class PermissionKeys(HaltKeys):
             return
         self._decide(held[0])
 
-    def _hand_over(self, decision: ApproveHeld | RefuseHeld) -> None:
+    def _submit_decision(self, decision: ApproveHeld | RefuseHeld) -> None:
         """Give a decision to the desk; only an accepted one leads to the next trade."""
         if self.give(decision):
-            self.rest_keys(NOT_TAKEN)
+            self.rest_keys(NOT_SENT)
         else:
             self._next_trade()
 
@@ -100,16 +100,16 @@ class PermissionKeys(HaltKeys):
         self.give(ReadDay())
         self.push_screen(Report(self.desk_state, self.now, first=first or ""))
 
-    @on(ApprovalWanted)
-    def _wanted(self, message: ApprovalWanted) -> None:
+    @on(ApprovalRequested)
+    def _approval_requested(self, message: ApprovalRequested) -> None:
         """Open this trade only: it may have been decided a moment ago."""
-        for held in self.desk_state.supervision.held:
-            if held.held_id == message.held_id:
-                self._decide(held)
+        for trade in self.desk_state.supervision.held:
+            if trade.held_id == message.held_id:
+                self._decide(trade)
                 return
         self.post_message(ToastMessage("that trade waits no longer", "info"))
 
-    def _decide(self, held: HeldView, *, is_next: bool = False) -> None:
+    def _decide(self, trade: HeldView, *, is_next: bool = False) -> None:
         from service_tui.console.forms.approval import (  # noqa: PLC0415 - not at first
             ApprovalForm,
             is_real,
@@ -120,16 +120,16 @@ class PermissionKeys(HaltKeys):
             return
 
         def decided(decision: ApproveHeld | RefuseHeld | None) -> None:
-            if isinstance(decision, ApproveHeld) and is_real(held, self.desk_state):
-                ask_for_real(decision)
+            if isinstance(decision, ApproveHeld) and is_real(trade, self.desk_state):
+                confirm_real(decision)
             elif decision is not None:
-                self._hand_over(decision)
+                self._submit_decision(decision)
 
-        def ask_for_real(order: ApproveHeld) -> None:
+        def confirm_real(order: ApproveHeld) -> None:
             def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
                 if confirmed:
-                    self._hand_over(replace(order, confirmed=True))
+                    self._submit_decision(replace(order, confirmed=True))
 
-            self.push_screen(real_question(held, order, self.desk_state), answered)
+            self.push_screen(real_question(trade, order, self.desk_state), answered)
 
-        self.push_screen(ApprovalForm(self.desk_state, self.now, held, is_next=is_next), decided)
+        self.push_screen(ApprovalForm(self.desk_state, self.now, trade, is_next=is_next), decided)

@@ -13,7 +13,7 @@ from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.records import Notice, NoticeKind
 from service_tui.units import Timestamp
 
-CHOSEN: Final = "notify."
+CHANNELS_OF: Final = "notify."
 """Preferences: `notify.` and the kind for its channels, and the two names below."""
 
 QUIET: Final = "notify.quiet"
@@ -54,13 +54,13 @@ class KindRule:
 
     name: str
     many: str
-    says: str
-    ways: frozenset[Channel]
+    meaning: str
+    channels: frozenset[Channel]
     is_sum: bool = False
 
 
-_SEEN: Final = frozenset({Channel.TOAST})
-_COUNTED: Final = _SEEN | {Channel.BADGE}
+_TOAST_ONLY: Final = frozenset({Channel.TOAST})
+_COUNTED: Final = _TOAST_ONLY | {Channel.BADGE}
 
 KINDS: Final[Mapping[NoticeKind, KindRule]] = {
     NoticeKind.ALERT: KindRule(
@@ -73,13 +73,16 @@ KINDS: Final[Mapping[NoticeKind, KindRule]] = {
         "price alerts", "price alerts", "A price that you wanted to hear of was there.", _COUNTED
     ),
     NoticeKind.FILL: KindRule(
-        "orders", "orders", "An order had its end, or a position its outcome.", _SEEN
+        "orders", "orders", "An order had its end, or a position its outcome.", _TOAST_ONLY
     ),
     NoticeKind.SIGNAL: KindRule(
         "signals", "signals", "A watched wallet traded, and what was done with it.", _COUNTED
     ),
     NoticeKind.CONNECTION: KindRule(
-        "connection", "changes of the connection", "The service was lost, or found again.", _SEEN
+        "connection",
+        "changes of the connection",
+        "The service was lost, or found again.",
+        _TOAST_ONLY,
     ),
     NoticeKind.HALT: KindRule(
         "halts", "halts and pauses", "Trading was halted, paused or resumed.", _COUNTED
@@ -104,7 +107,7 @@ class Quiet:
     begins: int
     ends: int
 
-    def holds(self, minute: int) -> bool:
+    def contains(self, minute: int) -> bool:
         """True if a minute of the local day is quiet."""
         if self.begins < self.ends:
             return self.begins <= minute < self.ends
@@ -119,16 +122,16 @@ class Quiet:
 class Choices:
     """The person's notification settings."""
 
-    ways: Mapping[NoticeKind, frozenset[Channel]] = field(
+    channels: Mapping[NoticeKind, frozenset[Channel]] = field(
         default_factory=dict[NoticeKind, "frozenset[Channel]"]
     )
     quiet: Quiet | None = None
     protocol: Protocol = Protocol.OSC9
 
-    def ways_of(self, kind: NoticeKind) -> frozenset[Channel]:
+    def channels_of(self, kind: NoticeKind) -> frozenset[Channel]:
         """The channels of a kind; an answer to the person's own key is a toast only."""
         rule = KINDS.get(kind)
-        return _SEEN if rule is None else self.ways.get(kind, rule.ways)
+        return _TOAST_ONLY if rule is None else self.channels.get(kind, rule.channels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,7 @@ class Toast:
     count: int = 1
     fix: Fix | str = ""
 
-    def words(self) -> str:
+    def summary(self) -> str:
         """The text, after the number if there are several."""
         rule = KINDS.get(self.kind)
         is_alone = self.count == 1 or rule is None or rule.is_sum
@@ -152,7 +155,7 @@ class Toast:
 
 
 @dataclass(frozen=True, slots=True)
-class Deliveries:
+class Notifications:
     """Output for some notices: at most one bell and one desktop notification.
 
     `events` are the ids counted in `unseen`.
@@ -167,22 +170,22 @@ class Deliveries:
 
 def choices_of(preferences: Mapping[str, str]) -> Choices:
     """The person's settings of the preferences; unknown values are ignored."""
-    words = {way.value: way for way in Channel}
-    ways = {
-        kind: frozenset(words[word] for word in text.split(",") if word in words)
+    summary = {channel.value: channel for channel in Channel}
+    channels = {
+        kind: frozenset(summary[word] for word in text.split(",") if word in summary)
         for kind in KINDS
-        if (text := preferences.get(CHOSEN + kind.value)) is not None
+        if (text := preferences.get(CHANNELS_OF + kind.value)) is not None
     }
     protocol = next(
         (one for one in Protocol if one.value == preferences.get(PROTOCOL)), Protocol.OSC9
     )
-    return Choices(ways, quiet_of(preferences.get(QUIET, "")), protocol)
+    return Choices(channels, quiet_of(preferences.get(QUIET, "")), protocol)
 
 
-def ways_text(ways: Iterable[Channel]) -> str:
+def channels_text(channels: Iterable[Channel]) -> str:
     """Channels as a preference stores them."""
-    chosen = set(ways)
-    return ",".join(way.value for way in Channel if way in chosen)
+    selected = set(channels)
+    return ",".join(channel.value for channel in Channel if channel in selected)
 
 
 def quiet_of(text: str) -> Quiet | None:
@@ -220,13 +223,13 @@ def is_quiet(quiet: Quiet | None, now: Timestamp, zone: tzinfo | None = None) ->
     if quiet is None:
         return False
     local = datetime.fromtimestamp(now, UTC).astimezone(zone)
-    return quiet.holds(local.hour * HOUR_MIN + local.minute)
+    return quiet.contains(local.hour * HOUR_MIN + local.minute)
 
 
 _GRAVITY: Final = ("info", "good", "warn", "bad")
 
 
-def deliveries(
+def notifications(
     notices: Sequence[Notice],
     choices: Choices,
     now: Timestamp,
@@ -234,7 +237,7 @@ def deliveries(
     zone: tzinfo | None = None,
     shown: Mapping[NoticeKind, Toast] | None = None,
     counted: frozenset[str] = frozenset(),
-) -> Deliveries:
+) -> Notifications:
     """Toasts, bell and desktop text for new notices.
 
     Args:
@@ -254,12 +257,12 @@ def deliveries(
     loud: list[tuple[Notice, frozenset[Channel]]] = []
     unseen, events = 0, set[str]()
     for notice in notices:
-        ways = choices.ways_of(notice.kind)
-        if Channel.BADGE in ways:
+        channels = choices.channels_of(notice.kind)
+        if Channel.BADGE in channels:
             unseen += notice.about not in counted | events
             events |= {notice.about} - {""}
-        loud.append((notice, ways))
-        if Channel.TOAST not in ways:
+        loud.append((notice, channels))
+        if Channel.TOAST not in channels:
             continue
         toast = Toast(notice.kind, notice.tone, notice.text, fix=notice.fix)
         if notice.kind not in KINDS:
@@ -267,13 +270,13 @@ def deliveries(
             continue
         before = joined.get(notice.kind) or (shown or {}).get(notice.kind)
         joined[notice.kind] = toast if before is None else _joined(before, toast)
-    found = Deliveries((*joined.values(), *single), unseen, frozenset(events))
+    result = Notifications((*joined.values(), *single), unseen, frozenset(events))
     if is_quiet(choices.quiet, now, zone):
-        return found
-    desktop = [notice for notice, ways in loud if Channel.DESKTOP in ways]
+        return result
+    desktop = [notice for notice, channels in loud if Channel.DESKTOP in channels]
     return replace(
-        found,
-        bell=any(Channel.BELL in ways for _, ways in loud),
+        result,
+        bell=any(Channel.BELL in channels for _, channels in loud),
         desktop=_on_the_desktop(desktop),
     )
 

@@ -9,7 +9,7 @@ from service_tui.desk.command import Command
 from service_tui.desk.state import DeskState
 
 
-class DeskDoors(Protocol):
+class DeskApi(Protocol):
     """The desk's interface for the console."""
 
     @property
@@ -26,7 +26,7 @@ class DeskDoors(Protocol):
         ...
 
 
-OpenDesk = Callable[[], AbstractAsyncContextManager[DeskDoors]]
+OpenDesk = Callable[[], AbstractAsyncContextManager[DeskApi]]
 """Opens a desk when entered and closes it, within two seconds, when left."""
 
 
@@ -46,7 +46,7 @@ class RecoveryOption:
     """
 
     label: str
-    told: str
+    details: str
     act: Act
 
 

@@ -6,7 +6,7 @@ from service_tui.units import Timestamp
 
 
 @dataclass(slots=True)
-class Calm:
+class IdleTime:
     """`since` is when the list of needs was first seen empty; None while it has rows.
 
     `watched_since`: when this console first had any data.
@@ -15,9 +15,9 @@ class Calm:
     since: Timestamp | None = None
     watched_since: Timestamp | None = None
 
-    def look(self, now: Timestamp, *, needed: bool, known: bool) -> None:
+    def update(self, now: Timestamp, *, needed: bool, is_loaded: bool) -> None:
         """Update with the present list; without data from the service there is no idle time."""
-        if not known:
+        if not is_loaded:
             return
         if self.watched_since is None:
             self.watched_since = now
