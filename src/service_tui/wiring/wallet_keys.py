@@ -30,7 +30,7 @@ KEYS_MAX: Final = 100
 """ours: key files that are looked at; nobody has more wallets by hand."""
 
 _NAME_MAX: Final = 80
-_TEXT_MAX: Final = 600
+_FILE_TEXT_MAX: Final = 600
 """Longest name and sentence shown: a stranger may have named a file."""
 
 
@@ -215,7 +215,7 @@ class WalletKeys:
             address = self._address_of(path)
             others_read = path.lstat().st_mode & _OTHERS
         except KeysError as error:
-            return _FileCheck(trouble=line(str(error).replace(str(path), shown), _TEXT_MAX))
+            return _FileCheck(trouble=line(str(error).replace(str(path), shown), _FILE_TEXT_MAX))
         except KeystoreError as error:
             return _FileCheck(trouble=f"{shown} {error}")
         except OSError as error:
@@ -278,7 +278,7 @@ class _FileCheck:
 
 def _shown(path: Path) -> str:
     """A path safe to show: its name may come from a stranger."""
-    return f"{line(str(path.parent), _TEXT_MAX)}/{line(path.name, _NAME_MAX)}"
+    return f"{line(str(path.parent), _FILE_TEXT_MAX)}/{line(path.name, _NAME_MAX)}"
 
 
 def vault_of(options: Options) -> Vault:
