@@ -15,8 +15,7 @@ import pytest
 import service_tui
 from service_tui import __main__, __version__, version
 from service_tui.cli import main as cli
-from service_tui.cli.parser import WRONG_WORDS as WRONG_WORDS_CODE
-from service_tui.cli.parser import parsed, parser_of
+from service_tui.cli.parser import USAGE_ERROR, parse, parser_of
 from service_tui.config import read_environment
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.options import Options
@@ -127,7 +126,7 @@ def test_the_help_has_examples_and_names_the_log(home: dict[str, str], tmp_path:
 def test_the_folder_is_named_before_or_after_what_is_done_with_skills(
     words: tuple[str, ...],
 ) -> None:
-    given = parsed(parser_of(read_environment({})), ["skills", *words])
+    given = parse(parser_of(read_environment({})), ["skills", *words])
     assert given.data_dir == Path("/tmp/d")  # noqa: S108
     if given.act == "run":
         assert (given.name, given.words) == ("momentum", ["--live"])
@@ -136,13 +135,13 @@ def test_the_folder_is_named_before_or_after_what_is_done_with_skills(
 def test_the_words_of_a_skill_stand_behind_two_dashes(capsys: pytest.CaptureFixture[str]) -> None:
     parser = parser_of(read_environment({}))
     with pytest.raises(SystemExit) as caught:
-        parsed(parser, ["skills", "run", "momentum", "--once"])
-    assert caught.value.code == WRONG_WORDS_CODE
+        parse(parser, ["skills", "run", "momentum", "--once"])
+    assert caught.value.code == USAGE_ERROR
     assert "stands behind --: -- --once" in capsys.readouterr().err
     for words in (["skills", "list", "--", "x"], ["skills", "run", "a", "b"]):
         with pytest.raises(SystemExit):
-            parsed(parser, words)
-    given = parsed(parser, ["skills", "run", "momentum", "--", "--data-dir", "theirs", "--"])
+            parse(parser, words)
+    given = parse(parser, ["skills", "run", "momentum", "--", "--data-dir", "theirs", "--"])
     assert (given.words, given.data_dir) == (["--data-dir", "theirs", "--"], None)
 
 
@@ -162,7 +161,7 @@ def test_every_command_has_its_help(door: str, capsys: pytest.CaptureFixture[str
     assert f"service-tui {door}" in capsys.readouterr().out
 
 
-WRONG_WORDS = {
+USAGE_ERRORS = {
     "an option that is none": (["--fast"], "--fast"),
     "an option cut short": (["--read"], "--read"),
     "cut short after a command": (["doctor", "--data", "x"], "--data"),
@@ -185,11 +184,11 @@ WRONG_WORDS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_WORDS)
+@pytest.mark.parametrize("name", USAGE_ERRORS)
 def test_wrong_words_are_one_line_and_status_2(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words, said = WRONG_WORDS[name]
+    words, said = USAGE_ERRORS[name]
     with pytest.raises(SystemExit) as caught:
         cli.run(words)
     out, err = capsys.readouterr()
@@ -392,7 +391,7 @@ def test_a_folder_that_cannot_be_is_one_line(
 def options(monkeypatch: pytest.MonkeyPatch, *words: str, **environ: str) -> Options:
     """What the words come to, without doing it."""
     found: list[Options] = []
-    monkeypatch.setitem(cli._DOORS, "console", lambda asked, _: found.append(asked) or 0)
+    monkeypatch.setitem(cli._COMMANDS, "console", lambda asked, _: found.append(asked) or 0)
     monkeypatch.setattr(cli, "KEEPS_LOG", frozenset())
     monkeypatch.setattr(os, "environ", environ)
     code = cli.run(words)
@@ -694,7 +693,7 @@ def test_a_fault_of_ours_is_a_page_of_places_without_values(
     def broken(*_: object) -> int:
         raise RuntimeError(SECRET)
 
-    monkeypatch.setitem(cli._DOORS, "doctor", broken)
+    monkeypatch.setitem(cli._COMMANDS, "doctor", broken)
     monkeypatch.setattr(os, "environ", dict(stored))
     assert cli.run(["doctor"]) == cli.BUG == 70
     err = capsys.readouterr().err
@@ -707,7 +706,7 @@ def test_an_interrupt_is_no_fault(stored: Stored, monkeypatch: Patch) -> None:
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(cli._DOORS, "doctor", interrupted)
+    monkeypatch.setitem(cli._COMMANDS, "doctor", interrupted)
     monkeypatch.setattr(os, "environ", dict(stored))
     assert cli.run(["doctor"]) == 130
 

@@ -234,7 +234,7 @@ def write(home: dict[str, str], text: str) -> None:
 def opened(monkeypatch: pytest.MonkeyPatch, *words: str) -> Options:
     found: list[Options] = []
     for door in ("console", "serve", "report"):
-        monkeypatch.setitem(cli._DOORS, door, lambda options, _: found.append(options) or 0)
+        monkeypatch.setitem(cli._COMMANDS, door, lambda options, _: found.append(options) or 0)
     monkeypatch.setattr(cli, "KEEPS_LOG", frozenset())
     assert cli.run(words) == 0
     return found[0]

@@ -1,4 +1,4 @@
-"""The terminal desk for people who supervise trading agents.
+"""The operator's screens and keys. Textual and Rich are used here and nowhere else.
 
 Two towers stand on one protocol. On the operator's side `console` shows what `desk` knows and
 `desk` talks HTTP through `client`; on the service's side `server` speaks HTTP for `engine`. They

@@ -55,7 +55,7 @@ class Setting:
     metavar: str = ""
 
     @property
-    def door(self) -> str:
+    def command(self) -> str:
         """The one command that takes it; empty where several do."""
         return self.key.rpartition(".")[0]
 
@@ -272,7 +272,7 @@ def wanted_of(setting: Setting) -> str:
 
 
 def settle(
-    flags: Mapping[str, object], environ: Mapping[str, str], file: ConfigFile, door: str = ""
+    flags: Mapping[str, object], environ: Mapping[str, str], file: ConfigFile, command: str = ""
 ) -> Iterator[EffectiveSetting]:
     """Settings in force: flag before variable before file before default.
 
@@ -280,7 +280,7 @@ def settle(
         flags: what was given on the command line, by the setting's name; None where nothing was.
         environ: the environment's words; of the wallet's key any word will do.
         file: the file, without a problem.
-        door: the command that takes settings of its own; of other commands their flags are missing.
+        command: the command that has settings of its own; other commands lack their flags.
 
     Yields:
         One for each setting of the table; None where the default holds.
@@ -293,7 +293,9 @@ def settle(
         if setting.key in service.sources:
             yield service.settled(setting)
             continue
-        given = flags.get(setting.name) if setting.flag and setting.door in {"", door} else None
+        given = (
+            flags.get(setting.name) if setting.flag and setting.command in {"", command} else None
+        )
         word = environ.get(setting.variable, "") if setting.variable else ""
         if given is not None:
             yield EffectiveSetting(setting, value_of_flag(given), setting.flag)

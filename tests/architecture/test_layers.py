@@ -48,7 +48,7 @@ def test_the_first_paint_needs_nothing_heavy(imported: str) -> None:
 def test_the_first_answer_of_the_research_server_needs_the_protocol_only() -> None:
     rooms = {
         name.split(".")[1]
-        for name in names_after("service_tui.wiring.research_door")
+        for name in names_after("service_tui.wiring.research_server")
         if name.startswith("service_tui.")
     }
     assert not rooms & {"client", "console", "desk", "engine", "sdk", "server", "storage", "wire"}
@@ -63,7 +63,7 @@ def test_the_client_needs_no_server() -> None:
 
 
 def test_a_report_builds_no_app_and_no_screen() -> None:
-    needed = modules_after("service_tui.wiring.report_door, service_tui.wiring.reading")
+    needed = modules_after("service_tui.wiring.report_command, service_tui.wiring.reading")
     assert not needed & {"fastapi", "uvicorn", "textual", "mcp", "eth_account"}
 
 

@@ -11,7 +11,7 @@ from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.keys import KEYS, key_named
-from service_tui.console.screens.agents.detail import tell_story
+from service_tui.console.screens.agents.detail import history_text
 from service_tui.console.screens.agents.leash_form import LeashForm
 from service_tui.console.screens.agents.screen import AgentsScreen
 from service_tui.console.screens.agents.secret import Secret
@@ -152,7 +152,7 @@ def test_what_a_skill_made_is_said_to_be_realized() -> None:
     state = fleet_state()
     detail = state.supervision.detail
     assert detail is not None
-    story = tell_story(
+    story = history_text(
         replace(HERON, agent_id=detail.agent_id), ViewContext.of(state, NOW, 70)
     ).plain
     for one in detail.results:
@@ -164,8 +164,8 @@ def test_a_trade_of_another_day_tells_its_day() -> None:
     detail = state.supervision.detail
     assert detail is not None
     heron = replace(HERON, agent_id=detail.agent_id)
-    today = tell_story(heron, ViewContext.of(state, NOW, 70)).plain
-    later = tell_story(heron, ViewContext.of(state, Timestamp(NOW + 86_400), 70)).plain
+    today = history_text(heron, ViewContext.of(state, NOW, 70)).plain
+    later = history_text(heron, ViewContext.of(state, Timestamp(NOW + 86_400), 70)).plain
     at = formats.clock_time(detail.trades[0].trade.at).plain
     assert f"\n{at}  " in today
     assert f"\n15 Jan {at}  " in later
@@ -180,7 +180,7 @@ async def test_a_leash_of_a_skill_says_whom_it_binds() -> None:
         assert isinstance(form, LeashForm)
         form.write("leash-threshold", "5")
         for slug, says in (("", False), ("mean-reversion", True)):
-            while form._whose[form._place] != slug:
+            while form._subjects[form._place] != slug:
                 await seen.press("f5")
             preview = str(form.query_one("#form-preview", Static).render())
             assert ("only trades that name the skill" in preview) is says

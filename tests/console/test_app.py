@@ -14,13 +14,13 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state
 from kit.service.stage import ANSWER_S
 from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
-from service_tui.console.doors import DeskClosedError, RecoveryOption
+from service_tui.console.desk_api import DeskClosedError, RecoveryOption
 from service_tui.console.forms.confirm import Confirm
-from service_tui.console.forms.go_on import GoOn
+from service_tui.console.forms.recovery import RecoveryDialog
 from service_tui.console.forms.welcome import Welcome
 from service_tui.console.messages import CommandGiven, Copied, GoTo, ToastMessage
 from service_tui.console.screens.settings.table import THEME_ROW
-from service_tui.console.shell.outbox import OPENING, CommandSender
+from service_tui.console.shell.command_sender import OPENING, CommandSender
 from service_tui.console.shell.palette import (
     ActionsProvider,
     AgentsProvider,
@@ -185,17 +185,21 @@ async def test_a_desk_that_cannot_be_opened_as_it_is_asks_how_it_goes_on() -> No
         doors.refuses = DeskClosedError("the database is damaged", "choose", ways)
 
     async with running(STATE, initial=cached(), prepare=refuse, waits=False) as seen:
-        await seen.until(lambda: isinstance(seen.app.screen, GoOn) and seen.app.screen.is_armed)
+        await seen.until(
+            lambda: isinstance(seen.app.screen, RecoveryDialog) and seen.app.screen.is_armed
+        )
         assert "the database is damaged" in seen.text
         assert "as it was, begin anew" in seen.text
         # Left, it stays closed and nothing is done; what is no way is none.
         await seen.press("9")
-        assert isinstance(seen.app.screen, GoOn)
+        assert isinstance(seen.app.screen, RecoveryDialog)
         await seen.press("escape")
         await seen.until(lambda: "DESK CLOSED" in seen.text)
         assert not acted
     async with running(STATE, initial=cached(), prepare=refuse, waits=False) as seen:
-        await seen.until(lambda: isinstance(seen.app.screen, GoOn) and seen.app.screen.is_armed)
+        await seen.until(
+            lambda: isinstance(seen.app.screen, RecoveryDialog) and seen.app.screen.is_armed
+        )
         seen.doors.refuses = None
         await seen.press("2")
         await seen.until(lambda: seen.doors.is_open and "DESK CLOSED" not in seen.text)
@@ -211,7 +215,9 @@ async def test_a_way_that_cannot_be_gone_says_why() -> None:
         doors.refuses = DeskClosedError("the database is damaged", "choose", ways)
 
     async with running(STATE, initial=cached(), prepare=refuse, waits=False) as seen:
-        await seen.until(lambda: isinstance(seen.app.screen, GoOn) and seen.app.screen.is_armed)
+        await seen.until(
+            lambda: isinstance(seen.app.screen, RecoveryDialog) and seen.app.screen.is_armed
+        )
         await seen.press("1")
         await seen.until(lambda: "the copy is gone; start again" in seen.text)
 
@@ -661,8 +667,8 @@ async def test_the_palette_finds_agents_and_settings() -> None:
 async def test_a_key_takes_the_toasts_away_also_over_a_dialog() -> None:
     async with running(STATE, first="markets") as seen:
         await seen.press("b")
-        seen.app.say("one")
-        seen.app.say("two", "warn")
+        seen.app.show_toast("one")
+        seen.app.show_toast("two", "warn")
         await seen.until(lambda: len(seen.app._notifications) == 2)
         await seen.press("ctrl+l")
         assert not len(seen.app._notifications)

@@ -17,11 +17,11 @@ from service_tui.console.forms.approval import (
     why_text,
 )
 from service_tui.console.key_queue import REST_S
-from service_tui.console.shell.hand_keys import TYPED_AHEAD
-from service_tui.console.shell.outbox import DECIDED_S, CommandSender
+from service_tui.console.shell.command_sender import DECIDED_S, CommandSender
+from service_tui.console.shell.permission_keys import TYPED_AHEAD
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.slices.agents import VenueMoneyView
@@ -44,7 +44,7 @@ def given(seen: Running, kind: type) -> list[object]:
 
 
 def told(seen: Running, part: str) -> str:
-    return str(seen.app.screen.query_one(part, Words).render())
+    return str(seen.app.screen.query_one(part, TextBlock).render())
 
 
 def screen_text(seen: Running) -> str:
@@ -150,7 +150,7 @@ async def test_a_decision_that_is_not_taken_opens_no_next_trade() -> None:
     both = replace(waiting(held_of("h1")).supervision, held=(held_of("h1"), held_of("h2")))
     async with running(replace(FULL, supervision=both), first="portfolio") as seen:
         await seen.press("ampersand")
-        seen.app._outbox.close("the disk is full")
+        seen.app._sender.close("the disk is full")
         await seen.press("enter")
         await seen.until(lambda: any("the disk is full" in one for one in seen.toasts))
         assert not isinstance(seen.app.screen, ApprovalForm)

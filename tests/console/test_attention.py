@@ -8,10 +8,10 @@ from kit.console.doors import Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.examples import examples
 from kit.samples.desk import NOW, QUESTIONS, sample_state
-from service_tui.console.needs import AWAY, DISMISSED, meanwhile, needs
-from service_tui.console.needs_held import MOVED_MAX, SETTLED_FOR_S
+from service_tui.console.needs import DISMISSED, DISMISSED_ABSENCE, absence_of, needs
+from service_tui.console.needs_positions import MOVED_MAX, SETTLED_FOR_S
 from service_tui.console.ranking import Need
-from service_tui.console.screens.overview.detail import away_text
+from service_tui.console.screens.overview.detail import absence_text
 from service_tui.console.screens.overview.screen import AttentionScreen
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import (
@@ -208,13 +208,13 @@ def test_privacy_masks_amounts() -> None:
 @examples(10)
 @given(st.integers(20, 250), st.integers(2, 60))
 def test_an_absence_fits_wherever_it_is_told(width: int, lines: int) -> None:
-    told = away_text(AWAY_FOR, width=width, lines=lines, masked=False)
+    told = absence_text(AWAY_FOR, width=width, lines=lines, masked=False)
     assert len(told.split("\n")) <= lines
     assert all(line.cell_len <= width for line in told.split("\n"))
 
 
 def test_an_absence_tells_equity_resolutions_and_news() -> None:
-    told = away_text(AWAY_FOR, width=120, lines=20, masked=False).plain
+    told = absence_text(AWAY_FOR, width=120, lines=20, masked=False).plain
     for part in (
         "1d 01h of world time",
         "10,000.00 → 10,241.20 ▲ +241.20",
@@ -227,16 +227,16 @@ def test_an_absence_tells_equity_resolutions_and_news() -> None:
 
 
 def test_a_masked_absence_tells_no_amount() -> None:
-    told = away_text(AWAY_FOR, width=120, lines=20, masked=True).plain
+    told = absence_text(AWAY_FOR, width=120, lines=20, masked=True).plain
     assert "10,241.20" not in told
     assert "120.00" not in told
 
 
 def test_an_absence_put_aside_stays_aside_and_the_next_one_is_told() -> None:
-    seen = replace(away(), preferences={AWAY: f"{AWAY_FOR.opened_at:.0f}"})
-    assert meanwhile(seen) is None
+    seen = replace(away(), preferences={DISMISSED_ABSENCE: f"{AWAY_FOR.opened_at:.0f}"})
+    assert absence_of(seen) is None
     later = replace(AWAY_FOR, opened_at=Timestamp(NOW + 99))
-    assert meanwhile(replace(seen, world=replace(seen.world, meanwhile=later))) is later
+    assert absence_of(replace(seen, world=replace(seen.world, meanwhile=later))) is later
 
 
 # -- the screen ---------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_a_state_is_a_glyph_and_a_word(state: DeskState, said: tuple[str, str]) 
 def test_who_waits_for_a_yes_asks() -> None:
     view = replace(STATE.supervision, held=(held_of(agent_id=HERON.agent_id),))
     (one,) = standings(replace(alone(), supervision=view))
-    assert (one.word, one.is_calm) == ("asks", False)
+    assert (one.word, one.is_inconspicuous) == ("asks", False)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_who_was_stopped_asks_no_more_and_what_it_asked_is_told(
     run = run_of(agent_id=HERON.agent_id, state=state)
     held = (held_of(agent_id=HERON.agent_id),)
     (one,) = standings(replace(alone(), supervision=SupervisionView(held=held, runs=(run,))))
-    assert (one.word, one.is_calm) == (word, False)
+    assert (one.word, one.is_inconspicuous) == (word, False)
 
 
 def test_the_longest_form_that_fits_is_shown() -> None:

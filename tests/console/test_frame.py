@@ -25,10 +25,16 @@ from service_tui.console.keys import KEYS, bindings_of
 from service_tui.console.shell import fatal
 from service_tui.console.shell.frame import WIDTH_MIN
 from service_tui.console.theme import Themes
-from service_tui.console.widgets.banner import Lasting, lasting_things
+from service_tui.console.widgets.banner import LastingCondition, lasting_conditions
 from service_tui.console.widgets.key_bar import KeyBar, screen_keys
 from service_tui.console.widgets.line_fit import GAP, Bit, fitted_bits, joined, meter
-from service_tui.console.widgets.top_bar import TopBar, ask_bits, badge_bits, money_bits, world_bits
+from service_tui.console.widgets.top_bar import (
+    TopBar,
+    approval_bits,
+    badge_bits,
+    money_bits,
+    world_bits,
+)
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.records import Phase, ServiceView, Topic
 from service_tui.desk.slices.venues import VenueSumView
@@ -47,8 +53,8 @@ def with_service(**changes: object) -> DeskState:
     return replace(STATE, service=replace(STATE.service, **changes))
 
 
-def lasting(state: DeskState, now: float = NOW, closed: str = "") -> tuple[Lasting, ...]:
-    return lasting_things(state, Timestamp(now), started_at=Timestamp(now - 5), closed=closed)
+def lasting(state: DeskState, now: float = NOW, closed: str = "") -> tuple[LastingCondition, ...]:
+    return lasting_conditions(state, Timestamp(now), started_at=Timestamp(now - 5), closed=closed)
 
 
 # -- the top bar --------------------------------------------------------------------------------
@@ -103,7 +109,7 @@ def crowded() -> DeskState:
 @pytest.mark.parametrize("state", [STATE, crowded()], ids=["fair", "crowded"])
 def test_the_head_drops_whole_parts_and_cuts_no_figure(state: DeskState, mode: Mode) -> None:
     known = replace(state, service=replace(state.service, mode=mode))
-    above = (*money_bits(known, NOW), *ask_bits(known, NOW), *badge_bits(1_234))
+    above = (*money_bits(known, NOW), *approval_bits(known, NOW), *badge_bits(1_234))
     below = world_bits(known, NOW)
     for bits in (above, below, (*above, *below)):
         for width in range(WIDTH_MIN, 251):

@@ -12,7 +12,7 @@ from textual.widgets import Input
 from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.doors import DeskClosedError
+from service_tui.console.desk_api import DeskClosedError
 from service_tui.console.fields import FieldError
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.halt import EXIT_WORD, HaltPanel
@@ -21,7 +21,7 @@ from service_tui.console.forms.order_draft import Draft, read_order
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.needs import needs
-from service_tui.console.widgets.banner import lasting_things
+from service_tui.console.widgets.banner import lasting_conditions
 from service_tui.console.widgets.top_bar import TopBar
 from service_tui.desk.commands.halt import ExitAll, Halt, Resume
 from service_tui.desk.commands.settings import SetPreference
@@ -202,7 +202,7 @@ async def test_the_smallest_window_still_says_that_it_is_halted() -> None:
 
 def test_the_halt_comes_before_everything_else_that_lasts() -> None:
     paused = replace(HALTED, limits=replace(HALTED.limits, paused=True))
-    found = lasting_things(paused, NOW, started_at=NOW, closed="gone")
+    found = lasting_conditions(paused, NOW, started_at=NOW, closed="gone")
     assert [one.word for one in found] == ["halted", "desk closed"]
     for state, words in (
         (HALTED, "2 acknowledgements missing"),
@@ -211,7 +211,7 @@ def test_the_halt_comes_before_everything_else_that_lasts() -> None:
         (replace(DONE, halt=replace(DONE.halt, is_resuming=True)), "being resumed"),
         (replace(DONE, halt=replace(DONE.halt, exits=ExitAllView(("a",)))), "being sold"),
     ):
-        assert words in lasting_things(state, NOW, started_at=NOW, closed="")[0].sentence
+        assert words in lasting_conditions(state, NOW, started_at=NOW, closed="")[0].sentence
 
 
 def test_what_needs_me_begins_with_the_halt_instead_of_the_pause() -> None:

@@ -19,7 +19,7 @@ from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.keys import with_keys
 from service_tui.console.screens.reactor.mirror import EARLY, KEPT, MirrorForm
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld
 from service_tui.desk.commands.halt import Halt
@@ -161,7 +161,7 @@ async def mirror_by_keys(seen: Running) -> None:
 
 
 def hint(seen: Running) -> str:
-    return " ".join(str(seen.app.screen.query_one("#form-hint", Words).render()).split())
+    return " ".join(str(seen.app.screen.query_one("#form-hint", TextBlock).render()).split())
 
 
 async def mirror_by_mouse(seen: Running) -> None:

@@ -11,9 +11,9 @@ from kit.console.real_ticket import BOTH, MARKET, REAL, state_on
 from kit.samples.desk import NOW
 from service_tui.console.fields import FieldError
 from service_tui.console.forms.limit_draft import (
-    around,
     limit_price_text,
     read_limit,
+    ticks_around,
 )
 from service_tui.console.forms.order_draft import Draft, read_order
 from service_tui.desk.trading.preflight import why_too_small
@@ -30,7 +30,7 @@ SALE = replace(BUY, action=Action.SELL, amount="40", limit="0.5")
 @given(TICKS, st.integers(1, ONE - 1))
 def test_a_price_is_taken_exactly_where_it_lies_on_a_tick(tick: Micros, price: int) -> None:
     text = limit_price_text(Micros(price))
-    below, above = around(Micros(price), tick)
+    below, above = ticks_around(Micros(price), tick)
     assert below <= price <= above < below + 2 * tick
     assert below % tick == above % tick == 0
     if price % tick == 0 and tick <= price <= ONE - tick:

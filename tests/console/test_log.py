@@ -8,7 +8,7 @@ from kit.samples.log import sample_log
 from service_tui.console.forms.about import About
 from service_tui.console.screens.log.detail import chain_text, entry_text
 from service_tui.console.screens.log.screen import LogScreen
-from service_tui.console.screens.log.table import DEEDS
+from service_tui.console.screens.log.table import EVENT_SIGNS
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.agents import ReadLog
 from service_tui.desk.slices.log import LogEvent, LogView
@@ -37,7 +37,7 @@ def test_the_chain_is_told_in_words() -> None:
 
 
 def test_every_deed_has_a_glyph() -> None:
-    assert set(DEEDS) == set(LogEvent)
+    assert set(EVENT_SIGNS) == set(LogEvent)
 
 
 def test_an_entry_is_told_whole_and_masked_where_amounts_are() -> None:

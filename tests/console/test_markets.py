@@ -14,7 +14,7 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.screens.markets import detail as market_text
 from service_tui.console.screens.markets import pane as market_pane
-from service_tui.console.screens.markets.detail import ON_ITS_WAY
+from service_tui.console.screens.markets.detail import LOADING
 from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.desk.commands.settings import SetPreference, SetStar, WatchMarket
@@ -267,7 +267,7 @@ async def test_an_order_from_the_ticket_goes_to_the_desk() -> None:
         await view.press("b", "5")
         form = view.app.screen
         assert isinstance(form, TradeForm)
-        await until(view.pilot, lambda: form._quoting._asked is not None)
+        await until(view.pilot, lambda: form._quoting._request is not None)
         (ask,) = [command for command in view.app.given if isinstance(command, RequestQuote)]
         quote = QuoteView(ask.request_id, ok=True, shares=Micros(10), money=Micros(5))
         form.take(replace(STATE, quote=quote), NOW)
@@ -450,7 +450,7 @@ async def test_titles_of_markup_and_escapes_are_shown_as_they_are() -> None:
 def test_criteria_that_are_on_their_way_are_not_said_to_be_missing() -> None:
     market = replace(next(iter(STATE.markets.values())), criteria="")
     assert "no criteria given" not in market_text.rules(market, None, 40).plain
-    assert ON_ITS_WAY in market_text.rules(market, None, 40).plain
+    assert LOADING in market_text.rules(market, None, 40).plain
     there = DetailView(market.market_id, 0, "", (), (), ())
     assert "no criteria given" in market_text.rules(market, there, 40).plain
     late = replace(there, problem="it did not answer")

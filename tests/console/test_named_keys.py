@@ -13,8 +13,8 @@ import service_tui.console
 from kit.samples.attention import everything
 from kit.samples.desk import NOW, sample_state
 from kit.samples.reactor import reactor_state
-from service_tui.console.forms import halt_text, ticket_words
-from service_tui.console.freshness import not_told
+from service_tui.console.forms import halt_text, ticket_text
+from service_tui.console.freshness import not_loaded_text
 from service_tui.console.keys import KEYS, cap, move_keys, with_keys
 from service_tui.console.needs import needs
 from service_tui.console.screens.agents import table as agents
@@ -142,7 +142,7 @@ def said_of(state: DeskState) -> list[str]:
         reactor_detail.urgent_text(ViewContext.of(state, NOW)).plain,
         reactor_detail.state_text(ViewContext.of(state, NOW, 120)).plain,
         reactor_table.barred_text(state),
-        reactor_actions.why_not_configured(state),
+        reactor_actions.configure_block_reason(state),
         reactor_actions.auto_text(ViewContext.of(state, NOW)).plain,
         reactor_actions.run_text(ViewContext.of(state, NOW)).plain,
         research_table.empty_text(state, None),
@@ -150,9 +150,9 @@ def said_of(state: DeskState) -> list[str]:
         agents.empty_text(state),
         *halt_text.halt_text(state, NOW).plain.splitlines(),
         *(chip.words for chip in MarketFilter().chips()),
-        ticket_words.hint(state, market),
+        ticket_text.hint(state, market),
         QUEUE.empty_text(state),
-        not_told("agents"),
+        not_loaded_text("agents"),
         *(need.advice for need in needs(state, NOW)),
     ]
 

@@ -6,7 +6,7 @@ import pytest
 
 from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.needs import untold
+from service_tui.console.needs import unloaded_topics
 from service_tui.desk.slices.agents import FleetView
 from service_tui.desk.slices.fleet import SupervisionView
 from service_tui.desk.slices.log import LogView
@@ -116,10 +116,10 @@ async def test_calm_begins_when_the_last_thing_was_told() -> None:
     without = {topic: at for topic, at in FULL.seen.items() if topic is not Topic.BRIEFING}
     async with running(replace(EMPTY, seen=without), size=(120, 40)) as seen:
         assert "has not told of alerts." in seen.text
-        assert seen.app._around.calm.since is None
+        assert seen.app._program.idle_time.since is None
         seen.clock[0] += 40
         await seen.bring(EMPTY)
-        assert seen.app._around.calm.since == NOW + 40
+        assert seen.app._program.idle_time.since == NOW + 40
         assert "All is well" in seen.text
 
 
@@ -127,13 +127,13 @@ def test_what_a_service_does_not_have_is_not_waited_for() -> None:
     def told_of(*topics: Topic) -> DeskState:
         return replace(EMPTY, seen=dict.fromkeys(set(Topic) - set(topics), NOW))
 
-    assert untold(EMPTY) == ()
-    assert untold(told_of(Topic.REACTOR, Topic.FLEET)) == ("signals", "approvals")
+    assert unloaded_topics(EMPTY) == ()
+    assert unloaded_topics(told_of(Topic.REACTOR, Topic.FLEET)) == ("signals", "approvals")
     barred = replace(told_of(Topic.REACTOR), reactor=ReactorView(barred="not on this plan"))
-    assert untold(barred) == ()
+    assert unloaded_topics(barred) == ()
     unplanned = replace(told_of(Topic.RESEARCH), research=ResearchView(needs_plan=True))
-    assert untold(unplanned) == ()
+    assert unloaded_topics(unplanned) == ()
     away = told_of(Topic.AGENTS, Topic.FLEET)
-    assert untold(away) == ("agents", "approvals")
-    assert untold(replace(away, service=replace(away.service, embedded=False))) == ()
-    assert "alerts" in untold(replace(EMPTY, from_cache=True))
+    assert unloaded_topics(away) == ("agents", "approvals")
+    assert unloaded_topics(replace(away, service=replace(away.service, embedded=False))) == ()
+    assert "alerts" in unloaded_topics(replace(EMPTY, from_cache=True))

@@ -10,7 +10,7 @@ from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms.halt import HaltPanel
 from service_tui.console.forms.order_draft import Draft
-from service_tui.console.forms.ticket_words import action_labels
+from service_tui.console.forms.ticket_text import action_labels
 from service_tui.console.screens.agents.table import AGENTS
 from service_tui.console.screens.markets.detail import holdings
 from service_tui.console.screens.monitors.detail import guarded_text

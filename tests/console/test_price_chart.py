@@ -166,7 +166,7 @@ async def test_the_mouse_reads_and_takes_its_reading_along() -> None:
         left = app.chart.reading()
         assert left is not None
         assert left.at < START + DAY / 50
-        app.chart._left_alone()
+        app.chart._pointer_left()
         assert app.chart.reading() is None
 
 

@@ -12,14 +12,14 @@ from kit.examples import examples
 from kit.samples.attention import CALM, STATE, alert_of, at, everything
 from kit.samples.desk import NOW
 from kit.samples.fleet import held_of, leash_of, sample_supervision
-from service_tui.console.calm import Calm
-from service_tui.console.deliveries import CHOSEN, QUIET
 from service_tui.console.forms.approval import ApprovalForm
+from service_tui.console.idle_time import IdleTime
 from service_tui.console.keys import KEYS, key_named
 from service_tui.console.needs import needs
 from service_tui.console.needs_risk import last_alerts
+from service_tui.console.notifications import CHANNELS_OF, QUIET
 from service_tui.console.ranking import LAST_S, TIERS_S, Need, rank, ranked
-from service_tui.console.shell.telling import BELL, Telling
+from service_tui.console.shell.notifier import BELL, Notifier
 from service_tui.desk.slices.fleet import AgentNeedKind, AgentNeedView
 from service_tui.desk.slices.records import NoticeKind, Phase, TicketState, Topic
 from service_tui.desk.slices.risk import AlertView
@@ -176,7 +176,7 @@ def test_what_other_agents_wait_for_stands_in_the_same_list(kind: AgentNeedKind,
 
 def test_an_alert_of_any_agent_rings_in_its_last_ten_minutes() -> None:
     ears = Ears()
-    telling = Telling(ears, 0)
+    telling = Notifier(ears, 0)
     state = with_needs(of_agent(AgentNeedKind.ALERT, 650), of_agent(AgentNeedKind.SIGNAL, 30))
     telling.ring(state, Timestamp(NOW))
     assert ears.heard == []
@@ -201,7 +201,7 @@ class Ears:
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def say(self, text: str, tone: str = "info", instead_of: object = None) -> object:
+    def show_toast(self, text: str, tone: str = "info", instead_of: object = None) -> object:
         raise AssertionError((text, tone, instead_of))
 
     def signal(self, data: str) -> None:
@@ -210,7 +210,7 @@ class Ears:
 
 def test_it_rings_once_for_each_alert() -> None:
     ears = Ears()
-    telling = Telling(ears, 0)
+    telling = Notifier(ears, 0)
     state = with_alerts(alert_of(700))
     for later in (0, 99, 101, 102, 500):
         telling.ring(state, Timestamp(NOW + later))
@@ -226,7 +226,7 @@ def test_a_cached_alert_and_one_that_is_over_ring_nothing() -> None:
 
 def test_quiet_hours_hold_the_bell_back_until_they_end() -> None:
     ears = Ears()
-    telling = Telling(ears, 0)
+    telling = Notifier(ears, 0)
     telling.ring(with_alerts(alert_of(300), **{QUIET: "00:00-23:59"}), Timestamp(NOW))
     assert ears.heard == []
     telling.ring(with_alerts(alert_of(300)), Timestamp(NOW + 1))
@@ -235,8 +235,8 @@ def test_quiet_hours_hold_the_bell_back_until_they_end() -> None:
 
 def test_who_took_the_bell_from_alerts_hears_none() -> None:
     ears = Ears()
-    chosen = {CHOSEN + NoticeKind.ALERT.value: "toast"}
-    Telling(ears, 0).ring(with_alerts(alert_of(300), **chosen), Timestamp(NOW))
+    chosen = {CHANNELS_OF + NoticeKind.ALERT.value: "toast"}
+    Notifier(ears, 0).ring(with_alerts(alert_of(300), **chosen), Timestamp(NOW))
     assert ears.heard == []
 
 
@@ -259,14 +259,14 @@ async def test_the_console_rings_as_the_minutes_come() -> None:
 
 
 def test_calm_begins_when_the_last_need_has_gone() -> None:
-    calm = Calm()
-    calm.look(Timestamp(1.0), needed=False, known=False)
+    calm = IdleTime()
+    calm.update(Timestamp(1.0), needed=False, is_loaded=False)
     assert calm.since is None
-    calm.look(Timestamp(2.0), needed=False, known=True)
+    calm.update(Timestamp(2.0), needed=False, is_loaded=True)
     assert (calm.since, calm.is_from_start) == (2.0, True)
-    calm.look(Timestamp(3.0), needed=True, known=True)
-    calm.look(Timestamp(4.0), needed=False, known=True)
-    calm.look(Timestamp(9.0), needed=False, known=True)
+    calm.update(Timestamp(3.0), needed=True, is_loaded=True)
+    calm.update(Timestamp(4.0), needed=False, is_loaded=True)
+    calm.update(Timestamp(9.0), needed=False, is_loaded=True)
     assert (calm.since, calm.is_from_start) == (4.0, False)
 
 
@@ -293,7 +293,7 @@ async def test_enter_decides_the_trade_that_is_highlighted() -> None:
         seen.app.front.focus_row("held h1")
         await seen.press("enter")
         assert isinstance(seen.app.screen, ApprovalForm)
-        assert seen.app.screen._held.held_id == "h1"
+        assert seen.app.screen._trade.held_id == "h1"
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from service_tui.console.screens.reactor.mirror import MirrorForm
 from service_tui.console.screens.reactor.screen import ReactorScreen
 from service_tui.console.screens.reactor.table import ReactorRow, key_of
 from service_tui.console.widgets import fall
-from service_tui.console.widgets.banner import lasting_things
+from service_tui.console.widgets.banner import lasting_conditions
 from service_tui.desk.commands.reactor import (
     DismissSignal,
     FollowWallet,
@@ -772,7 +772,7 @@ async def test_an_open_breaker_counts_down_and_is_reset_after_a_question() -> No
         await view.pilot.pause()
         assert "● running" in view.part("#reactor-state")
         assert "breaker" not in view.part("#reactor-urgent")
-    told = lasting_things(broken, NOW, started_at=NOW, closed="")
+    told = lasting_conditions(broken, NOW, started_at=NOW, closed="")
     assert "breaker" in [each.word for each in told]
     assert "breaker" in [each.word for each in needs(broken, NOW)]
 

@@ -23,7 +23,7 @@ from service_tui.console.screens.portfolio.detail import account_figures, positi
 from service_tui.console.screens.portfolio.table import OPEN
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
-from service_tui.console.widgets.top_bar import ask_bits, money_bits, world_bits
+from service_tui.console.widgets.top_bar import approval_bits, money_bits, world_bits
 from service_tui.desk.audit.exports import day_in_markdown, files_of
 from service_tui.desk.audit.report import day_reports, known_pasts
 from service_tui.desk.buy_limits import buy_limits
@@ -208,7 +208,7 @@ def test_what_is_guarded_and_what_waits_are_counts_of_what_is_listed() -> None:
     assert int(words[0]) == len(watched)
     assert int(words[2]) == len({one.key for one in STATE.positions} | watched)
     waiting = len(STATE.supervision.held)
-    assert f"& {waiting} wait" in text_of(ask_bits(STATE, NOW))
+    assert f"& {waiting} wait" in text_of(approval_bits(STATE, NOW))
     reported = day_reports(STATE, NOW, known_pasts(STATE))
     assert sum(one.waiting for one in reported) == waiting
 
@@ -243,7 +243,7 @@ def test_the_summary_of_the_day_and_its_table_have_the_figures_of_the_head() -> 
 
 def test_what_waits_is_one_count_in_head_list_report_and_export() -> None:
     held = STATE.supervision.held
-    assert f"& {len(held)} wait" in text_of(ask_bits(STATE, NOW))
+    assert f"& {len(held)} wait" in text_of(approval_bits(STATE, NOW))
     waits = [one for one in needs(STATE, NOW) if one.key.startswith("held")]
     assert len(waits) == len(held)
     summary = files_of(STATE, NOW, known_pasts(STATE))["day.md"]

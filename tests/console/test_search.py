@@ -14,8 +14,8 @@ from service_tui.console.screens.markets.filter import (
     SIM_ALONE,
     FilterContext,
     MarketFilter,
-    chosen,
     filter_from,
+    filtered,
     search_of,
     venues_of,
 )
@@ -41,7 +41,7 @@ AROUND = FilterContext(
 
 def found(typed: str = "", **switched: object) -> set[str]:
     wanted = MarketFilter(**{"typed": typed, "status": "all", **switched})
-    return {market.market_id for market in chosen(MARKETS, wanted, AROUND)}
+    return {market.market_id for market in filtered(MARKETS, wanted, AROUND)}
 
 
 def test_words_are_anded_over_question_category_and_tags_in_any_case() -> None:
@@ -95,7 +95,7 @@ def test_marks_of_other_languages_are_plain_words(typed: str) -> None:
 @given(st.text(max_size=30))
 def test_no_text_ends_in_an_error(typed: str) -> None:
     wanted = MarketFilter(typed=typed, status="all")
-    assert set(chosen(MARKETS[:3], wanted, AROUND)) <= set(MARKETS[:3])
+    assert set(filtered(MARKETS[:3], wanted, AROUND)) <= set(MARKETS[:3])
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from textual.widgets import Input, Static
 from kit.console.doors import DATA_PATH, LOG_PATH, Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.deliveries import Channel, choices_of, ways_text
 from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.form import Form
+from service_tui.console.notifications import Channel, channels_text, choices_of
 from service_tui.console.screens.settings.detail import about_text, describe, describe_shortly
 from service_tui.console.screens.settings.screen import SettingsScreen
 from service_tui.console.screens.settings.table import SettingRow, settings
@@ -279,12 +279,12 @@ async def test_the_ways_of_a_kind_are_turned_by_digits(kind: NoticeKind) -> None
         await edit(seen, f"tell.{kind.value}")
         await seen.press("3", "4", "enter")
         await seen.until(lambda: bool(seen.doors.submitted))
-        before = choices_of({}).ways_of(kind)
-        wanted = ways_text(before | {Channel.BELL, Channel.DESKTOP})
+        before = choices_of({}).channels_of(kind)
+        wanted = channels_text(before | {Channel.BELL, Channel.DESKTOP})
         assert seen.doors.submitted == [SetPreference(f"notify.{kind.value}", wanted)]
         await seen.press("u")
         await seen.until(lambda: len(seen.doors.submitted) == 2)
-        back = SetPreference(f"notify.{kind.value}", ways_text(before))
+        back = SetPreference(f"notify.{kind.value}", channels_text(before))
         assert seen.doors.submitted[-1] == back
         await seen.until(lambda: "brought back: that choice" in seen.toasts[-1])
 

@@ -134,7 +134,7 @@ async def test_an_order_that_moves_the_price_far_wants_a_second_thought() -> Non
         await t.pilot.press("enter", "enter")
         assert t.returned == []
         assert "30.0 points" in t.text("problem")
-        await until(t.pilot, lambda: t.form._far_seen is not None)
+        await until(t.pilot, lambda: t.form._far_confirmed is not None)
         await t.pilot.press("enter")
         assert len(t.returned) == 1
 

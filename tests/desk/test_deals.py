@@ -7,7 +7,7 @@ import pytest
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state, trade_of
 from service_tui.console.forms.report import report_text
-from service_tui.console.screens.agents.detail import tell_story
+from service_tui.console.screens.agents.detail import history_text
 from service_tui.console.screens.portfolio.detail import own_trades
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.exports import trade_rows
@@ -71,7 +71,7 @@ def test_an_order_without_a_fill_is_told_as_an_order() -> None:
     state = fleet_state()
     state = replace(state, supervision=replace(state.supervision, detail=PAST))
     agent = next(one for one in state.fleet.agents if one.agent_id == "a-2")
-    said = tell_story(agent, ViewContext.of(state, NOW, 100)).plain
+    said = history_text(agent, ViewContext.of(state, NOW, 100)).plain
     assert "buy order YES submitted" in said
     assert "payout YES 12.00" in said
     state = sample_state()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kit.samples.desk import NOW, sample_state
 from service_tui.clock import ManualClock
-from service_tui.console.screens.log.table import one_line_each, words
+from service_tui.console.screens.log.table import without_reported_orders, words
 from service_tui.desk.audit.actions import Actions
 from service_tui.desk.audit.why import why_ticket
 from service_tui.desk.chain.run_tickets import run_tickets
@@ -68,8 +68,8 @@ def test_an_order_is_one_line_where_its_end_says_what_was_ordered() -> None:
     second = entry(2, LogEvent.INTENT, "buy YES for 5.00")
     end = entry(3, LogEvent.RESULT, "buy YES for 5.00: done: bought 12.00 shares")
     other = entry(4, LogEvent.INTENT, "sell 3.00 YES")
-    assert one_line_each((other, end, second, first)) == (other, end, first)
-    assert one_line_each((other, first)) == (other, first)
+    assert without_reported_orders((other, end, second, first)) == (other, end, first)
+    assert without_reported_orders((other, first)) == (other, first)
 
 
 def test_a_redemption_is_explained_as_one() -> None:

@@ -11,7 +11,7 @@ from kit.console.doors import running, seen_before
 from kit.desk.faults import breaking, said, until
 from kit.samples.desk import NOW, sample_state
 from kit.service.stage import open_stage, open_test_desk
-from service_tui.console.widgets.banner import lasting_things
+from service_tui.console.widgets.banner import lasting_conditions
 from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -22,7 +22,7 @@ WITHIN_S = 5.0
 
 
 def banner(state: DeskState, at: float) -> str:
-    found = lasting_things(state, Timestamp(at), started_at=Timestamp(at - WITHIN_S), closed="")
+    found = lasting_conditions(state, Timestamp(at), started_at=Timestamp(at - WITHIN_S), closed="")
     return "\n".join(f"{one.word} {one.sentence}" for one in found)
 
 

@@ -21,7 +21,7 @@ from service_tui.desk.slices.wallet import KeyState
 from service_tui.desk.vault import Vault
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.keystore import WORK, address_in, opened, sealed
-from service_tui.wiring.key_words import KeyReport, KeyRequest, KeyWordsError, said
+from service_tui.wiring.keys_command import KeyReport, KeyRequest, KeysCommandError, run_command
 from service_tui.wiring.options import Options
 from service_tui.wiring.wallet_keys import KEYS_MAX, WalletKeys, vault_of
 
@@ -290,7 +290,7 @@ def test_what_is_no_plain_file_of_ours_is_named_and_no_pipe_is_waited_for(tmp_pa
         f"others may write {folder}/shared.json; chmod go-w {folder}/shared.json",
     )
     assert [key.name for key in keys.stored()] == [kept.name]
-    assert said(keys, asked("list", [])).trouble_count == 3
+    assert run_command(keys, asked("list", [])).trouble_count == 3
 
 
 def test_a_key_that_others_may_read_stays_listed_with_what_to_do(tmp_path: Path) -> None:
@@ -298,9 +298,9 @@ def test_a_key_that_others_may_read_stays_listed_with_what_to_do(tmp_path: Path)
     path = tmp_path / "desk" / "wallets" / keys.keep(WORDS, KEY).name
     path.chmod(0o640)
     told = f"others may read {path}: it is not opened before you chmod 600 it"
-    assert said(keys, asked("list", [])) == KeyReport((ADDRESS, f"passed over: {told}"), 1)
+    assert run_command(keys, asked("list", [])) == KeyReport((ADDRESS, f"passed over: {told}"), 1)
     path.chmod(0o600)
-    assert said(keys, asked("list", [])) == KeyReport((ADDRESS,))
+    assert run_command(keys, asked("list", [])) == KeyReport((ADDRESS,))
 
 
 def test_files_beyond_the_bound_are_told_as_a_number_and_displace_no_key(tmp_path: Path) -> None:
@@ -319,8 +319,8 @@ def test_a_removal_names_the_broken_file_of_its_own_address(tmp_path: Path) -> N
     path = tmp_path / "desk" / "wallets" / keys.keep(WORDS, KEY).name
     (path.parent / "0.json").write_text("{")
     path.write_text("{")
-    with pytest.raises(KeyWordsError, match=f"{path.name} is garbled inside") as refused:
-        said(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
+    with pytest.raises(KeysCommandError, match=f"{path.name} is garbled inside") as refused:
+        run_command(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
     assert "/0.json" not in str(refused.value)
     assert path.is_file()
 
@@ -330,9 +330,9 @@ def test_a_keyring_holds_a_passphrase_that_opens(tmp_path: Path) -> None:
     keys = WalletKeys(tmp_path / "desk", keyring=lambda: ring, work=LIGHT)
     keys.keep(WORDS, KEY)
     with pytest.raises(KeystoreError):
-        keys.hold(ADDRESS, "wrong horse")
+        keys.remember_passphrase(ADDRESS, "wrong horse")
     assert ring.kept == {}
-    keys.hold(ADDRESS, WORDS)
+    keys.remember_passphrase(ADDRESS, WORDS)
     assert keys.opened(ADDRESS, "").address == ADDRESS
     keys.remove(ADDRESS)
     assert ring.kept == {}
@@ -342,34 +342,36 @@ def test_without_a_keyring_nothing_is_held(tmp_path: Path) -> None:
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
     keys.keep(WORDS, KEY)
     with pytest.raises(KeystoreError, match="keyring"):
-        keys.hold(ADDRESS, WORDS)
+        keys.remember_passphrase(ADDRESS, WORDS)
     with pytest.raises(KeystoreError):
         keys.opened(ADDRESS, "")
 
 
 def asked(action: str, answers: list[str], **changes: object) -> KeyRequest:
-    values = {"address": None, "wallet_key": None, "is_held": False, **changes}
-    return KeyRequest(action=action, ask=lambda _: answers.pop(0), **values)  # pyright: ignore[reportArgumentType]
+    values = {"address": None, "wallet_key": None, "in_keyring": False, **changes}
+    return KeyRequest(action=action, read_secret=lambda _: answers.pop(0), **values)  # pyright: ignore[reportArgumentType]
 
 
 def test_the_words_make_take_in_list_and_remove(tmp_path: Path) -> None:
     ring = FakeKeyring()
     keys = WalletKeys(tmp_path / "desk", keyring=lambda: ring, work=LIGHT)
-    assert "create" in said(keys, asked("list", [])).lines[0]
-    made = said(keys, asked("create", [WORDS, WORDS])).lines[0]
-    told = said(keys, asked("import", [KEY, WORDS, WORDS], is_held=True)).lines
+    assert "create" in run_command(keys, asked("list", [])).lines[0]
+    made = run_command(keys, asked("create", [WORDS, WORDS])).lines[0]
+    told = run_command(keys, asked("import", [KEY, WORDS, WORDS], in_keyring=True)).lines
     assert told[0] == ADDRESS
-    assert keys.held(ADDRESS) == WORDS
-    listed = said(keys, asked("list", [])).lines
+    assert keys.remembered_passphrase(ADDRESS) == WORDS
+    listed = run_command(keys, asked("list", [])).lines
     assert len(listed) == 2
     tail = made[-6:].lower()
-    assert said(keys, asked("remove", [tail], address=made.lower())).lines == (f"removed {made}",)
+    assert run_command(keys, asked("remove", [tail], address=made.lower())).lines == (
+        f"removed {made}",
+    )
     assert KEY not in "".join([*told, *listed])
 
 
 def test_the_key_of_the_environment_is_taken_in_without_asking_for_it(tmp_path: Path) -> None:
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
-    assert said(keys, asked("import", [WORDS, WORDS], wallet_key=KEY)).lines[0] == ADDRESS
+    assert run_command(keys, asked("import", [WORDS, WORDS], wallet_key=KEY)).lines[0] == ADDRESS
 
 
 @pytest.mark.parametrize(
@@ -384,15 +386,15 @@ def test_the_key_of_the_environment_is_taken_in_without_asking_for_it(tmp_path: 
         asked("remove", [], address="0x12"),
         asked("remove", [], address="0x" + "11" * 20),
         asked("remove", ["wrong"], address=ADDRESS),
-        asked("create", [WORDS, WORDS], is_held=True),
+        asked("create", [WORDS, WORDS], in_keyring=True),
     ],
 )
 def test_what_cannot_be_done_says_why_without_a_secret(tmp_path: Path, wish: KeyRequest) -> None:
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
     if wish.address == ADDRESS:
         keys.keep(WORDS, KEY)
-    with pytest.raises(KeyWordsError) as refused:
-        said(keys, wish)
+    with pytest.raises(KeysCommandError) as refused:
+        run_command(keys, wish)
     assert KEY[:-1] not in str(refused.value)
     assert WORDS not in str(refused.value)
 
@@ -496,11 +498,11 @@ def test_a_folder_that_is_a_link_and_a_file_that_others_read_are_refused(tmp_pat
     assert keys.stored() == ()
     link = f"{data / 'wallets'} is a link; move it away: keys follow none"
     assert keys.passed_over() == (link,)
-    assert said(keys, asked("list", [])) == KeyReport(
+    assert run_command(keys, asked("list", [])) == KeyReport(
         ("no keys lie here; 'service-tui keys create' makes one", f"passed over: {link}"), 1
     )
-    with pytest.raises(KeyWordsError, match="is a link"):
-        said(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
+    with pytest.raises(KeysCommandError, match="is a link"):
+        run_command(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
     for act in (lambda: keys.opened(ADDRESS, WORDS), lambda: keys.remove(ADDRESS)):
         with pytest.raises(KeystoreError, match="is a link"):
             act()
@@ -518,7 +520,7 @@ def test_a_link_in_place_of_a_key_is_told_and_neither_opened_nor_removed(tmp_pat
     ring = FakeKeyring()
     keys = WalletKeys(tmp_path / "data", keyring=lambda: ring, work=2)
     kept = keys.keep(WORDS, KEY)
-    keys.hold(ADDRESS, WORDS)
+    keys.remember_passphrase(ADDRESS, WORDS)
     path, target = tmp_path / "data" / "wallets" / kept.name, tmp_path / "elsewhere.json"
     path.rename(target)
     path.symlink_to(target)
@@ -527,9 +529,9 @@ def test_a_link_in_place_of_a_key_is_told_and_neither_opened_nor_removed(tmp_pat
     view = vault.view()
     assert (view.state, view.stored) == (KeyState.NONE, ())
     assert view.passed_over == (f"{path} is a link; move it away: keys follow none",)
-    assert said(keys, asked("list", [])).lines[1] == f"passed over: {view.passed_over[0]}"
-    with pytest.raises(KeyWordsError, match="is a link"):
-        said(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
+    assert run_command(keys, asked("list", [])).lines[1] == f"passed over: {view.passed_over[0]}"
+    with pytest.raises(KeysCommandError, match="is a link"):
+        run_command(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
     for act in (
         lambda: vault.remove(ADDRESS),
         lambda: vault.unlock(ADDRESS, WORDS),
@@ -551,13 +553,13 @@ def test_a_passphrase_is_taken_as_it_is_handed_in_blanks_and_all(
     text = io.TextIOWrapper(io.BytesIO(f"  {KEY} \n".encode() + typed * 2), encoding="utf-8")
     monkeypatch.setattr("sys.stdin", text)
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
-    wish = replace(asked("import", []), ask=cli._asked_for)
+    wish = replace(asked("import", []), read_secret=cli._read_secret)
     if not key_is_taken:
         with pytest.raises(cli.CannotError, match="no UTF-8 text"):
-            said(keys, wish)
+            run_command(keys, wish)
         assert keys.stored() == ()
         return
-    assert said(keys, wish).lines[0] == ADDRESS
+    assert run_command(keys, wish).lines[0] == ADDRESS
     with pytest.raises(KeystoreError):
         keys.opened(ADDRESS, "two blanks")
     assert keys.opened(ADDRESS, "  two blanks ").address == ADDRESS

@@ -30,7 +30,7 @@ from service_tui.wire.research_tools import (
     LogArguments,
     RunArguments,
 )
-from service_tui.wiring.research_words import CAP_VARIABLE, cap_of
+from service_tui.wiring.research_arguments import CAP_VARIABLE, cap_of
 from wire.conformity import AUTH, ENDPOINTS, ERRORS, LIMITS, TOOLS, VERSIONING, row
 
 SESSION: Final = "Autoresearch session"

@@ -36,9 +36,9 @@ def test_a_whole_collection_comes_while_nobody_types(whole: list[int]) -> None:
     collecting = Collecting()
     collecting.begin()
     for _ in range(EVERY - 1):
-        collecting.look(idle=True)
+        collecting.collect(idle=True)
     assert whole == []
-    collecting.look(idle=True)
+    collecting.collect(idle=True)
     assert len(whole) == 1
 
 
@@ -46,7 +46,7 @@ def test_whoever_never_rests_is_interrupted_seldom(whole: list[int]) -> None:
     collecting = Collecting()
     collecting.begin()
     for _ in range(AT_LEAST_EVERY - 1):
-        collecting.look(idle=False)
+        collecting.collect(idle=False)
     assert whole == []
-    collecting.look(idle=False)
+    collecting.collect(idle=False)
     assert len(whole) == 1

@@ -16,7 +16,7 @@ import pytest
 from kit.desk.faults import buy, ready
 from kit.service.scripted import said, scripted
 from service_tui.clock import ManualClock
-from service_tui.console.doors import DeskClosedError
+from service_tui.console.desk_api import DeskClosedError
 from service_tui.desk.agents.handlers import OWN_KEY
 from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.commands.settings import SetPreference, SetStar
@@ -32,7 +32,7 @@ from service_tui.wiring.doctor import findings
 from service_tui.wiring.keys import DESK_FILE, KeysError, desk_keys, stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.own_agent import RENEWED
-from service_tui.wiring.start import DATABASE_FILE, first_state, open_doors
+from service_tui.wiring.start import DATABASE_FILE, first_state, open_desk
 
 
 def options(path: Path, **changes: object) -> Options:
@@ -333,7 +333,7 @@ async def test_an_operator_key_that_is_none_is_told_as_such(tmp_path: Path, *, l
 
 async def why_closed(asked: Options) -> DeskClosedError:
     with pytest.raises(DeskClosedError) as caught:
-        async with open_doors(asked, first_state(asked)):
+        async with open_desk(asked, first_state(asked)):
             pass
     return caught.value
 
@@ -357,7 +357,7 @@ async def test_a_second_process_is_told_who_holds_the_directory(tmp_path: Path) 
     other.kill()
     await other.communicate()
     # The lock of a dead process holds nobody up.
-    async with open_doors(asked, first_state(asked)):
+    async with open_desk(asked, first_state(asked)):
         pass
 
 

@@ -17,12 +17,12 @@ from service_tui.terms import ExperimentStatus
 from service_tui.wire.research_tools import InitArguments, LogArguments
 from service_tui.wiring.attached import address_of
 from service_tui.wiring.closed import only_reason
-from service_tui.wiring.holding import holding
 from service_tui.wiring.keys import DESK_FILE
 from service_tui.wiring.options import Options
-from service_tui.wiring.research_door import ResearchDoor
+from service_tui.wiring.ownership import own_directory
+from service_tui.wiring.research_arguments import ResearchRequest
 from service_tui.wiring.research_opening import opened
-from service_tui.wiring.research_words import Wish
+from service_tui.wiring.research_server import SharedSession
 
 pytestmark = pytest.mark.process
 
@@ -74,14 +74,14 @@ async def test_the_next_holder_is_found_and_where_there_is_none_it_is_this(
     clock, asked = ManualClock(), options(tmp_path)
     repository = new_repository(tmp_path / "skill")
     async with time_passing(clock), AsyncExitStack() as console:
-        await console.enter_async_context(holding(asked, clock))
+        await console.enter_async_context(own_directory(asked, clock))
         first = address_of(asked.data_dir)
-        async with opened(asked, Wish(folder=repository, cap=50), clock) as session:
+        async with opened(asked, ResearchRequest(folder=repository, cap=50), clock) as session:
             await session.init(FIRST)
             assert await log(session, 1) == []
             # The console ends and another takes over, which serves at another address.
             await console.aclose()
-            await console.enter_async_context(holding(asked, clock))
+            await console.enter_async_context(own_directory(asked, clock))
             assert address_of(asked.data_dir) != first
             assert await log(session, 2) == []
             # That one ends as well, and nobody comes.
@@ -98,10 +98,10 @@ async def test_the_next_holder_is_found_and_where_there_is_none_it_is_this(
 
 async def test_a_door_that_is_shut_says_why_and_is_tried_again(tmp_path: Path) -> None:
     clock, asked = ManualClock(), options(tmp_path)
-    wish = Wish(folder=tmp_path / "skill", cap=50)
+    wish = ResearchRequest(folder=tmp_path / "skill", cap=50)
     async with time_passing(clock), asyncio.TaskGroup() as tasks:
-        door = ResearchDoor(lambda: opened(asked, wish, clock), tasks)
-        other = ResearchDoor(lambda: opened(asked, wish, clock), tasks)
+        door = SharedSession(lambda: opened(asked, wish, clock), tasks)
+        other = SharedSession(lambda: opened(asked, wish, clock), tasks)
         keeping = tasks.create_task(door.keep())
         with pytest.raises(ToolError, match="is no folder"):
             await door.session()
@@ -124,7 +124,7 @@ async def test_what_keeps_a_result_is_finished_though_nobody_waits(
     tmp_path: Path, *, may_stop: bool
 ) -> None:
     clock, asked = ManualClock(), options(tmp_path)
-    wish = Wish(folder=new_repository(tmp_path / "skill"), cap=50)
+    wish = ResearchRequest(folder=new_repository(tmp_path / "skill"), cap=50)
     done: list[str] = []
     begun, go_on = asyncio.Event(), asyncio.Event()
 
@@ -139,9 +139,9 @@ async def test_what_keeps_a_result_is_finished_though_nobody_waits(
         return session.description()
 
     async with time_passing(clock), asyncio.TaskGroup() as tasks:
-        door = ResearchDoor(lambda: opened(asked, wish, clock), tasks)
+        door = SharedSession(lambda: opened(asked, wish, clock), tasks)
         keeping = tasks.create_task(door.keep())
-        asking = tasks.create_task(door.have_done(work, may_stop=may_stop))
+        asking = tasks.create_task(door.run_in_turn(work, may_stop=may_stop))
         await begun.wait()
         asking.cancel()
         await until(asking.done)
@@ -151,7 +151,7 @@ async def test_what_keeps_a_result_is_finished_though_nobody_waits(
             assert done == []
         go_on.set()
         # The next one has its turn once that is over.
-        assert await door.have_done(work, may_stop=False) == {"session": None}
+        assert await door.run_in_turn(work, may_stop=False) == {"session": None}
         await door.finish()
         keeping.cancel()
     assert done == ["ended" if may_stop else "whole", "whole"]
@@ -171,15 +171,15 @@ async def test_a_call_that_is_cancelled_while_the_door_opens_ends_no_server() ->
         return session.description()
 
     async with asyncio.TaskGroup() as tasks:
-        door = ResearchDoor(shut, tasks)
+        door = SharedSession(shut, tasks)
         keeping = tasks.create_task(door.keep())
-        asking = tasks.create_task(door.have_done(work, may_stop=True))
+        asking = tasks.create_task(door.run_in_turn(work, may_stop=True))
         await trying.wait()
         asking.cancel()
         await asyncio.wait((asking,))
         go_on.set()
         with pytest.raises(ToolError, match="there is no repository"):
-            await door.have_done(work, may_stop=True)
+            await door.run_in_turn(work, may_stop=True)
         assert not keeping.done()
         keeping.cancel()
 
@@ -188,7 +188,7 @@ async def test_what_fails_in_a_session_is_not_told_as_a_door_that_stays_shut(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock, asked = ManualClock(), options(tmp_path)
-    wish = Wish(folder=new_repository(tmp_path / "skill"), cap=50)
+    wish = ResearchRequest(folder=new_repository(tmp_path / "skill"), cap=50)
     full, orderly = StorageError("the disk is full"), ToolError("it is capped", "begin another")
     async with time_passing(clock):
         with pytest.raises((StorageError, ExceptionGroup)) as caught:

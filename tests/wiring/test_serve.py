@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from kit.service.stage import ANSWER_S
-from service_tui.console.doors import DeskClosedError
+from service_tui.console.desk_api import DeskClosedError
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import Phase, TicketState
@@ -37,7 +37,7 @@ from service_tui.wiring.attached import HolderTransport, address_of
 from service_tui.wiring.data import BESIDE
 from service_tui.wiring.keys import stored_desk_keys
 from service_tui.wiring.options import Options
-from service_tui.wiring.start import first_state, open_doors
+from service_tui.wiring.start import first_state, open_desk
 
 pytestmark = pytest.mark.process
 
@@ -354,7 +354,7 @@ async def test_whoever_only_looks_may_stand_beside_a_holder_that_serves_nobody(
         pass
     lock = DataDirLock.acquire(tmp_path / "data", pid=4711, now=1_700_000_000.0)
     with pytest.raises(DeskClosedError, match=r"process 4711 since .*--read-only"):
-        async with open_doors(asked, first_state(asked)):
+        async with open_desk(asked, first_state(asked)):
             pass
     looking = options(tmp_path, read_only=True)
     async with live.local_desk(looking, first_state(looking)) as desk:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.doors import DeskClosedError
+from service_tui.console.desk_api import DeskClosedError
 from service_tui.desk.cached_state import STATE_KEY, dump_state
 from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
@@ -15,7 +15,7 @@ from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
 from service_tui.terms import Mode
 from service_tui.wiring.options import Options
-from service_tui.wiring.start import DATABASE_FILE, first_state, open_doors
+from service_tui.wiring.start import DATABASE_FILE, first_state, open_desk
 
 
 def options(path: Path, **changes: object) -> Options:
@@ -93,7 +93,7 @@ async def test_a_desk_that_cannot_open_says_why_and_what_to_do(tmp_path: Path) -
     (tmp_path / "data").write_text("a file where a folder belongs")
     asked = options(tmp_path)
     with pytest.raises(DeskClosedError) as caught:
-        async with open_doors(asked, first_state(asked)):
+        async with open_desk(asked, first_state(asked)):
             pass
     assert "data" in caught.value.sentence
     assert caught.value.fix
@@ -109,7 +109,7 @@ async def test_a_fault_while_the_desk_is_open_is_no_reason_for_a_closed_one(
 
 
 async def fail_inside(asked: Options) -> None:
-    async with open_doors(asked, first_state(asked)):
+    async with open_desk(asked, first_state(asked)):
         raise ValueError("a fault of the console")
 
 

@@ -14,10 +14,10 @@ from service_tui.desk.ports import DeskContext
 from service_tui.desk.state import DeskState
 from service_tui.loading import imported
 from service_tui.storage.db.lock import LOCK_FILE, holder_of
-from service_tui.wiring import holding as holding_room
+from service_tui.wiring import ownership as holding_room
 from service_tui.wiring.keys import DESK_FILE
 from service_tui.wiring.options import Options
-from service_tui.wiring.succession import AGAIN_S, GRACE_S, LOOK_S, succeeding
+from service_tui.wiring.succession import AGAIN_S, CHECK_S, GRACE_S, succeeding
 
 ROUNDS = 4_000
 
@@ -27,8 +27,8 @@ def options(path: Path, **changes: object) -> Options:
 
 
 async def pass_by(clock: ManualClock, seconds: float) -> None:
-    for _ in range(int(seconds / LOOK_S) + 2):
-        await clock.advance(LOOK_S)
+    for _ in range(int(seconds / CHECK_S) + 2):
+        await clock.advance(CHECK_S)
 
 
 @pytest.mark.parametrize("changes", [{"read_only": True}, {"listen": None}], ids=str)
@@ -48,9 +48,9 @@ async def test_what_cannot_be_taken_over_says_so_and_is_tried_again(tmp_path: Pa
     (tmp_path / DESK_FILE).write_text("no keys")
     (tmp_path / DESK_FILE).chmod(0o600)
     # Manual time does not pass while the service is imported.
-    await imported("service_tui.wiring.holding")
+    await imported("service_tui.wiring.ownership")
     async with succeeding(options(tmp_path), clock) as succession:
-        succession.tell(told.append)
+        succession.report_to(told.append)
         await pass_by(clock, GRACE_S)
         assert [type(fact) for fact in told] == [Noticed]
         assert DESK_FILE in str(told[0])
@@ -77,9 +77,11 @@ async def test_whoever_takes_over_without_a_desk_follows_what_was_signed(
     (tmp_path / LOCK_FILE).touch(0o600)
     async with succeeding(options(tmp_path), clock, signs=not has_desk) as succession:
         if has_desk:
-            succession.tell(lambda _: None, lambda database: handed.append(database is not None))
+            succession.report_to(
+                lambda _: None, lambda database: handed.append(database is not None)
+            )
         for _ in range(ROUNDS):
-            await clock.advance(LOOK_S)
+            await clock.advance(CHECK_S)
             await asyncio.sleep(0.002)
             if succession.address and (has_desk or desks[-1].state.redemption.executes):
                 break

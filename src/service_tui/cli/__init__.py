@@ -1,1 +1,1 @@
-"""The command line: its words, and what carries them out."""
+"""The command line: its parser and one function for each command."""

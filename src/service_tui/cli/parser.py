@@ -1,4 +1,4 @@
-"""The words of the command line: which doors there are, and what can be said to each."""
+"""The command line's grammar: commands, flags and help."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -18,9 +18,9 @@ from service_tui.settings import (
     value_in,
 )
 from service_tui.version import VERSION
-from service_tui.wiring.research_words import ABOUT_AUTORESEARCH, add_words
+from service_tui.wiring.research_arguments import ABOUT_AUTORESEARCH, add_arguments
 
-WRONG_WORDS: Final = 2
+USAGE_ERROR: Final = 2
 LOG_FILE: Final = "service-tui.log"
 SHELLS: Final = ("bash", "zsh", "fish")
 KEY_ACTIONS: Final = ("create", "import", "list", "remove")
@@ -60,57 +60,61 @@ examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one line."""
+    """A parser that prints an error in one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Say it, and end with the code of wrong words."""
-        # What was typed is repeated here: it must stay one line and harmless.
-        said = "".join(letter if letter.isprintable() else "?" for letter in message)
-        self.exit(WRONG_WORDS, f"service-tui: {said}; see 'service-tui --help'\n")
+        """Print the message and exit with the code of a usage error."""
+        # The typed text is repeated here: it must stay one line and harmless.
+        message = "".join(letter if letter.isprintable() else "?" for letter in message)
+        self.exit(USAGE_ERROR, f"service-tui: {message}; see 'service-tui --help'\n")
 
 
-def check(parser: Parser, given: argparse.Namespace) -> None:
-    """Refuse options that do not go together."""
-    if given.url is not None and given.profile is not None:
+def check(parser: Parser, arguments: argparse.Namespace) -> None:
+    """Refuse options that exclude each other."""
+    if arguments.url is not None and arguments.profile is not None:
         parser.error("--url and --profile name two services: give one of them")
-    if given.door == "serve" and (given.url or given.profile or given.read_only):
+    if arguments.command == "serve" and (arguments.url or arguments.profile or arguments.read_only):
         parser.error("serve runs the embedded service: no --url, --profile or --read-only")
-    if given.door in {"halt", "resume", "agent"} and given.read_only:
-        parser.error(f"{given.door} changes the service: no --read-only")
-    if given.door == "autoresearch" and given.skill and given.word not in {"reset", "off"}:
+    if arguments.command in {"halt", "resume", "agent"} and arguments.read_only:
+        parser.error(f"{arguments.command} changes the service: no --read-only")
+    if (
+        arguments.command == "autoresearch"
+        and arguments.skill
+        and arguments.word not in {"reset", "off"}
+    ):
         parser.error("autoresearch takes nothing, status, reset [SKILL], off [SKILL], or a SKILL")
-    if given.door == "backup" and given.folder and given.to:
+    if arguments.command == "backup" and arguments.folder and arguments.to:
         parser.error("DIR and --to FILE name two places: give one of them")
-    if given.door == "restore" and given.empty and given.file:
+    if arguments.command == "restore" and arguments.empty and arguments.file:
         parser.error("FILE and --empty are two wishes: give one of them")
-    if given.door == "login" and given.url is None:
+    if arguments.command == "login" and arguments.url is None:
         parser.error("login needs the address of the service: --url https://host")
 
 
-def parsed(parser: Parser, words: Sequence[str]) -> argparse.Namespace:
-    """What the words say; of `skills run` those behind `--` belong to the skill."""
-    own, theirs = list(words), list[str]()
+def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the arguments; those behind `--` of `skills run` belong to the skill."""
+    own, of_skill = list(argv), list[str]()
     if "--" in own and "skills" in own[: own.index("--")]:
         place = own.index("--")
-        own, theirs = own[:place], own[place + 1 :]
-    given, unknown = parser.parse_known_args(own)
-    runs = given.door == "skills" and given.act == "run"
+        own, of_skill = own[:place], own[place + 1 :]
+    arguments, unknown = parser.parse_known_args(own)
+    runs = arguments.command == "skills" and arguments.act == "run"
     if unknown:
-        said = f"unrecognized arguments: {' '.join(unknown)}"
+        message = f"unrecognized arguments: {' '.join(unknown)}"
         behind = f"; what belongs to the skill stands behind --: -- {' '.join(unknown)}"
-        parser.error(said + (behind if runs else ""))
-    if theirs and not runs:
+        parser.error(message + (behind if runs else ""))
+    if of_skill and not runs:
         parser.error("only 'skills run' takes words behind --")
     if runs:
-        given.words = theirs
+        arguments.words = of_skill
     for setting in SETTINGS:
-        if setting.flag and not hasattr(given, setting.name):
-            setattr(given, setting.name, False if setting.kind is bool else None)
-    return given
+        if setting.flag and not hasattr(arguments, setting.name):
+            setattr(arguments, setting.name, False if setting.kind is bool else None)
+    return arguments
 
 
 def parser_of(environment: Environment) -> Parser:
-    """The words of the command line."""
+    """The parser of the whole command line."""
     parser = Parser(
         prog="service-tui",
         description="The terminal desk for people who supervise trading agents. Without --url it "
@@ -125,56 +129,56 @@ def parser_of(environment: Environment) -> Parser:
     parser.add_argument("--version", action="version", version=f"service-tui {VERSION}")
     _add_common(parser)
     _add_setting(parser, "listen")
-    doors = parser.add_subparsers(dest="door", metavar="COMMAND", parser_class=Parser)
-    parser.set_defaults(door="console")
-    serve = doors.add_parser(
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    parser.set_defaults(command="console")
+    serve = commands.add_parser(
         "serve", help="run the embedded service for agents, without a console", allow_abbrev=False
     )
     _add_common(serve)
     _add_setting(serve, "serve.port")
     _add_setting(serve, "serve.limits")
-    for name, what in (
+    for name, about in (
         ("halt", "stop every entry now, for everybody; kept over a restart"),
         ("resume", "end the halt, after a typed word"),
     ):
-        _add_common(doors.add_parser(name, help=what, allow_abbrev=False))
-    _add_agent(doors.add_parser)
-    _add_login(doors.add_parser)
-    keys = doors.add_parser("keys", help="keep the keys of your wallets", allow_abbrev=False)
+        _add_common(commands.add_parser(name, help=about, allow_abbrev=False))
+    _add_agent(commands.add_parser)
+    _add_login(commands.add_parser)
+    keys = commands.add_parser("keys", help="keep the keys of your wallets", allow_abbrev=False)
     _add_common(keys)
     keys.add_argument("action", choices=KEY_ACTIONS)
     keys.add_argument("address", nargs="?", help="whose key to remove")
     keys.add_argument(
         "--keyring", action="store_true", help="let the system's keyring hold the passphrase"
     )
-    demo = doors.add_parser("demo", help="make the pictures of the screens", allow_abbrev=False)
+    demo = commands.add_parser("demo", help="make the pictures of the screens", allow_abbrev=False)
     demo.add_argument("--screenshot", metavar="DIR", required=True, type=Path)
-    doctor = doors.add_parser(
+    doctor = commands.add_parser(
         "doctor", help="say what is where, and what is wrong", allow_abbrev=False
     )
     _add_common(doctor)
-    research = doors.add_parser(
+    research = commands.add_parser(
         "autoresearch",
         help="experiments on a skill: the MCP server, or status, reset, off",
         description=ABOUT_AUTORESEARCH,
         allow_abbrev=False,
     )
     _add_common(research)
-    add_words(research)
+    add_arguments(research)
     _add_skills(
-        doors.add_parser("skills", help="strategy packages: list, install, check, new, run")
+        commands.add_parser("skills", help="strategy packages: list, install, check, new, run")
     )
-    _add_log(doors.add_parser)
-    _add_reports(doors.add_parser)
-    _add_keeping(doors.add_parser)
-    _add_config(doors.add_parser)
-    _add_completion(doors.add_parser)
+    _add_log(commands.add_parser)
+    _add_reports(commands.add_parser)
+    _add_keeping(commands.add_parser)
+    _add_config(commands.add_parser)
+    _add_completion(commands.add_parser)
     return parser
 
 
-def _add_config(door: Callable[..., Parser]) -> None:
-    """The door to the settings."""
-    config = door(
+def _add_config(command: Callable[..., Parser]) -> None:
+    """Add the command that shows the settings."""
+    config = command(
         "config", help="each setting, its value and where it comes from", allow_abbrev=False
     )
     _add_common(config)
@@ -182,9 +186,9 @@ def _add_config(door: Callable[..., Parser]) -> None:
     config.add_argument("--json", action="store_true", help="as JSON")
 
 
-def _add_login(door: Callable[..., Parser]) -> None:
-    """The doors to stored keys of other services."""
-    login = door("login", help="store the key of another service", allow_abbrev=False)
+def _add_login(command: Callable[..., Parser]) -> None:
+    """Add the commands for stored keys of other services."""
+    login = command("login", help="store the key of another service", allow_abbrev=False)
     _add_common(login)
     login.add_argument("--name", default="default", help="name of the profile (default: default)")
     login.add_argument(
@@ -193,30 +197,30 @@ def _add_login(door: Callable[..., Parser]) -> None:
     login.add_argument(
         "--keyring", action="store_true", help="let the system's keyring hold the key"
     )
-    logout = door("logout", help="remove a stored key", allow_abbrev=False)
+    logout = command("logout", help="remove a stored key", allow_abbrev=False)
     _add_common(logout)
     logout.add_argument("--name", default="default", help="name of the profile (default: default)")
 
 
-def _add_completion(door: Callable[..., Parser]) -> None:
-    """The door to what a shell completes our words with."""
-    completion = door(
+def _add_completion(command: Callable[..., Parser]) -> None:
+    """Add the command that prints a completion script."""
+    completion = command(
         "completion", help="print the script by which a shell completes", allow_abbrev=False
     )
     completion.add_argument("shell", choices=SHELLS)
 
 
-def _add_agent(door: Callable[..., Parser]) -> None:
-    """The door to one agent."""
-    agent = door("agent", help="retire an agent, or readmit it", allow_abbrev=False)
+def _add_agent(command: Callable[..., Parser]) -> None:
+    """Add the command that retires or readmits an agent."""
+    agent = command("agent", help="retire an agent, or readmit it", allow_abbrev=False)
     _add_common(agent)
     agent.add_argument("act", choices=("retire", "readmit"))
     agent.add_argument("name", metavar="NAME", help="name or id of the agent")
 
 
-def _add_log(door: Callable[..., Parser]) -> None:
-    """The door to the action log."""
-    logs = door("log", help="the action log: verify its chain", allow_abbrev=False)
+def _add_log(command: Callable[..., Parser]) -> None:
+    """Add the command that verifies the action log."""
+    logs = command("log", help="the action log: verify its chain", allow_abbrev=False)
     _add_common(logs)
     logs.add_argument("act", choices=("verify",))
     logs.add_argument(
@@ -224,9 +228,9 @@ def _add_log(door: Callable[..., Parser]) -> None:
     )
 
 
-def _add_reports(door: Callable[..., Parser]) -> None:
-    """The two doors that tell what agents did."""
-    report = door(
+def _add_reports(command: Callable[..., Parser]) -> None:
+    """Add the commands that report what agents did."""
+    report = command(
         "report", help="a day's summary of each agent, as Markdown or CSV", allow_abbrev=False
     )
     _add_common(report)
@@ -235,16 +239,16 @@ def _add_reports(door: Callable[..., Parser]) -> None:
     )
     _add_setting(report, "report.format")
     report.add_argument("--to", metavar="FILE", type=Path, help="a new file (default: print it)")
-    export = door(
+    export = command(
         "export", help="trades, positions, alerts, experiments as CSV and JSON", allow_abbrev=False
     )
     _add_common(export)
     export.add_argument("folder", metavar="DIR", type=Path)
 
 
-def _add_keeping(door: Callable[..., Parser]) -> None:
-    """The three doors to copies of the database."""
-    backup = door(
+def _add_keeping(command: Callable[..., Parser]) -> None:
+    """Add the commands for copies of the database."""
+    backup = command(
         "backup",
         help="copy the database, also while it is in use",
         description="Copies the database while it is in use: the world, trades and settings. "
@@ -260,7 +264,7 @@ def _add_keeping(door: Callable[..., Parser]) -> None:
         help="where to (default: beside the daily copies)",
     )
     backup.add_argument("--to", metavar="FILE", type=Path, help="a new file")
-    restore = door(
+    restore = command(
         "restore",
         help="put a copy in the place of the database, which is kept; lists the copies",
         allow_abbrev=False,
@@ -269,42 +273,42 @@ def _add_keeping(door: Callable[..., Parser]) -> None:
     restore.add_argument("file", metavar="FILE", type=Path, nargs="?", help="default: list them")
     restore.add_argument("--empty", action="store_true", help="begin a new desk instead")
     _add_common(
-        door("verify", help="check database, journal, ledger and action log", allow_abbrev=False)
+        command("verify", help="check database, journal, ledger and action log", allow_abbrev=False)
     )
 
 
 def _add_skills(skills: Parser) -> None:
-    """The words that follow `skills`."""
+    """Add the actions of `skills`."""
     _add_common(skills)
-    acts = skills.add_subparsers(dest="act", metavar="ACT", parser_class=Parser, required=True)
+    actions = skills.add_subparsers(dest="act", metavar="ACT", parser_class=Parser, required=True)
 
-    def act(name: str, what: str) -> Parser:
-        made = acts.add_parser(name, help=what, allow_abbrev=False)
+    def add_action(name: str, about: str) -> Parser:
+        made = actions.add_parser(name, help=about, allow_abbrev=False)
         _add_common(made)
         return made
 
-    act("list", "what is installed")
-    source = act("install", "install from a folder, or a .zip or .tar of it")
+    add_action("list", "what is installed")
+    source = add_action("install", "install from a folder, or a .zip or .tar of it")
     source.add_argument("source", metavar="PATH", type=Path)
-    check = act("check", "say everything that is wrong with one")
+    check = add_action("check", "say everything that is wrong with one")
     check.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
-    new = act("new", "write a template that works")
+    new = add_action("new", "write a template that works")
     new.add_argument("name", metavar="NAME")
     new.add_argument("--in", dest="parent", metavar="DIR", type=_folder, default=Path())
-    run = act("run", "run one here, on paper unless --live is given")
+    run = add_action("run", "run one here, on paper unless --live is given")
     run.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
     run.epilog = "what belongs to the skill stands behind --: skills run NAME -- --live --once"
     run.set_defaults(words=())
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    """Options of every door."""
+    """Add the options of every command."""
     for key in COMMON:
         _add_setting(parser, key)
 
 
 def _add_setting(parser: argparse.ArgumentParser, key: str) -> None:
-    """The flag of a setting; what is not given is not there, so that a file can say it."""
+    """Add the flag of a setting; an absent flag stays unset, so that a file can set it."""
     setting = BY_KEY[key]
     about = setting.about + (f" (default: {setting.default})" if setting.default else "")
     if setting.kind is bool:
@@ -323,13 +327,13 @@ def _add_setting(parser: argparse.ArgumentParser, key: str) -> None:
         parser.add_argument(
             setting.flag,
             metavar=setting.metavar,
-            type=partial(_said, setting),
+            type=partial(_parse_value, setting),
             default=argparse.SUPPRESS,
             help=about,
         )
 
 
-def _said(setting: Setting, text: str) -> Value:
+def _parse_value(setting: Setting, text: str) -> Value:
     try:
         return value_in(setting, text)
     except SettingError as error:

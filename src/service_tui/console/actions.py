@@ -1,6 +1,6 @@
-"""What the keys of a screen do: one row an action, with what it requires.
+"""Actions of a screen: one row each, with its requirements.
 
-Key, label and help of an action stand in `keys.py` under the same id.
+Key, label and help of an action are in `keys.py` under the same id.
 """
 
 from collections.abc import Callable
@@ -13,10 +13,10 @@ from service_tui.desk.state import DeskState
 Target = TypeVar("Target")
 
 Requirement: TypeAlias = Callable[[Target], str]
-"""Returns why an action is disabled on a screen now; empty when it is not.
+"""Returns why an action is disabled on a screen now; empty if it is enabled.
 
-It is asked at each repaint of the footer: it is quick, changes nothing, and never raises, also
-while no row is highlighted.
+It runs at each repaint of the footer: it must be quick, change nothing, and never raise, also
+without a highlighted row.
 """
 
 NO_ROW: Final = "no row is highlighted"
@@ -27,9 +27,9 @@ class ScreenAction(Generic[Target]):
     """One action of a screen.
 
     Args:
-        id: that of its row in `keys.py`, `monitors.edit`.
-        run: what it does; called only while every requirement is met.
-        requires: asked in this order; the first reason disables the action and is shown.
+        id: the id of its row in `keys.py`, `monitors.edit`.
+        run: performs it; called only while every requirement is met.
+        requires: checked in this order; the first reason disables the action and is shown.
     """
 
     id: str
@@ -37,10 +37,10 @@ class ScreenAction(Generic[Target]):
     requires: tuple[Requirement[Target], ...] = ()
 
     def disabled_reason(self, target: Target) -> str:
-        """Why it does nothing now; empty when it works."""
+        """Why the action is disabled now; empty if it is enabled."""
         return next((why for check in self.requires if (why := check(target))), "")
 
 
 def read_only_reason(state: DeskState) -> str:
-    """Why nothing is changed from here, in one sentence; empty when it may be."""
+    """Why nothing can be changed from here, in one sentence; empty if it can."""
     return READ_ONLY if state.service.read_only else ""

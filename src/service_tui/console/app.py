@@ -1,4 +1,4 @@
-"""The console: state comes down from the desk through it, commands go up."""
+"""The console's app: state comes down from the desk through it, commands go up."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,18 +9,18 @@ from textual import events, on
 from textual.binding import BindingType
 
 from service_tui.console import formats
-from service_tui.console.doors import DeskClosedError, OpenDesk, RecoveryOption
+from service_tui.console.desk_api import DeskClosedError, OpenDesk, RecoveryOption
 from service_tui.console.freshness import is_private
 from service_tui.console.key_file import OwnKeys
 from service_tui.console.keys import KeyBinding, action_name, bindings_of, cap, move_keys
 from service_tui.console.messages import CommandGiven, ConfirmGiven
-from service_tui.console.needs import meanwhile, needs, untold
+from service_tui.console.needs import absence_of, needs, unloaded_topics
 from service_tui.console.reasons import without_amounts
-from service_tui.console.shell.hand_keys import PermissionKeys
-from service_tui.console.shell.outbox import CommandSender
-from service_tui.console.shell.telling import Telling
+from service_tui.console.shell.command_sender import CommandSender
+from service_tui.console.shell.notifier import Notifier
+from service_tui.console.shell.permission_keys import PermissionKeys
 from service_tui.console.theme import Themes
-from service_tui.console.widgets.banner import Banner, lasting_things
+from service_tui.console.widgets.banner import Banner, lasting_conditions
 from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.numbered_view import ProgramInfo, TakesState
 from service_tui.console.widgets.top_bar import TopBar
@@ -37,42 +37,42 @@ REPAINT_S: Final = 0.1
 """States that come faster than this are shown together."""
 
 TYPED_S: Final = 0.2
-"""The same while somebody types: what a key does is painted at once, and nothing is in its way."""
+"""The same interval while the person types: keys are painted at once."""
 
 BREATH_MAX_S: Final = 0.4
-"""So that with everything else a trade is still seen within a second."""
+"""Below this, a trade is still seen within a second under full load."""
 
 TICK_S: Final = 1.0
 CLOSE_S: Final = 2.5
 """How long the end waits for the desk, which itself takes two seconds at most."""
 
-LOOKED_AT: Final = frozenset({"attention", "monitors", "reactor"})
-"""Screens on which what is counted as unseen is seen."""
+MARKS_SEEN: Final = frozenset({"attention", "monitors", "reactor"})
+"""Screens whose display marks notices as seen."""
 
 _NEEDS_A_WORLD: Final = "only the offline world can be paused or sped up"
 
 
 def breath(late_s: float) -> float:
-    """How long nothing new is shown after a state that took so long: keys come first.
+    """Pause before the next paint after a state that took this long: keys come first.
 
     Returns:
-        Seconds; three times of what the state took, so that a quarter of the time is paint at most.
+        Seconds; three times the state's duration, so that painting takes at most a quarter.
     """
     return min(BREATH_MAX_S, 3.0 * max(0.0, late_s))
 
 
 class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
-    """Paints what was known, then opens the desk and follows it.
+    """Paints the cached state, then opens the desk and follows it.
 
     Args:
         open_desk: opens and closes the desk.
-        initial: what is painted at once; `from_cache` while no service has answered.
+        initial: the state of the first paint; `from_cache` while no service has answered.
         now: wall time.
         themes: from `theme.load_themes`.
-        log_path: where the log lies, to be told.
-        data_path: where the data lie, to be told.
-        first: the screen to begin with; empty: the portfolio if anything is held.
-        own_keys: the person's own keys; what is wrong with their file is told at the start.
+        log_path: path of the log, to show.
+        data_path: path of the data, to show.
+        first: the first screen; empty: the portfolio if there are positions.
+        own_keys: the person's own keys; problems of their file are reported at the start.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("app")]
@@ -96,20 +96,20 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             initial,
             now(),
             themes=themes,
-            around=ProgramInfo(log_path, data_path, names),
+            program=ProgramInfo(log_path, data_path, names),
             first=first or ("portfolio" if initial.positions else "markets"),
         )
         self._open_desk = open_desk
         self._wall_time = now
-        self._outbox = CommandSender()
+        self._sender = CommandSender()
         self._raw_state = initial
         self._started_at = self.now
         self._shut = ""
         self._desk_gone = asyncio.Event()
         self._desk_gone.set()
         newest = max((notice.notice_id for notice in initial.notices), default=0)
-        self._telling = Telling(self, newest)
-        self._absence_told = False
+        self._notifier = Notifier(self, newest)
+        self._absence_shown = False
         self._last_speed = 1
         self.housekeeping: Callable[..., None] | None = None
 
@@ -117,9 +117,9 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
 
     @on(events.Mount)
     def _paint(self) -> None:
-        """Paint what is known; the desk is opened once that is seen."""
+        """Paint the cached state, then open the desk."""
         self.set_keymap({ident: ",".join(keys) for ident, keys in self._own_keys.moved.items()})
-        self.dress(self.desk_state.preferences.get("theme", ""))
+        self.apply_theme(self.desk_state.preferences.get("theme", ""))
         self.show_state()
         self.front.focus_row(None)
         self.set_interval(TICK_S, self._tick)
@@ -127,7 +127,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
 
     @on(events.Unmount)
     async def _let_the_desk_close(self) -> None:
-        """The terminal is given back already; the desk ends what it began, within its bounds."""
+        """The terminal is restored already; the desk finishes its open work, within its bounds."""
         try:
             async with asyncio.timeout(CLOSE_S):
                 await self._desk_gone.wait()
@@ -136,75 +136,75 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
 
     def _begin(self) -> None:
         self.read_style("dialogs", "trade_form", "monitor_form")
-        self._tell_of_wrong_keys()
+        self._report_key_problems()
         if "welcome" not in self.desk_state.preferences:
             self.action_welcome()
         self.run_worker(self._follow(), name="desk", group="desk", exclusive=True)
 
-    def _tell_of_wrong_keys(self) -> None:
-        """Say once why the person's own keys are not in use."""
+    def _report_key_problems(self) -> None:
+        """Report once why the person's own keys are not in use."""
         problems = self._own_keys.problems
         if problems:
             more = f" ({len(problems) - 1} more: 'service-tui doctor')" if problems[1:] else ""
-            self.say(f"all keys are as they come: {problems[0]}{more}", "warn")
+            self.show_toast(f"all keys are as they come: {problems[0]}{more}", "warn")
 
     async def _follow(self) -> None:
-        """Open the desk and show what it knows, the latest only, until it or we end."""
+        """Open the desk and show its latest state until it or the console ends."""
         self._desk_gone.clear()
         loop = asyncio.get_running_loop()
         try:
             async with self._open_desk() as desk:
-                self._outbox.open(desk)
+                self._sender.open(desk)
                 async for state in desk.changes():
                     began, pace_s = loop.time(), REPAINT_S if self.is_idle else TYPED_S
                     self.take(state)
                     await asyncio.sleep(pace_s)
-                    # What we woke too late went into paint, or into other programs.
+                    # Lateness of this wake-up is time spent painting, or in other programs.
                     await asyncio.sleep(breath(loop.time() - began - pace_s))
             self._desk_closed("the desk has ended: start the program again")
         except DeskClosedError as closed:
             self._desk_closed(str(closed))
             if closed.choices:
-                self._ask_how_to_go_on(closed)
+                self._offer_recovery(closed)
         finally:
-            self._outbox.close(self._shut or "the desk is closing")
+            self._sender.close(self._shut or "the desk is closing")
             self._desk_gone.set()
 
     def _desk_closed(self, why: str) -> None:
         self._shut = why
-        self._outbox.close(why)
+        self._sender.close(why)
         self.show_state()
 
-    def _ask_how_to_go_on(self, closed: DeskClosedError) -> None:
-        from service_tui.console.forms.go_on import GoOn  # noqa: PLC0415 - hardly ever
+    def _offer_recovery(self, closed: DeskClosedError) -> None:
+        from service_tui.console.forms.recovery import RecoveryDialog  # noqa: PLC0415 - hardly ever
 
-        def chosen(way: RecoveryOption | None) -> None:
-            if way is not None:
-                self.run_worker(self._go_on(way), name="desk", group="desk", exclusive=True)
+        def recover(option: RecoveryOption | None) -> None:
+            if option is not None:
+                self.run_worker(self._recover(option), name="desk", group="desk", exclusive=True)
 
-        self.push_screen(GoOn(closed.sentence, closed.choices), chosen)
+        self.push_screen(RecoveryDialog(closed.sentence, closed.choices), recover)
 
-    async def _go_on(self, way: RecoveryOption) -> None:
-        """Do what was chosen, and open the desk again."""
+    async def _recover(self, option: RecoveryOption) -> None:
+        """Run the chosen recovery, and open the desk again."""
         self._desk_closed("the desk is being made ready")
         try:
-            told = await asyncio.to_thread(way.act)
+            details = await asyncio.to_thread(option.act)
         except DeskClosedError as closed:
             self._desk_closed(str(closed))
             return
-        self.say("; ".join(told))
+        self.show_toast("; ".join(details))
         self._desk_closed("")
         await self._follow()
 
     def take(self, state: DeskState) -> None:
         """Show a newer state of the desk."""
         self._raw_state = state
-        before, self.desk_state = self.desk_state, self._outbox.laid_over(state, self._wall_time())
+        before, self.desk_state = self.desk_state, self._sender.laid_over(state, self._wall_time())
         self.show_state()
         theme = self.desk_state.preferences.get("theme", "")
         if theme != before.preferences.get("theme", ""):
-            self.dress(theme)
-        self._tell()
+            self.apply_theme(theme)
+        self._notify()
 
     def show_state(self) -> None:
         """Show the newest state in the bars, in the screen in front, and in open dialogs."""
@@ -213,14 +213,16 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             return
         state, front, base = self.desk_state, self.front, self.screen_stack[0]
         self.now = now = self._wall_time()
-        if front.name_in_keys in LOOKED_AT and self.app_focus:
-            self._telling.seen()
+        if front.name_in_keys in MARKS_SEEN and self.app_focus:
+            self._notifier.mark_seen()
         needing = len(needs(state, now))
-        self._around.calm.look(now, needed=needing > 0, known=not untold(state))
-        self._telling.ring(state, now)
-        base.query_one(TopBar).take(state, now, self._telling.unseen)
-        lasting = lasting_things(state, now, started_at=self._started_at, closed=self._shut)
-        base.query_one(Banner).show(lasting)
+        self._program.idle_time.update(
+            now, needed=needing > 0, is_loaded=not unloaded_topics(state)
+        )
+        self._notifier.ring(state, now)
+        base.query_one(TopBar).take(state, now, self._notifier.unseen)
+        conditions = lasting_conditions(state, now, started_at=self._started_at, closed=self._shut)
+        base.query_one(Banner).show(conditions)
         front.take(state, now)
         base.query_one(KeyBar).show(front, needing)
         for dialog in self.screen_stack[1:]:
@@ -228,23 +230,23 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
                 dialog.take(state, now)
 
     def _tick(self) -> None:
-        # What lies over the desk's state for a while ends by the clock, too.
-        self.desk_state = self._outbox.laid_over(self._raw_state, self._wall_time())
+        # Overlays on the desk's state expire by the clock, too.
+        self.desk_state = self._sender.laid_over(self._raw_state, self._wall_time())
         self.show_state()
         if self.housekeeping is not None:
             self.housekeeping(idle=self.is_idle)
 
-    def _tell(self) -> None:
-        """Each notice once, in the ways that are chosen for it; and how long nobody looked."""
+    def _notify(self) -> None:
+        """Notify each notice once, through the chosen channels, and the length of the absence."""
         state = self.desk_state
-        self._telling.tell(state, self.now)
-        absence = meanwhile(state)
-        if absence is not None and not self._absence_told:
-            self._absence_told = True
+        self._notifier.notify(state, self.now)
+        absence = absence_of(state)
+        if absence is not None and not self._absence_shown:
+            self._absence_shown = True
             if self.front.name_in_keys == "attention":
                 return
             gone = formats.duration(absence.world_elapsed_s)
-            self.say(
+            self.show_toast(
                 f"{gone} passed in the world while you were away; "
                 f"{cap('app.attention')} tells what happened"
             )
@@ -260,33 +262,33 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         self.give(NoteConfirmed(message.what))
 
     def give(self, command: Command) -> str:
-        """Hand a command to the desk, or say why not; nobody waits for its end.
+        """Hand a command to the desk, without waiting for its end.
 
         Returns:
-            Why it was not taken; empty when it was.
+            Why the command was refused; empty if it was accepted.
         """
-        why = self._outbox.give(command, self.desk_state, self.now)
+        why = self._sender.give(command, self.desk_state, self.now)
         if why:
-            self.say(why, "warn")
+            self.show_toast(why, "warn")
         if isinstance(command, SetPreference | Halt | ApproveHeld | RefuseHeld):
-            # Shown at once, not when the desk comes to say it too.
+            # Shown at once, before the desk confirms it.
             self.take(self._raw_state)
         return why
 
     # -- actions ----------------------------------------------------------------------------
 
-    def why_not(self, key: KeyBinding) -> str:
-        """Why a key is disabled here; empty when it works."""
+    def disabled_reason(self, key: KeyBinding) -> str:
+        """Why a key is disabled here; empty if it works."""
         if key.group == "app" and action_name(key.action) in {"pause_world", "speed"}:
             return "" if self.desk_state.service.embedded else _NEEDS_A_WORLD
-        return super().why_not(key)
+        return super().disabled_reason(key)
 
     def action_refresh_now(self) -> None:
-        """Ask the service for everything now."""
+        """Request fresh data of everything from the service."""
         self.give(Refresh())
 
     def action_next_theme(self) -> None:
-        """Wear the next theme, and keep it."""
+        """Apply the next theme, and store the choice."""
         names = self.theme_names
         if names:
             place = names.index(self.theme) if self.theme in names else -1
@@ -296,14 +298,14 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         """Mask amounts, or show them again."""
         masked = is_private(self.desk_state)
         self.give(SetPreference("privacy", "off" if masked else "on"))
-        self.say(
+        self.show_toast(
             "amounts are shown"
             if masked
             else f"amounts are masked; {cap('app.privacy')} shows them again"
         )
 
     def action_pause_world(self) -> None:
-        """Pause the offline world, or let it run at the pace it had."""
+        """Pause the offline world, or resume it at its former pace."""
         speed = self._pace()
         if speed is not None:
             self._last_speed = speed or self._last_speed
@@ -317,15 +319,15 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             self.give(SetSpeed(SPEEDS[max(0, min(place + by, len(SPEEDS) - 1))]))
 
     def _pace(self) -> int | None:
-        """The world's speed, or what was asked since; None, and said, where there is none."""
+        """The world's speed or the one requested since; None, with a toast, without a world."""
         world = self.desk_state.world
         if self.desk_state.service.embedded and world is not None:
-            return self._outbox.pace(world.speed, self._wall_time())
-        self.say(_NEEDS_A_WORLD, "warn")
+            return self._sender.pace(world.speed, self._wall_time())
+        self.show_toast(_NEEDS_A_WORLD, "warn")
         return None
 
     def action_welcome(self) -> None:
-        """Show the first page; once seen it comes by itself no more."""
+        """Show the first page; it does not open automatically again."""
         from service_tui.console.forms.welcome import Welcome  # noqa: PLC0415 - not at first
 
         own = self.desk_state.service.embedded
@@ -336,7 +338,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             self.give(SetPreference("welcome", "seen"))
 
     def action_wallet(self) -> None:
-        """Show the wallet over whatever is in front."""
+        """Show the wallet over the screen in front."""
         from service_tui.console.screens.wallet.panel import (  # noqa: PLC0415 - not at first
             WalletPanel,
         )
@@ -350,7 +352,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             await self.action_quit()
 
     async def action_quit(self) -> None:
-        """Leave; asks while orders are under way, because their end would not be seen."""
+        """Leave; confirms first while orders are under way, because their end would not be seen."""
         waiting = [
             ticket.what
             for ticket in self.desk_state.tickets
@@ -358,11 +360,11 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         ]
         # ours: an unknown order holds nobody back, because the next start looks it up.
         if waiting:
-            self._ask_to_leave(waiting)
+            self._confirm_leaving(waiting)
         else:
             self.exit(0)
 
-    def _ask_to_leave(self, waiting: list[str]) -> None:
+    def _confirm_leaving(self, waiting: list[str]) -> None:
         from service_tui.console.forms.confirm import (  # noqa: PLC0415 - not in the first frame
             Confirm,
             Question,

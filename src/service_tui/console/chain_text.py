@@ -1,4 +1,4 @@
-"""The wallet's gas and key, and what a transaction costs, as the queue and the wallet say it."""
+"""Gas, key and transaction fee as text, for the redemption queue and the wallet."""
 
 from rich.text import Text
 
@@ -10,7 +10,7 @@ from service_tui.units import decimal
 
 
 def gas_text(wallet: WalletView) -> Text:
-    """What lies in the wallet for gas; too little of it says so."""
+    """The wallet's balance for gas, with a mark if it is too low."""
     if wallet.gas is None:
         return Text(formats.NOT_KNOWN, "muted")
     if wallet.ownership is Ownership.MANAGED and not wallet.gas:
@@ -33,7 +33,7 @@ def key_text(wallet: WalletView) -> Text:
 
 
 def fee_text(call: CallView) -> Text:
-    """What it can cost at most, in the chain's money and about in dollars."""
+    """The highest fee of a call, in the chain's money and about in dollars."""
     pol = f"{decimal(call.fee_max):,.5f} POL"
     if call.fee_money is None:
         return Text(pol)

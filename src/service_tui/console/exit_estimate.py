@@ -1,4 +1,4 @@
-"""What selling all of a guarded position would bring at another price: about, never exactly."""
+"""Proceeds of an exit at another price: an estimate, never exact."""
 
 import math
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from service_tui.units import ONE, Micros, decimal
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An exit at one price: what it brings, and what that is above or below the cost."""
+    """An exit at one price: its proceeds, and its P&L."""
 
     price: float
     brings: Micros
     pnl: Micros
 
 
-def unguarded(held: PositionView) -> MonitorView:
-    """A position as a monitor without thresholds: what a form begins with."""
-    is_open = held.status is MarketStatus.ACTIVE
+def unguarded(position: PositionView) -> MonitorView:
+    """A position as a monitor without thresholds, for an empty form."""
+    is_open = position.status is MarketStatus.ACTIVE
     return MonitorView(
-        market_id=held.market_id,
-        question=held.question,
-        side=held.side,
-        venue=held.venue,
-        shares=held.shares,
-        cost=held.cost,
-        entry=held.average,
-        mark=held.mark_price,
-        exit_value=held.exit_value,
+        market_id=position.market_id,
+        question=position.question,
+        side=position.side,
+        venue=position.venue,
+        shares=position.shares,
+        cost=position.cost,
+        entry=position.average,
+        mark=position.mark_price,
+        exit_value=position.exit_value,
         stop_pct=None,
         target_pct=None,
         state=MonitorState.WATCHING if is_open else MonitorState.CLOSED,
@@ -39,16 +39,16 @@ def unguarded(held: PositionView) -> MonitorView:
 
 
 def guarded(state: DeskState, holding: str) -> MonitorView | None:
-    """The monitor of a position, or what one would begin with; None if it is not held."""
-    found = state.risk.monitor(holding)
-    if found is not None:
-        return found
+    """The monitor of a position, or an empty one; None if there is no position."""
+    monitor = state.risk.monitor(holding)
+    if monitor is not None:
+        return monitor
     held = state.position(holding)
     return None if held is None else unguarded(held)
 
 
 def exit_now(monitor: MonitorView) -> Estimate | None:
-    """What an exit brings now, as the service says it."""
+    """Proceeds of an exit now, by the service's exit value."""
     if monitor.exit_value is None or monitor.mark is None or monitor.exit_pnl is None:
         return None
     return Estimate(monitor.mark, monitor.exit_value, monitor.exit_pnl)
@@ -57,15 +57,15 @@ def exit_now(monitor: MonitorView) -> Estimate | None:
 def exit_at(
     monitor: MonitorView, price: float | None, market: MarketView | None
 ) -> Estimate | None:
-    """What an exit would bring if the price stood there, in a market as deep as now.
+    """Proceeds of an exit at a price, in a market as deep as now.
 
     Args:
-        monitor: whose shares are sold.
+        monitor: the monitored position.
         price: of the side, before the sale.
-        market: where; its depth counts on `sim`.
+        market: its market, whose depth counts on `sim`.
 
     Returns:
-        None where the price is none, or nothing is known to reckon with.
+        None without a price or without the figures for an estimate.
     """
     if price is None or not 0 <= price < 1 or monitor.shares <= 0:
         return None
@@ -81,7 +81,7 @@ def exit_at(
 
 
 def _kept(monitor: MonitorView) -> float:
-    """The part of the mark that an exit brings now: on a book nothing better is known."""
+    """Exit value as a part of the mark: the estimate on an order book."""
     if monitor.exit_value is None or monitor.mark is None:
         return 1.0
     worth = monitor.shares * monitor.mark

@@ -1,7 +1,7 @@
-"""The lines of a form as data, and one parser of typed numbers, in whole micros.
+"""The fields of a form as data, and one parser of typed numbers, in whole micros.
 
 A rule is data: how many decimals, which bounds, and the sentence for each fault. Only plain digits
-with one point are taken: a comma means thousands to one reader and decimals to the next.
+with one point are accepted: a comma means thousands to one reader and decimals to the next.
 """
 
 import re
@@ -19,7 +19,7 @@ DECIMALS_MAX: Final = 4
 """Digits after the point, of percent and of prices: the finest tick is 0.0001."""
 
 OFF: Final = "off"
-"""The word for no figure, beside an empty line."""
+"""The word for no figure, as an alternative to an empty line."""
 
 PERCENT: Final = 100
 
@@ -31,7 +31,7 @@ _WHOLE_MAX: Final = 6
 
 
 class FieldError(ValueError):
-    """What was typed cannot be used; the text says what to do instead."""
+    """Typed text that cannot be used; the message gives the fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class Field(Generic[Value]):
 
     Args:
         name: the id of its widget.
-        label: what stands left of it; empty for a second one on the same line.
-        parse: its value; raises `FieldError` with what to type instead.
-        unit: what stands right of it; None leaves the room to others.
-        placeholder: what stands in it while it is empty.
-        letters: how many it takes.
-        look: the class of its style.
+        label: text on its left; empty for a second field on the same line.
+        parse: converts the text; raises `FieldError` with the fix.
+        unit: text on its right; None leaves the room to others.
+        placeholder: text shown while the line is empty.
+        letters: the longest text.
+        look: its CSS class.
     """
 
     name: str
@@ -54,11 +54,11 @@ class Field(Generic[Value]):
     unit: str | None = None
     placeholder: str = ""
     letters: int = 12
-    look: str = "number"
+    css_class: str = "number"
 
 
 class Fault(Enum):
-    """What can be wrong with a typed number, in the order in which it is looked for."""
+    """Faults of a typed number, in the order of the checks."""
 
     EMPTY = auto()
     NOT_FINITE = auto()
@@ -72,20 +72,20 @@ class Fault(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """What one kind of typed number may be.
+    """The rule for one kind of typed number.
 
     Args:
-        words: the sentence for each fault, where `{given}` is what was typed; a fault without one
-            of its own is told as `NOT_PLAIN`.
+        messages: the sentence for each fault, where `{given}` is the typed text; a fault without
+        one is reported as `NOT_PLAIN`.
         decimals: digits after the point, 6 at most.
         digits: digits before the point.
-        least: the smallest that is taken, micros.
-        most: the largest that is taken, micros.
-        signs: what a text begins with that is `SIGNED`.
-        unit: what may stand behind the digits.
+        least: the smallest allowed value, micros.
+        most: the largest allowed value, micros.
+        signs: the leading characters of a signed number (`SIGNED`).
+        unit: the optional text behind the digits.
     """
 
-    words: Mapping[Fault, str]
+    messages: Mapping[Fault, str]
     decimals: int = DECIMALS_MAX
     digits: int = len(str(int(AMOUNT_MAX)))
     least: Micros = Micros(0)
@@ -94,22 +94,22 @@ class Number:
     unit: str = ""
 
     def error(self, fault: Fault, given: str) -> FieldError:
-        """The sentence for a fault, ready to be raised."""
-        said = self.words.get(fault) or self.words[Fault.NOT_PLAIN]
-        return FieldError(said.replace("{given}", given))
+        """The error of a fault, ready to be raised."""
+        message = self.messages.get(fault) or self.messages[Fault.NOT_PLAIN]
+        return FieldError(message.replace("{given}", given))
 
 
 def parse_number(text: str, rule: Number) -> Micros:
-    """Micros of a number typed by a person, exact.
+    """Parse a typed number into micros, exactly.
 
     Raises:
         FieldError: it is no such number; the sentence is the rule's.
     """
     given = text.strip().removesuffix(rule.unit).rstrip()
-    found = _PLAIN.fullmatch(given)
-    if found is None or given in {"", "."}:
-        raise rule.error(_why_not_plain(given, rule), given)
-    whole, fraction = found.group(1).lstrip("0"), (found.group(2) or "").rstrip("0")
+    result = _PLAIN.fullmatch(given)
+    if result is None or given in {"", "."}:
+        raise rule.error(_number_fault(given, rule), given)
+    whole, fraction = result.group(1).lstrip("0"), (result.group(2) or "").rstrip("0")
     if len(fraction) > rule.decimals:
         raise rule.error(Fault.TOO_FINE, given)
     if len(whole) > rule.digits:
@@ -121,11 +121,11 @@ def parse_number(text: str, rule: Number) -> Micros:
 
 
 def number(rule: Number) -> Callable[[str], Micros]:
-    """The parser of a field that takes such a number."""
+    """The parser of a field for such numbers."""
     return partial(parse_number, rule=rule)
 
 
-def _why_not_plain(given: str, rule: Number) -> Fault:
+def _number_fault(given: str, rule: Number) -> Fault:
     if not given:
         return Fault.EMPTY
     if _NOT_FINITE.fullmatch(given):
@@ -139,8 +139,8 @@ def write_number(amount: Micros, decimals: int, *, at_least: int = 0, mark: str 
     Args:
         amount: micros.
         decimals: digits after the point, 6 at most.
-        at_least: digits after the point that stand there though they are idle zeros.
-        mark: what parts thousands; empty in what is to be parsed again.
+        at_least: digits after the point that stay although they are zeros.
+        mark: separates thousands; empty in a text to be parsed again.
     """
     whole, rest = divmod(int(amount), int(ONE))
     fraction = f"{rest:0{_MICRO_DIGITS}d}"[:decimals].rstrip("0").ljust(at_least, "0")
@@ -153,7 +153,7 @@ def write_number(amount: Micros, decimals: int, *, at_least: int = 0, mark: str 
 def amount_rule(decimals: int) -> Number:
     """Money or shares above zero, up to `AMOUNT_MAX`."""
     too_large = f"too large: at most {AMOUNT_MAX:,.0f}"
-    words = {
+    messages = {
         Fault.EMPTY: "type an amount, or take one of the presets",
         Fault.NOT_FINITE: "{given} is not an amount: type digits, such as 25.00",
         Fault.SIGNED: "an amount is above zero: leave out the minus",
@@ -163,7 +163,7 @@ def amount_rule(decimals: int) -> Number:
         Fault.TOO_SMALL: "an amount is above zero",
         Fault.TOO_LARGE: too_large,
     }
-    return Number(words, decimals, least=Micros(1), signs=("-",))
+    return Number(messages, decimals, least=Micros(1), signs=("-",))
 
 
 def figure_rule(
@@ -174,8 +174,8 @@ def figure_rule(
     beyond: str = "",
     unit: str = "",
 ) -> Number:
-    """A figure with up to four decimals; `what` names it, `beyond` is said outside its bounds."""
-    words = {
+    """A figure with up to four decimals, named `what`; `beyond` is the message outside bounds."""
+    messages = {
         Fault.NOT_FINITE: f"{what}: {{given}} is no number: type digits, such as 12.5",
         Fault.SIGNED: f"{what}: leave out the sign: it is measured from the entry",
         Fault.NOT_PLAIN: f"{what}: type digits and at most one point, such as 12.5",
@@ -184,27 +184,27 @@ def figure_rule(
         Fault.TOO_SMALL: beyond,
         Fault.TOO_LARGE: beyond,
     }
-    return Number(words, digits=_WHOLE_MAX, least=least, most=most, unit=unit)
+    return Number(messages, digits=_WHOLE_MAX, least=least, most=most, unit=unit)
 
 
 def seconds_rule(least: int, most: int) -> Number:
     """A whole number of seconds."""
     beyond = f"seconds: a whole number from {least:,} to {most:,}"
     figure = figure_rule("seconds", Micros(least * ONE), Micros(most * ONE), beyond=beyond)
-    words = {**figure.words, Fault.TOO_FINE: beyond}
-    return Number(words, 0, figure.digits, figure.least, figure.most)
+    messages = {**figure.messages, Fault.TOO_FINE: beyond}
+    return Number(messages, 0, figure.digits, figure.least, figure.most)
 
 
 # -- what is no figure, and percent ---------------------------------------------------------------
 
 
 def is_off(text: str) -> bool:
-    """True if a line says that there is no figure."""
+    """True if a line means "no figure"."""
     return text.strip().casefold() in {"", OFF}
 
 
 def parse_percent(text: str, rule: Number) -> float:
-    """A fraction that was typed in percent.
+    """Parse a percentage into a fraction.
 
     Raises:
         FieldError: it is none; the sentence is the rule's.
@@ -218,7 +218,7 @@ def percent_text(fraction: float | None) -> str:
 
 
 def price_text(price: float | None) -> str:
-    """A price as a person would type it; empty for none, and for one that is no price."""
+    """A price as a person would type it; empty for none, and for an invalid one."""
     return "" if price is None or not 0 <= price < 1 else _short(price)
 
 

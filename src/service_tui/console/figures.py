@@ -25,13 +25,13 @@ _LARGE: Final = {
 """Digits three lines high, of box-drawing characters that every font has."""
 
 _BESIDE: Final = "   "
-"""Between a large number and the text beside it."""
+"""Gap between a large number and the text beside it."""
 
 LABEL_CELLS: Final = 12
 """Cells of the labels of `labelled`."""
 
 _NARROWEST: Final = 24
-"""Cells that a value gets at least before it is broken."""
+"""Least cells of a value before it is broken."""
 
 Figure = tuple[str, Text]
 """A label and its value."""
@@ -55,7 +55,7 @@ def labelled(lines: Sequence[Figure], width: int = LABEL_CELLS) -> Text:
 
 
 def hanging(text: str, width: int, indent: int = LABEL_CELLS) -> Text:
-    """A value that goes on below itself, beside its label; what has no gaps is broken anywhere."""
+    """A value that continues below itself, beside its label; text without gaps breaks anywhere."""
     lines = textwrap.wrap(text, max(_NARROWEST, width - indent), break_on_hyphens=False) or [""]
     return Text(("\n" + " " * indent).join(lines))
 
@@ -69,28 +69,28 @@ def large(number: str, ink: str, beside: Sequence[Text], width: int = 0) -> Text
     """A number three lines high, with a line of text beside each; other letters stay small.
 
     Args:
-        number: what is large.
+        number: the large text.
         ink: its tone.
         beside: three lines at most.
-        width: cells of a line; where number and text are wider, the text stands below, so that no
-            line of the number is broken. 0: there is room.
+        width: cells of a line; if number and text are wider, the text goes below, so that no line
+        of the number is broken. 0: there is room.
 
     Returns:
         Three lines, or those of the text below them.
     """
     glyphs = [_LARGE.get(letter, (" ", letter, " ")) for letter in number]
     rows = [Text("".join(glyph[row] for glyph in glyphs), ink) for row in range(3)]
-    widest = max((told.cell_len for told in beside[:3]), default=0)
+    widest = max((text.cell_len for text in beside[:3]), default=0)
     if width and rows[0].cell_len + len(_BESIDE) + widest > width:
         return Text("\n").join((*rows, *beside[:3]))
     shown = zip(rows, beside[:3], strict=False)
-    return Text("\n").join(Text.assemble(row, _BESIDE, told) for row, told in shown)
+    return Text("\n").join(Text.assemble(row, _BESIDE, text) for row, text in shown)
 
 
 def _cell(figure: Figure, width: int) -> Text:
     label, value = figure
     cell = Text.assemble((label, "muted"))
-    # A label that is cut can be guessed, a figure cannot.
+    # A cut label can be guessed, a cut figure cannot.
     cell.truncate(max(1, width - value.cell_len - 1), overflow="ellipsis")
     cell.append(" " * max(1, width - cell.cell_len - value.cell_len))
     cell.append_text(value)

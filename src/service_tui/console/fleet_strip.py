@@ -1,7 +1,7 @@
-"""Each agent's state in a glyph and a word, as one strip for the header. Pure.
+"""Each agent's state as a glyph and a word, in one strip for the header. Pure.
 
-The longest form that fits is shown: every agent by name, then those that want a look by name and
-the others counted, then all counted; where nothing fits, nothing is shown.
+The longest form that fits is shown: every agent by name, then agents that need attention by name
+and the others counted, then all counted; without room, nothing is shown.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus
 
 NAME_MAX: Final = 14
-"""Letters of a name that tell agents apart."""
+"""Letters of a name that distinguish agents."""
 
 _GAP: Final = "  "
 
@@ -32,7 +32,7 @@ _RUNS: Final = {
     SkillRunState.RESTING: ("▶", "resting", "profit"),
     SkillRunState.DETACHED: ("▶", "detached", "accent"),
 }
-"""What a skill's run makes of its agent, the gravest first; one that has ended makes nothing."""
+"""The agent's state by the state of its skill's run, the gravest first; an ended run has none."""
 
 _STATUSES: Final = {
     AgentStatus.SUSPENDED: ("■", "suspended", "breach"),
@@ -41,7 +41,7 @@ _STATUSES: Final = {
 }
 
 _ACTIVE: Final = ("●", "active", "profit")
-_CALM: Final = frozenset({
+_INCONSPICUOUS: Final = frozenset({
     "active",
     "running",
     "resting",
@@ -50,12 +50,12 @@ _CALM: Final = frozenset({
     "detached",
     "retired",
 })
-"""Words of agents that want no look."""
+"""States of agents that need no attention."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentStanding:
-    """How an agent stands: a glyph, a word, and the tone of both."""
+    """State of an agent: a glyph, a word, and their tone."""
 
     name: str
     glyph: str
@@ -63,25 +63,27 @@ class AgentStanding:
     tone: str
 
     @property
-    def is_calm(self) -> bool:
-        """True when nobody need look."""
-        return self.word in _CALM
+    def is_inconspicuous(self) -> bool:
+        """True if the agent needs no attention."""
+        return self.word in _INCONSPICUOUS
 
 
 _RETIRED: Final = ("□", "retired", "muted")
 
 
 def standings(state: DeskState) -> tuple[AgentStanding, ...]:
-    """Every agent but the person's own, those that want a look first; else in their order."""
+    """Every agent but the person's own; those that need attention first, else in their order."""
     if state.fleet is None:
         return ()
-    asking = {held.agent_id for held in state.supervision.held}
-    found = [_standing(one, state, asking) for one in state.fleet.agents if not one.is_own]
-    return tuple(sorted(found, key=lambda one: one.is_calm))
+    asking = {trade.agent_id for trade in state.supervision.held}
+    agents_shown = [
+        _standing(agent, state, asking) for agent in state.fleet.agents if not agent.is_own
+    ]
+    return tuple(sorted(agents_shown, key=lambda one: one.is_inconspicuous))
 
 
 def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> AgentStanding:
-    """What its operator did goes first, then who waits, then what has fallen."""
+    """The operator's own decisions first, then waiting trades, then failures."""
     name = formats.plain(agent.name, NAME_MAX).plain
     if agent.suspended:
         return AgentStanding(
@@ -89,11 +91,11 @@ def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> AgentStan
         )
     states = {run.state for run in state.supervision.runs_of(agent.agent_id)}
     if agent.agent_id in asking:
-        # What it asked before its end waits on; it itself runs no more.
+        # Its trades from before its end still wait; it itself runs no more.
         has_ended = bool(states) and not any(one.is_alive for one in states)
         return AgentStanding(name, "?", "stopped, asked" if has_ended else "asks", "warn")
-    run = next((said for one, said in _RUNS.items() if one in states), None)
-    if run is not None and run[1] not in _CALM:
+    run = next((message for one, message in _RUNS.items() if one in states), None)
+    if run is not None and run[1] not in _INCONSPICUOUS:
         return AgentStanding(name, *run)
     if agent.paused:
         return AgentStanding(name, "‖", "paused", "warn")
@@ -101,17 +103,17 @@ def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> AgentStan
 
 
 def strip(agents: Sequence[AgentStanding], width: int) -> Text | None:
-    """The strip in at most `width` cells; None where not even the shortest form fits."""
+    """The strip in at most `width` cells; None if the shortest form does not fit."""
     if not agents:
         return None
     return next((form for form in _forms(agents) if form.cell_len <= width), None)
 
 
 def _forms(agents: Sequence[AgentStanding]) -> Iterator[Text]:
-    """The same strip, longest first."""
-    calm = [one for one in agents if one.is_calm]
-    grave = [one for one in agents if not one.is_calm]
-    yield _joined([_named(one) for one in agents])
+    """The forms of the strip, longest first."""
+    calm = [agent for agent in agents if agent.is_inconspicuous]
+    grave = [agent for agent in agents if not agent.is_inconspicuous]
+    yield _joined([_named(agent) for agent in agents])
     if grave:
         yield _joined([*(_named(one) for one in grave), *_counted(calm)])
     yield _joined(_counted(agents))
@@ -120,13 +122,15 @@ def _forms(agents: Sequence[AgentStanding]) -> Iterator[Text]:
     ])
 
 
-def _named(one: AgentStanding) -> Text:
-    return Text.assemble((one.glyph, one.tone), f" {one.name} ", (one.word, one.tone))
+def _named(standing: AgentStanding) -> Text:
+    return Text.assemble(
+        (standing.glyph, standing.tone), f" {standing.name} ", (standing.word, standing.tone)
+    )
 
 
 def _counted(agents: Sequence[AgentStanding]) -> list[Text]:
-    """How many stand alike, as glyph, number and word."""
-    counts = Counter((one.glyph, one.word, one.tone) for one in agents)
+    """The number of agents in each state, as glyph, number and word."""
+    counts = Counter((agent.glyph, agent.word, agent.tone) for agent in agents)
     return [Text(f"{glyph} {count} {word}", tone) for (glyph, word, tone), count in counts.items()]
 
 

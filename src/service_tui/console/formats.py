@@ -1,4 +1,4 @@
-"""Values become text: money, prices, P&L, ages, addresses. The one place that writes numbers.
+"""Values as text: money, prices, P&L, ages, addresses. The one place that writes numbers.
 
 A Text's style is a name that `theme.py` turns into a colour.
 """
@@ -13,10 +13,10 @@ from service_tui.terms import Side
 from service_tui.units import ONE, Micros, Timestamp
 
 NOT_KNOWN: Final = "\N{EN DASH}"
-"""What None looks like: a value that is not known is never shown as zero."""
+"""Text of None: an unknown value is never shown as zero."""
 
 MASK: Final = "•••"
-"""What privacy mode shows instead of an amount or an address."""
+"""Text of an amount or an address in privacy mode."""
 
 TEXT_MAX: Final = 200
 """Characters of a foreign text that are worth showing on one line."""
@@ -32,11 +32,11 @@ _LAST_SECOND: Final = 253_370_764_800
 
 _SUFFIXES: Final = ("", "k", "M", "B", "T")
 _THREE_DIGITS: Final = ((9.995, 2), (99.95, 1), (999.5, 0))
-"""Below which value how many decimals still make three digits."""
+"""Decimals that still make three digits, by the value's upper bound."""
 
 
 def money(amount: Micros | None, *, masked: bool = False) -> Text:
-    """An amount with two decimals and thousands apart, without unit: the header bears it."""
+    """An amount with two decimals and thousands apart, without unit: the header has it."""
     return _amount(amount, _grouped(amount or 0), masked=masked)
 
 
@@ -55,16 +55,16 @@ def shares(amount: Micros | None, *, masked: bool = False) -> Text:
 def pnl(
     amount: Micros | None, *, masked: bool = False, short: bool = False, arrow: bool = False
 ) -> Text:
-    """Profit or loss: always with its sign; `arrow` puts ▲ or ▼ before it.
+    """Profit or loss, always signed; `arrow` puts ▲ or ▼ before it.
 
     Args:
         amount: micros, signed; None if not known.
         masked: hide the amount, and the colour with it.
         short: three digits and a suffix instead of two decimals.
-        arrow: for places that stand alone, such as the header.
+        arrow: for places outside of tables, such as the header.
 
     Returns:
-        Text in the style profit, loss or flat; muted when not known or hidden.
+        Text in the style profit, loss or flat; muted if unknown or hidden.
     """
     if amount is None or masked:
         return _amount(amount, "", masked=masked)
@@ -77,7 +77,7 @@ def price(value: float | None, *, aligned: bool = False) -> Text:
 
     Args:
         value: 0 to 1; None if not known.
-        aligned: fill the shorter form with a space, so that a column's points stand in line.
+        aligned: pad the shorter form with a space, so that the points of a column are aligned.
 
     Returns:
         Five or six cells.
@@ -113,23 +113,23 @@ def percent(fraction: float | None, decimals: int = 1) -> Text:
 
 
 def count(number: int | None) -> Text:
-    """A number of things, thousands apart."""
+    """A count, thousands apart."""
     return _unknown() if number is None else Text(f"{number:,}", no_wrap=True)
 
 
 def age(since: Timestamp | None, now: Timestamp) -> Text:
-    """How long ago, in its largest unit: `3s`, `4m`, `2h`, `5d`."""
+    """Age in its largest unit: `3s`, `4m`, `2h`, `5d`."""
     if since is None or not math.isfinite(now - since):
         return _unknown()
     return Text(_largest_unit(max(0.0, now - since)), no_wrap=True)
 
 
 def freshness(age_s: float | None, period_s: float) -> Text:
-    """The age of a datum against the period it is asked for, both in seconds.
+    """The age of a datum against its polling period, both in seconds.
 
     Returns:
         Empty while younger than its period; then its age; after two periods the word STALE as
-        well; after five dimmed, because it cannot be traded on. Source: ux, "Looks".
+        well; after five dimmed, because it is too old to trade on. Source: ux, "Looks".
     """
     if age_s is None or not math.isfinite(age_s):
         return Text("not seen yet", "muted")
@@ -142,7 +142,7 @@ def freshness(age_s: float | None, period_s: float) -> Text:
 
 
 def until(at: Timestamp | None, now: Timestamp) -> Text:
-    """How long from now, in two units: `in 4m 10s`; `due` once it is past."""
+    """Time from now, in two units: `in 4m 10s`; `due` once it is past."""
     if at is None or not math.isfinite(at - now):
         return _unknown()
     return Text(f"in {duration(at - now)}" if at > now else "due", no_wrap=True)
@@ -173,13 +173,13 @@ def date_time(at: Timestamp | None, zone: tzinfo | None = None) -> Text:
 
 
 def moment_of(at: Timestamp | None, now: Timestamp, zone: tzinfo | None = None) -> Text:
-    """A time to the second, `14:05:09`; with its day where that is not today's."""
+    """A time to the second, `14:05:09`; with its day if that is not today's."""
     today = _written(now, "%d %b %Y", zone) == _written(at, "%d %b %Y", zone)
     return Text(_written(at, "%H:%M:%S" if today else "%d %b %H:%M:%S", zone), no_wrap=True)
 
 
 def moment(at: Timestamp, span_s: float, zone: tzinfo | None = None) -> str:
-    """A time as finely as a chart over `span_s` seconds needs it; for axes and readings."""
+    """A time with the precision of a chart over `span_s` seconds; for axes and readings."""
     if span_s <= 10 * _MINUTE:
         return _written(at, "%H:%M:%S", zone)
     if span_s <= _DAY:
@@ -199,7 +199,7 @@ def plain(text: str | None, limit: int = TEXT_MAX) -> Text:
     """Text from outside, never read as markup: one line of at most `limit` characters."""
     if text is None:
         return _unknown()
-    # A foreign text may be long: what cannot be shown is not worth cleaning.
+    # A foreign text may be long: characters beyond the limit are not worth cleaning.
     line = _one_line(text[: 4 * limit])
     return Text(line if len(line) <= limit else line[: limit - 1].rstrip() + "…")
 
@@ -221,7 +221,7 @@ def _change(fraction: float | None, unit: str) -> Text:
 
 
 def _signed(value: float, written: str, *, arrow: bool) -> Text:
-    # What rounds to zero has no sign: "+0.00" would claim a profit.
+    # A change that rounds to zero has no sign: "+0.00" would claim a profit.
     if not any(digit in written for digit in "123456789"):
         return Text(written, "flat", no_wrap=True)
     if value > 0:

@@ -1,4 +1,4 @@
-"""Which time a screen goes by, whether its amounts are masked, and what is not known yet."""
+"""The clock of a screen, its privacy mode, and data that is not loaded yet."""
 
 from typing import Final
 
@@ -15,16 +15,16 @@ __all__ = [
     "if_none",
     "is_answered",
     "is_private",
-    "not_told",
+    "not_loaded_text",
     "of_wall",
     "of_world",
     "on_wall",
-    "why_not_traded",
+    "trade_block_reason",
     "world_now",
 ]
 
 NOT_YET: Final = "not known yet"
-"""In the place of "none", as long as the service has not told."""
+"""Text of an empty list until the service has answered."""
 
 
 def world_now(state: DeskState, now: Timestamp) -> Timestamp:
@@ -35,24 +35,24 @@ def world_now(state: DeskState, now: Timestamp) -> Timestamp:
 
 
 def of_world(state: DeskState) -> str:
-    """What stands behind a title of events of the markets: they go by the world's clock.
+    """Suffix of a title of market events, which use the world's clock.
 
     Markets, their prices, news, trades and outcomes have the world's time; orders, fills of ours,
-    alerts, equity and everything that a person or an agent did have wall time.
+    alerts, equity and actions of a person or an agent have wall time.
 
     Returns:
-        Empty where there is one clock alone.
+        Empty if there is one clock only.
     """
     return ", world time" if _has_two_clocks(state) else ""
 
 
 def of_wall(state: DeskState) -> str:
-    """What stands behind a title of what was done here, beside events of the markets."""
+    """Suffix of a title of actions of this desk, beside market events."""
     return ", wall time" if _has_two_clocks(state) else ""
 
 
 def on_wall(state: DeskState) -> str:
-    """The same behind the label of one figure, where room is short."""
+    """The same suffix behind the label of one figure, where room is short."""
     return ", wall" if _has_two_clocks(state) else ""
 
 
@@ -61,28 +61,28 @@ def _has_two_clocks(state: DeskState) -> bool:
 
 
 def is_private(state: DeskState) -> bool:
-    """True while amounts are to be masked."""
+    """True while amounts are masked."""
     return state.preferences.get("privacy") == "on"
 
 
-def why_not_traded(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> str:
-    """Why no money may be moved on these topics now, in one sentence; empty when it may."""
+def trade_block_reason(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> str:
+    """Why no money can be moved on these topics now, in one sentence; empty if it can."""
     why = untradable(state, topics, now)
     return "" if why is None else reason_text(why)
 
 
-def not_told(what: str) -> str:
-    """What stands in the place of rows while the service is there and has not told of them."""
+def not_loaded_text(what: str) -> str:
+    """Text in place of rows until the service has answered."""
     return (
         f"Not known yet: the service has not told of its {what}.\n\n{cap('app.refresh')} asks now."
     )
 
 
-def if_none(state: DeskState, said: str, *topics: Topic) -> str:
-    """What is said of an empty list: that it is empty only once all it is made of was told."""
-    return said if is_answered(state, *topics) else NOT_YET
+def if_none(state: DeskState, text: str, *topics: Topic) -> str:
+    """Text of an empty list: `text`, but only after all of its topics have loaded."""
+    return text if is_answered(state, *topics) else NOT_YET
 
 
-def counted(number: int, *, heard: bool) -> str:
-    """How many there are; no nought before the service has told of them."""
-    return f"{number:,}" if number or heard else "…"
+def counted(number: int, *, is_loaded: bool) -> str:
+    """A count; a dash before the first answer of the service."""
+    return f"{number:,}" if number or is_loaded else "…"

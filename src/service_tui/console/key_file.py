@@ -1,4 +1,4 @@
-"""A person's own keys: `keys.toml` names actions by their id, and says on which keys they lie."""
+"""A person's own keys: `keys.toml` maps ids of actions to keys."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ _FORMS: Final = frozenset({
     "ticket", *(group for place in PLACES if place[0] == "form" for group in place),
 })  # fmt: skip
 _WALKS: Final = frozenset({"tab", "shift+tab", "up", "down"})
-"""Where there are lines to type into, and the keys that go from one to the next."""
+"""Groups with input lines, and the keys that move between these."""
 
 ANSWERS: Final = frozenset({"y", "p", "enter", "left", "right", *"123456789"})
 """Keys that answer a dialog, or choose among its answers, whatever else is moved."""
@@ -52,9 +52,9 @@ ANSWERS: Final = frozenset({"y", "p", "enter", "left", "right", *"123456789"})
 
 @dataclass(frozen=True, slots=True)
 class OwnKeys:
-    """The keys of each moved action by its id, and what is wrong with the file.
+    """The keys of each moved action by its id, and the problems of the file.
 
-    Where anything is wrong no action is moved.
+    If there is any problem, no action is moved.
     """
 
     moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -65,22 +65,22 @@ def read_own_keys(path: Path) -> OwnKeys:
     """The keys of a file, which may be missing; never raises."""
     try:
         text = read_text(path)
-        found = OwnKeys() if text is None else own_keys(text.text)
+        result = OwnKeys() if text is None else own_keys(text.text)
     except TomlError as error:
-        found = OwnKeys(problems=(str(error),))
+        result = OwnKeys(problems=(str(error),))
     shown = printable(str(path))
-    return OwnKeys(found.moved, tuple(f"{shown}: {problem}" for problem in found.problems))
+    return OwnKeys(result.moved, tuple(f"{shown}: {problem}" for problem in result.problems))
 
 
 def own_keys(text: str) -> OwnKeys:
-    """The keys that a text of TOML gives to actions; what is wrong names its line or its ids."""
+    """The keys that a text of TOML gives to actions; a problem names its line or its ids."""
     try:
-        found = entries(text)
+        result = entries(text)
     except TomlError as error:
         return OwnKeys(problems=(str(error),))
     moved: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
-    for entry in found:
+    for entry in result:
         try:
             moved[entry.key] = _keys_of(entry)
         except TomlError as error:
@@ -112,20 +112,20 @@ def _keys_of(entry: TomlEntry) -> tuple[str, ...]:
 
 
 def _refuse_needed(action: KeyBinding, keys: tuple[str, ...]) -> None:
-    """Keys that a line to type into, or a dialog, needs itself.
+    """Raise if an action takes a key that an input line, or a dialog, needs itself.
 
     Raises:
         TomlError: the action works there, and one of its keys is such a key.
     """
     ident = action.ident
-    works_in_lines = action.priority or action.group in _FORMS
+    works_in_inputs = action.priority or action.group in _FORMS
     typed = [key for key in keys if _is_typed(key)]
-    # Letters of the ticket as it comes wait until nobody types.
-    if works_in_lines and typed and not any(_is_typed(key) for key in action.keys):
-        said = f"{ident} works while you type, too: give it a function key or one with ctrl"
-        raise TomlError(f"{said}, not {readable(typed[0])}")
+    # The ticket's default letters only work outside of its input lines.
+    if works_in_inputs and typed and not any(_is_typed(key) for key in action.keys):
+        message = f"{ident} works while you type, too: give it a function key or one with ctrl"
+        raise TomlError(f"{message}, not {readable(typed[0])}")
     for key in keys:
-        if works_in_lines and key in _editing():
+        if works_in_inputs and key in _editing():
             raise TomlError(
                 f"{ident} cannot lie on {readable(key)}: where you type, that key is needed"
             )
@@ -138,11 +138,11 @@ def _is_typed(key: str) -> bool:
 
 
 def _editing() -> frozenset[str]:
-    """The keys of a line to type into, and those that lead to the next one."""
+    """The keys of an input line, and those that lead to the next one."""
     from textual.widgets import Input  # noqa: PLC0415  (only where keys are moved)
 
-    bound = [each for each in Input.BINDINGS if isinstance(each, Binding)]
-    return _WALKS.union(key for each in bound for key in each.key.split(","))
+    bound = [binding for binding in Input.BINDINGS if isinstance(binding, Binding)]
+    return _WALKS.union(key for binding in bound for key in binding.key.split(","))
 
 
 def _checked(text: str) -> str:
@@ -166,8 +166,8 @@ def _checked(text: str) -> str:
 
 
 def _clashes(moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Two actions of one place on one key, where the table as it comes has none."""
-    said: set[str] = set()
+    """Conflicts of two actions of one place on one key, if the default table has none."""
+    message: set[str] = set()
     for place in PLACES:
         actions = [
             key for key in KEYS if key.group in place or (key.group == "app" and key.priority)
@@ -175,23 +175,23 @@ def _clashes(moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
         for one, other in combinations(actions, 2):
             new = ({*_now(one, moved)} & {*_now(other, moved)}) - ({*one.keys} & {*other.keys})
             both = f"{one.ident} and {other.ident} are both on"
-            said |= {f"{both} {readable(key)}" for key in new}
+            message |= {f"{both} {readable(key)}" for key in new}
         if {"rows", "dialog"} & {*place}:
-            said.update(_clashes_in_lists(actions, moved))
-    yield from sorted(said)
+            message.update(_clashes_in_lists(actions, moved))
+    yield from sorted(message)
 
 
 def _clashes_in_lists(
     actions: list[KeyBinding], moved: Mapping[str, tuple[str, ...]]
 ) -> Iterator[str]:
-    """Moved actions on a key with which lists and pages move; enter is free there."""
+    """Conflicts of moved actions with keys that move in lists and pages; enter is free there."""
     from service_tui.console.widgets.record_table import RecordTable  # noqa: PLC0415  (only where keys are moved)
 
     taken = {
-        key: each.description
-        for each in RecordTable.BINDINGS
-        if isinstance(each, Binding) and (each.id or "").startswith("table.")
-        for key in each.key.split(",")
+        key: binding.description
+        for binding in RecordTable.BINDINGS
+        if isinstance(binding, Binding) and (binding.id or "").startswith("table.")
+        for key in binding.key.split(",")
         if key != "enter"
     }
     for action in actions:

@@ -1,7 +1,7 @@
-"""Keys are dealt with one after the other, also those typed faster than a dialog opens.
+"""Keys are handled one after the other, also those typed faster than a dialog opens.
 
-Textual hands a key to whatever has the focus when it arrives; what that key opens comes later, so
-that of `b 1 2 5`, typed in one go, an order ticket would get only the 5.
+Textual hands a key to the focused widget when it arrives; a dialog that the key opens comes later,
+so that of `b 1 2 5`, typed in one go, an order ticket would get only the 5.
 """
 
 import asyncio
@@ -16,24 +16,24 @@ from textual.widget import Widget
 
 from service_tui.console.messages import ToastMessage
 
-LOOK_AGAIN_S: Final = 0.01
+CHECK_AGAIN_S: Final = 0.01
 IDLE_S: Final = 2.0
-"""Who has typed nothing for so long is reading, and notices no pause."""
+"""A person who types nothing for this long is reading, and notices no pause."""
 
 SETTLE_S: Final = 1.0
-"""How long a key waits for what the one before it opened; then it goes where the focus is."""
+"""How long a key waits for the dialog that the former one opened; then it goes to the focus."""
 
 REST_S: Final = 0.4
-"""So long no key goes to what comes to sight when a dialog has closed by itself."""
+"""Keys are ignored for this long after a dialog has closed automatically."""
 
 
 GONE: Final = "the row you were on is gone: nothing was done, press again for the row shown"
 BEHIND: Final = "the keys typed right behind it did nothing, either"
-"""Said of a key that acts on a row which has gone, and of what was typed for what it would open."""
+"""Toast for a key whose row is gone, and for keys typed for the dialog it would open."""
 
 
 class KeyDone(Message):
-    """Follows a key through the same widgets: when it arrives, the key has been dealt with."""
+    """Follows a key through the same widgets: its arrival ends the handling of the key."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -42,16 +42,16 @@ class KeyDone(Message):
 
 @runtime_checkable
 class KnowsPresses(Protocol):
-    """An app that knows when its keys were pressed."""
+    """An app that records when its keys were pressed."""
 
     @property
     def pressed_at(self) -> float | None:
-        """When the key that is dealt with now was pressed, by the loop's clock; None for none."""
+        """When the key in hand was pressed, by the loop's clock; None without one."""
         ...
 
 
 class KeyQueue(App[int]):
-    """An app that gives out the next key when the last one has had its whole effect."""
+    """An app that passes the next key on after the former one has had its whole effect."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,53 +67,53 @@ class KeyQueue(App[int]):
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody has typed for a while."""
+        """True if no key was typed for a while."""
         return not self._is_busy and asyncio.get_running_loop().time() - self._typed_at >= IDLE_S
 
     @property
     def pressed_at(self) -> float | None:
-        """When the key that is dealt with now was pressed, by the loop's clock; None for none."""
+        """When the key in hand was pressed, by the loop's clock; None without one."""
         return self._pressed_at if self._is_busy else None
 
     def give_again(self, event: events.Key) -> None:
-        """Give a key once more, next of all: whoever got it makes room for what it opens."""
+        """Handle a key again, next of all: its receiver makes room for the dialog it opens."""
         again = events.Key(event.key, event.character)
         again.time = event.time
         self._typed.appendleft(again)
 
     def forget_typed(self) -> None:
-        """Drop the keys that have not had their turn."""
+        """Drop the keys that wait for their turn."""
         self._typed.clear()
 
     def rest_keys(self, why: str) -> None:
-        """Refuse the keys that have not had their turn, and those of the next moment.
+        """Refuse the keys that wait for their turn, and those of the next moment.
 
         Args:
-            why: what is said of the first of them, whenever it comes.
+            why: the toast for the first of them, whenever it comes.
         """
         self._rests_until = asyncio.get_running_loop().time() + REST_S
         self._why_rest = why
         if self._typed:
             self.forget_typed()
-            self._say_refused()
+            self._show_refusal()
 
-    def _say_refused(self) -> None:
-        """Say why keys did nothing, once for all of them."""
+    def _show_refusal(self) -> None:
+        """Show once for all of them why keys did nothing."""
         if self._why_rest:
             self.post_message(ToastMessage(self._why_rest, "warn"))
         self._why_rest = ""
 
     async def _has_overtaken(self, event: events.Key | events.Paste) -> bool:
-        """Whether it was a key with priority, one that ends or stops something, and has done so."""
+        """Handle a key with priority, which ends or stops something, at once; True for one."""
         return isinstance(event, events.Key) and await self._check_bindings(event.key, True)  # noqa: FBT003 - Textual's own
 
     async def on_event(self, event: events.Event) -> None:
-        """Keep keys in their order; everything else goes on as ever."""
+        """Keep keys in their order; other events pass unchanged."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
         elif asyncio.get_running_loop().time() < self._rests_until:
             if not await self._has_overtaken(event):
-                self._say_refused()
+                self._show_refusal()
         elif not self._is_busy:
             await self._give(event)
         elif not await self._has_overtaken(event):
@@ -134,21 +134,21 @@ class KeyQueue(App[int]):
     def _key_done(self, message: KeyDone) -> None:
         message.stop()
         if message.number == self._number:
-            # After the focus that the key asked for, which is set by a message of the same queue.
+            # After the focus that the key moved, which is set by a message of the same queue.
             self.call_later(self._settle)
 
     async def _settle(self) -> None:
-        """Give out the next key, once what the last one opened can take it."""
+        """Pass the next key on, once the widget that the last one opened can take it."""
         if self._patience is not None:
             self._patience.stop()
             self._patience = None
         if not self.screen_stack:
-            # The console has ended since: nobody takes the next key.
+            # The console has ended since: the next key has no receiver.
             self._typed.clear()
             return
         if not self._is_ready() and self._waited_s < SETTLE_S:
-            self._waited_s += LOOK_AGAIN_S
-            self.set_timer(LOOK_AGAIN_S, self._settle)
+            self._waited_s += CHECK_AGAIN_S
+            self.set_timer(CHECK_AGAIN_S, self._settle)
             return
         self._waited_s = 0.0
         if self._typed:
@@ -157,26 +157,26 @@ class KeyQueue(App[int]):
             self._is_busy = False
 
     def _is_ready(self) -> bool:
-        """Whether the screen on top is there, with the focus where it belongs."""
+        """True if the screen on top is mounted, with the focus where it belongs."""
         screen = self.screen
         return screen.is_mounted and (screen.focused is not None or not screen.focus_chain)
 
 
 def pressed_at(acting: Widget) -> float:
-    """When the key was pressed that is dealt with now, by the loop's clock; else now."""
+    """When the key in hand was pressed, by the loop's clock; else now."""
     app: App[object] = acting.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
     key = app.pressed_at if isinstance(app, KnowsPresses) else None
     return asyncio.get_running_loop().time() if key is None else key
 
 
 def rest_keys(dialog: Widget, why: str) -> None:
-    """Let no key that was typed for a dialog act on what is behind it, and say why."""
+    """Refuse keys typed for a dialog, which would act on the screen behind it; `why` is shown."""
     app: App[object] = dialog.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
     if isinstance(app, KeyQueue):
         app.rest_keys(why)
 
 
-def say_gone(acting: Widget) -> None:
-    """Say that a key did nothing as its row has gone, and drop what was typed right behind it."""
+def show_row_gone(acting: Widget) -> None:
+    """Show that a key did nothing because its row is gone, and drop the keys typed behind it."""
     acting.post_message(ToastMessage(GONE, "warn"))
     rest_keys(acting, BEHIND)

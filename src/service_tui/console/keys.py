@@ -11,9 +11,9 @@ from textual.keys import key_to_character
 
 @dataclass(frozen=True, slots=True)
 class KeyBinding:
-    """One action. `action` is Textual's action string; `ident` is what a user's key file names.
+    """One action. `action` is Textual's action string; a user's key file uses `ident`.
 
-    `keys` are Textual key names, the first is the one shown as `shown`. `footer` marks the few
+    `keys` are Textual key names, the first is displayed as `shown`. `footer` marks the few
     that the footer offers. `group` is the place where it works: app, table, or a screen's name.
     """
 
@@ -37,7 +37,7 @@ def _performed(
     footer: bool = False,
     shown: str = "",
 ) -> KeyBinding:
-    """An action that the `actions.py` of its screen carries out; the id begins with the screen."""
+    """An action performed by the `actions.py` of its screen; the id begins with the screen."""
     group = ident.partition(".")[0]
     return KeyBinding(ident, group, keys, f"perform('{ident}')", label, tooltip, footer, shown)
 
@@ -120,7 +120,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         priority=True,
     ),
     KeyBinding("app.halt_too", "app", ("exclamation_mark",), "halt", "halt", "The same", shown="!"),
-    # what every table of rows offers
+    # every table of rows
     KeyBinding("rows.filter", "rows", ("slash",), "filter", "find", footer=True, shown="/"),
     KeyBinding("rows.sort", "rows", ("s",), "sort_next", "sort", "Sort by the next column"),
     KeyBinding("rows.reverse", "rows", ("S",), "sort_reverse", "reverse", "Reverse the order"),
@@ -209,10 +209,10 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("wallet.pay", ("P",), "pay per call", "A cap a day, or off"),
     _performed("wallet.code", ("o",), "QR code", "The address, for a camera"),
     _performed("wallet.copy", ("y",), "copy address", "To send gas or USDC.e to"),
-    # the keys that lie here
+    # the stored keys
     KeyBinding("stored.open", "stored_keys", ("enter",), "open", "unlock", "By its passphrase"),
     KeyBinding("stored.remove", "stored_keys", ("d",), "remove", "remove", "Deletes it for good"),
-    # what needs me
+    # the needs
     _performed(
         "attention.open", ("enter",), "do it", "What the row says", footer=True, shown="enter"
     ),
@@ -349,11 +349,11 @@ def bindings_of(group: str) -> list[Binding]:
 
 
 _in_use: dict[str, KeyBinding] = {key.ident: key for key in KEYS}
-"""The table as this console uses it: one process has one console."""
+"""The table in use: one process has one console."""
 
 
 def move_keys(moved: Mapping[str, tuple[str, ...]]) -> None:
-    """Lay actions on a person's own keys, wherever keys are shown; all others as in the table."""
+    """Move actions to a person's own keys, wherever keys are shown; all others stay."""
     for key in KEYS:
         own = moved.get(key.ident)
         _in_use[key.ident] = key if own is None else replace(key, keys=own, shown="")
@@ -370,12 +370,12 @@ def key_named(ident: str) -> KeyBinding:
 
 
 def _told(key: KeyBinding) -> KeyBinding:
-    """The key with the keys in use in its help."""
+    """The action with the keys in use in its help."""
     return replace(key, tooltip=with_keys(key.tooltip)) if "{" in key.tooltip else key
 
 
 def cap(ident: str) -> str:
-    """The first key in use of the action with this id, as a person reads it on the key cap."""
+    """The first key in use of an action, as printed on the key cap."""
     return shown_key(_in_use[ident])
 
 
@@ -383,7 +383,7 @@ _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+\.[a-z0-9_]+)\}")
 
 
 def with_keys(sentence: str) -> str:
-    """The sentence with the keys in use in the place of ids: `{rows.filter} finds one`."""
+    """The sentence with the keys in use in place of ids: `{rows.filter} finds one`."""
     return _PLACEHOLDER.sub(
         lambda found: cap(found[1]) if found[1] in _in_use else found[0], sentence
     )
@@ -407,12 +407,12 @@ _SHOWN: Final = {
 
 
 def shown_key(key: KeyBinding) -> str:
-    """The first key of an action as a person reads it on the key cap."""
+    """The first key of an action, as printed on the key cap."""
     return key.shown or readable(key.keys[0])
 
 
 def readable(name: str) -> str:
-    """One of Textual's names of keys as a person reads it on the key cap."""
+    """A Textual key name, as printed on the key cap."""
     if name[:1] == "f" and name[1:].isdecimal():
         return name.upper()
     *modifiers, base = name.split("+")

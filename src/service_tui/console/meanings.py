@@ -1,4 +1,4 @@
-"""The names of colours, once: what a theme file states and what is made from it."""
+"""The names of colours: keys of a theme file, and the styles made from them."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -46,7 +46,7 @@ INKS: Final = ("foreground", "muted", "heading", "accent", *MEANINGS)
 """Names that colour text; `flat` is `muted`."""
 
 ATTRIBUTES: Final = frozenset({"bold", "dim", "italic", "underline", "reverse", "strike"})
-"""Words that may stand beside a name in the style of a Text: `bold profit`."""
+"""Attributes that may accompany a name in the style of a Text: `bold profit`."""
 
 PAPERS: Final = (
     "background",
@@ -60,7 +60,7 @@ PAPERS: Final = (
     "glow-up",
     "glow-down",
 )
-"""Names that lie under text."""
+"""Names that colour the ground under text."""
 
 DERIVED: Final[Mapping[str, str]] = {
     "flat": "muted",
@@ -94,7 +94,7 @@ DERIVED: Final[Mapping[str, str]] = {
     "text-warning": "warn",
     "text-error": "loss",
 }
-"""Textual's own variables, and by which of ours they are coloured."""
+"""Textual's own variables, and the names of ours that colour them."""
 
 FALLBACKS: Final[Mapping[str, str]] = {
     "muted": "foreground-muted",
@@ -120,4 +120,4 @@ FALLBACKS: Final[Mapping[str, str]] = {
     "glow-up": "success-muted",
     "glow-down": "error-muted",
 }
-"""What our names mean under a theme that does not know them, such as Textual's own."""
+"""Colours of our names under a foreign theme, such as Textual's own."""

@@ -8,11 +8,11 @@ from service_tui.console.keys import KeyBinding
 from service_tui.desk.command import Command
 
 NEW_SESSION: Final = "new:"
-"""Begins the row of autoresearch that is a session to begin; a session's key may follow."""
+"""Prefix of the row key that opens a new research session; a session's key may follow."""
 
 
 class CommandGiven(Message):
-    """The operator ordered something; the app hands it to the desk and nobody waits."""
+    """The operator gave a command; the app hands it to the desk without waiting."""
 
     def __init__(self, command: Command) -> None:
         super().__init__()
@@ -20,7 +20,7 @@ class CommandGiven(Message):
 
 
 class GoTo(Message):
-    """Show another screen, and there the row with this key, if any; then do what a key does."""
+    """Show another screen, and there the row with this key, if any; then perform a key's action."""
 
     def __init__(self, screen: str, row: str | None = None, act: KeyBinding | None = None) -> None:
         super().__init__()
@@ -29,8 +29,8 @@ class GoTo(Message):
         self.act = act
 
 
-class ApprovalWanted(Message):
-    """The person wants to decide this waiting trade."""
+class ApprovalRequested(Message):
+    """The person opens this waiting trade for a decision."""
 
     def __init__(self, held_id: str) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class ToastMessage(Message):
 
 
 class Copied(Message):
-    """A text for the clipboard; `what` names it in the toast that says what was copied."""
+    """A text for the clipboard; `what` names it in the toast."""
 
     def __init__(self, text: str, what: str) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Copied(Message):
 
 
 class ConfirmGiven(Message):
-    """A person said yes to a question; `what` are its words, for the action log."""
+    """A person confirmed a question; `what` is its text, for the action log."""
 
     def __init__(self, what: str) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class ConfirmGiven(Message):
 
 
 class KeyChosen(Message):
-    """An action of the key table was chosen by the mouse or by name; the app finds who does it."""
+    """An action of the key table was chosen by the mouse or by name; the app finds its target."""
 
     def __init__(self, key: KeyBinding) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class KeyChosen(Message):
 
 
 class ThemeTried(Message):
-    """Show a theme without keeping it; None shows again the one that is kept."""
+    """Preview a theme; None shows the stored theme again."""
 
     def __init__(self, name: str | None) -> None:
         super().__init__()

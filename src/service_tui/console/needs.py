@@ -1,9 +1,9 @@
-"""What needs the person now, as rows: found in the state, the one that cannot wait first. Pure."""
+"""Rows that need the person now, found in the state, the most urgent first. Pure."""
 
 from typing import Final
 
 from service_tui.console.needs_fleet import of_fleet
-from service_tui.console.needs_held import of_positions
+from service_tui.console.needs_positions import of_positions
 from service_tui.console.needs_risk import of_risk
 from service_tui.console.needs_service import of_service
 from service_tui.console.ranking import Need, ranked
@@ -12,8 +12,8 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 DISMISSED: Final = "attention.dismissed"
-AWAY: Final = "attention.away"
-"""Preferences: keys of rows put aside, one a line; the absence put aside."""
+DISMISSED_ABSENCE: Final = "attention.away"
+"""Preferences: keys of dismissed rows, one a line; the dismissed absence."""
 
 
 _WATCHED: Final = {
@@ -28,18 +28,18 @@ _WATCHED: Final = {
     Topic.FLEET: "approvals",
     Topic.RESEARCH: "experiments",
 }
-"""What all must have been told of before nothing can be said to need the person."""
+"""Topics that must have loaded before the list can be called empty."""
 
 
 def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
-    """Everything that needs the person, ranked by time left and money.
+    """All rows that need the person, ranked by time left and money.
 
     Args:
-        state: the newest; what it knows from the cache alone asks for nothing.
+        state: the newest; cached data needs no action.
         now: wall time.
 
     Returns:
-        Rows, without those that the person has put aside; empty when all is calm.
+        Rows, without the dismissed ones; empty if nothing needs the person.
     """
     if state.from_cache:
         return ()
@@ -53,32 +53,32 @@ def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
     )
 
 
-def untold(state: DeskState) -> tuple[str, ...]:
-    """What the service has not told of since the start, in words; empty: calm may be claimed."""
+def unloaded_topics(state: DeskState) -> tuple[str, ...]:
+    """The topics not loaded since the start, as text; empty once all are."""
     if state.from_cache or not state.seen:
         return tuple(_WATCHED.values())
-    heard = {*state.seen, *((Topic.REACTOR,) if state.reactor.barred else ())}
+    loaded = {*state.seen, *((Topic.REACTOR,) if state.reactor.barred else ())}
     if state.research.needs_plan:
-        heard.add(Topic.RESEARCH)
+        loaded.add(Topic.RESEARCH)
     if not state.service.embedded:
-        # Another service tells of no agents: there is nothing to wait for.
-        heard |= {Topic.AGENTS, Topic.FLEET}
-    return tuple(words for topic, words in _WATCHED.items() if topic not in heard)
+        # Another service reports no agents: there is nothing to wait for.
+        loaded |= {Topic.AGENTS, Topic.FLEET}
+    return tuple(text for topic, text in _WATCHED.items() if topic not in loaded)
 
 
 def dismissed(state: DeskState) -> frozenset[str]:
-    """Keys of the rows that the person has put aside."""
+    """Keys of the rows that the person has dismissed."""
     return frozenset(state.preferences.get(DISMISSED, "").split("\n"))
 
 
-def meanwhile(state: DeskState) -> AbsenceView | None:
-    """What happened while the desk was closed, unless the person has put it aside."""
+def absence_of(state: DeskState) -> AbsenceView | None:
+    """Summary of the time the desk was closed, unless the person has dismissed it."""
     absence = None if state.world is None else state.world.meanwhile
-    if absence is None or state.preferences.get(AWAY) == away_mark(absence):
+    if absence is None or state.preferences.get(DISMISSED_ABSENCE) == absence_mark(absence):
         return None
     return absence
 
 
-def away_mark(absence: AbsenceView) -> str:
-    """The value of the preference that puts this absence aside, and no later one."""
+def absence_mark(absence: AbsenceView) -> str:
+    """The value of the preference that dismisses this absence, and no later one."""
     return f"{absence.opened_at:.0f}"

@@ -1,4 +1,4 @@
-"""What needs the person of the agents: approvals, skills, budgets, claims, experiments. Pure."""
+"""Needs of agents: approvals, skills, budgets, claims, experiments. Pure."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -24,17 +24,17 @@ from service_tui.terms import AgentStatus, SessionState
 from service_tui.units import Micros, Timestamp
 
 HELD: Final = "held "
-"""Begins the key of a trade that waits; the rest is its id."""
+"""Prefix of the key of a waiting trade; the rest is its id."""
 
-HURRY_S: Final = 60.0
-"""A trade with less time left than this is about to be refused."""
+URGENT_S: Final = 60.0
+"""A trade with less time left than this will soon be refused."""
 
 
 def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """Everything about agents, their skills and their experiments."""
+    """Rows about agents, their skills and their experiments."""
     yield from _approvals(state, now)
-    for one in state.supervision.needs:
-        yield _of_agent(one, now)
+    for need in state.supervision.needs:
+        yield _of_agent(need, now)
     yield from _crashes(state)
     yield from _budgets(state)
     for agent in () if state.fleet is None else state.fleet.agents:
@@ -45,16 +45,16 @@ def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 
 def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """Trades that wait for the person."""
-    for held in state.supervision.held:
-        left = held.left_s(now)
-        price = held.price or held.average
-        words = without_amounts(pending_text(held), masked=is_private(state))
-        worth = held.amount or (None if price is None else Micros(round(held.shares * price)))
+    """Trades that wait for the person's approval."""
+    for trade in state.supervision.held:
+        left = trade.left_s(now)
+        price = trade.price or trade.average
+        text = without_amounts(pending_text(trade), masked=is_private(state))
+        worth = trade.amount or (None if price is None else Micros(round(trade.shares * price)))
         yield Need(
-            f"{HELD}{held.held_id}", "breach" if left < HURRY_S else "warn", "?", "approve",
-            f"{held.agent_name}: {words}", Text(formats.duration(left), "warn"),
-            "then it is refused", "agents", held.agent_id,
+            f"{HELD}{trade.held_id}", "breach" if left < URGENT_S else "warn", "?", "approve",
+            f"{trade.agent_name}: {text}", Text(formats.duration(left), "warn"),
+            "then it is refused", "agents", trade.agent_id,
             left_s=left, money=worth, verb="decides it", act="app.approvals",
         )  # fmt: skip
 
@@ -65,32 +65,32 @@ _ALIKE: Final = {
     AgentNeedKind.REDEEMABLE: ("profit", "●", "redeem", "its own program asks for it"),
     AgentNeedKind.BREAKER: ("loss", "■", "breaker", "its signals are skipped until then"),
 }
-"""Tone, glyph, word and what is to be known of what an agent waits for."""
+"""Tone, glyph, word and note of each kind of agent's alert."""
 
 
-def is_last(one: AgentNeedView, now: Timestamp) -> bool:
-    """Whether an agent's alert is in its last ten minutes."""
-    left = one.left_s(now)
-    return one.kind is AgentNeedKind.ALERT and left is not None and 0 < left <= LAST_S
+def is_last(need: AgentNeedView, now: Timestamp) -> bool:
+    """True if an agent's alert is in its last ten minutes."""
+    left = need.left_s(now)
+    return need.kind is AgentNeedKind.ALERT and left is not None and 0 < left <= LAST_S
 
 
-def _of_agent(one: AgentNeedView, now: Timestamp) -> Need:
-    """What an agent other than the person's own waits for."""
-    tone, glyph, word, advice = _ALIKE[one.kind]
-    left, last = one.left_s(now), is_last(one, now)
-    side = "" if one.side is None else f"{one.side.value.upper()} "
-    about = f"{side}{one.question}" or "its reactor is paused"
+def _of_agent(need: AgentNeedView, now: Timestamp) -> Need:
+    """The row of an alert of an agent other than the person's own."""
+    tone, glyph, word, advice = _ALIKE[need.kind]
+    left, last = need.left_s(now), is_last(need, now)
+    side = "" if need.side is None else f"{need.side.value.upper()} "
+    about = f"{side}{need.question}" or "its reactor is paused"
     until = Text("" if left is None else formats.duration(left), "bold breach" if last else "warn")
     return Need(
-        f"agent {one.key}", tone, "!" if last else glyph, "LAST 10m" if last else word,
-        f"{one.agent_name}: {about}", until, advice, "agents", one.agent_id,
-        is_dismissable=left is None, left_s=left, money=one.amount, verb="shows the agent",
+        f"agent {need.key}", tone, "!" if last else glyph, "LAST 10m" if last else word,
+        f"{need.agent_name}: {about}", until, advice, "agents", need.agent_id,
+        is_dismissable=left is None, left_s=left, money=need.amount, verb="shows the agent",
         act="agents.open", is_last=last,
     )  # fmt: skip
 
 
 def _crashes(state: DeskState) -> Iterator[Need]:
-    """Skills that fell over for good."""
+    """Skills that crashed for good."""
     for run in state.supervision.runs:
         if run.state is SkillRunState.CRASHED:
             yield Need(
@@ -103,7 +103,9 @@ def _crashes(state: DeskState) -> Iterator[Need]:
 
 def _budgets(state: DeskState) -> Iterator[Need]:
     """Budgets of leashes, and of skills, that are nearly spent."""
-    names = {} if state.fleet is None else {one.agent_id: one.name for one in state.fleet.agents}
+    names = (
+        {} if state.fleet is None else {agent.agent_id: agent.name for agent in state.fleet.agents}
+    )
     for leash in state.supervision.leashes:
         if leash.used is not None and leash.used > WARN_FROM:
             yield _budget(leash, names.get(leash.agent_id, leash.agent_id))
@@ -118,18 +120,18 @@ def _budgets(state: DeskState) -> Iterator[Need]:
             )  # fmt: skip
 
 
-def _budget(leash: LeashView, who: str) -> Need:
+def _budget(leash: LeashView, subject: str) -> Need:
     of = f" with {leash.skill_slug}" if leash.skill_slug else ""
     return Need(
         f"budget {leash.agent_id} {leash.skill_slug}", "warn", "▲", "budget",
-        f"{who}{of} has spent most of its day", formats.percent(leash.used, 0),
+        f"{subject}{of} has spent most of its day", formats.percent(leash.used, 0),
         "its buys are refused at the end of it", "agents", leash.agent_id,
         money=leash.budget, verb="opens its leash", act="agents.leash",
     )  # fmt: skip
 
 
 def _agent(agent: AgentView, state: DeskState) -> Iterator[Need]:
-    """An agent that nobody has claimed, or that has nothing left."""
+    """An agent that is unclaimed, or out of money."""
     if agent.status is AgentStatus.BROKE:
         yield Need(
             f"broke {agent.agent_id}", "loss", "✗", "broke", f"{agent.name} has no money left",
@@ -146,7 +148,7 @@ def _agent(agent: AgentView, state: DeskState) -> Iterator[Need]:
 
 
 def _session(session: SessionView, state: DeskState) -> Need:
-    """A series of experiments that stands still until somebody looks."""
+    """A session of experiments that waits for the person."""
     capped = session.state is SessionState.CAPPED
     newest = next(iter(state.research.of(session)), None)
     return Need(

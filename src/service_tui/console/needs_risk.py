@@ -1,4 +1,4 @@
-"""What needs the person of alerts, signals and prices: what runs out by itself. Pure."""
+"""Needs of alerts, signals and prices: rows with a deadline. Pure."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -18,10 +18,10 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
 
 UNSOLD_FOR_S: Final = 86_400.0
-"""An alert that expired unsold is told for a day."""
+"""An alert that expired unsold is listed for a day."""
 
-PRICE_TOLD_FOR_S: Final = 3_600.0
-"""A price alert that fired is told for an hour."""
+PRICE_ALERT_LISTED_S: Final = 3_600.0
+"""A price alert that fired is listed for an hour."""
 
 BRIEFED_WITHIN_S: Final = 1_800.0
 """Without a briefing for longer, alerts may have come and gone."""
@@ -30,7 +30,7 @@ _UNSOLD: Final = frozenset({AlertState.EXPIRED, AlertState.MISSED})
 
 
 def of_risk(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """Alerts, signals and price alerts."""
+    """Rows about alerts, signals and price alerts."""
     for alert in state.risk.open_alerts:
         yield _open_alert(alert, state, now)
     yield from _heartbeat(state, now)
@@ -38,29 +38,29 @@ def of_risk(state: DeskState, now: Timestamp) -> Iterator[Need]:
     yield from _breaker(state, now)
     for signal in waiting_signals(state, now):
         yield _signal(signal, now)
-    yield from _prices_told(state, now)
+    yield from _fired_price_alerts(state, now)
 
 
 def is_last(alert: AlertView, now: Timestamp) -> bool:
-    """Whether an alert that waits for its exit is in its last ten minutes."""
+    """True if an alert that waits for its exit is in its last ten minutes."""
     return alert.state.is_open and 0 < alert.left_s(now) <= LAST_S
 
 
 def last_alerts(state: DeskState, now: Timestamp) -> frozenset[str]:
-    """Names of the alerts in their last ten minutes; what only the cache knows is over."""
+    """Names of the alerts in their last ten minutes; cached ones are over."""
     if state.from_cache:
         return frozenset()
-    own = (one.exit_name for one in state.risk.open_alerts if is_last(one, now))
-    others = (one.key for one in state.supervision.needs if needs_fleet.is_last(one, now))
+    own = (alert.exit_name for alert in state.risk.open_alerts if is_last(alert, now))
+    others = (need.key for need in state.supervision.needs if needs_fleet.is_last(need, now))
     return frozenset((*own, *others))
 
 
 def waiting_signals(state: DeskState, now: Timestamp) -> tuple[SignalView, ...]:
     """The signals that wait for a person, not for their turn."""
     return tuple(
-        one
-        for one in state.reactor.waiting
-        if one.left_s(now) > 0 and state.reactor.policy_of(one.wallet) is Policy.ASK
+        signal
+        for signal in state.reactor.waiting
+        if signal.left_s(now) > 0 and state.reactor.policy_of(signal.wallet) is Policy.ASK
     )
 
 
@@ -120,7 +120,7 @@ def _about(alert: AlertView) -> str:
 
 
 def _breaker(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """A breaker that holds signals back."""
+    """A breaker that blocks signals."""
     reactor = state.reactor
     if reactor.is_enabled and reactor.breaker.is_paused(now):
         left = reactor.breaker.left_s(now)
@@ -131,20 +131,20 @@ def _breaker(state: DeskState, now: Timestamp) -> Iterator[Need]:
         )  # fmt: skip
 
 
-def _signal(one: SignalView, now: Timestamp) -> Need:
-    dear = "its price is above what a mirror may pay" if one.is_too_dear else "then it expires"
+def _signal(signal: SignalView, now: Timestamp) -> Need:
+    dear = "its price is above what a mirror may pay" if signal.is_too_dear else "then it expires"
     return Need(
-        f"signal {one.signal_id}", "warn", "○", "signal",
-        f"{one.side.value.upper()} {one.question}",
-        Text(formats.duration(one.left_s(now)), "warn"), dear, "reactor", one.signal_id,
-        left_s=one.left_s(now), money=one.amount, verb="mirrors it", act="reactor.mirror",
+        f"signal {signal.signal_id}", "warn", "○", "signal",
+        f"{signal.side.value.upper()} {signal.question}",
+        Text(formats.duration(signal.left_s(now)), "warn"), dear, "reactor", signal.signal_id,
+        left_s=signal.left_s(now), money=signal.amount, verb="mirrors it", act="reactor.mirror",
     )  # fmt: skip
 
 
-def _prices_told(state: DeskState, now: Timestamp) -> Iterator[Need]:
+def _fired_price_alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
     """Price alerts that fired a short while ago."""
     for alert in state.risk.price_alerts:
-        if alert.triggered_at is not None and now - alert.triggered_at <= PRICE_TOLD_FOR_S:
+        if alert.triggered_at is not None and now - alert.triggered_at <= PRICE_ALERT_LISTED_S:
             yield Need(
                 f"price {alert.alert_id}", "accent", "◷", "price",
                 f"{alert.describe()}: {alert.question}", formats.price(alert.triggered_price),

@@ -1,4 +1,4 @@
-"""What needs the person of the service and of orders: refusals, limits, unknown ends. Pure."""
+"""Needs of the service and of orders: refusals, limits, unknown results. Pure."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -16,26 +16,26 @@ from service_tui.terms import Mode
 from service_tui.units import Micros, Timestamp
 
 REFUSED_FOR_S: Final = 600.0
-"""A refused or failed command is worth a look for ten minutes."""
+"""A refused or failed command is listed for ten minutes."""
 
-LOOKED_UP_S: Final = 600.0
-"""So long an order without an answer is looked for before the person decides."""
+LOOKUP_S: Final = 600.0
+"""How long an order without an answer is looked up before the person decides."""
 
 _ANSWERS: Final = {403: ("403", "the plan does not include it"), 429: ("429", "too many calls")}
-"""Words for a topic that the service keeps refusing, by the status of its answer."""
+"""Text for a topic that the service keeps refusing, by the status of its answer."""
 
 
 def of_service(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """What stands between the person and the service."""
-    yield from _line(state)
+    """Rows about the connection, limits and orders."""
+    yield from _connection(state)
     yield from _refused_topics(state)
     yield from _open_ends(state, now)
     yield from _limits(state)
     yield from _bad_ends(state, now)
 
 
-def _line(state: DeskState) -> Iterator[Need]:
-    """A key that is refused, or a service that does not answer: nothing can be done until then."""
+def _connection(state: DeskState) -> Iterator[Need]:
+    """A refused key, or a service that does not answer: nothing else can be done before."""
     service, money = state.service, None if state.account is None else state.account.equity
     if service.phase is Phase.UNAUTHORIZED:
         yield Need(
@@ -52,7 +52,7 @@ def _line(state: DeskState) -> Iterator[Need]:
 
 
 def _refused_topics(state: DeskState) -> Iterator[Need]:
-    """Answers that say no for a reason of the plan or of the rate, and what is barred by a plan."""
+    """Topics refused by plan or rate, and features that the plan lacks."""
     service = state.service
     known = _ANSWERS.get(service.problem_status)
     if known is not None and service.problem_of is not None and service.phase is Phase.ONLINE:
@@ -83,7 +83,7 @@ def _open_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
             yield Need(
                 f"ticket {ticket.ticket_id}", "breach", "?", "unknown", _order(state, ticket),
                 formats.age(sent, now), advice, "blotter", ticket.ticket_id,
-                left_s=max(0.0, LOOKED_UP_S - (now - sent)), money=ticket.amount,
+                left_s=max(0.0, LOOKUP_S - (now - sent)), money=ticket.amount,
             )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def _limits(state: DeskState) -> Iterator[Need]:
 
 
 def _of_the_day(state: DeskState, limits: LimitsView) -> tuple[float, str]:
-    """How much of the day's limit that binds here is used, and what is left of it."""
+    """The used part of the day's limit that binds, and the rest of it."""
     if state.service.mode is Mode.SIM:
         # The day's spend binds real venues only, its number of buys every venue.
         if limits.day_trades is None or not limits.day_trades_max:

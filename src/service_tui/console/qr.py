@@ -5,7 +5,7 @@ from typing import Final
 from rich.text import Text
 
 QUIET: Final = 2
-"""Modules of quiet around the code; the standard asks for four, cameras are content with two."""
+"""Modules of quiet around the code; the standard asks for four, cameras accept two."""
 
 _HALVES: Final = {
     (False, False): " ",
@@ -19,9 +19,9 @@ def qr_lines(text: str, *, on_dark: bool) -> tuple[str, ...]:
     """The code of a text.
 
     Args:
-        text: what the code says.
-        on_dark: letters are lighter than what they stand on, so that the light modules are drawn;
-            else the dark ones. A camera wants it so.
+        text: the content of the code.
+        on_dark: letters are lighter than their ground, so that the light modules are drawn; else
+        the dark ones. A camera needs it so.
 
     Returns:
         Lines of equal length.
@@ -39,5 +39,5 @@ def qr_lines(text: str, *, on_dark: bool) -> tuple[str, ...]:
 
 
 def qr_text(text: str, *, on_dark: bool) -> Text:
-    """The same as one text."""
+    """The lines of the code as one text."""
     return Text("\n".join(qr_lines(text, on_dark=on_dark)), no_wrap=True)

@@ -1,4 +1,4 @@
-"""Figures of safety rails as text: what binds, whose it is, what is used."""
+"""Limits as text: the figure that binds, its source, and its use."""
 
 from rich.text import Text
 
@@ -11,7 +11,7 @@ _METER = 10
 
 
 def figure(rail: BuyLimit, amount: int | None, *, masked: bool = False) -> Text:
-    """A figure of a rail; None is "no limit"."""
+    """A figure of a limit; None is "no limit"."""
     if amount is None:
         return Text("no limit", "muted")
     if RULES[rail].is_count:
@@ -20,18 +20,18 @@ def figure(rail: BuyLimit, amount: int | None, *, masked: bool = False) -> Text:
 
 
 def source_text(view: BuyLimitView) -> str:
-    """Whose figure binds."""
+    """The source of the figure that binds."""
     return {"service": "service", "desk": "this desk", "": ""}[view.source]
 
 
 def used_bar(view: BuyLimitView) -> Text:
-    """How much of a rail is used, as a bar; empty where nothing is counted."""
+    """The used part of a limit, as a bar; empty if nothing is counted."""
     part = view.part
     return Text() if part is None else meter(part, _METER)
 
 
 def used_line(view: BuyLimitView, *, masked: bool) -> Text:
-    """What is used, of what, and what of it is without an end."""
+    """The used amount, the limit, and the amount still pending."""
     if view.used is None:
         return Text()
     used = figure(view.bound, view.used, masked=masked)

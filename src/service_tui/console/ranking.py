@@ -1,4 +1,4 @@
-"""One thing that needs the person, and which of several comes first. Pure."""
+"""One row that needs the person, and the order of several. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,33 +9,33 @@ from rich.text import Text
 from service_tui.units import Micros
 
 LAST_S: Final = 600.0
-"""An alert in its last ten minutes turns red, and rings. Source: spec, "Risk alert lifecycle"."""
+"""An alert in its last ten minutes turns red and rings. Source: spec, "Risk alert lifecycle"."""
 
 TIERS_S: Final = (60.0, LAST_S, 3_600.0, 86_400.0)
-"""Time left, in steps: within one money decides, so that a second does not outweigh a fortune."""
+"""Steps of time left: within one, money decides, so that a second does not outweigh a fortune."""
 
 _GRAVITY: Final = {"breach": 0, "loss": 1, "warn": 2, "profit": 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that needs the person.
+    """One row that needs the person.
 
     Args:
-        key: names the row while the need lasts.
+        key: identifies the row while the need lasts.
         tone: a name of a meaning, for the glyph and the word.
-        glyph: one cell that says the same as the colour.
+        glyph: one cell with the same meaning as the colour.
         word: the kind, in one or two words.
-        what: which thing, and whose where it is not the person's own.
+        what: the subject, with its owner if that is not the person.
         figure: the one number that matters.
-        advice: what is to be known before something is done.
-        screen: where Enter leads.
+        advice: a note to read before acting.
+        screen: the target of Enter.
         row: the row there.
-        is_dismissable: True if it stays until somebody has seen it.
-        left_s: seconds until it decides itself; 0: it is past waiting; None: it has no end.
-        money: what is at stake, None where that is not known.
-        verb: what Enter does, or opens.
-        act: the action of the key table that Enter chooses there; empty: it only leads there.
+        is_dismissable: True if it stays until the person dismisses it.
+        left_s: seconds until it decides itself; 0: it is overdue; None: it has no deadline.
+        money: the amount at stake, None if unknown.
+        verb: the label of Enter.
+        act: the action of the key table that Enter performs there; empty: it only goes there.
         is_last: it turns red, and rings once.
     """
 
@@ -60,9 +60,9 @@ Rank = tuple[int, int, int, float]
 
 
 def rank(need: Need) -> Rank:
-    """Where a need stands: by the step of its time left, then by money, then by the time itself.
+    """Sort key of a need: the step of its time left, then money, then the time itself.
 
-    What has no end comes after everything that has one, the gravest first, then by money.
+    Needs without a deadline come last, the gravest first, then by money.
 
     Returns:
         Smaller is earlier.
@@ -74,6 +74,6 @@ def rank(need: Need) -> Rank:
     return (sum(left > tier for tier in TIERS_S), 0, money, left)
 
 
-def ranked(found: Iterable[Need]) -> tuple[Need, ...]:
-    """All of them, the one that cannot wait first; equals by their names, so that rows rest."""
-    return tuple(sorted(found, key=lambda need: (rank(need), need.key)))
+def ranked(unranked: Iterable[Need]) -> tuple[Need, ...]:
+    """The needs, the most urgent first; equal ones by key, so that rows do not move."""
+    return tuple(sorted(unranked, key=lambda need: (rank(need), need.key)))

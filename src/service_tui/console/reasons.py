@@ -1,4 +1,4 @@
-"""Reasons and fixes as a person reads them: with the keys as they are bound now, amounts masked."""
+"""Reasons and fixes as text: with the keys as they are bound now, amounts masked."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -8,7 +8,7 @@ from service_tui.console.keys import cap
 from service_tui.desk.reasons import Fix, Reason
 
 _TIME_DIGITS: Final = 2
-"""Of hours, of minutes and of seconds."""
+"""Units of hours, of minutes and of seconds."""
 
 _WALLET: Final = ("app.redemption", "app.wallet")
 _AGENTS: Final = ("app.agents",)
@@ -48,16 +48,16 @@ KEYS_OF: Final[Mapping[Fix, tuple[str, ...]]] = {
     Fix.SEE_ALERTS: ("app.monitors",),
     Fix.READ_NOW: ("app.refresh",),
 }
-"""Where a fix is done: actions of `keys`, to be pressed one after another."""
+"""The actions of `keys` that carry a fix out, to be pressed one after another."""
 
 
 def fix_text(fix: Fix | str, *, masked: bool = False, within: str = "") -> str:
-    """What to do, with the keys that do it: `claim it on the agents screen (7, C)`.
+    """A fix, with the keys that do it: `claim it on the agents screen (7, C)`.
 
     Args:
         fix: one of ours, or the plain text of a service or of an earlier version.
-        masked: whether amounts are hidden. Only a text that is none of ours can hold any.
-        within: the place that the person looks at already, `wallet`: the way there is left out.
+        masked: whether amounts are hidden. Only a text that is not ours can hold any.
+        within: the place already in front, `wallet`: the keys that lead there are left out.
     """
     try:
         ours = Fix(fix)
@@ -70,17 +70,17 @@ def fix_text(fix: Fix | str, *, masked: bool = False, within: str = "") -> str:
 
 
 def reason_text(reason: Reason, *, masked: bool = False) -> str:
-    """Why not and what to do, in one line."""
+    """A reason and its fix, in one line."""
     text = without_amounts(reason.text, masked=masked)
     joint = " — " if ": " in text else ": "
     return f"{text}{joint}{fix_text(reason.fix, masked=masked)}" if reason.fix else text
 
 
 def without_amounts(sentence: str, *, masked: bool) -> str:
-    """A sentence in which every word with a digit is hidden if `masked`.
+    """A sentence with every word that has a digit hidden if `masked`.
 
-    A sentence comes as text from the service, from a skill or from the blotter on disk. Which of
-    its numbers are amounts nobody can tell, so none of them is shown.
+    A sentence comes as text from the service, from a skill or from the blotter on disk. Its amounts
+    cannot be told from its other numbers, so none of them is shown.
     """
     if not masked:
         return sentence
@@ -97,6 +97,6 @@ def _masked(word: str) -> str:
 
 
 def _is_time(word: str) -> bool:
-    """Whether a word is a time of day, such as 14:03 or 14:03:20."""
+    """True if a word is a time of day, such as 14:03 or 14:03:20."""
     parts = word.split(":")
     return len(parts) > 1 and all(part.isdigit() and len(part) == _TIME_DIGITS for part in parts)

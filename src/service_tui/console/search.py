@@ -32,30 +32,30 @@ _NONE_NAMED: Final[Mapping[str, Collection[str]]] = {}
 _NO_NAMES: Final[Mapping[str, str]] = {}
 
 _NAME: Final = re.compile(r"[a-z&][a-z0-9&%]+")
-"""What may be meant as the name of a column; of anything else a colon is a mark like any other."""
+"""Text that may be the name of a column; elsewhere a colon is an ordinary character."""
 
 _TITLE: Final = re.compile(r"[a-z0-9&%]+")
 _CLOSE: Final = 0.5
-"""How alike a name must be to be offered for one that there is not."""
+"""Least similarity of a name that is suggested for an unknown one."""
 
 
 def names_of(columns: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """What may stand before a colon for each column: its id, its title, the title's first word.
+    """The names of each column before a colon: its id, its title, the title's first word.
 
     Args:
-        columns: id and title of each, from left to right; the first of a name has it.
+        columns: id and title of each, from left to right; the first one gets a shared name.
 
     Returns:
         The column's id by each of its names, in small letters.
     """
     known = list(columns)
-    found = {column: column for column, _ in known}
+    columns_by_name = {column: column for column, _ in known}
     for column, title in known:
-        words = _TITLE.findall(title.casefold())
-        for name in ("".join(words), *words[:1]):
+        text = _TITLE.findall(title.casefold())
+        for name in ("".join(text), *text[:1]):
             if name:
-                found.setdefault(name, column)
-    return found
+                columns_by_name.setdefault(name, column)
+    return columns_by_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ class _Cell:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What of a search is understood: every word, comparison and name must hold.
+    """The parsed part of a search: every word, comparison and name must match.
 
-    `problem` says what is wrong with the rest; empty when there is no rest.
+    `problem` describes the rest; empty without a rest.
     """
 
     words: tuple[_Word, ...] = ()
@@ -100,7 +100,7 @@ class Search:
     cells: tuple[_Cell, ...] = ()
 
     def __bool__(self) -> bool:
-        """True if it asks for anything."""
+        """True if it has any term."""
         return bool(self.words or self.comparisons or self.named or self.cells)
 
     def matches(
@@ -109,15 +109,15 @@ class Search:
         number: Callable[[str], float | None],
         cell: Callable[[str], str] = lambda _: "",
     ) -> bool:
-        """True if a row is wanted, by its words and numbers.
+        """True if a row matches the words and numbers.
 
         Args:
             text: the row's words, casefolded.
-            number: the row's value in a column, None if not known.
-            cell: what the row shows in a column of text.
+            number: the row's value in a column, None if unknown.
+            cell: the row's text in a column.
 
         Returns:
-            Whether all terms hold; what is not known matches no comparison, nor its inversion.
+            True if all terms match; an unknown value matches no comparison, nor its inversion.
         """
         for term in self.words:
             if (term.word in text) is not term.wanted:
@@ -131,7 +131,7 @@ class Search:
         )
 
     def names(self, column: str, known: Collection[str]) -> bool:
-        """True if a row is wanted, by the names in one of its columns; `known` empty: not known."""
+        """True if a row matches by the names in one of its columns; `known` empty: unknown."""
         return all(
             bool(known) and term.names.isdisjoint(known) is not term.wanted
             for term in self.named
@@ -145,20 +145,20 @@ def read_search(
     named: Mapping[str, Collection[str]] = _NONE_NAMED,
     names: Mapping[str, str] = _NO_NAMES,
 ) -> Search:
-    """The search that was typed, of which a part may not be understood.
+    """Parse a search; parts of it may stay unparsed.
 
     Args:
-        typed: tokens apart by spaces; `!` before one inverts it.
+        typed: tokens separated by spaces; `!` before one inverts it.
         columns: names that may stand before a comparison.
-        named: columns whose cells hold some of a few names, with these; `venue:evm` asks for one
-            by how it begins.
-        names: what the columns of the table are called, with the id of each; one that is neither
-            compared nor named holds text, of which `column:word` asks for a part.
+        named: columns whose cells hold some of a few names, with these; `venue:evm` matches a name
+        by its beginning.
+        names: the names of the table's columns, with the id of each; a column that is neither
+        compared nor named holds text, of which `column:word` matches a part.
 
     Returns:
         The search; an empty one is false and matches every row.
     """
-    words: list[_Word] = []
+    text: list[_Word] = []
     comparisons: list[_Comparison] = []
     by_name: list[_Named] = []
     cells: list[_Cell] = []
@@ -180,15 +180,15 @@ def read_search(
         elif isinstance(term, _Cell):
             cells.append(term)
         else:
-            words.append(term)
-    return Search(tuple(words), tuple(comparisons), problem, tuple(by_name), tuple(cells))
+            text.append(term)
+    return Search(tuple(text), tuple(comparisons), problem, tuple(by_name), tuple(cells))
 
 
 _PARTS: Final = re.compile(r"([^\s:<>=]+)(:?(?:>=|<=|>|<)|:)(.*)")
 
 
 def _with_column(bare: str, known: Mapping[str, str]) -> str:
-    """A term with the id of its column in the place of the column's name, or of its beginning."""
+    """A term with the id of its column in place of the column's name, or of its beginning."""
     parts = _PARTS.fullmatch(bare)
     if parts is None:
         return bare
@@ -198,7 +198,7 @@ def _with_column(bare: str, known: Mapping[str, str]) -> str:
 
 
 def _column_of(name: str, known: Mapping[str, str]) -> str | None:
-    """The column of a name, or of the beginning of the names of one column alone."""
+    """The column of a name, or of the beginning of the names of one column only."""
     if name in known:
         return known[name]
     begun = {column for each, column in known.items() if each.startswith(name)}
@@ -208,7 +208,7 @@ def _column_of(name: str, known: Mapping[str, str]) -> str | None:
 def _read_cell(
     bare: str, known: Mapping[str, str], others: Collection[str], *, is_wanted: bool
 ) -> _Cell | str | None:
-    """A column of text with a part of it, what is wrong with it, or None: it is something else."""
+    """A column of text with a part of it, a problem, or None for another kind of term."""
     parts = _PARTS.fullmatch(bare)
     if parts is None:
         return None
@@ -223,30 +223,32 @@ def _read_cell(
 
 
 def _no_column(name: str, known: Mapping[str, str]) -> str:
-    """That there is no such column, and which are meant or there."""
+    """The message that there is no such column, with similar or existing names."""
     close = get_close_matches(name, known, 1, _CLOSE)
-    said = f"no column {name[:20]!r}"
+    message = f"no column {name[:20]!r}"
     if close:
-        return f"{said}, did you mean {close[0]}?"
-    return f"{said}: {', '.join(dict.fromkeys(known.values()))}"
+        return f"{message}, did you mean {close[0]}?"
+    return f"{message}: {', '.join(dict.fromkeys(known.values()))}"
 
 
 def _read_name(
     bare: str, named: Mapping[str, Collection[str]], *, is_wanted: bool
 ) -> _Named | str | None:
-    """A column with a name, what is wrong with it, or None: it is something else."""
+    """A column with a name, a problem, or None for another kind of term."""
     column, colon, given = bare.casefold().partition(":")
     if not colon or column not in named:
         return None
     every = named[column]
-    found = frozenset(name for name in every if given and name.startswith(given))
-    return _Named(column, found, is_wanted) if found else f"{column}: is one of {', '.join(every)}"
+    result = frozenset(name for name in every if given and name.startswith(given))
+    return (
+        _Named(column, result, is_wanted) if result else f"{column}: is one of {', '.join(every)}"
+    )
 
 
 def _read_token(
     bare: str, columns: Collection[str], *, is_wanted: bool
 ) -> _Word | _Comparison | str:
-    """A word, a comparison, or what is wrong with it."""
+    """A word, a comparison, or a problem."""
     column = bare.partition(":")[0].casefold()
     compared = _COMPARED.fullmatch(bare)
     if compared is None:

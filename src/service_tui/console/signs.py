@@ -1,4 +1,4 @@
-"""The figures by which an agent argues, in words: whose they are, and no longer than they say."""
+"""Signal data of an agent as text: with the side they mean, no longer than needed."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -6,10 +6,10 @@ from typing import Final
 from service_tui.console import formats
 
 FOR_MACHINES: Final = frozenset({"client_ref"})
-"""Signal data that say nothing to a person."""
+"""Signal data without meaning for a person."""
 
 _NAMES: Final = {"probability": "probability of YES"}
-"""Names that leave open which side is meant. Source: the bundled skills, which all mean YES."""
+"""Names that leave the side open. Source: the bundled skills, which all mean YES."""
 
 _LONG: Final = 24
 """Letters beyond which one word is a hash, an address or a reference."""
@@ -20,13 +20,13 @@ def signs_text(data: Mapping[str, str | float | int], names: Iterable[str] = ())
 
     Args:
         data: the signal data of a trade.
-        names: which of them, in this order; without any, all that say something.
+        names: which of them, in this order; without any, all that mean something.
 
     Returns:
         Pairs with a comma between them; a long word by its ends.
     """
-    wanted = [name for name in names or data if name in data and name not in FOR_MACHINES]
-    return ", ".join(f"{_NAMES.get(name, name)} {_value(data[name])}" for name in wanted)
+    requested = [name for name in names or data if name in data and name not in FOR_MACHINES]
+    return ", ".join(f"{_NAMES.get(name, name)} {_value(data[name])}" for name in requested)
 
 
 def _value(value: str | float) -> str:

@@ -1,4 +1,4 @@
-"""Tables as data: which rows, by which columns, how sorted, searched and compared.
+"""Tables as data: their rows, columns, sorting, search and comparison.
 
 Below, the columns that many tables have: the market, a side, prices, amounts and times.
 """
@@ -30,17 +30,17 @@ class TableSpec(Generic[Row]):
     """One table of a screen.
 
     Args:
-        name: what its tab says.
+        name: the label of its tab.
         rows: its rows in a state.
-        key: names a row for as long as it lives; no two of one table share it.
+        key: identifies a row for as long as it lives; unique within a table.
         columns: from left to right.
-        search_text: everything that a search finds a row by, casefolded.
+        search_text: the text in which a search finds a row, casefolded.
         empty_text: why there are no rows, and what to do.
-        sort: id of the column by which it is sorted at first; empty: as the rows come.
+        sort: id of the first sort column; empty: as the rows come.
         falling: whether that order begins with the largest.
         compared: the numbers that a search compares (`entry:>0.5`), each by its name; mostly the
-            id of a column.
-        is_told: whether the service has told of its rows; before that their number is not known.
+        id of a column.
+        is_loaded: whether its rows have come from the service; before, their number is unknown.
     """
 
     name: str
@@ -54,11 +54,11 @@ class TableSpec(Generic[Row]):
     compared: Mapping[str, Callable[[Row, ViewContext], float | None]] = field(
         default_factory=dict[str, Callable[[Row, ViewContext], float | None]]
     )
-    is_told: Callable[[DeskState], bool] = _always
+    is_loaded: Callable[[DeskState], bool] = _always
 
     def label(self, state: DeskState) -> str:
-        """What its tab says: the name, and how many rows there are."""
-        return f"{self.name} {counted(len(self.rows(state)), heard=self.is_told(state))}"
+        """The label of its tab: the name, and the number of rows."""
+        return f"{self.name} {counted(len(self.rows(state)), is_loaded=self.is_loaded(state))}"
 
 
 class HasQuestion(Protocol):
@@ -66,7 +66,7 @@ class HasQuestion(Protocol):
 
     @property
     def question(self) -> str:
-        """What the market asks."""
+        """The market's question."""
         ...
 
 
@@ -79,11 +79,11 @@ class HasSide(Protocol):
         ...
 
 
-class TellsAmount(Protocol):
-    """How an amount is written, such as `formats.money`."""
+class AmountFormat(Protocol):
+    """A format of an amount, such as `formats.money`."""
 
     def __call__(self, amount: Micros | None, /, *, masked: bool) -> Text:
-        """The amount as it stands in a cell."""
+        """The amount as a cell shows it."""
         ...
 
 
@@ -122,16 +122,16 @@ def figure_column(  # noqa: PLR0917 - what a column is made of
     title: str,
     width: int,
     value: Callable[[Row], Value],
-    told: Callable[[Value], Text],
+    format_value: Callable[[Value], Text],
     *,
     tier: int = 0,
 ) -> Column[Row]:
-    """A number, told by a format and sorted by itself."""
+    """A number, written by a format and sorted by itself."""
     return Column(
         name,
         title,
         width,
-        lambda row, _: told(value(row)),
+        lambda row, _: format_value(value(row)),
         sort_key=lambda row, _: value(row),
         numeric=True,
         tier=tier,
@@ -141,7 +141,7 @@ def figure_column(  # noqa: PLR0917 - what a column is made of
 def price_column(
     name: str, title: str, width: int, price: Callable[[Row], float | None], *, tier: int = 0
 ) -> Column[Row]:
-    """A price, its point below that of the others."""
+    """A price, its point aligned with those of the others."""
     return figure_column(
         name, title, width, price, lambda each: formats.price(each, aligned=True), tier=tier
     )
@@ -152,7 +152,7 @@ def amount_column(  # noqa: PLR0917 - what a column is made of
     title: str,
     width: int,
     amount: Callable[[Row], Micros | None],
-    told: TellsAmount,
+    format_value: AmountFormat,
     *,
     tier: int = 0,
 ) -> Column[Row]:
@@ -161,7 +161,7 @@ def amount_column(  # noqa: PLR0917 - what a column is made of
         name,
         title,
         width,
-        lambda row, view: told(amount(row), masked=view.masked),
+        lambda row, view: format_value(amount(row), masked=view.masked),
         sort_key=lambda row, _: amount(row),
         numeric=True,
         tier=tier,
@@ -169,7 +169,7 @@ def amount_column(  # noqa: PLR0917 - what a column is made of
 
 
 def clock_column(at: Callable[[Row], Timestamp | None]) -> Column[Row]:
-    """The time of day at which a row came about; its header is `time`."""
+    """The time of day of a row; its header is `time`."""
     return Column(
         "time",
         "time",

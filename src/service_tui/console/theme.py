@@ -36,7 +36,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 
 
 class ThemeError(ValueError):
-    """A theme file that cannot be used; says which file, which line, which key and why."""
+    """A theme file that cannot be used; names file, line, key and reason."""
 
     def __init__(self, path: Path, key: str, why: str, *, line: int | None = None) -> None:
         place = f"{path}" if line is None else f"{path}, line {line}"
@@ -48,14 +48,14 @@ class ThemeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Themes:
-    """What was found. A later folder's theme replaces an earlier one of the same name."""
+    """The loaded themes. A later folder's theme replaces an earlier one of the same name."""
 
     themes: tuple[Theme, ...]
     problems: tuple[ThemeError, ...]
 
 
 def shipped_folder() -> Path:
-    """Where the themes of this program lie: in the installed package, else in the checkout."""
+    """The folder of this program's themes: in the installed package, else in the checkout."""
     package = Path(__file__).parent.parent
     packed = package / "themes"
     return packed if packed.is_dir() else package.parent.parent / "themes"
@@ -65,10 +65,10 @@ def load_themes(*folders: Path) -> Themes:
     """Every theme of the folders, in order of folder and file name.
 
     Returns:
-        Themes and problems: a bad file is not the end, the other themes still work. A folder that
-        is not there has no themes.
+        Themes and problems: a bad file leaves the other themes working. A folder that does not
+        exist has no themes.
     """
-    found: dict[str, Theme] = {}
+    result: dict[str, Theme] = {}
     problems: list[ThemeError] = []
     for folder in folders:
         for path in sorted(folder.glob("*.toml")):
@@ -77,19 +77,19 @@ def load_themes(*folders: Path) -> Themes:
             except ThemeError as problem:
                 problems.append(problem)
             else:
-                found[theme.name] = theme
-    return Themes(tuple(found.values()), tuple(problems))
+                result[theme.name] = theme
+    return Themes(tuple(result.values()), tuple(problems))
 
 
 def load_theme(path: Path) -> Theme:
     """One theme file as a Textual theme; our names become its variables.
 
     Returns:
-        The theme, complete and parsed; its contrast is `weak_pairs`' business.
+        The theme, complete and parsed; `weak_pairs` checks its contrast.
 
     Raises:
-        ThemeError: the file cannot be read, is no TOML, lacks a key, has one too many, or a value
-            is not what the key needs.
+        ThemeError: the file cannot be read, is no TOML, lacks a key, has one too many, or has an
+        invalid value.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -119,7 +119,7 @@ def contrast(ink: Color, paper: Color) -> float:
 
 
 def weak_pairs(theme: Theme) -> tuple[str, ...]:
-    """Pairs of a theme from a file that are hard to read, in words; empty when all are well."""
+    """Pairs of a theme from a file that are hard to read, as text; empty if there are none."""
     colours = {name: Color.parse(value) for name, value in _named(theme).items()}
     return tuple(
         f"{ink} on {paper}: {ratio:.2f}, wants {CONTRAST_MIN}"
@@ -133,7 +133,7 @@ def content(text: Text) -> Content:
     """A formatted text for Textual's own widgets, whose colours then follow the theme.
 
     Returns:
-        The same words; names of meanings have become variables (`profit` -> `$profit`). Nothing
+        The same text; names of meanings have become variables (`profit` -> `$profit`). Nothing
         is read as markup.
     """
     spans = [Span(span.start, span.end, _variables(span.style)) for span in text.spans]
@@ -230,5 +230,5 @@ def _luminance(colour: Color) -> float:
 
 
 def _linear(part: float) -> float:
-    # The two branches of the sRGB transfer function, as WCAG states them.
+    # The two branches of the sRGB transfer function, as in WCAG.
     return part / 12.92 if part <= _LINEAR_BELOW else ((part + 0.055) / 1.055) ** 2.4

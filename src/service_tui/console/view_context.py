@@ -1,4 +1,4 @@
-"""What a cell, a pane or a preview needs beside its record."""
+"""The context of a cell, a pane or a preview besides its record."""
 
 from dataclasses import dataclass
 
@@ -43,5 +43,5 @@ class ViewContext:
         return formats.pnl(amount, masked=self.masked)
 
     def sentence(self, text: str) -> str:
-        """A sentence of the desk or the service, which may hold amounts."""
+        """A sentence of the desk or the service, whose amounts may be masked."""
         return without_amounts(formats.plain(text).plain, masked=self.masked)

@@ -9,21 +9,21 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class AddressError(ValueError):
-    """No address of a service, or one that would show the key; one plain sentence."""
+    """Malformed address of a service, or one that would expose the key; one plain sentence."""
 
 
 def check_url(url: str, *, may_be_plain: bool) -> str:
-    """The address of a service without its trailing slash.
+    """Normalise the address of a service, without its trailing slash.
 
     Args:
         url: as a person wrote it.
-        may_be_plain: unencrypted http is accepted to any host, not to this machine only.
+        may_be_plain: accept unencrypted http to any host; otherwise to this machine only.
 
     Returns:
         The address, its host in small letters.
 
     Raises:
-        AddressError: it is no http(s) address, or would show the key to whoever listens.
+        AddressError: it is no http(s) address, or would send the key unencrypted.
     """
     try:
         parts = urlsplit(url.strip())
@@ -44,7 +44,7 @@ def check_url(url: str, *, may_be_plain: bool) -> str:
 
 
 def folder_of(url: str) -> str:
-    """A folder for each service: host, port and path, letters that every file system takes."""
+    """The folder name of a service: host, port and path in letters that any file system takes."""
     parts = urlsplit(url)
     return "at-" + "".join(
         letter if letter.isalnum() or letter in ".-" else "_"

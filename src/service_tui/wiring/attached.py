@@ -1,4 +1,4 @@
-"""The process that holds a data directory: where it serves, and how it is asked."""
+"""The process that owns a data directory: its address, and requests to it."""
 
 import logging
 import random
@@ -22,14 +22,14 @@ from service_tui.wiring.renewal import client_keys
 log = logging.getLogger(__name__)
 
 HOLDER_URL: Final = "http://holder.localhost"
-"""Name under which an attached desk reaches whoever holds the directory, wherever that serves."""
+"""Host name under which an attached desk reaches the directory's owner, whatever its address."""
 
 CHECK_S: Final = 2.0
-"""How long a holder may take to show that it is there."""
+"""How long an owner may take to answer."""
 
 KEEPALIVE_S: Final = 4.0
-"""Shorter than the usual five seconds of servers: a write on a line that is just being closed would
-end as unknown."""
+"""Shorter than the usual five seconds of servers: a write on a connection that is just being closed
+would end as unknown."""
 
 STARTING_S: Final = 10.0
 AGAIN_S: Final = 0.25
@@ -39,7 +39,7 @@ _ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:[1-9][0-9]{0,4}")
 
 
 def address_of(data_dir: Path) -> str | None:
-    """Where the holder of a data directory serves; None while nobody does."""
+    """The owner's address; None while no process serves the directory."""
     try:
         holder = holder_of(data_dir)
     except StorageError as error:
@@ -49,35 +49,35 @@ def address_of(data_dir: Path) -> str | None:
 
 
 def loopback_address(holder: Holder) -> str | None:
-    """What the holder has published, if it is an address of this machine."""
+    """The address that the owner published, if it is on this machine."""
     address = holder.address or ""
     return address if _ADDRESS.fullmatch(address) else None
 
 
 class HolderTransport(httpx.AsyncBaseTransport):
-    """Carries requests to whoever holds the data directory now.
+    """Sends each request to the current owner of the data directory.
 
-    The lock file is read for each request: a port of yesterday may belong to somebody else today,
-    and the keys must never go there.
+    The lock file is read for each request: another program may have yesterday's port today,
+    and must never get the keys.
 
     """
 
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
-        self._say: Callable[[Fact], None] | None = None
+        self._emit: Callable[[Fact], None] | None = None
         self._own: Callable[[], str] = str
-        self._told = ""
+        self._reported = ""
         limits = httpx.Limits(keepalive_expiry=KEEPALIVE_S)
-        self._line = httpx.AsyncHTTPTransport(retries=0, limits=limits)
+        self._transport = httpx.AsyncHTTPTransport(retries=0, limits=limits)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request to where the holder serves.
+        """Send a request to the owner's address.
 
         Returns:
-            Its answer.
+            The owner's answer.
 
         Raises:
-            ConnectError: nobody serves the directory; nothing was sent.
+            ConnectError: no process serves the directory; nothing was sent.
         """
         address = address_of(self._data_dir)
         if address is None:
@@ -91,23 +91,23 @@ class HolderTransport(httpx.AsyncBaseTransport):
             extensions=request.extensions,
         )
         sent.headers["Host"] = place.netloc.decode()
-        response = await self._line.handle_async_request(sent)
-        if self._say is not None and address != self._told:
-            self._told = address
-            self._say(Served(address, attached=address != self._own()))
+        response = await self._transport.handle_async_request(sent)
+        if self._emit is not None and address != self._reported:
+            self._reported = address
+            self._emit(Served(address, attached=address != self._own()))
         return response
 
-    def tell(self, say: Callable[[Fact], None], *, own: Callable[[], str]) -> None:
-        """From now on say where the holder is found, whenever that is another place than `own`."""
-        self._say, self._own = say, own
+    def report_to(self, emit: Callable[[Fact], None], *, own: Callable[[], str]) -> None:
+        """Emit a fact from now on whenever the owner's address differs from `own`."""
+        self._emit, self._own = emit, own
 
     async def aclose(self) -> None:
         """Close every connection."""
-        await self._line.aclose()
+        await self._transport.aclose()
 
 
 async def is_served(data_dir: Path, clock: Clock) -> bool:
-    """Whether the holder of a data directory answers, and knows the directory's operator key."""
+    """True if the owner answers and accepts the directory's operator key."""
     try:
         keys = stored_desk_keys(data_dir)
     except KeysError:
@@ -128,7 +128,7 @@ async def is_served(data_dir: Path, clock: Clock) -> bool:
 
 
 def may_still_serve(holder: Holder, now: float) -> bool:
-    """Whether a holder may not have come to serving yet; one without a name has just ended."""
+    """True if an owner may not have begun to serve yet; one without a name has just ended."""
     return holder.since is None or now - holder.since < STARTING_S
 
 
@@ -140,6 +140,6 @@ def client_of_holder(
     *,
     read_only: bool,
 ) -> Client:
-    """A client with the directory's keys, which go to its holder alone."""
+    """A client with the directory's keys, which are sent to its owner alone."""
     both = client_keys(keys, HOLDER_URL)
     return Client(transport, HOLDER_URL, both, clock=clock, rng=rng, read_only=read_only)

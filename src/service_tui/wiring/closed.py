@@ -1,4 +1,4 @@
-"""Why a data directory or a desk does not open, in plain words."""
+"""Reasons and fixes for a data directory or a desk that does not open."""
 
 import logging
 from collections.abc import Generator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from service_tui.client.errors import ServiceError
-from service_tui.console.doors import DeskClosedError
+from service_tui.console.desk_api import DeskClosedError
 from service_tui.engine.codec.events import NewerJournalError
 from service_tui.storage.errors import (
     CorruptDatabaseError,
@@ -34,8 +34,8 @@ _FIXES: Final[dict[type[Exception], str]] = {
 
 
 @contextmanager
-def closed_in_plain_words() -> Generator[None]:
-    """Say plainly why a desk does not open; anything else is a bug and passes.
+def explain_closed_desk() -> Generator[None]:
+    """Turn a known reason why a desk does not open into DeskClosedError; bugs pass unchanged.
 
     Raises:
         DeskClosedError: one of the known reasons.
@@ -44,20 +44,24 @@ def closed_in_plain_words() -> Generator[None]:
         yield
     except Exception as error:
         reason = only_reason(error)
-        fix = next((fix for kind, fix in _FIXES.items() if isinstance(reason, kind)), None)
+        fix = next(
+            (fix for error_type, fix in _FIXES.items() if isinstance(reason, error_type)), None
+        )
         if fix is None:
             raise
         log.warning("the desk stays closed: %s", reason)
         if isinstance(reason, CorruptDatabaseError):
-            # Here, because what restores needs more than any other door.
-            from service_tui.wiring.keeping import choices_for, words_for  # noqa: PLC0415
+            # Imported here: restoring needs more modules than any other command.
+            from service_tui.wiring.database_command import choices_for, recovery_commands  # noqa: PLC0415
 
-            raise DeskClosedError(str(reason), words_for(reason), choices_for(reason)) from reason
+            raise DeskClosedError(
+                str(reason), recovery_commands(reason), choices_for(reason)
+            ) from reason
         raise DeskClosedError(str(reason), fix) from reason
 
 
 def only_reason(error: Exception) -> Exception:
-    """What a TaskGroup on the way has wrapped, where it is one thing."""
-    # Only groups have members; their type says nothing about whose.
+    """The single error inside nested TaskGroups; the group itself if it has several."""
+    # Only groups have members; their type does not give the type of those.
     members: tuple[Exception, ...] = getattr(error, "exceptions", ())
     return only_reason(members[0]) if len(members) == 1 else error

@@ -1,6 +1,6 @@
-"""When garbage is collected: while nobody types, for a whole collection stops everything.
+"""Garbage collection while the keyboard is idle: a full collection stops everything.
 
-Young objects are collected as ever, in a moment.
+Young objects are collected as usual, within a moment.
 """
 
 import gc
@@ -8,28 +8,28 @@ from typing import Final
 
 EVERY: Final = 10
 AT_LEAST_EVERY: Final = 60
-"""Calls between two whole collections: when the person rests, and when they never do."""
+"""Calls between two full collections: while the person rests, and without any rest."""
 
 SETTLED: Final = 2
-"""Whole collections after which everything has been opened: what is there then stays for good."""
+"""Full collections after which everything has been opened: the objects of then stay for good."""
 
 NEVER: Final = 1_000_000_000
 
 
 class Collecting:
-    """Collects what is old; until then the collector itself leaves that alone."""
+    """Runs full collections at idle moments; the automatic ones are off."""
 
     def __init__(self) -> None:
         self._waited = 0
         self._done = 0
 
     def begin(self) -> None:
-        """Take the old objects from the collector."""
+        """Switch automatic full collections off."""
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, NEVER)
 
-    def look(self, *, idle: bool) -> None:
-        """Collect if it is time to; `idle` is whether nobody would notice."""
+    def collect(self, *, idle: bool) -> None:
+        """Collect if it is time; `idle` is True while nothing waits for the screen."""
         self._waited += 1
         if not gc.isenabled() or self._waited < (EVERY if idle else AT_LEAST_EVERY):
             return

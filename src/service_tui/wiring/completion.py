@@ -1,4 +1,4 @@
-"""Scripts with which a shell completes our command line; made from its parser by shtab."""
+"""Completion scripts for the command line, made from its parser by shtab."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -7,11 +7,11 @@ from typing import Final, cast
 import shtab
 
 KINDS: Final = {"DIR": shtab.DIRECTORY, "FILE": shtab.FILE, "PATH": shtab.FILE}
-"""What is completed in the place of a word, by the name that the help has for it."""
+"""Kind of completion by the metavar of the help."""
 
 
 def script(parser: argparse.ArgumentParser, shell: str) -> str:
-    """The script that a shell reads; where the help says DIR or FILE, it completes paths."""
+    """The completion script of a shell; it completes paths where the help has DIR or FILE."""
     for action in _actions(parser):
         kind = KINDS.get(str(action.metavar))
         if kind is not None:
@@ -20,7 +20,7 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Every flag and word of a parser, and of those below it."""
+    """Every flag and argument of a parser and its subparsers."""
     for action in parser._actions:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  (argparse has no other way)
         yield action
         for below in _below(action.choices):
@@ -28,8 +28,8 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 
 def _below(choices: object) -> Iterator[argparse.ArgumentParser]:
-    """The parsers behind the words of an action; none where the words are no commands."""
+    """The subparsers of an action; none if it has no commands."""
     if isinstance(choices, Mapping):
-        for each in cast("Mapping[str, object]", choices).values():
-            if isinstance(each, argparse.ArgumentParser):
-                yield each
+        for parser in cast("Mapping[str, object]", choices).values():
+            if isinstance(parser, argparse.ArgumentParser):
+                yield parser

@@ -1,4 +1,4 @@
-"""The data directory: who holds it, how it is taken, and what lies beside it."""
+"""The data directory: its lock, its database, and the blotters of attached consoles."""
 
 import logging
 import os
@@ -26,7 +26,7 @@ from service_tui.storage.recovery.damage import answer, set_aside
 log = logging.getLogger(__name__)
 
 BESIDE: Final = "attached"
-"""Folder of the blotters of consoles that are attached to somebody else's service."""
+"""Folder of the blotters of consoles attached to another process's service."""
 
 BESIDE_MAX: Final = 16
 """ours: consoles attached to one holder at one time; nobody looks at more."""
@@ -40,18 +40,18 @@ class Data:
     lock: DataDirLock | None
 
     def publish(self, address: str | None) -> None:
-        """Tell other processes where this one serves; None takes it back."""
+        """Publish this process's address to other processes; None withdraws it."""
         if self.lock is not None and self.lock.is_held:
             self.lock.publish(address)
 
 
 @asynccontextmanager
 async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
-    """The data directory, locked and open, closed in order; what cannot be read is moved aside."""
+    """The data directory, locked and open, closed in order; damaged files are moved aside."""
     try:
         lock = DataDirLock.acquire(data_dir, pid=os.getpid(), now=clock.now())
     except LockUnavailableError as error:
-        # Slower, and two at once are not kept apart; no reason to keep the desk shut.
+        # Slower, and two processes at once are not kept apart; no reason to keep the desk shut.
         log.warning("working without a lock: %s", error)
         lock = None
     try:
@@ -60,7 +60,7 @@ async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
             yield Data(database, lock)
         except (DamagedFileError, DamagedRowsError) as damage:
             database.close(clock.now())
-            raise _asked_about(database.path, damage, clock) from damage
+            raise _keep_aside(database.path, damage, clock) from damage
         finally:
             database.close(clock.now())
     finally:
@@ -68,10 +68,10 @@ async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
             lock.release()
 
 
-def _asked_about(
+def _keep_aside(
     path: Path, damage: DamagedFileError | DamagedRowsError, clock: Clock
 ) -> CorruptDatabaseError:
-    """Keep what turned out to be damaged, and ask what goes on."""
+    """Move damaged files aside; the error offers the choices to go on."""
     before = damage.seq if isinstance(damage, DamagedRowsError) else None
     reason = str(damage.__cause__ or damage) if before is None else str(damage)
     return set_aside(path, reason=reason, now=clock.now(), before=before)
@@ -79,23 +79,23 @@ def _asked_about(
 
 @asynccontextmanager
 async def open_beside(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
-    """A database of one's own below a data directory that another process holds.
+    """A separate database below a data directory that another process owns.
 
-    The holder alone writes the directory's own database. Places are numbered and the first free
-    one is taken, so that whoever attaches next finds the orders that the last one left open.
+    The owner alone writes the directory's own database. Places are numbered and the first free
+    one is used, so that the next attached console finds the orders that the last one left open.
 
     Yields:
         The database and its lock.
 
     Raises:
-        DirectoryLockedError: every place is taken.
+        DirectoryLockedError: no place is free.
     """
     private_directory(data_dir / BESIDE)
     async with AsyncExitStack() as stack:
         for place in range(1, BESIDE_MAX + 1):
             try:
                 folder = data_dir / BESIDE / str(place)
-                # It has no world, and what is kept aside is looked up: nothing to choose.
+                # It has no world, and orders kept aside are looked up: there is nothing to choose.
                 answer(folder / DATABASE_FILE)
                 data = await stack.enter_async_context(open_data(folder, clock))
             except DirectoryLockedError:

@@ -1,4 +1,4 @@
-"""The pictures of the screens: a real desk on a real embedded world, in time of its own.
+"""Pictures of the screens: a real desk on a real embedded world, on a clock of its own.
 
 Same seed, same pictures.
 """
@@ -56,10 +56,10 @@ PICTURES: Final = (
 
 
 def make_screenshots(folder: Path, screen: str = "") -> Iterator[Path]:
-    """Write one SVG a picture into a folder: all of them, or those whose name begins so.
+    """Write the pictures as SVG files: all of them, or those whose name has this prefix.
 
     Yields:
-        Each file, once it is written.
+        Each file, after it is written.
 
     Raises:
         OSError: the folder cannot be written.
@@ -72,15 +72,17 @@ def make_screenshots(folder: Path, screen: str = "") -> Iterator[Path]:
 
 
 def _alone(svg: str) -> str:
-    """The picture without what it would fetch from elsewhere: any monospaced font will do."""
+    """The picture without references to the network: any monospaced font will do."""
     # Blanks are part of a terminal's picture; some viewers would fold them.
     plain = _FETCHED.sub("", svg).replace("<text ", '<text xml:space="preserve" ')
     return _BLANK_END.sub("", plain)
 
 
 async def _pictures(screen: str) -> list[tuple[str, str]]:
-    # Time passes with every picture: those before the last one wanted are drawn as well.
-    last = max((at for at, one in enumerate(PICTURES) if one[0].startswith(screen)), default=-1)
+    # Time passes with every picture: those before the last requested one are drawn as well.
+    last = max(
+        (at for at, picture in enumerate(PICTURES) if picture[0].startswith(screen)), default=-1
+    )
     if last < 0:
         return []
     with tempfile.TemporaryDirectory() as folder:
@@ -91,14 +93,14 @@ async def _pictures(screen: str) -> list[tuple[str, str]]:
                 (name, await _picture(desk, clock, keys, theme))
                 for name, keys, theme in PICTURES[: last + 1]
             ]
-            return [one for one in drawn if one[0].startswith(screen)]
+            return [picture for picture in drawn if picture[0].startswith(screen)]
 
 
 @asynccontextmanager
 async def _lived_in_desk(options: Options, clock: ManualClock) -> AsyncGenerator[Desk]:
-    """A desk that has traded for a while."""
-    around = embedded_parts(options, first_state(options), clock, random.Random(SEED))  # noqa: S311
-    async with around as desk:
+    """A desk with trades, alerts and signals."""
+    desk_parts = embedded_parts(options, first_state(options), clock, random.Random(SEED))  # noqa: S311
+    async with desk_parts as desk:
         await _settle(clock, 5)
         markets = sorted(desk.state.markets.values(), key=lambda market: -(market.volume or 0))
         for index, side, money in BUYS:
@@ -123,7 +125,7 @@ async def _lived_in_desk(options: Options, clock: ManualClock) -> AsyncGenerator
 
 
 async def _settle(clock: ManualClock, seconds: int) -> None:
-    """Let the world run; every second is a tick and a round of the pollers."""
+    """Let the world run; each second is a tick and a round of the pollers."""
     for _ in range(seconds):
         await clock.advance(1.0)
         await asyncio.sleep(0.002)
@@ -133,19 +135,19 @@ async def _picture(desk: Desk, clock: ManualClock, keys: str, theme: str) -> str
     """One screen as SVG."""
 
     @asynccontextmanager
-    async def doors() -> AsyncGenerator[Desk]:
+    async def opened() -> AsyncGenerator[Desk]:
         yield desk
 
     state: DeskState = desk.state
     app = ConsoleApp(
-        open_desk=doors,
+        open_desk=opened,
         initial=state,
         now=clock.now,
         themes=load_themes(shipped_folder()),
         log_path="service-tui.log",
     )
     async with app.run_test(size=SIZE) as pilot:
-        app.dress(theme)
+        app.apply_theme(theme)
         await pilot.pause()
         for key in keys.split(","):
             await pilot.press(key)

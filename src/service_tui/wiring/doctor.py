@@ -1,4 +1,4 @@
-"""What is where, and what is wrong: read only.
+"""Places, keys and files of a start, and their problems: read only.
 
 It changes nothing.
 """
@@ -28,11 +28,11 @@ from service_tui.wiring.options import Options
 
 PACKAGES: Final = ("textual", "httpx", "pydantic", "fastapi", "sqlmodel")
 BUSY_S: Final = 1.0
-"""How long a look at the database waits for another program."""
+"""How long a check of the database waits for another program."""
 
 
 def findings(options: Options) -> tuple[list[str], bool]:
-    """Lines for a person, and whether all is well."""
+    """Lines for a person, and True if no problem was found."""
     problems: list[str] = []
     database = options.data_dir / DATABASE_FILE
     size = f"{database.stat().st_size / 1e6:.1f} MB" if database.exists() else "not made yet"
@@ -46,21 +46,21 @@ def findings(options: Options) -> tuple[list[str], bool]:
         f"profiles   {_profiles(options, problems)}",
         f"keys       {_own_keys(options, problems)}",
         f"lock       {_lock(options)}",
-        f"terminal   {os.environ.get('TERM', 'not set')}, {_kind_of_output()}",
+        f"terminal   {os.environ.get('TERM', 'not set')}, {_output_type()}",
         *(f"{name:<10} {metadata.version(name)}" for name in PACKAGES),
     ]
-    problems += _closed_door(options.data_dir) or _damages(options.data_dir)
+    problems += _unwritable(options.data_dir) or _damages(options.data_dir)
     lines += [f"PROBLEM    {problem}" for problem in problems] or ["all is well"]
     return lines, not problems
 
 
-def _closed_door(data_dir: Path) -> list[str]:
-    """Why a start could not write in its directory, or make it; nothing stays behind."""
+def _unwritable(data_dir: Path) -> list[str]:
+    """Why a start could not write in its directory, or create it; leaves no file behind."""
     try:
         there = next((path for path in (data_dir, *data_dir.parents) if path.exists()), Path())
         if there == data_dir:
             refuse_foreign_directory(data_dir)
-        # To ask is not enough: a mode says nothing about a file system that takes no files.
+        # Only a write proves it: a mode does not reveal a file system that accepts no files.
         with tempfile.TemporaryDirectory(prefix=".service-tui-", dir=there):
             return []
     except StorageError as error:
@@ -70,27 +70,27 @@ def _closed_door(data_dir: Path) -> list[str]:
 
 
 def _backups(data_dir: Path) -> str:
-    """How many copies there are, and the newest; 'verify' and 'restore' look into them."""
-    found = backups_of(data_dir)
-    if not found:
+    """How many copies there are, and the newest; 'verify' and 'restore' open them."""
+    result = backups_of(data_dir)
+    if not result:
         return "none yet; 'service-tui backup' makes one"
-    return f"{len(found)}, newest {found[0]}; 'service-tui restore' lists them"
+    return f"{len(result)}, newest {result[0]}; 'service-tui restore' lists them"
 
 
 def _damages(data_dir: Path) -> Iterator[str]:
-    """What is wrong with the files that a start needs; a directory not made yet is in order."""
+    """Problems of the files that a start needs; a directory not made yet has none."""
     path = data_dir / DATABASE_FILE
     if not path.exists():
-        asked = open_question(path)
-        if asked is not None:
-            yield f"{asked}; 'service-tui restore' goes on with a copy"
+        question = open_question(path)
+        if question is not None:
+            yield f"{question}; 'service-tui restore' goes on with a copy"
     else:
         try:
-            seen = look_at(data_dir, timeout_s=BUSY_S)
+            damage = look_at(data_dir, timeout_s=BUSY_S)
             check_pages(path, timeout_s=BUSY_S)
-            if seen.log_is_lost:
+            if damage.log_is_lost:
                 yield lost_log(path)
-            if seen.version == SCHEMA.version:
+            if damage.version == SCHEMA.version:
                 _check_rows(data_dir)
         except (StorageError, DamageFound, sqlite3.Error) as error:
             yield str(error)
@@ -101,7 +101,7 @@ def _damages(data_dir: Path) -> Iterator[str]:
 
 
 def _check_rows(data_dir: Path) -> None:
-    """Look for what a start could not make a world of.
+    """Check for rows that a start could not build a world from.
 
     Raises:
         StorageError: rows are missing, or cannot be read.
@@ -113,19 +113,19 @@ def _check_rows(data_dir: Path) -> None:
         database.close(0.0)
 
 
-def _kind_of_output() -> str:
+def _output_type() -> str:
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     return "a terminal" if is_terminal else "no terminal"
 
 
 def profile_problem(options: Options, name: str) -> str:
-    """Why a stored profile cannot be used; empty where it can, or where another line says it."""
+    """Why a stored profile cannot be used; empty if it can, or if another line reports it."""
     try:
         stored = profiles(options.config_dir)
     except KeysError:
         return ""
-    known = ", ".join(sorted(stored)) or "none"
-    return "" if name in stored else f"no profile is called {name!r} (stored: {known})"
+    names = ", ".join(sorted(stored)) or "none"
+    return "" if name in stored else f"no profile is called {name!r} (stored: {names})"
 
 
 def _profiles(options: Options, problems: list[str]) -> str:
@@ -137,14 +137,14 @@ def _profiles(options: Options, problems: list[str]) -> str:
 
 
 def _own_keys(options: Options, problems: list[str]) -> str:
-    """How many actions lie on keys of the person's own; a file that is wrong moves none."""
-    found = read_own_keys(options.config_dir / KEY_FILE)
-    problems += found.problems
-    return f"{len(found.moved)} moved by {KEY_FILE}" if found.moved else "as they come"
+    """How many actions have personal keys; a file with errors moves none."""
+    result = read_own_keys(options.config_dir / KEY_FILE)
+    problems += result.problems
+    return f"{len(result.moved)} moved by {KEY_FILE}" if result.moved else "as they come"
 
 
 def _lock(options: Options) -> str:
-    """Who holds the data directory, and where it serves; a dead process holds nothing."""
+    """The owner of the data directory and its address; a dead process owns nothing."""
     try:
         holder = holder_of(options.data_dir)
     except StorageError as error:

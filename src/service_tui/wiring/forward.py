@@ -1,4 +1,4 @@
-"""A port on loopback that leads to whoever serves the data directory."""
+"""A port on loopback that forwards to the process that serves the data directory."""
 
 import asyncio
 import socket
@@ -17,26 +17,26 @@ CONNECT_S: Final = 5.0
 async def forwarding(
     listener: socket.socket, find: Callable[[], str | None]
 ) -> AsyncGenerator[None]:
-    """Lead every connection to the address of that moment, while the context lasts.
+    """Forward every connection to the current address while the context lasts.
 
     Args:
         listener: stays open afterwards.
-        find: where to; None refuses the connection.
+        find: the target's address; None refuses the connection.
     """
-    # Each takes two descriptors.
+    # Each connection takes two descriptors.
     most = lines_max() // 2
     leading: set[asyncio.Task[None]] = set()
     async with asyncio.TaskGroup() as tasks:
 
-        def taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             if len(leading) >= most:
                 writer.close()
                 return
-            task = tasks.create_task(_lead((reader, writer), find))
+            task = tasks.create_task(_forward((reader, writer), find))
             leading.add(task)
             task.add_done_callback(leading.discard)
 
-        server = await asyncio.start_server(taken, sock=listener.dup(), backlog=backlog())
+        server = await asyncio.start_server(accepted, sock=listener.dup(), backlog=backlog())
         try:
             yield
         finally:
@@ -45,27 +45,27 @@ async def forwarding(
                 task.cancel()
 
 
-Line = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-async def _lead(near: Line, find: Callable[[], str | None]) -> None:
-    """Lead one caller to the address of this moment, until either side is gone."""
+async def _forward(near: Connection, find: Callable[[], str | None]) -> None:
+    """Forward one connection to the current address until either side closes."""
     try:
         address = find()
         if address is not None:
             parts = urlsplit(address)
             async with asyncio.timeout(CONNECT_S):
                 far = await asyncio.open_connection(parts.hostname, parts.port)
-            await _both_ways(near, far)
+            await _copy_both(near, far)
     except OSError:
-        # Nobody there any more: the caller sees a closed line.
+        # No process there any more: the caller sees a closed connection.
         return
     finally:
         near[1].close()
 
 
-async def _both_ways(near: Line, far: Line) -> None:
-    """Pass on what both say, until the far side has nothing more to say."""
+async def _copy_both(near: Connection, far: Connection) -> None:
+    """Copy bytes in both directions until the far side has no more."""
     try:
         async with asyncio.TaskGroup() as tasks:
             sending = tasks.create_task(_pump(near[0], far[1]))
@@ -76,7 +76,7 @@ async def _both_ways(near: Line, far: Line) -> None:
 
 
 async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    """Pass on what comes, and its end; a line that broke breaks the other one too."""
+    """Copy bytes and their end; a broken connection closes the other one too."""
     try:
         while chunk := await source.read(CHUNK):
             sink.write(chunk)

@@ -1,4 +1,4 @@
-"""What every console of a data directory last said of a halt: it is one operator's.
+"""The last halt state of each console of a data directory: one operator uses them all.
 
 Imports nothing heavy.
 """
@@ -10,14 +10,14 @@ from service_tui.desk.slices.halt import HALT, KeptHalt, kept_halt
 from service_tui.storage.cached_state import read_preferences
 
 DATABASES: Final = ("desk.sqlite3", "attached/*/desk.sqlite3")
-"""The directory's own database, and those of consoles that were attached to its holder."""
+"""The directory's own database, and those of consoles that were attached to its owner."""
 
 
 def kept_halts(data_dir: Path) -> tuple[KeptHalt, ...]:
-    """The last word of each console, as far as it can be read without waiting."""
-    found = (
+    """The last halt state of each console, as far as it can be read without waiting."""
+    paths = (
         kept_halt(read_preferences(path).get(HALT))
         for pattern in DATABASES
         for path in sorted(data_dir.glob(pattern))
     )
-    return tuple(kept for kept in found if kept is not None)
+    return tuple(kept for kept in paths if kept is not None)

@@ -1,6 +1,6 @@
 """Keys on disk: the desk's own for the embedded service, and profiles of other services.
 
-Files are 0600, written whole or not at all; a key is bound to the address that it was given for.
+Files are 0600, written whole or not at all; a key is bound to its service's address.
 """
 
 import json
@@ -19,12 +19,12 @@ FILE_MAX: Final = 65_536
 
 
 class KeysError(Exception):
-    """A key file that cannot be used; says which, and what to do."""
+    """A key file that cannot be used; names the file and the fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Another service and the key for it, which is empty where the system's keyring holds it."""
+    """Another service and its key, which is empty if the system's keyring holds it."""
 
     name: str
     url: str
@@ -36,7 +36,7 @@ class Profile:
 class DeskKeys:
     """Keys of the embedded service: the operator's, and the desk's own agent's once registered.
 
-    `is_renewed`: the agent's is new since this start; not kept.
+    `is_renewed`: the agent's is new since this start; not stored.
     """
 
     operator: str = field(repr=False)
@@ -46,7 +46,7 @@ class DeskKeys:
 
 
 def desk_keys(data_dir: Path) -> DeskKeys:
-    """The keys of a data directory; the operator's is made at the first start.
+    """The keys of a data directory; the first start creates the operator's.
 
     Returns:
         The operator's key, and the agent's once it is registered.
@@ -62,7 +62,7 @@ def desk_keys(data_dir: Path) -> DeskKeys:
 
 
 def stored_desk_keys(data_dir: Path) -> DeskKeys | None:
-    """The keys of a data directory as they stand there; nothing is made.
+    """The stored keys of a data directory; creates none.
 
     Returns:
         The keys, None where there are none yet.
@@ -71,10 +71,10 @@ def stored_desk_keys(data_dir: Path) -> DeskKeys | None:
         KeysError: the file cannot be read.
     """
     path = data_dir / DESK_FILE
-    found = read_private(path)
-    if not found:
+    record = read_private(path)
+    if not record:
         return None
-    operator, agent, agent_id = (found.get(name) for name in ("operator", "agent", "agent_id"))
+    operator, agent, agent_id = (record.get(name) for name in ("operator", "agent", "agent_id"))
     if not isinstance(operator, str):
         raise KeysError(f"{path} holds no operator key; restore it, or move it away to start anew")
     return DeskKeys(
@@ -100,21 +100,21 @@ def profiles(config_dir: Path) -> dict[str, Profile]:
     """Stored services by name.
 
     Returns:
-        Profiles, also none; an entry that is no profile is passed over.
+        The profiles, possibly none; an entry that is no profile is passed over.
 
     Raises:
         KeysError: the file cannot be read.
     """
-    found: dict[str, Profile] = {}
+    stored: dict[str, Profile] = {}
     for name, entry in read_private(config_dir / PROFILES_FILE).items():
         match entry:
             case {"url": str(url), "key": str(key)}:
-                found[name] = Profile(name, url, key)
+                stored[name] = Profile(name, url, key)
             case {"url": str(url), "keyring": True}:
-                found[name] = Profile(name, url, "", in_keyring=True)
+                stored[name] = Profile(name, url, "", in_keyring=True)
             case _:
                 continue
-    return found
+    return stored
 
 
 def keep_profile(config_dir: Path, profile: Profile) -> None:
@@ -124,24 +124,24 @@ def keep_profile(config_dir: Path, profile: Profile) -> None:
         KeysError: the file cannot be read or written.
     """
     path = config_dir / PROFILES_FILE
-    known = read_private(path)
-    held = {"keyring": True} if profile.in_keyring else {"key": profile.key}
-    write_private(path, {**known, profile.name: {"url": profile.url, **held}})
+    stored = read_private(path)
+    key_fields = {"keyring": True} if profile.in_keyring else {"key": profile.key}
+    write_private(path, {**stored, profile.name: {"url": profile.url, **key_fields}})
 
 
 def forget_profile(config_dir: Path, name: str) -> None:
-    """Take a service out of those that are stored.
+    """Remove a stored service.
 
     Raises:
         KeysError: the file cannot be read or written.
     """
     path = config_dir / PROFILES_FILE
-    known = read_private(path)
-    write_private(path, {other: entry for other, entry in known.items() if other != name})
+    stored = read_private(path)
+    write_private(path, {other: entry for other, entry in stored.items() if other != name})
 
 
 def read_private(path: Path) -> dict[str, object]:
-    """What a file of ours alone holds.
+    """The content of a private file.
 
     Returns:
         The record, empty where there is no file.
@@ -161,18 +161,18 @@ def read_private(path: Path) -> dict[str, object]:
     except StorageError as error:
         raise KeysError(str(error)) from error
     except OSError as error:
-        said = f"{path} cannot be read ({error.strerror}); mend it or move it away"
-        raise KeysError(said) from error
+        message = f"{path} cannot be read ({error.strerror}); mend it or move it away"
+        raise KeysError(message) from error
     except (RecursionError, TypeError, ValueError):
-        # From None: an error of the decoder holds the text that it met, which may be a key.
+        # From None: the decoder's error holds the text that it met, which may be a key.
         raise KeysError(f"{path} is garbled inside; mend it or move it away") from None
 
 
 def write_private(path: Path, content: dict[str, object]) -> None:
-    """Replace a file in one step, readable by nobody else from the first byte.
+    """Replace a file in one step, unreadable to others from the first byte.
 
     Raises:
-        KeysError: it cannot be written; what stood there stands there.
+        KeysError: it cannot be written; the old content stays.
     """
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:

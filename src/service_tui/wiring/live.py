@@ -24,13 +24,13 @@ from service_tui.server.embedded import BASE_URL, Sim
 from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.policy import SigningPolicy
 from service_tui.storage.errors import DirectoryLockedError
-from service_tui.wiring import attached, beside
+from service_tui.wiring import attached, attached_desk
 from service_tui.wiring.data import Data, open_beside, open_data
 from service_tui.wiring.halts import kept_halts
-from service_tui.wiring.holding import around, listen_to, open_embedded
-from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
+from service_tui.wiring.orphaned_orders import take_over
 from service_tui.wiring.own_agent import RENEWED
+from service_tui.wiring.ownership import desk_context, listen_to, open_embedded
 from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.serving import serving
 from service_tui.wiring.wallet_keys import vault_of
@@ -39,7 +39,7 @@ KEEPALIVE_S: Final = 4.0
 
 
 def local_desk(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
-    """A desk on the embedded service of the data directory, whoever holds it."""
+    """A desk on the embedded service of the data directory, in this process or its owner's."""
     return local_parts(options, initial, SystemClock(), random.SystemRandom())
 
 
@@ -47,13 +47,13 @@ def local_desk(options: Options, initial: DeskState) -> AbstractAsyncContextMana
 async def local_parts(
     options: Options, initial: DeskState, clock: Clock, rng: random.Random
 ) -> AsyncGenerator[Desk]:
-    """The same with the time and the chance that are handed in.
+    """The same with a given clock and random source.
 
     Yields:
         The desk.
 
     Raises:
-        DirectoryLockedError: another process holds the directory, and serves nobody.
+        DirectoryLockedError: another process owns the directory and does not serve it.
     """
     async with AsyncExitStack() as stack:
         yield await _opened(stack, options, initial, (clock, rng))
@@ -62,37 +62,37 @@ async def local_parts(
 async def _opened(
     stack: AsyncExitStack, options: Options, initial: DeskState, means: tuple[Clock, random.Random]
 ) -> Desk:
-    """The desk that holds the directory, or one attached to whoever does."""
+    """The desk that owns the directory, or one attached to its owner."""
     clock, _ = means
     began = clock.monotonic()
     while True:
         try:
             return await stack.enter_async_context(embedded_parts(options, initial, *means))
         except DirectoryLockedError as error:
-            held = error
+            locked = error
         if await attached.is_served(options.data_dir, clock):
             break
         is_late = clock.monotonic() - began >= attached.STARTING_S
-        if is_late or not attached.may_still_serve(held.holder, clock.now()):
+        if is_late or not attached.may_still_serve(locked.holder, clock.now()):
             if options.read_only:
-                # Only looking harms nobody: it stands offline until somebody serves.
+                # A read-only desk does no harm: it stays offline until the directory is served.
                 break
-            raise held
+            raise locked
         await clock.sleep(attached.AGAIN_S)
-    return await stack.enter_async_context(beside.attached_parts(options, initial, *means))
+    return await stack.enter_async_context(attached_desk.attached_parts(options, initial, *means))
 
 
 @asynccontextmanager
 async def embedded_parts(
     options: Options, initial: DeskState, clock: Clock, rng: random.Random
 ) -> AsyncGenerator[Desk]:
-    """A desk that holds the data directory and runs its service.
+    """A desk that owns the data directory and runs its service.
 
     Yields:
         The desk.
 
     Raises:
-        DirectoryLockedError: another process holds it.
+        DirectoryLockedError: another process owns it.
     """
     async with (
         open_data(options.data_dir, clock) as data,
@@ -111,7 +111,7 @@ async def embedded_parts(
             open_desk(
                 initial,
                 replace(
-                    around(client, data.database, clock, rng),
+                    desk_context(client, data.database, clock, rng),
                     vault=vault_of(options),
                     policy=SigningPolicy(exchange=ExchangeVersion(options.exchange)),
                     listen=listen_to(sim),
@@ -131,7 +131,7 @@ async def embedded_parts(
 def _served(
     options: Options, sim: Sim, data: Data, desk: Desk
 ) -> AbstractAsyncContextManager[None]:
-    """The service on loopback as well, where that is wanted."""
+    """The service on loopback as well, if the options ask for a port."""
     if options.listen is None:
         return nullcontext()
     return serving(sim, data, options.listen, desk.ports.emit)
@@ -141,8 +141,8 @@ def _served(
 async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[Desk]:
     """A desk on another service."""
     clock = SystemClock()
-    # Shorter than the usual five seconds of servers: a write on a line that is just being closed
-    # would end as unknown.
+    # Shorter than the usual five seconds of servers: a write on a connection that is just being
+    # closed would end as unknown.
     limits = httpx.Limits(keepalive_expiry=KEEPALIVE_S)
     transport = httpx.AsyncHTTPTransport(retries=0, limits=limits)
     url = options.url or ""
@@ -160,12 +160,12 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
         open_desk(
             initial,
             replace(
-                around(client, data.database, clock, random.SystemRandom()),
+                desk_context(client, data.database, clock, random.SystemRandom()),
                 vault=vault_of(options),
                 policy=SigningPolicy(exchange=ExchangeVersion(options.exchange)),
                 halts=kept_halts(options.data_dir),
                 executes=options.exits,
-                # What works for another service lies beside its folder.
+                # Skills that work for another service lie beside its folder.
                 notes=options.log_path.parent,
             ),
         ) as desk,
@@ -175,7 +175,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
 
 @asynccontextmanager
 async def _data_of(options: Options, clock: Clock) -> AsyncGenerator[Data]:
-    """The data directory of another service; whoever only looks may stand beside its holder."""
+    """The data directory of another service; a read-only desk may run beside its owner."""
     async with AsyncExitStack() as stack:
         try:
             data = await stack.enter_async_context(open_data(options.data_dir, clock))
@@ -187,5 +187,5 @@ async def _data_of(options: Options, clock: Clock) -> AsyncGenerator[Data]:
 
 
 def open_desk_of(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
-    """The desk that the options name."""
+    """The desk of the service that the options name."""
     return (local_desk if options.url is None else remote_desk)(options, initial)

@@ -1,4 +1,4 @@
-"""The log on disk: for its owner's eyes only."""
+"""The log on disk, readable by its owner alone."""
 
 import faulthandler
 import logging
@@ -15,20 +15,20 @@ from service_tui.storage.errors import StorageError
 LOG_BYTES: Final = 2_000_000
 LOGS_KEPT: Final = 2
 STACKS_BYTES: Final = 1_000_000
-"""A file of stacks that is larger begins anew."""
+"""A file of stacks that is larger is started again."""
 
 
 class LogError(Exception):
-    """A log that cannot be kept where it was wanted; one plain sentence."""
+    """The log cannot be written to its path; one plain sentence."""
 
 
 def keep_log(path: Path, level: str = "info") -> None:
-    """Log to a file from now on, making its folder where there is none.
+    """Log to a file from now on; its folder is created if needed.
 
     Args:
         path: the file.
-        level: error, warning, info or debug. Of libraries no more is kept than at info: what they
-            say for debugging may hold what nobody is to read.
+        level: error, warning, info or debug. Libraries log info at most: their debug output may
+        hold secrets.
 
     Raises:
         LogError: folder or file is not ours alone, or cannot be written; nothing was touched.
@@ -41,19 +41,19 @@ def keep_log(path: Path, level: str = "info") -> None:
     except OSError as error:
         raise LogError(f"{path} cannot be written: {error.strerror}") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    wanted = logging.getLevelNamesMapping()[level.upper()]
-    logging.basicConfig(level=max(wanted, logging.INFO), handlers=[handler])
-    logging.getLogger("service_tui").setLevel(wanted)
+    threshold = logging.getLevelNamesMapping()[level.upper()]
+    logging.basicConfig(level=max(threshold, logging.INFO), handlers=[handler])
+    logging.getLogger("service_tui").setLevel(threshold)
     # The HTTP library would log whole addresses, queries included.
-    logging.getLogger("httpx").setLevel(max(wanted, logging.WARNING))
+    logging.getLogger("httpx").setLevel(max(threshold, logging.WARNING))
 
 
 _stacks: list[int] = []
-"""The open file of stacks, once there is one."""
+"""The open file of stacks, if there is one."""
 
 
 def keep_stacks(path: Path) -> None:
-    """Have the places of all threads written to a file: at a crash, and whenever SIGUSR1 comes.
+    """Write the stacks of all threads to a file at a crash, and on each SIGUSR1.
 
     Places only, never a value. The program goes on after SIGUSR1.
 
@@ -77,13 +77,13 @@ def keep_stacks(path: Path) -> None:
 
 
 def note_stacks() -> None:
-    """Write down where all threads are now, if there is a file for it."""
+    """Write the current stacks of all threads, if there is a file for them."""
     for descriptor in _stacks:
         faulthandler.dump_traceback(descriptor)
 
 
 class PrivateLog(RotatingFileHandler):
-    """A log that nobody else can read, from its first byte and after each rotation."""
+    """A log that others cannot read, from its first byte and after each rotation."""
 
     def _open(self) -> TextIOWrapper:
         descriptor = open_private(Path(self.baseFilename), os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -1,4 +1,4 @@
-"""Keys of other services in a file of ours or in the system's keyring; the file says which."""
+"""Keys of other services in a private file or in the system's keyring; the file names the place."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,14 +15,17 @@ FindKeyring = Callable[[], Keyring | None]
 def keep(
     config_dir: Path, profile: Profile, *, in_keyring: bool, find: FindKeyring = system_keyring
 ) -> None:
-    """Store a service and its key; a key that the keyring held under this name goes.
+    """Store a service and its key; an older key of this name leaves the keyring.
 
     Raises:
-        KeysError: there is no keyring, or it or the file takes nothing.
+        KeysError: there is no keyring, or it or the file cannot be written.
     """
     before = profiles(config_dir).get(profile.name)
     if in_keyring:
-        _ask(find, lambda ring: ring.set_password(KEYRING_SERVICE, _entry(profile), profile.key))
+        _call_keyring(
+            find,
+            lambda keyring: keyring.set_password(KEYRING_SERVICE, _entry(profile), profile.key),
+        )
     kept = replace(profile, key="", in_keyring=True) if in_keyring else profile
     keep_profile(config_dir, kept)
     if (
@@ -30,31 +33,35 @@ def keep(
         and before.in_keyring
         and (not in_keyring or _entry(before) != _entry(kept))
     ):
-        _ask(find, lambda ring: ring.delete_password(KEYRING_SERVICE, _entry(before)))
+        _call_keyring(
+            find, lambda keyring: keyring.delete_password(KEYRING_SERVICE, _entry(before))
+        )
 
 
 def key_of(profile: Profile, *, find: FindKeyring = system_keyring) -> str:
-    """The key of a stored service, from where it is held.
+    """The key of a stored service, from the file or the keyring.
 
     Returns:
         The key.
 
     Raises:
-        KeysError: the keyring is not there, or has lost it.
+        KeysError: there is no keyring, or it has lost the key.
     """
     if not profile.in_keyring:
         return profile.key
-    key = _ask(find, lambda ring: ring.get_password(KEYRING_SERVICE, _entry(profile)))
+    key = _call_keyring(
+        find, lambda keyring: keyring.get_password(KEYRING_SERVICE, _entry(profile))
+    )
     if not key:
         raise KeysError(f"the keyring holds no key for {profile.url}: log in again")
     return key
 
 
 def forget(config_dir: Path, name: str, *, find: FindKeyring = system_keyring) -> Profile | None:
-    """Remove a stored service and its key, wherever it is held.
+    """Remove a stored service and its key, from the file or the keyring.
 
     Returns:
-        What was removed; None where nothing is stored under the name.
+        The removed service; None if none is stored under the name.
 
     Raises:
         KeysError: the keyring or the file cannot be changed.
@@ -64,31 +71,34 @@ def forget(config_dir: Path, name: str, *, find: FindKeyring = system_keyring) -
         return None
     if profile.in_keyring:
         entry = _entry(profile)
-        if _ask(find, lambda ring: ring.get_password(KEYRING_SERVICE, entry)) is not None:
-            _ask(find, lambda ring: ring.delete_password(KEYRING_SERVICE, entry))
+        if (
+            _call_keyring(find, lambda keyring: keyring.get_password(KEYRING_SERVICE, entry))
+            is not None
+        ):
+            _call_keyring(find, lambda keyring: keyring.delete_password(KEYRING_SERVICE, entry))
     forget_profile(config_dir, name)
     return profile
 
 
 def _entry(profile: Profile) -> str:
-    """The name in the keyring; with its address, to which the key is bound."""
+    """The name in the keyring; includes the address to which the key is bound."""
     return f"{profile.name} {profile.url}"
 
 
-def _ask(find: FindKeyring, what: Callable[[Keyring], T]) -> T:
-    """What the keyring does.
+def _call_keyring(find: FindKeyring, call: Callable[[Keyring], T]) -> T:
+    """Call the keyring.
 
     Returns:
-        Its answer.
+        The keyring's answer.
 
     Raises:
-        KeysError: there is none, or it refuses.
+        KeysError: there is no keyring, or it refuses.
     """
-    ring = find()
-    if ring is None:
+    keyring = find()
+    if keyring is None:
         raise KeysError(NO_KEYRING)
     try:
-        return what(ring)
+        return call(keyring)
     except Exception as error:  # noqa: BLE001  (each system's keyring has errors of its own)
-        # From None, by its kind alone: what a backend says may hold what it was given.
+        # From None, by its kind alone: a backend's message may hold the secret.
         raise KeysError(f"the system's keyring refuses ({type(error).__name__})") from None

@@ -1,4 +1,4 @@
-"""What the person asked for on the command line, as plain values."""
+"""The options of one start, as plain values."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,12 +10,12 @@ from service_tui.terms import Plan
 class Options:
     """One start of the program. `url` None means the embedded service.
 
-    `listen` is the port on which the holder of the data directory serves it: 0 any free one, None
+    `listen` is the port on which the owner of the data directory serves it: 0 any free one, None
     not at all. `limits` False takes every limit off the embedded service. `signal_ttl_s` is the
     life of its reactor signals, None the usual minute. `exits` False leaves the exits of alerts to
-    the next desk. `wallet_key` is what the environment held of
-    the wallet, which the signer checks. `exchange` is the generation of the EVM venue for which
-    orders are signed, and which the embedded service simulates. `loopback_webhooks` lets
+    the next desk. `wallet_key` is the wallet's key from the environment, which the signer checks.
+    `exchange` is the generation of the EVM venue for which orders are signed, and which the
+    embedded service simulates. `loopback_webhooks` lets
     the webhooks of every agent reach this machine.
     """
 

@@ -1,4 +1,4 @@
-"""What is said on stdout: the one place that sees a full disk, or a reader who has left."""
+"""Output on stdout: the one place that handles a full disk or a closed pipe."""
 
 import os
 import sys
@@ -6,16 +6,16 @@ from contextlib import suppress
 
 
 class OutputError(Exception):
-    """What was to be said could not be written; one plain sentence."""
+    """The output could not be written; one plain sentence."""
 
 
-def say(*lines: str) -> None:
-    """Write lines, there at once; OutputError where they cannot be written."""
-    tell("".join(f"{line}\n" for line in lines))
+def print_lines(*lines: str) -> None:
+    """Print lines, flushed; OutputError if they cannot be written."""
+    print_text("".join(f"{line}\n" for line in lines))
 
 
-def tell(text: str) -> None:
-    """Write a text as it is, there at once; none only brings out what still waits.
+def print_text(text: str) -> None:
+    """Print a text as it is, flushed; an empty one only flushes.
 
     Raises:
         OutputError: it cannot be written, whole.
@@ -28,14 +28,14 @@ def tell(text: str) -> None:
         _lead_nowhere()
         raise OutputError(f"the output cannot be written: {error.strerror}") from error
     if sys.stdout is None and text:
-        # What Python makes of a stream that was closed before the start.
+        # Python sets a stream that was closed before the start to None.
         raise OutputError("the output cannot be written: it is closed")
 
 
 def _lead_nowhere() -> None:
-    """Let what is left in the buffer go: on its way out Python would try it once more."""
+    """Redirect stdout to nowhere: at exit Python would write the rest of the buffer once more."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    # A stream that stands for no file has nowhere to lead to.
+    # A stream without a file needs no redirection.
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

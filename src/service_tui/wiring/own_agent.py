@@ -1,6 +1,6 @@
-"""The person's own agent on the embedded service: registered once, found again ever after.
+"""The person's own agent on the embedded service: registered once, then found again.
 
-The world remembers the agent; a key file that is lost or wrong costs the key, never the account.
+The world remembers the agent; a lost or wrong key file costs the key, never the account.
 """
 
 import logging
@@ -42,19 +42,19 @@ RENEWED: Final = f"the key in {DESK_FILE} was lost or wrong: a new one is made, 
 
 
 async def keys_of_own_agent(sim: Sim, database: Database, keys: DeskKeys, clock: Clock) -> DeskKeys:
-    """See that the desk has its agent and a key that opens it.
+    """Make sure that the desk has its agent and a working key for it.
 
     Args:
         sim: the running service.
         database: its database; the keys lie beside it.
-        keys: what the key file holds.
+        keys: the content of the key file.
         clock: for the calls.
 
     Returns:
-        The keys, kept on disk before they are used; `is_renewed` where the agent got a new one.
+        The keys, stored on disk before they are used; `is_renewed` if the agent got a new one.
 
     Raises:
-        KeysError: the operator's key is none, or the file cannot be written.
+        KeysError: the operator's key is malformed, or the file cannot be written.
     """
     data_dir = database.path.parent
     client = Client(
@@ -81,15 +81,15 @@ async def keys_of_own_agent(sim: Sim, database: Database, keys: DeskKeys, clock:
     return keys
 
 
-def keeper_of_own_key(data_dir: Path) -> Callable[[str], None]:
-    """What puts a new key of the desk's agent where every desk of the directory looks for it."""
+def own_key_writer(data_dir: Path) -> Callable[[str], None]:
+    """A function that stores a new key of the desk's agent for every desk of the directory."""
 
     def keep(key: str) -> None:
         try:
-            found = stored_desk_keys(data_dir)
-            if found is None:
+            stored = stored_desk_keys(data_dir)
+            if stored is None:
                 raise StorageError(f"{data_dir / DESK_FILE} is gone")
-            keep_desk_keys(data_dir, replace(found, agent=key))
+            keep_desk_keys(data_dir, replace(stored, agent=key))
         except KeysError as error:
             raise StorageError(str(error)) from error
 
@@ -97,8 +97,8 @@ def keeper_of_own_key(data_dir: Path) -> Callable[[str], None]:
 
 
 def _first_of_its_name(agents: Iterable[Agent]) -> Agent | None:
-    """The desk's agent in a database that does not say which it is."""
-    # The desk registers before anybody else can: it is the first one, or none.
+    """The desk's agent in a database that does not record its id."""
+    # The desk registers before any other agent can: it is the first, or there is none.
     first = next(iter(agents), None)
     return first if first is not None and first.settings.name == DESK_AGENT else None
 
@@ -107,8 +107,8 @@ def _operator_key(keys: DeskKeys, data_dir: Path) -> Key:
     try:
         return Key(keys.operator, BASE_URL)
     except ValueError as error:
-        said = f"the operator key in {data_dir / DESK_FILE} is no key ({error})"
-        raise KeysError(said) from error
+        message = f"the operator key in {data_dir / DESK_FILE} is no key ({error})"
+        raise KeysError(message) from error
 
 
 async def _registered(operator: Client, keys: DeskKeys) -> DeskKeys:
@@ -117,7 +117,7 @@ async def _registered(operator: Client, keys: DeskKeys) -> DeskKeys:
 
 
 async def _renewed(operator: Client, keys: DeskKeys, own: Agent) -> DeskKeys:
-    """Another key for the same account; the old one, wherever it is, opens nothing any more."""
+    """Another key for the same account; the old one no longer works."""
     reply = await operator.call(DESK_NEW_KEY, path={"agent_id": own.agent_id})
     log.warning("%s", RENEWED)
     return replace(keys, agent=reply.answer.api_key, agent_id=own.agent_id, is_renewed=True)

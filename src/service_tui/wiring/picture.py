@@ -1,7 +1,7 @@
-"""The last picture of the console, shown dimmed and marked while the real one is being loaded.
+"""The console's last picture, shown dimmed and marked while the console loads.
 
-What stands in the file is our own screen as plain text, and passes through here without any control
-character.
+The file holds our own screen as plain text; control characters are removed before it is
+drawn.
 """
 
 import os
@@ -29,7 +29,7 @@ def show(data_dir: Path) -> bool:
     """Draw the last picture if it was taken at this size.
 
     Returns:
-        Whether anything was drawn.
+        True if a picture was drawn.
     """
     try:
         size = os.get_terminal_size(sys.stderr.fileno())
@@ -41,8 +41,8 @@ def show(data_dir: Path) -> bool:
     if header != f"{size.columns}x{size.lines}":
         return False
     drawn = [_printable(line)[: size.columns] for line in lines[: size.lines]]
-    left = max(0, size.columns - len(BADGE))
-    badge = f"\x1b[1;{left + 1}H\x1b[0;7m{BADGE[: size.columns]}{_LEAVE}"
+    margin = max(0, size.columns - len(BADGE))
+    badge = f"\x1b[1;{margin + 1}H\x1b[0;7m{BADGE[: size.columns]}{_LEAVE}"
     sys.stderr.write(_ENTER + "\r\n".join(drawn) + badge)
     sys.stderr.flush()
     return True
@@ -50,9 +50,9 @@ def show(data_dir: Path) -> bool:
 
 @contextmanager
 def shown(data_dir: Path) -> Generator[None]:
-    """Show the last picture first; should the console never come up, give the terminal back.
+    """Show the last picture; restore the terminal if the console never starts.
 
-    Until the console answers them itself, a signal ends the program at once.
+    Until the console handles them itself, a signal ends the program at once.
     """
     signals = Signals()
     signals.answer(_give_back_and_end)
@@ -68,16 +68,16 @@ def shown(data_dir: Path) -> Generator[None]:
 
 
 def _give_back_and_end(number: int) -> None:
-    # Straight to the terminal: the signal may have come in the middle of a write to the stream.
-    # What is off already stays so.
+    # Straight to the terminal: the signal may have interrupted a write to the stream.
+    # Switching off a mode that is off changes nothing.
     with suppress(OSError):
         os.write(2, f"{_LEAVE}{_BACK}".encode())
-    # Not by an exception, which may be swallowed by whatever is being imported.
+    # Not by an exception: a module that is being imported may swallow it.
     os._exit(KILLED + number)
 
 
 def keep(data_dir: Path, lines: tuple[str, ...]) -> None:
-    """Keep what the screen shows for the next start; a disk that says no loses nothing."""
+    """Store the screen for the next start; a disk error is ignored."""
     if not lines:
         return
     path = data_dir / PICTURE_FILE

@@ -1,4 +1,4 @@
-"""Holding a data directory for as long as it takes to read it: no app, no desk, no address."""
+"""A data directory owned for as long as it takes to read it: no app, no desk, no address."""
 
 import random
 import secrets
@@ -22,24 +22,24 @@ from service_tui.wiring.topics import load_topics
 
 @asynccontextmanager
 async def reading(options: Options, clock: Clock) -> AsyncGenerator[tuple[Client, Database]]:
-    """A line to the service of a directory, which has come to now.
+    """A client of a directory's service, whose world is brought up to now.
 
     Args:
         options: which directory, and how a new world begins.
         clock: time.
 
     Yields:
-        Whom to ask, and the database.
+        The client, and the database.
 
     Raises:
-        DirectoryLockedError: another process holds the directory.
+        DirectoryLockedError: another process owns the directory.
     """
     async with open_data(options.data_dir, clock) as data:
         keys = desk_keys(options.data_dir)
         service = await service_of(data.database, clock, _settings(options), is_brief=True)
         if not _knows(service, keys):
-            # A new directory, or a key that was lost: only the whole service mends that.
-            from service_tui.wiring.holding import open_embedded  # noqa: PLC0415
+            # A new directory, or a lost key: only the whole service mends that.
+            from service_tui.wiring.ownership import open_embedded  # noqa: PLC0415
 
             async with open_embedded(options, data.database, clock) as (_, keys):
                 pass
@@ -68,6 +68,6 @@ def _settings(options: Options) -> SimSettings:
 
 
 def _knows(service: Service, keys: DeskKeys) -> bool:
-    """Whether the person's own agent is there, and its key opens it."""
+    """True if the person's own agent exists and its key works."""
     own = service.world.agents.get(keys.agent_id or "")
     return own is not None and keys.agent is not None and hash_of(keys.agent) == own.key_hash

@@ -1,4 +1,4 @@
-"""The desk's keys as a client takes them, and taken anew when they are others."""
+"""The desk's keys for a client, and their renewal after a change on disk."""
 
 import logging
 from collections.abc import Callable
@@ -12,36 +12,36 @@ log = logging.getLogger(__name__)
 
 
 def client_keys(keys: DeskKeys, base_url: str) -> Keys:
-    """The keys of a data directory as a client takes them."""
+    """The keys of a data directory in the client's form."""
     api = None if keys.agent is None else Key(keys.agent, base_url)
     return Keys(api, Key(keys.operator, base_url))
 
 
 def renewing(data_dir: Path, client: Client, keys: DeskKeys, base_url: str) -> Callable[[], bool]:
-    """What gives a client the keys of a data directory as they lie there now.
+    """A function that gives a client the current keys of a data directory.
 
     Args:
-        data_dir: where they lie.
-        client: who uses them.
-        keys: those that it has.
-        base_url: where they belong.
+        data_dir: where the keys are.
+        client: gets the keys.
+        keys: its present keys.
+        base_url: the service that the keys are for.
 
     Returns:
-        A function that says whether they were others; what cannot be read changes nothing.
+        A function, True if the keys had changed; a file that cannot be read changes nothing.
     """
-    known = keys
+    current = keys
 
     def renew() -> bool:
-        nonlocal known
+        nonlocal current
         try:
-            found = stored_desk_keys(data_dir)
-            if found is None or _pair(found) == _pair(known):
+            stored = stored_desk_keys(data_dir)
+            if stored is None or _pair(stored) == _pair(current):
                 return False
-            client.renew(client_keys(found, base_url))
+            client.renew(client_keys(stored, base_url))
         except (KeysError, ValueError) as error:
             log.warning("the keys stay as they are: %s", error)
             return False
-        known = found
+        current = stored
         return True
 
     return renew

@@ -1,4 +1,4 @@
-"""Autoresearch from the command line: what the old slash commands did."""
+"""Autoresearch from the command line: the old slash commands."""
 
 import asyncio
 
@@ -9,98 +9,101 @@ from service_tui.autoresearch.worktree import check_idle, repository_at
 from service_tui.clock import Clock, SystemClock
 from service_tui.wire.research_tools import InitArguments
 from service_tui.wiring.options import Options
-from service_tui.wiring.output import say
+from service_tui.wiring.output import print_lines
+from service_tui.wiring.research_arguments import ResearchRequest
 from service_tui.wiring.research_opening import opened
-from service_tui.wiring.research_words import Wish
 
 
-def autoresearch(options: Options, wish: Wish) -> None:
-    """Do it.
+def autoresearch(options: Options, request: ResearchRequest) -> None:
+    """Run a command on the sessions of a repository.
 
     Raises:
-        ToolError: it cannot be done; says why and what to do.
+        ToolError: it cannot be done; gives the reason and the fix.
     """
-    asyncio.run(_do(options, wish))
+    asyncio.run(_do(options, request))
 
 
-async def _do(options: Options, wish: Wish) -> None:
-    if wish.word == "status":
-        await _status(wish)
+async def _do(options: Options, request: ResearchRequest) -> None:
+    if request.word == "status":
+        await _status(request)
         return
-    if wish.word == "off":
+    if request.word == "off":
         now_ms = int(SystemClock().now() * 1_000)
-        skill = turn_off(await repository_at(wish.folder), wish.skill, now_ms)
-        say(f"autoresearch is off for {skill}; a new session turns it on")
+        skill = turn_off(await repository_at(request.folder), request.skill, now_ms)
+        print_lines(f"autoresearch is off for {skill}; a new session turns it on")
         return
     try:
-        async with opened(options, wish, SystemClock()) as session:
-            if wish.word == "reset":
-                began = await session.reset(wish.skill)
+        async with opened(options, request, SystemClock()) as session:
+            if request.word == "reset":
+                began = await session.reset(request.skill)
             else:
-                began = await session.init(_first(wish, SystemClock()))
+                began = await session.init(_first_arguments(request, SystemClock()))
     except BusyError:
-        await _beside(wish, SystemClock())
+        await _beside(request, SystemClock())
     else:
-        # Not while tasks are open: they would wrap what is raised where nobody reads it.
-        _tell(began)
+        # Not while tasks are open: they would wrap the error.
+        _print_result(began)
 
 
-async def _beside(wish: Wish, clock: Clock) -> None:
-    """Begin a session while an agent's server works in the repository; that one takes it up."""
-    repository, now_ms = await repository_at(wish.folder), int(clock.now() * 1_000)
-    asked = _first(wish, clock)
-    if wish.word == "reset":
-        asked = fresh(notes_of(repository), wish.skill, now_ms)
+async def _beside(request: ResearchRequest, clock: Clock) -> None:
+    """Begin a session while an agent's server works in the repository; that server continues it."""
+    repository, now_ms = await repository_at(request.folder), int(clock.now() * 1_000)
+    arguments = _first_arguments(request, clock)
+    if request.word == "reset":
+        arguments = fresh(notes_of(repository), request.skill, now_ms)
     await check_idle(repository)
-    config = begin_beside(repository, asked, wish.cap, now_ms)
-    say(f"{config.skill}: session {config.name!r} begins with the server that works here")
+    config = begin_beside(repository, arguments, request.cap, now_ms)
+    print_lines(f"{config.skill}: session {config.name!r} begins with the server that works here")
 
 
-def _first(wish: Wish, clock: Clock) -> InitArguments:
-    """What `/autoresearch <skill>` begins: the P&L unless told, higher is better."""
+def _first_arguments(request: ResearchRequest, clock: Clock) -> InitArguments:
+    """The arguments of `/autoresearch <skill>`: P&L by default, higher is better."""
     # ours: the old command names no metric; the P&L is what everybody measures first.
-    given = {
-        "name": wish.name or f"{wish.word} {clock.now():.0f}",
-        "skill_slug": wish.word,
-        "metric_name": wish.metric,
-        "metric_unit": wish.unit,
-        "direction": wish.direction.value,
+    fields = {
+        "name": request.name or f"{request.word} {clock.now():.0f}",
+        "skill_slug": request.word,
+        "metric_name": request.metric,
+        "metric_unit": request.unit,
+        "direction": request.direction.value,
     }
-    return arguments(InitArguments, given)
+    return arguments(InitArguments, fields)
 
 
-async def _status(wish: Wish) -> None:
-    """Say where the sessions of a repository stand; asks nobody and changes nothing."""
-    repository = await repository_at(wish.folder)
+async def _status(request: ResearchRequest) -> None:
+    """Print the state of a repository's sessions; reads files only."""
+    repository = await repository_at(request.folder)
     notes = notes_of(repository)
-    skills = list(dict.fromkeys(one.skill for one in reversed(notes.configs)))
+    skills = list(dict.fromkeys(config.skill for config in reversed(notes.configs)))
     if not skills:
-        say(f"no session in {repository.root}; begin one with 'service-tui autoresearch <skill>'")
+        print_lines(
+            f"no session in {repository.root}; begin one with 'service-tui autoresearch <skill>'"
+        )
     for skill in skills:
         config = notes.config_of(skill)
         if config is None:
             continue
-        stands = notes.standing_of(config)
-        state = "off" if skill in notes.off else stands.state.value
-        say(
+        standing = notes.standing_of(config)
+        state = "off" if skill in notes.off else standing.state.value
+        print_lines(
             f"{skill}: {state}, session {config.name!r}",
-            f"  {stands.count} of {config.cap or 'any number of'} experiments: {stands.kept} kept, "
-            f"{stands.discarded} discarded, {stands.crashed} crashed",
-            f"  {config.metric_name}: baseline {_figure(stands.baseline)}, best "
-            f"{_figure(stands.best)} ({config.direction.value} is better)",
-            *([f"  {stands.why}"] if stands.why and state != "off" else []),
+            f"  {standing.count} of {config.cap or 'any number of'} experiments: "
+            f"{standing.kept} kept, "
+            f"{standing.discarded} discarded, {standing.crashed} crashed",
+            f"  {config.metric_name}: baseline {_figure(standing.baseline)}, best "
+            f"{_figure(standing.best)} ({config.direction.value} is better)",
+            *([f"  {standing.why}"] if standing.why and state != "off" else []),
         )
     if notes.bad_lines:
-        say(f"{notes.bad_lines} lines of {repository.file} cannot be read")
+        print_lines(f"{notes.bad_lines} lines of {repository.file} cannot be read")
 
 
 def _figure(value: float | None) -> str:
     return "none" if value is None else f"{value:g}"
 
 
-def _tell(said: dict[str, object]) -> None:
-    say(
-        f"{said['skill']}: {said['state']}, session {said['session']!r}",
-        f"  experiments run in {said['worktree']} on {said['branch']}",
+def _print_result(result: dict[str, object]) -> None:
+    print_lines(
+        f"{result['skill']}: {result['state']}, session {result['session']!r}",
+        f"  experiments run in {result['worktree']} on {result['branch']}",
         "  let an MCP client start 'service-tui autoresearch' in the repository",
     )

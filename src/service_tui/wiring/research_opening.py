@@ -18,7 +18,7 @@ from service_tui.autoresearch.worktree import repository_at
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock
-from service_tui.console.doors import DeskClosedError
+from service_tui.console.desk_api import DeskClosedError
 from service_tui.loading import imported
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wiring.attached import (
@@ -29,17 +29,19 @@ from service_tui.wiring.attached import (
     address_of,
     is_served,
 )
-from service_tui.wiring.closed import closed_in_plain_words, only_reason
+from service_tui.wiring.closed import explain_closed_desk, only_reason
 from service_tui.wiring.keys import stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.renewal import client_keys
-from service_tui.wiring.research_words import Wish
+from service_tui.wiring.research_arguments import ResearchRequest
 from service_tui.wiring.succession import succeeding
 
 
 @asynccontextmanager
-async def opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[Session]:
-    """A session on the repository around a folder.
+async def opened(
+    options: Options, request: ResearchRequest, clock: Clock
+) -> AsyncGenerator[Session]:
+    """A session on the repository that contains a folder.
 
     Yields:
         The session, while the context lasts.
@@ -49,8 +51,8 @@ async def opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[S
     """
     try:
         async with AsyncExitStack() as stack:
-            session = await _entered(stack, _opened(options, wish, clock))
-            # What fails from here on is no door that stays shut.
+            session = await _entered(stack, _opened(options, request, clock))
+            # A failure from here on does not stop the session from opening.
             yield session
     except Exception as error:
         reason = only_reason(error)
@@ -60,29 +62,31 @@ async def opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[S
 
 
 async def _entered(stack: AsyncExitStack, opening: AbstractAsyncContextManager[Session]) -> Session:
-    """Open, and say plainly why it cannot be."""
+    """Enter the context; known errors become ToolError."""
     try:
-        with closed_in_plain_words():
+        with explain_closed_desk():
             return await stack.enter_async_context(opening)
     except DeskClosedError as error:
         raise ToolError(str(error)) from None
 
 
 @asynccontextmanager
-async def _opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[Session]:
-    repository = await repository_at(wish.folder)
-    async with _client(options, wish, clock) as client:
+async def _opened(
+    options: Options, request: ResearchRequest, clock: Clock
+) -> AsyncGenerator[Session]:
+    repository = await repository_at(request.folder)
+    async with _client(options, request, clock) as client:
         session = Session(
             Means(
                 repository=repository,
                 remote=Remote(client),
                 clock=clock,
                 data_dir=options.data_dir,
-                environment=_around(os.environ),
-                cap=wish.cap,
-                allows_shell=wish.allows_shell,
+                environment=_command_environment(os.environ),
+                cap=request.cap,
+                allows_shell=request.allows_shell,
                 mark=secrets.token_hex(8),
-                api=lambda: _api_of(options, wish),
+                api=lambda: _api_of(options, request),
             )
         )
         await session.open()
@@ -92,48 +96,50 @@ async def _opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[
             session.close()
 
 
-def _around(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a command finds.
+def _command_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of an experiment's command.
 
     Returns:
-        The environment; `python` is the server's own, which has the library that skills import,
-        unless the person has chosen another.
+        The variables; `python` is the server's own, which has the library that skills import,
+        unless the person has activated another.
     """
     own = str(Path(sys.executable).parent)
     path = environment.get("PATH", os.defpath)
-    chosen = environment.get("VIRTUAL_ENV")
-    return {**environment, "PATH": path if chosen else f"{own}{os.pathsep}{path}"}
+    virtual_env = environment.get("VIRTUAL_ENV")
+    return {**environment, "PATH": path if virtual_env else f"{own}{os.pathsep}{path}"}
 
 
-def _api_of(options: Options, wish: Wish) -> dict[str, str]:
-    """How an experiment reaches the service that the session talks to."""
-    if wish.api_key and wish.api_url:
-        return {"SERVICE_API_KEY": wish.api_key, "SERVICE_API_URL": wish.api_url}
+def _api_of(options: Options, request: ResearchRequest) -> dict[str, str]:
+    """The variables by which an experiment reaches the session's service."""
+    if request.api_key and request.api_url:
+        return {"SERVICE_API_KEY": request.api_key, "SERVICE_API_URL": request.api_url}
     keys = stored_desk_keys(options.data_dir)
     address = address_of(options.data_dir)
-    key = wish.api_key or (keys.agent if keys is not None else None)
+    key = request.api_key or (keys.agent if keys is not None else None)
     if key is None or address is None:
         return {}
     return {"SERVICE_API_KEY": key, "SERVICE_API_URL": address}
 
 
 @asynccontextmanager
-async def _client(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[Client]:
+async def _client(
+    options: Options, request: ResearchRequest, clock: Clock
+) -> AsyncGenerator[Client]:
     """A client of the service that the environment names, else of the data directory's own."""
     rng = random.SystemRandom()
     async with AsyncExitStack() as stack:
-        if wish.api_key and wish.api_url:
+        if request.api_key and request.api_url:
             made = Client(
-                httpx.AsyncHTTPTransport(retries=0), wish.api_url,
-                Keys(Key(wish.api_key, wish.api_url)), clock=clock, rng=rng,
+                httpx.AsyncHTTPTransport(retries=0), request.api_url,
+                Keys(Key(request.api_key, request.api_url)), clock=clock, rng=rng,
                 allow_insecure=options.allow_insecure,
             )  # fmt: skip
         else:
-            await _see_it_served(stack, options, clock)
-            # Whoever serves may end: the next one is found, and where there is none it is this.
+            await _ensure_served(stack, options, clock)
+            # The owner may end: the next one is found, or this process becomes the owner.
             await stack.enter_async_context(succeeding(_as_successor(options), clock))
             made = Client(
-                HolderTransport(options.data_dir), HOLDER_URL, _keys_of(options, wish),
+                HolderTransport(options.data_dir), HOLDER_URL, _keys_of(options, request),
                 clock=clock, rng=rng,
             )  # fmt: skip
         yield await stack.enter_async_context(made)
@@ -143,26 +149,26 @@ def _as_successor(options: Options) -> Options:
     return replace(options, listen=options.listen or 0)
 
 
-def _keys_of(options: Options, wish: Wish) -> Keys:
+def _keys_of(options: Options, request: ResearchRequest) -> Keys:
     """The key of the environment, else that of the data directory's own agent."""
-    if wish.api_key:
-        return Keys(Key(wish.api_key, HOLDER_URL))
+    if request.api_key:
+        return Keys(Key(request.api_key, HOLDER_URL))
     keys = stored_desk_keys(options.data_dir)
     if keys is None:
         raise ToolError("the data directory has no key", "open the console on it once")
     return client_keys(keys, HOLDER_URL)
 
 
-async def _see_it_served(stack: AsyncExitStack, options: Options, clock: Clock) -> None:
-    """Attach to whoever holds the data directory, else hold and serve it."""
+async def _ensure_served(stack: AsyncExitStack, options: Options, clock: Clock) -> None:
+    """Attach to the owner of the data directory, else own and serve it."""
     began = clock.monotonic()
     while not await is_served(options.data_dir, clock):
-        # Only who holds pays for the import of the service.
-        await imported("service_tui.wiring.holding")
-        from service_tui.wiring.holding import holding  # noqa: PLC0415
+        # Only an owner pays for the import of the service.
+        await imported("service_tui.wiring.ownership")
+        from service_tui.wiring.ownership import own_directory  # noqa: PLC0415
 
         try:
-            await stack.enter_async_context(holding(options, clock))
+            await stack.enter_async_context(own_directory(options, clock))
         except DirectoryLockedError:
             if clock.monotonic() - began >= STARTING_S:
                 raise

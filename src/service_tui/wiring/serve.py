@@ -14,19 +14,19 @@ from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wire.endpoints.public import REGISTER
 from service_tui.wiring import attached
-from service_tui.wiring.closed import closed_in_plain_words
+from service_tui.wiring.closed import explain_closed_desk
 from service_tui.wiring.forward import forwarding
-from service_tui.wiring.holding import BACK_UP_S, holding
 from service_tui.wiring.options import Options
-from service_tui.wiring.output import OutputError, say
+from service_tui.wiring.output import OutputError, print_lines
+from service_tui.wiring.ownership import BACK_UP_S, own_directory
 
 log = logging.getLogger(__name__)
 
-LOOK_S: Final = 0.5
-"""How often it is looked whether the other holder is gone."""
+CHECK_S: Final = 0.5
+"""How often the other owner is checked."""
 
 EXAMPLE: Final = '{"name": "my-agent"}'
-"""Body of the call that registers."""
+"""Body of the request that registers an agent."""
 
 NO_LIMITS: Final = (
     "  LIMITS ARE OFF: no rates, no daily counts, no cooldowns. For benches and soaks only."
@@ -36,25 +36,25 @@ _ENDS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class PortTakenError(Exception):
-    """The port cannot be listened on; one plain sentence."""
+    """The port is taken or not allowed; one plain sentence."""
 
 
 def serve(options: Options) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP.
 
     Raises:
-        PortTakenError: another program listens there.
-        DeskClosedError: the data directory cannot be used; says why and what to do.
+        PortTakenError: another program uses the port.
+        DeskClosedError: the data directory cannot be used; gives the reason and the fix.
     """
     try:
         listener = bind(options.listen or 0)
     except (OSError, OverflowError) as error:
-        # Not its own words: Python puts the whole call behind them.
+        # Not Python's own message: it quotes the whole call.
         why = os.strerror(error.errno or 0) if isinstance(error, OSError) else "no such port"
         raise PortTakenError(
             f"port {options.listen} of this machine cannot be used ({why}); give another --port"
         ) from error
-    with listener, closed_in_plain_words():
+    with listener, explain_closed_desk():
         asyncio.run(_until_signalled(options, listener))
 
 
@@ -68,7 +68,7 @@ async def _until_signalled(options: Options, listener: socket.socket) -> None:
     alone_at = clock.monotonic()
     while not ending.is_set():
         try:
-            await _hold(options, listener, ending, clock)
+            await _own(options, listener, ending, clock)
         except DirectoryLockedError as held:
             if await attached.is_served(options.data_dir, clock):
                 await _stand_by(options, listener, ending)
@@ -80,31 +80,31 @@ async def _until_signalled(options: Options, listener: socket.socket) -> None:
             await clock.sleep(attached.AGAIN_S)
 
 
-async def _hold(
+async def _own(
     options: Options, listener: socket.socket, ending: asyncio.Event, clock: Clock
 ) -> None:
-    """Hold the directory and serve it until the end."""
-    async with holding(options, clock, listener=listener) as held:
-        service = held.sim.service
-        _say(
-            f"serving {held.address}",
+    """Own the directory and serve it until the end."""
+    async with own_directory(options, clock, listener=listener) as owner:
+        service = owner.sim.service
+        _print_lines(
+            f"serving {owner.address}",
             f"  play money only; data in {options.data_dir}",
             f"  world: seed {service.world.seed}, speed {service.world.speed}x; "
             f"new agents get the {service.plan.value} plan (--plan chooses another)",
             *([] if options.limits else [NO_LIMITS]),
-            *_how_to_register(held.address),
+            *_how_to_register(owner.address),
         )
         while not await _ends_within(ending, BACK_UP_S):
-            await held.back_up()
+            await owner.back_up()
 
 
 async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.Event) -> None:
-    """Lead this port to the other holder until it is gone, or the end."""
+    """Forward this port to the other owner until that process ends, or the end."""
     holder = holder_of(options.data_dir)
     if holder is None:
         return
     here = address_of(listener)
-    _say(
+    _print_lines(
         f"serving {here}",
         f"  {options.data_dir} is held by {holder.describe()}, which serves {holder.address}:",
         "  this port leads there, with that one's world, plan and limits; it takes over when "
@@ -112,7 +112,7 @@ async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.E
         *_how_to_register(here),
     )
     async with forwarding(listener, lambda: attached.address_of(options.data_dir)):
-        while holder_of(options.data_dir) is not None and not await _ends_within(ending, LOOK_S):
+        while holder_of(options.data_dir) is not None and not await _ends_within(ending, CHECK_S):
             pass
 
 
@@ -132,7 +132,7 @@ def _how_to_register(address: str) -> tuple[str, ...]:
     )
 
 
-def _say(*lines: str) -> None:
-    """On stdout, at once: a script may wait for it; one that went away is no reason to end."""
+def _print_lines(*lines: str) -> None:
+    """Print at once: a script may wait for it; a closed pipe is no reason to end."""
     with suppress(OutputError):
-        say(*lines)
+        print_lines(*lines)

@@ -1,4 +1,4 @@
-"""The embedded service on loopback, beside the desk that holds the data directory."""
+"""The embedded service on loopback, beside the desk that owns the data directory."""
 
 import asyncio
 import importlib
@@ -16,19 +16,19 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def serving(
-    sim: Sim, data: Data, port: int, say: Callable[[Fact], None]
+    sim: Sim, data: Data, port: int, emit: Callable[[Fact], None]
 ) -> AsyncGenerator[None]:
     """Serve in the background while the context lasts; the desk does not wait for it.
 
     Args:
-        sim: what is served.
-        data: where the address is published.
-        port: 0 takes any free one, and so does a port that is taken: that is said.
-        say: told the address.
+        sim: the service.
+        data: publishes the address.
+        port: 0 takes any free one; a taken port is reported and replaced by a free one.
+        emit: receives the address.
     """
     ending = asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(_serve(sim, data, port, say=say, ending=ending))
+        tasks.create_task(_serve(sim, data, port, emit=emit, ending=ending))
         try:
             yield
         finally:
@@ -36,25 +36,25 @@ async def serving(
 
 
 async def _serve(
-    sim: Sim, data: Data, port: int, *, say: Callable[[Fact], None], ending: asyncio.Event
+    sim: Sim, data: Data, port: int, *, emit: Callable[[Fact], None], ending: asyncio.Event
 ) -> None:
-    # In a thread: the console stays alive meanwhile.
+    # In a thread: the console keeps responding.
     await asyncio.to_thread(importlib.import_module, "uvicorn")
     async with AsyncExitStack() as stack:
         try:
             address = await stack.enter_async_context(listen(sim.app, port, by_turns=True))
         except OSError as error:
             if port == 0:
-                said = f"agents cannot reach this desk: {error.strerror}"
-                log.warning("%s", said)
-                say(Noticed("bad", said))
+                message = f"agents cannot reach this desk: {error.strerror}"
+                log.warning("%s", message)
+                emit(Noticed("bad", message))
                 return
-            say(Noticed("bad", f"port {port} is taken: agents find the service at another one"))
+            emit(Noticed("bad", f"port {port} is taken: agents find the service at another one"))
             address = await stack.enter_async_context(listen(sim.app, by_turns=True))
         log.info("serving %s", address)
         sim.service.address = address
         data.publish(address)
-        say(Served(address))
+        emit(Served(address))
         try:
             await ending.wait()
         finally:

@@ -23,64 +23,64 @@ from service_tui.storage.errors import StorageError
 from service_tui.wire.text import line
 
 FOLDER: Final = "skills"
-"""Where a person's own skills lie, below the data directory."""
+"""Folder of a person's own skills, below the data directory."""
 
-Say = Callable[[str], object]
+Write = Callable[[str], object]
 
 
 class SkillsError(Exception):
-    """What was wished cannot be done; one plain sentence."""
+    """The command cannot be done; one plain sentence."""
 
 
-def list_skills(data_dir: Path, say: Say) -> None:
-    """One line a skill: name, version, where it comes from, what it does."""
+def list_skills(data_dir: Path, write: Write) -> None:
+    """Write one line a skill: name, version, source, purpose."""
     own = data_dir / FOLDER
-    found = installed((own, BUNDLED))
-    width = max((len(one.slug) for one in found), default=0)
-    for one in found:
-        where = "own" if (own / one.slug / DOCUMENT).is_file() else "bundled"
-        version = line(one.version or "-", 40)
-        say(f"{one.slug:<{width}}  {version:<8} {where:<8} {line(one.description)}")
-    if not found:
-        say("no skill is installed")
+    skills = installed((own, BUNDLED))
+    width = max((len(skill.slug) for skill in skills), default=0)
+    for skill in skills:
+        where = "own" if (own / skill.slug / DOCUMENT).is_file() else "bundled"
+        version = line(skill.version or "-", 40)
+        write(f"{skill.slug:<{width}}  {version:<8} {where:<8} {line(skill.description)}")
+    if not skills:
+        write("no skill is installed")
 
 
-def install_skill(data_dir: Path, source: Path, say: Say) -> None:
-    """Install from a folder or an archive, or say why not; SkillsError."""
+def install_skill(data_dir: Path, source: Path, write: Write) -> None:
+    """Install from a folder or an archive; SkillsError if that fails."""
     own = data_dir / FOLDER
-    taken = [one.slug for one in installed((BUNDLED,))]
+    bundled = [skill.slug for skill in installed((BUNDLED,))]
     forget_halves(own)
     try:
-        made = install(source, own, taken)
+        made = install(source, own, bundled)
     except SkillRefusedError as error:
         raise SkillsError(line(f"not installed: {error}")) from error
-    say(f"installed {made.slug} {line(made.version or '', 40)}".rstrip())
+    write(f"installed {made.slug} {line(made.version or '', 40)}".rstrip())
 
 
-def check_skill(data_dir: Path, name: str, say: Say) -> None:
-    """Say everything that is wrong with a skill, by its name or its folder; SkillsError."""
+def check_skill(data_dir: Path, name: str, write: Write) -> None:
+    """Write every problem of a skill, given by its name or folder; SkillsError."""
     folder = _folder(data_dir, name)
     problems = problems_of(folder)
     for problem in problems:
-        say(line(problem))
+        write(line(problem))
     if problems:
         raise SkillsError(f"{folder.name}: {len(problems)} thing(s) to mend")
-    say(f"{folder.name}: nothing is wrong")
+    write(f"{folder.name}: nothing is wrong")
 
 
-def make_skill(slug: str, parent: Path, say: Say) -> None:
-    """Write a template that works into a new folder; SkillsError."""
+def make_skill(slug: str, parent: Path, write: Write) -> None:
+    """Write a working template into a new folder; SkillsError."""
     try:
         folder = new_skill(slug, parent)
     except SkillRefusedError as error:
         raise SkillsError(str(error)) from error
-    say(f"{folder}: change {folder / 'run.py'}; beside an open desk, or 'service-tui serve',")
-    say(f"  'service-tui skills run {folder} -- --once' tries it on paper;")
-    say(f"  'service-tui skills install {folder}' puts it among those that the desk runs")
+    write(f"{folder}: change {folder / 'run.py'}; beside an open desk, or 'service-tui serve',")
+    write(f"  'service-tui skills run {folder} -- --once' tries it on paper;")
+    write(f"  'service-tui skills install {folder}' puts it among those that the desk runs")
 
 
-def run_skill(data_dir: Path, name: str, words: Sequence[str]) -> int:
-    """Run a skill in the foreground, on paper unless the words hold --live.
+def run_skill(data_dir: Path, name: str, argv: Sequence[str]) -> int:
+    """Run a skill in the foreground, on paper unless the arguments have --live.
 
     Returns:
         Its exit code.
@@ -98,7 +98,7 @@ def run_skill(data_dir: Path, name: str, words: Sequence[str]) -> int:
         raise SkillsError(str(error)) from error
     environment = {key: value for key, value in os.environ.items() if key != WALLET_VARIABLE}
     environment |= _service(data_dir, folder.name, environment)
-    command = [sys.executable, "-u", str(script), *words]
+    command = [sys.executable, "-u", str(script), *argv]
     try:
         return subprocess.run(command, cwd=folder, env=environment, check=False).returncode  # noqa: S603  (a skill is run, that is the wish)
     except OSError as error:
@@ -106,7 +106,7 @@ def run_skill(data_dir: Path, name: str, words: Sequence[str]) -> int:
 
 
 def _folder(data_dir: Path, name: str) -> Path:
-    """A skill's folder by its name, or a folder that was given as such.
+    """A skill's folder, by the skill's name or by path.
 
     Returns:
         The folder.
@@ -115,9 +115,9 @@ def _folder(data_dir: Path, name: str) -> Path:
         SkillsError: there is none.
     """
     try:
-        given = Path(name).expanduser()
-        if len(given.parts) > 1 or (given / DOCUMENT).is_file():
-            return given.resolve()
+        path = Path(name).expanduser()
+        if len(path.parts) > 1 or (path / DOCUMENT).is_file():
+            return path.resolve()
         for parent in (data_dir / FOLDER, BUNDLED):
             if (parent / name / DOCUMENT).is_file():
                 return parent / name
@@ -140,7 +140,7 @@ def _service(data_dir: Path, slug: str, environment: dict[str, str]) -> dict[str
             f"no service: set {URL_VARIABLE} and {KEY_VARIABLE}, or open the desk "
             "('service-tui' or 'service-tui serve') and run the skill beside it"
         )
-    # The client library takes a while to import, and only this line wants it.
+    # The client library takes a while to import, and only this function needs it.
     from service_tui.client.errors import ServiceError  # noqa: PLC0415
     from service_tui.sdk.client import ServiceClient  # noqa: PLC0415
 

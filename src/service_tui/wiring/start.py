@@ -1,4 +1,4 @@
-"""From the options to a first paint: what was known, then the desk behind it."""
+"""From the options to a first paint of cached state, then the desk behind it."""
 
 import asyncio
 import gc
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from service_tui.clock import SystemClock
 from service_tui.console.app import ConsoleApp
-from service_tui.console.doors import DeskDoors
+from service_tui.console.desk_api import DeskApi
 from service_tui.console.key_file import KEY_FILE, read_own_keys
 from service_tui.console.shell.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
@@ -32,7 +32,7 @@ STARS: Final = "stars"
 
 
 def first_state(options: Options) -> DeskState:
-    """What the console shows before anybody answered: the last known state, marked as such."""
+    """The state of the first paint: the last known one, marked as cached."""
     path = options.data_dir / DATABASE_FILE
     preferences = read_preferences(path)
     state = DeskState(service=service_view(options), preferences=preferences)
@@ -44,7 +44,7 @@ def first_state(options: Options) -> DeskState:
 
 
 def service_view(options: Options) -> ServiceView:
-    """The service that the options name, before it was heard of."""
+    """The service that the options name, before its first answer."""
     embedded = options.url is None
     return ServiceView(
         label="embedded" if embedded else urlsplit(options.url or "").netloc,
@@ -57,25 +57,25 @@ def service_view(options: Options) -> ServiceView:
 
 
 @asynccontextmanager
-async def open_doors(options: Options, initial: DeskState) -> AsyncGenerator[DeskDoors]:
+async def open_desk(options: Options, initial: DeskState) -> AsyncGenerator[DeskApi]:
     """The desk behind the console.
 
     Yields:
-        The desk's three doors.
+        The desk, as the console uses it.
 
     Raises:
-        DeskClosedError: it cannot be opened; says why and what to do.
+        DeskClosedError: it cannot be opened; gives the reason and the fix.
     """
-    # In a thread: the console stays alive while half a second of imports goes by.
+    # In a thread: the console keeps responding during half a second of imports.
     await asyncio.to_thread(importlib.import_module, "service_tui.wiring.live")
-    # What was imported stays for good: the collector, off so far, need not look at it.
+    # Imported objects stay for good: the collector, off so far, can skip them.
     gc.freeze()
     gc.enable()
     from service_tui.wiring import closed, live  # noqa: PLC0415  (there already, so this costs nothing)
 
     async with AsyncExitStack() as stack:
-        # Only the opening is explained so: what goes wrong in an open desk is a bug.
-        with closed.closed_in_plain_words():
+        # Only the opening is explained so: an error in an open desk is a bug.
+        with closed.explain_closed_desk():
             desk = await stack.enter_async_context(live.open_desk_of(options, initial))
         yield desk
 
@@ -89,7 +89,7 @@ def open_console(options: Options) -> int:
     themes = load_themes(shipped_folder(), options.config_dir / "themes")
     initial = first_state(options)
     app = ConsoleApp(
-        open_desk=lambda: open_doors(options, initial),
+        open_desk=lambda: open_desk(options, initial),
         initial=initial,
         now=SystemClock().now,
         themes=themes,
@@ -100,7 +100,7 @@ def open_console(options: Options) -> int:
     app.ending = Ending(note=note_stacks)
     collecting = Collecting()
     collecting.begin()
-    app.housekeeping = collecting.look
+    app.housekeeping = collecting.collect
     app.run()
     keep(options.data_dir, app.picture)
     return app.return_code or 0

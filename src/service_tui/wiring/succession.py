@@ -1,7 +1,7 @@
-"""A console that was attached takes the data directory over when its holder has ended.
+"""An attached console takes the data directory over when its owner has ended.
 
 The desk itself goes on as before, over loopback: it finds this process in the lock file as it found
-the other one.
+the former owner.
 """
 
 import asyncio
@@ -22,107 +22,113 @@ from service_tui.wiring.keys import KeysError
 from service_tui.wiring.options import Options
 
 if TYPE_CHECKING:
-    from service_tui.wiring.holding import DirectoryOwner
+    from service_tui.wiring.ownership import DirectoryOwner
 
 log = logging.getLogger(__name__)
 
-LOOK_S: Final = 0.5
+CHECK_S: Final = 0.5
 GRACE_S: Final = 2.0
 """ours: so long a directory without a holder is left to a `serve` that stands by, which is faster,
 or to a holder that is started again."""
 
 AGAIN_S: Final = 30.0
-"""Until a directory that could not be held is tried again."""
+"""Delay before another attempt to own the directory."""
 
-TAKEN: Final = "the program that held this directory has ended: this console serves it now, at {}"
+TAKEN_OVER: Final = (
+    "the program that held this directory has ended: this console serves it now, at {}"
+)
 
 _REASONS: Final = (StorageError, KeysError, NewerJournalError, OSError)
-"""Why a directory may not be held; anything else is a bug."""
+"""Why a directory cannot be owned; anything else is a bug."""
 
 
 class Succession:
-    """Waits for the end of the holder, and then holds. Says nothing before `tell`."""
+    """Waits for the end of the owner, then owns the directory. Emits nothing before `report_to`."""
 
     def __init__(self, options: Options, clock: Clock, *, signs: bool) -> None:
         self.address = ""
         self._options = options
         self._clock = clock
         self._signs = signs
-        self._say: Callable[[Fact], None] = lambda _: None
-        self._hold_desk: Callable[[Database | None], None] = lambda _: None
+        self._emit: Callable[[Fact], None] = lambda _: None
+        self._pass_database: Callable[[Database | None], None] = lambda _: None
         self._database: Database | None = None
 
-    def tell(
-        self, say: Callable[[Fact], None], hold: Callable[[Database | None], None] = lambda _: None
+    def report_to(
+        self,
+        emit: Callable[[Fact], None],
+        pass_database: Callable[[Database | None], None] = lambda _: None,
     ) -> None:
-        """From now on say what happens; `hold` lets the console's own desk sign, or no longer."""
-        self._say, self._hold_desk = say, hold
-        hold(self._database)
+        """Emit facts from now on; `pass_database` lets the console's own desk sign, or not."""
+        self._emit, self._pass_database = emit, pass_database
+        pass_database(self._database)
 
     def _hand_over(self, database: Database | None) -> None:
         self._database = database
-        self._hold_desk(database)
+        self._pass_database(database)
 
     async def run(self) -> None:
-        """Look now and then whether somebody holds the directory; for ever."""
+        """Check for an owner at intervals, for ever."""
         free_since: float | None = None
         while True:
-            await self._clock.sleep(LOOK_S)
+            await self._clock.sleep(CHECK_S)
             now = self._clock.monotonic()
-            if self._is_held():
+            if self._is_owned():
                 free_since = None
             elif free_since is None:
                 free_since = now
             elif now - free_since >= GRACE_S:
                 free_since = None
-                await self._try_to_hold()
+                await self._try_to_own()
 
-    def _is_held(self) -> bool:
+    def _is_owned(self) -> bool:
         try:
             return holder_of(self._options.data_dir) is not None
         except StorageError as error:
             log.warning("the lock file tells nothing: %s", error)
             return True
 
-    async def _try_to_hold(self) -> None:
+    async def _try_to_own(self) -> None:
         try:
-            await self._hold()
+            await self._own()
         except DirectoryLockedError:
-            # Somebody else was faster: that one is found in the lock file.
+            # Another process was faster: it is found in the lock file.
             return
         except _REASONS as error:
-            said = f"nobody holds this directory, and it cannot be taken over: {error}"
-            log.warning("%s", said)
-            self._say(Noticed("bad", said))
+            message = f"nobody holds this directory, and it cannot be taken over: {error}"
+            log.warning("%s", message)
+            self._emit(Noticed("bad", message))
             await self._clock.sleep(AGAIN_S)
 
-    async def _hold(self) -> None:
-        """Hold until the end."""
-        # The world goes on as it was, at the pace and with the plan that it had.
+    async def _own(self) -> None:
+        """Own the directory until the end."""
+        # The world goes on at its former pace and with its former plan.
         options = replace(self._options, seed=None, speed=None, plan=None)
-        # Hardly anybody ever holds: the service is imported for those who do, and in a thread, so
-        # that whoever waits here stays alive meanwhile.
-        await imported("service_tui.wiring.holding")
+        # Few consoles ever own: the service is imported only then, and in a thread, so that the
+        # console keeps responding.
+        await imported("service_tui.wiring.ownership")
         from service_tui.server.http.loopback import bind_wanted  # noqa: PLC0415
-        from service_tui.wiring.holding import holding  # noqa: PLC0415
+        from service_tui.wiring.ownership import own_directory  # noqa: PLC0415
 
         with bind_wanted(options.listen or 0) as listener:
-            async with holding(options, self._clock, listener=listener, signs=self._signs) as held:
-                self.address = held.address
-                log.info("took over, serving %s", held.address)
-                self._say(Served(held.address))
-                self._say(Noticed("info", TAKEN.format(held.address)))
-                await self._stay(held)
+            async with own_directory(
+                options, self._clock, listener=listener, signs=self._signs
+            ) as owner:
+                self.address = owner.address
+                log.info("took over, serving %s", owner.address)
+                self._emit(Served(owner.address))
+                self._emit(Noticed("info", TAKEN_OVER.format(owner.address)))
+                await self._stay(owner)
 
-    async def _stay(self, held: "DirectoryOwner") -> None:
+    async def _stay(self, owner: "DirectoryOwner") -> None:
         """Let the console's own desk sign until the end, and copy everything once a day."""
-        from service_tui.wiring.holding import BACK_UP_S  # noqa: PLC0415
+        from service_tui.wiring.ownership import BACK_UP_S  # noqa: PLC0415
 
-        self._hand_over(held.database)
+        self._hand_over(owner.database)
         try:
             while True:
                 await self._clock.sleep(BACK_UP_S)
-                await held.back_up()
+                await owner.back_up()
         finally:
             self._hand_over(None)
 
@@ -131,17 +137,17 @@ class Succession:
 async def succeeding(
     options: Options, clock: Clock, *, signs: bool = True
 ) -> AsyncGenerator[Succession]:
-    """Stand ready to take over while the context lasts; who only looks, or serves nobody, never.
+    """Be ready to take over while the context lasts; a read-only desk never does.
 
     Args:
         options: which directory, and how.
         clock: time.
-        signs: what earlier holders have signed is followed by the new holder itself. One desk
-            signs for a wallet: a console with a desk of its own, on which a person unlocks the
-            key, says no here and is handed the database by `Succession.tell`.
+        signs: the new owner itself follows what earlier owners have signed. One desk signs for a
+        wallet: a console with a desk of its own, on which a person unlocks the key, passes
+        False and gets the database by `Succession.report_to`.
 
     Yields:
-        The one who waits.
+        The one that waits.
     """
     succession = Succession(options, clock, signs=signs)
     if options.read_only or options.listen is None:

@@ -1,4 +1,4 @@
-"""The keyring of the system, where there is one: passphrases, and keys of other services."""
+"""The keyring of the system, if there is one: passphrases, and keys of other services."""
 
 from typing import Final, Protocol
 
@@ -7,26 +7,26 @@ NO_KEYRING: Final = "this system offers no keyring: pip install 'service-tui[key
 
 
 class Keyring(Protocol):
-    """Where a system keeps passphrases; the methods of the library `keyring`."""
+    """A store of passphrases; the methods of the library `keyring`."""
 
     def get_password(self, _service_name: str, _username: str, /) -> str | None:
-        """What is held under a name."""
+        """The passphrase of a name."""
         ...
 
     def set_password(self, _service_name: str, _username: str, _password: str, /) -> None:
-        """Hold a passphrase."""
+        """Store a passphrase."""
         ...
 
     def delete_password(self, _service_name: str, _username: str, /) -> None:
-        """Hold it no longer."""
+        """Delete a passphrase."""
         ...
 
 
 def system_keyring() -> Keyring | None:
-    """The system's keyring; None where it has none or the extra is not installed.
+    """The system's keyring; None if it has none or the extra is not installed.
 
     Returns:
-        What holds passphrases. It blocks, and may ask the person.
+        A store of passphrases. It blocks, and may prompt the person.
     """
     try:
         import keyring  # noqa: PLC0415

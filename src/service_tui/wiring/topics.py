@@ -23,14 +23,14 @@ ORDER: Final = (
 
 @cache
 def load_topics() -> Topics:
-    """What the markets of the offline world are about.
+    """The subjects of the offline world's markets.
 
     The order of the files, of the topics in a file and of the names in a pool is part of the world:
     a market that is open today reads the same tomorrow.
     """
     pools = _pools(_read("names"))
     return Topics({
-        category: tuple(_topic(given, pools) for given in _read(category.value)["topic"])
+        category: tuple(_topic(table, pools) for table in _read(category.value)["topic"])
         for category in ORDER
     })
 
@@ -39,23 +39,23 @@ def _read(name: str) -> dict[str, Any]:
     return tomllib.loads(files("service_tui").joinpath(FOLDER, f"{name}.toml").read_text("utf-8"))
 
 
-def _topic(given: Mapping[str, Any], pools: Mapping[str, tuple[str, ...]]) -> QuestionTopic:
-    level = given.get("level")
+def _topic(table: Mapping[str, Any], pools: Mapping[str, tuple[str, ...]]) -> QuestionTopic:
+    level = table.get("level")
     return QuestionTopic(
-        tag=given["tag"],
-        scopes=frozenset(Scope(clock) for clock in given["clocks"]),
-        subjects=pools[given["subjects"]],
-        questions=tuple(given["questions"]),
-        criteria=given["criteria"],
-        raises=tuple(given["raises"]),
-        lowers=tuple(given["lowers"]),
+        tag=table["tag"],
+        scopes=frozenset(Scope(clock) for clock in table["clocks"]),
+        subjects=pools[table["subjects"]],
+        questions=tuple(table["questions"]),
+        criteria=table["criteria"],
+        raises=tuple(table["raises"]),
+        lowers=tuple(table["lowers"]),
         level=None if level is None else Level(**level),
-        words={gap: tuple(words) for gap, words in given.get("words", {}).items()},
+        words={gap: tuple(text) for gap, text in table.get("words", {}).items()},
     )
 
 
 def _pools(names: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
-    """Whom a question may be about, by the name of the pool.
+    """The possible subjects of a question, by the name of the pool.
 
     Half of the pools are made of two parts. The part that changes last comes first in `product`, so
     that neighbours, which go to one slot, differ.
@@ -65,7 +65,7 @@ def _pools(names: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
     made = {
         "clubs": (f"{town} {name}" for name, town in product(names["club_names"], towns)),
         "players": (
-            f"{one}. {last}" for one, last in product(names["initials"], names["surnames"])
+            f"{initial}. {last}" for initial, last in product(names["initials"], names["surnames"])
         ),
         "missions": (f"{craft} {number}" for number, craft in product(range(2, 9), names["craft"])),
         "bands": (f"{a} {b}" for b, a in product(names["band_last"], names["band_first"])),

@@ -1,4 +1,4 @@
-"""Keys of wallets in the data directory: one file a key, encrypted, for its owner's eyes only.
+"""Keys of wallets in the data directory: one encrypted file a key, readable by its owner alone.
 
 Every call blocks; opening takes about a second.
 """
@@ -30,8 +30,8 @@ KEYS_MAX: Final = 100
 """ours: key files that are looked at; nobody has more wallets by hand."""
 
 _NAME_MAX: Final = 80
-_SAID_MAX: Final = 600
-"""Letters of a name and of a sentence: both hold what a stranger may have named a file."""
+_FILE_TEXT_MAX: Final = 600
+"""Longest name and sentence shown: a stranger may have named a file."""
 
 
 class WalletKeys:
@@ -44,11 +44,11 @@ class WalletKeys:
         keyring: Callable[[], Keyring | None] = lambda: None,
         work: int = WORK,
     ) -> None:
-        """Look nowhere yet.
+        """Set up; no file is read yet.
 
         Args:
             data_dir: the data directory.
-            keyring: finds the system's keyring, when it is first needed; it is slow to load.
+            keyring: finds the system's keyring at the first use; it is slow to load.
             work: rounds of scrypt for new files.
         """
         self._folder = data_dir / FOLDER
@@ -60,23 +60,25 @@ class WalletKeys:
         return self._find_keyring()
 
     def stored(self) -> tuple[StoredKeyView, ...]:
-        """The keys that lie here, by address; what is no key file is passed over.
+        """The stored keys, by address; a file that is no key is passed over.
 
         Returns:
-            Also none.
+            Possibly none.
 
         Raises:
             KeystoreError: the folder cannot be read.
         """
-        found = ((path, self._seen(path)) for path in self._paths()[:KEYS_MAX])
-        return tuple(StoredKeyView(one.address, path.name) for path, one in found if one.address)
+        checks = ((path, self._check(path)) for path in self._paths()[:KEYS_MAX])
+        return tuple(
+            StoredKeyView(check.address, path.name) for path, check in checks if check.address
+        )
 
     def passed_over(self) -> tuple[str, ...]:
-        """What lies here and is not opened, a sentence each: what is wrong, and what to do.
+        """The files that are not opened, one sentence each: the problem and the fix.
 
         Returns:
-            Also none. A key that others may read is told here and stored all the same. No sentence
-            holds anything of what stands in a file.
+            Possibly none. A key that others may read is listed here and stored all the same. No
+            sentence holds any content of a file.
 
         Raises:
             KeystoreError: the folder cannot be read.
@@ -84,63 +86,65 @@ class WalletKeys:
         if self._folder.is_symlink():
             return (_LINK.format(_shown(self._folder)),)
         paths = self._paths()
-        told = [one.trouble for path in paths[:KEYS_MAX] if (one := self._seen(path)).trouble]
+        problems = [
+            check.trouble for path in paths[:KEYS_MAX] if (check := self._check(path)).trouble
+        ]
         if len(paths) > KEYS_MAX:
             over = f"{len(paths) - KEYS_MAX} more files lie in {_shown(self._folder)}"
-            told.append(f"{over} and are not looked at; move away what is no key")
-        return tuple(told)
+            problems.append(f"{over} and are not looked at; move away what is no key")
+        return tuple(problems)
 
     def _paths(self) -> list[Path]:
-        """What lies in the folder, hidden files aside; nothing behind a link.
+        """The files of the folder, hidden ones aside; links are not followed.
 
         Returns:
-            What may be a key by its name first, in the order of names.
+            Files with a key's name first, in the order of names.
 
         Raises:
             KeystoreError: the folder cannot be read.
         """
-        # The folder of another place is not ours to tell of.
+        # The folder of another place is not ours to describe.
         if self._folder.is_symlink():
             return []
         try:
-            found = [path for path in self._folder.iterdir() if not path.name.startswith(".")]
+            paths = [path for path in self._folder.iterdir() if not path.name.startswith(".")]
         except FileNotFoundError:
             return []
         except OSError as error:
-            said = f"{_shown(self._folder)} cannot be read: {error.strerror}"
-            raise KeystoreError(said) from error
-        return sorted(found, key=lambda path: (path.suffix != SUFFIX, path.name))
+            message = f"{_shown(self._folder)} cannot be read: {error.strerror}"
+            raise KeystoreError(message) from error
+        return sorted(paths, key=lambda path: (path.suffix != SUFFIX, path.name))
 
     def opened(self, address: str, passphrase: str) -> LocalSigner:
-        """Who signs for an address.
+        """A signer for an address.
 
         Args:
-            address: one of those that lie here.
-            passphrase: its passphrase; empty asks the system's keyring for it.
+            address: one of the stored keys.
+            passphrase: its passphrase; empty reads it from the system's keyring.
 
         Returns:
             The signer.
 
         Raises:
-            KeystoreError: no such key, a wrong passphrase, or a file that is none.
+            KeystoreError: no such key, a wrong passphrase, or a file that is no key.
         """
         content = self._content(self._path(address))
         if not content:
             raise KeystoreError(f"no key of {address} lies here")
-        signer = opened(content, passphrase or self.held(address) or "")
+        signer = opened(content, passphrase or self.remembered_passphrase(address) or "")
         if signer.address != address:
             raise KeystoreError("the key file names another address than its key has")
         return signer
 
     def keep(self, passphrase: str, secret: str) -> StoredKeyView:
-        """Write a key down, encrypted; without a secret a new one is made.
+        """Store a key, encrypted; without a secret a new one is made.
 
         Returns:
-            The key as it lies here.
+            The stored key.
 
         Raises:
             KeyFormatError: the secret is no key.
-            KeystoreError: a short passphrase, a key that lies here already, or a full disk.
+            KeystoreError: a short passphrase, a key that is stored already, or a full disk.
         """
         key = key_bytes(secret) if secret else _fresh()
         address = address_of(key)
@@ -148,7 +152,7 @@ class WalletKeys:
         if self._content(path):
             raise KeystoreError(f"the key of {address} lies here already; remove it first")
         content = sealed(key, passphrase, work=self._work)
-        # Never trust what was not opened once: a key that is lost is money that is lost.
+        # Open it once before trusting it: a lost key is lost money.
         opened(content, passphrase)
         try:
             private_directory(self._folder.parent)
@@ -172,11 +176,11 @@ class WalletKeys:
             raise KeystoreError(f"no key of {address} lies here") from error
         except OSError as error:
             raise KeystoreError(f"the key cannot be deleted: {error.strerror}") from error
-        if self._keyring is not None and self.held(address) is not None:
+        if self._keyring is not None and self.remembered_passphrase(address) is not None:
             self._keyring.delete_password(KEYRING_SERVICE, address)
 
     def check_keyring(self) -> None:
-        """Make sure that there is a keyring.
+        """Check that the system has a keyring.
 
         Raises:
             KeystoreError: there is none.
@@ -184,8 +188,8 @@ class WalletKeys:
         if self._keyring is None:
             raise KeystoreError("this system offers no keyring: pip install 'service-tui[keyring]'")
 
-    def hold(self, address: str, passphrase: str) -> None:
-        """Let the system's keyring hold a passphrase, once it has opened the key.
+    def remember_passphrase(self, address: str, passphrase: str) -> None:
+        """Store a passphrase in the system's keyring, after it has opened the key.
 
         Raises:
             KeystoreError: there is no keyring, or the passphrase is wrong.
@@ -195,8 +199,8 @@ class WalletKeys:
         if self._keyring is not None:
             self._keyring.set_password(KEYRING_SERVICE, address, passphrase)
 
-    def held(self, address: str) -> str | None:
-        """The passphrase that the system's keyring holds; None where it holds none."""
+    def remembered_passphrase(self, address: str) -> str | None:
+        """The passphrase in the system's keyring; None if it has none."""
         if self._keyring is None:
             return None
         return self._keyring.get_password(KEYRING_SERVICE, address)
@@ -204,30 +208,30 @@ class WalletKeys:
     def _path(self, address: str) -> Path:
         return self._folder / f"{address.lower()}{SUFFIX}"
 
-    def _seen(self, path: Path) -> "_Seen":
-        """What a file of the folder is."""
+    def _check(self, path: Path) -> "_FileCheck":
+        """Check one file of the folder."""
         shown = _shown(path)
         try:
             address = self._address_of(path)
             others_read = path.lstat().st_mode & _OTHERS
         except KeysError as error:
-            return _Seen(trouble=line(str(error).replace(str(path), shown), _SAID_MAX))
+            return _FileCheck(trouble=line(str(error).replace(str(path), shown), _FILE_TEXT_MAX))
         except KeystoreError as error:
-            return _Seen(trouble=f"{shown} {error}")
+            return _FileCheck(trouble=f"{shown} {error}")
         except OSError as error:
-            return _Seen(trouble=f"{shown} cannot be read: {error.strerror}")
-        said = f"others may read {shown}: it is not opened before you chmod 600 it"
-        return _Seen(address, said if others_read else "")
+            return _FileCheck(trouble=f"{shown} cannot be read: {error.strerror}")
+        message = f"others may read {shown}: it is not opened before you chmod 600 it"
+        return _FileCheck(address, message if others_read else "")
 
     def _address_of(self, path: Path) -> str:
-        """The address of a file that is a key.
+        """The address of a key file.
 
         Returns:
-            The address; the file bears it as its name.
+            The address; the file has it as its name.
 
         Raises:
             KeysError: it cannot be read; names the file.
-            KeystoreError: it is no key of ours; the file's name is to stand before the words.
+            KeystoreError: it is no key of ours; the caller adds the file's name to the message.
         """
         if path.is_symlink():
             raise KeystoreError(_LINK.format("").strip())
@@ -249,7 +253,7 @@ class WalletKeys:
 
     @staticmethod
     def _refuse_links(*places: Path) -> None:
-        """Follow no link, neither in place of the folder nor of a key."""
+        """Raise if a link stands in place of the folder or of a key."""
         for place in places:
             if place.is_symlink():
                 raise KeystoreError(_LINK.format(place))
@@ -265,26 +269,26 @@ class WalletKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """What a file in the folder of keys is; no address, or a sentence on what is wrong, or both."""
+class _FileCheck:
+    """Result for a file in the folder of keys: its address, a problem, or both."""
 
     address: str = ""
     trouble: str = ""
 
 
 def _shown(path: Path) -> str:
-    """A path that may be shown: whoever made the file chose its name."""
-    return f"{line(str(path.parent), _SAID_MAX)}/{line(path.name, _NAME_MAX)}"
+    """A path safe to show: its name may come from a stranger."""
+    return f"{line(str(path.parent), _FILE_TEXT_MAX)}/{line(path.name, _NAME_MAX)}"
 
 
 def vault_of(options: Options) -> Vault:
     """The vault of a desk: the keys of its data directory, and the environment's as its own.
 
     Returns:
-        The vault; nothing is read or loaded yet. A desk that only reads has an empty one.
+        The vault; nothing is read or loaded yet. A read-only desk has an empty one.
 
     Raises:
-        KeyFormatError: the environment holds something that is no key.
+        KeyFormatError: the environment holds a malformed key.
     """
     if options.read_only:
         return Vault()
@@ -293,7 +297,7 @@ def vault_of(options: Options) -> Vault:
 
 
 def _fresh() -> bytes:
-    """A new key: 32 bytes from the system's source, drawn until they are one."""
+    """A new key: 32 bytes from the system's source, drawn until they are a valid key."""
     while True:
         try:
             return key_bytes(secrets.token_bytes(32))

@@ -22,7 +22,7 @@ from textual.widgets import Input
 
 from service_tui.console.app import ConsoleApp
 from service_tui.console.widgets.record_view import RecordView
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "console" / "snapshots"
 
@@ -67,7 +67,7 @@ async def picture(pilot: Pilot[object], themes: Iterable[str]) -> str:
         for table in app.screen.query(RecordView):
             # What has changed glows for a moment, and no picture is of that moment.
             table._rest()
-        for words in app.screen.query(Words):
+        for words in app.screen.query(TextBlock):
             # Nor of the room that a longer text has left.
             words._give_back()
         await pilot.pause()

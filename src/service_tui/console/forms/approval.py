@@ -1,4 +1,4 @@
-"""A trade that waits for the person: let it go out, at another size, or refuse it with a reason."""
+"""A trade that waits for the person: approve it, change its size, or refuse it with a reason."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ from service_tui.console.forms.order_draft import MONEY
 from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.signs import signs_text
-from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.trading import PlaceTrade
@@ -32,25 +32,25 @@ NEXT: Final = "the next trade: look at it first, then decide"
 
 GONE: Final = "the trade that was asked for is decided: the keys typed for it did nothing"
 
-HURRY_S: Final = 60.0
-"""With less time left the figure turns."""
+URGENT_S: Final = 60.0
+"""With less time left the figure changes its tone."""
 
 SIGNALS_MAX: Final = 1_000
-"""Letters of what an agent says for itself; it scrolls."""
+"""Letters of an agent's reasoning; it scrolls."""
 
 
 AMOUNT: Final = Field("approval-amount", "for", number(MONEY), letters=17)
 REASON: Final = Field(
     "approval-reason", "reason", str.strip, placeholder="may be empty; the agent is told it",
-    letters=LINE_MAX, look="",
+    letters=LINE_MAX, css_class="",
 )  # fmt: skip
 
 
 class ApprovalForm(Form[Decision]):
-    """Enter approves what stands there; the key of refusing asks for a reason, enter sends it."""
+    """Enter approves the trade; the refusing key opens a line for the reason, enter sends it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("approval")]
-    # A sale has no line to type into: its focus is on a door, until a reason is asked for.
+    # A sale has no input line: its focus is on a button, until a reason is typed.
     AUTO_FOCUS = "#approval-amount, #form-set"
 
     heading: ClassVar[str] = "May it trade?"
@@ -60,81 +60,81 @@ class ApprovalForm(Form[Decision]):
     body = ("form-question", "approval-why")
 
     def __init__(
-        self, state: DeskState, now: Timestamp, held: HeldView, *, is_next: bool = False
+        self, state: DeskState, now: Timestamp, trade: HeldView, *, is_next: bool = False
     ) -> None:
-        """Ask about a trade.
+        """Open a waiting trade.
 
         Args:
             state: the newest.
             now: wall time.
-            held: the trade that waits.
-            is_next: it comes by itself after another one: what decides works a moment later.
+            trade: the trade that waits.
+            is_next: it follows another trade automatically: deciding keys work a moment later.
         """
         super().__init__(state, now)
-        self._held = held
+        self._trade = trade
         self._is_new = is_next
         self._is_refusing = False
-        self.first = {AMOUNT.name: exact_text(held.amount)}
-        amount = replace(AMOUNT, label=f"for {MONEY_OF[held.venue]}")
-        size = (amount,) if held.action is Action.BUY else ()
+        self.first = {AMOUNT.name: exact_text(trade.amount)}
+        amount = replace(AMOUNT, label=f"for {MONEY_OF[trade.venue]}")
+        size = (amount,) if trade.action is Action.BUY else ()
         self.docked = (*size, REASON, "form-preview")
 
-    def more_doors(self) -> Iterator[Door]:
-        """The way to say no with the mouse."""
-        yield Door(f"refuse  {cap('approval.refuse')}", id="approval-refuse")
+    def more_buttons(self) -> Iterator[LightButton]:
+        """A button that refuses."""
+        yield LightButton(f"refuse  {cap('approval.refuse')}", id="approval-refuse")
 
-    def other_door(self, name: str) -> None:
-        """Refuse."""
+    def press_other(self, name: str) -> None:
+        """Refuse the trade."""
         if name == "approval-refuse":
             self.action_refuse()
 
     def renew(self) -> None:
-        """The trade as it is now; gone, when somebody or the deadline has decided it."""
-        waiting = {held.held_id: held for held in self.state.supervision.held}
-        held = waiting.get(self._held.held_id)
+        """The trade as it is now; gone once a person or the deadline has decided it."""
+        waiting = {trade.held_id: trade for trade in self.state.supervision.held}
+        held = waiting.get(self._trade.held_id)
         if held is None:
             if not self.is_done:
                 rest_keys(self, GONE)
             self.leave(None)
         else:
-            self._held = held
+            self._trade = held
 
     def validate(self) -> Decision:
-        """The decision that stands there."""
-        held = self._held
+        """The decision as typed."""
+        held = self._trade
         if self._is_new:
             raise FieldError(NEXT)
         if held.left_s(self.now) <= 0:
             raise FieldError("its deadline has passed: it is refused")
-        words = approval_text(held)
+        text = approval_text(held)
         if self._is_refusing:
-            return RefuseHeld(held.held_id, words, self.read(REASON))
+            return RefuseHeld(held.held_id, text, self.read(REASON))
         is_sale = held.action is Action.SELL
-        return ApproveHeld(held.held_id, words) if is_sale else self._sized(words)
+        return ApproveHeld(held.held_id, text) if is_sale else self._sized(text)
 
     def on_mount(self) -> None:
-        """Show what is known; after another trade the keys that decide rest for a moment."""
+        """Show the trade; after another trade the deciding keys rest for a moment."""
         super().on_mount()
         if self._is_new:
             for line in self.query(PlainInput):
                 line.disabled = True
-            self.set_timer(SECOND_THOUGHT_S, self._look_over)
+            self.set_timer(SECOND_THOUGHT_S, self._arm_input)
 
-    def _look_over(self) -> None:
-        """From now on what is typed was typed at this trade."""
+    def _arm_input(self) -> None:
+        """From now on typed text is meant for this trade."""
         self._is_new = False
         for line in self.query(PlainInput):
             line.disabled = False
-        to = "#approval-amount" if self._held.action is Action.BUY else "#form-set"
+        to = "#approval-amount" if self._trade.action is Action.BUY else "#form-set"
         self.query_one(to).focus()
         self.refresh_form()
 
-    def _sized(self, words: str) -> ApproveHeld:
-        """The approval of a buy at the size that is typed."""
-        held, typed = self._held, self.typed(AMOUNT.name).strip()
+    def _sized(self, text: str) -> ApproveHeld:
+        """The approval of a buy at the typed size."""
+        held, typed = self._trade, self.typed(AMOUNT.name).strip()
         if not typed:
             raise FieldError(f"type an amount, or {cap('approval.refuse')} to refuse")
-        # What nobody touched is what was asked for, to the last decimal.
+        # An untouched size is the requested one, to the last decimal.
         amount = held.amount if typed == exact_text(held.amount) else self.read(AMOUNT)
         against = (
             _switched_off(held, self.state),
@@ -144,14 +144,14 @@ class ApprovalForm(Form[Decision]):
         problem = next(filter(None, against), "")
         if problem:
             raise FieldError(problem)
-        return ApproveHeld(held.held_id, words, None if amount == held.amount else amount)
+        return ApproveHeld(held.held_id, text, None if amount == held.amount else amount)
 
     def describe(self, result: Decision | None) -> Mapping[str, Shown]:
-        """Who asks for what, and what happens next."""
-        held = self._held
-        asked = f"{held.agent_name}{f' with {held.skill_slug}' if held.skill_slug else ''}"
+        """The requesting agent, the trade, and the next step."""
+        held = self._trade
+        request = f"{held.agent_name}{f' with {held.skill_slug}' if held.skill_slug else ''}"
         head = Text.assemble(
-            formats.plain(asked, 60), " asks to ", formats.plain(pending_text(held), 400)
+            formats.plain(request, 60), " asks to ", formats.plain(pending_text(held), 400)
         )
         return {
             "form-question": head,
@@ -160,10 +160,10 @@ class ApprovalForm(Form[Decision]):
         }
 
     def _next(self, result: Decision | None) -> Text:
-        """How long it waits, how many others do, and what the decision means."""
-        held = self._held
+        """Time left, number of other waiting trades, and the meaning of the decision."""
+        held = self._trade
         left = held.left_s(self.now)
-        tone = "breach" if left < HURRY_S else "muted"
+        tone = "breach" if left < URGENT_S else "muted"
         text = Text.assemble((f"{formats.duration(left)} left, then it is refused. ", tone))
         others = len(self.state.supervision.held) - 1
         if others > 0:
@@ -179,7 +179,7 @@ class ApprovalForm(Form[Decision]):
         return text
 
     def action_refuse(self) -> None:
-        """Ask for the reason of a no; once more, decline it with what is typed."""
+        """Open the line for the reason of a refusal; once more, refuse with the typed reason."""
         if self._is_new:
             return
         if not self._is_refusing:
@@ -190,26 +190,26 @@ class ApprovalForm(Form[Decision]):
             self.finish(decision)
 
     def action_cancel(self) -> None:
-        """Back to the question from its no; leave it waiting otherwise."""
+        """Back from the refusal to the trade; else leave it waiting."""
         if self._is_refusing:
             self._turn(refusing=False)
         else:
             super().action_cancel()
 
     def action_read(self, pages: int) -> None:
-        """Read on in what the agent says, or back."""
+        """Scroll in the agent's reasoning."""
         body = self.query_one("#form-body")
         body.scroll_relative(y=pages * max(1, body.size.height - 1), animate=False)
 
     def _turn(self, *, refusing: bool) -> None:
-        """Show the lines of one answer: the size of a yes, or the reason of a no."""
+        """Show the lines of one answer: the size of an approval, or the reason of a refusal."""
         self._is_refusing = refusing
         self.set_class(refusing, "-refusing")
         verb, leave = _ANSWERS[refusing]
-        self.query_one("#form-set", Door).tell(f"{verb}  enter")
-        self.query_one("#form-cancel", Door).tell(f"{leave}  {cap('form.cancel')}")
+        self.query_one("#form-set", LightButton).show_text(f"{verb}  enter")
+        self.query_one("#form-cancel", LightButton).show_text(f"{leave}  {cap('form.cancel')}")
         self.refresh_form()
-        buys = self._held.action is Action.BUY
+        buys = self._trade.action is Action.BUY
         to = "#approval-reason" if refusing else "#approval-amount" if buys else "#form-set"
         self.call_after_refresh(self.query_one(to).focus)
 
@@ -218,17 +218,17 @@ _ANSWERS: Final = {
     False: (ApprovalForm.set_word, ApprovalForm.cancel_word),
     True: ("refuse", "back"),
 }
-"""What the two doors say, by whether it is refused."""
+"""Labels of the two buttons, by whether it is refused."""
 
 
 def exact_text(amount: Micros, mark: str = "") -> str:
-    """An amount of money with all of its decimals, two at least; `mark` parts thousands."""
+    """An amount of money with all of its decimals, two at least; `mark` separates thousands."""
     return write_number(amount, 6, at_least=MONEY_DECIMALS, mark=mark)
 
 
-def _switched_off(held: HeldView, state: DeskState) -> str:
-    """What keeps a trade of real money back; empty where it may go out."""
-    is_off = is_real(held, state) and not state.wallet.live
+def _switched_off(trade: HeldView, state: DeskState) -> str:
+    """Why a trade of real money is blocked; empty if it may go out."""
+    is_off = is_real(trade, state) and not state.wallet.live
     return (
         f"real money is switched off: press {cap('app.redemption')}, {cap('app.wallet')}, "
         f"{cap('wallet.live')}, and type LIVE"
@@ -237,21 +237,21 @@ def _switched_off(held: HeldView, state: DeskState) -> str:
     )
 
 
-def over_means(held: HeldView, amount: Micros, state: DeskState) -> str:
-    """Which means of its agent a buy goes beyond, by what is known of it; empty where none."""
+def over_means(trade: HeldView, amount: Micros, state: DeskState) -> str:
+    """The funds of its agent that a buy exceeds, as far as known; empty if none."""
     agents = () if state.fleet is None else state.fleet.agents
-    agent = next((one for one in agents if one.agent_id == held.agent_id), None)
+    agent = next((one for one in agents if one.agent_id == trade.agent_id), None)
     if agent is None:
         return ""
-    over = [one for one in _means(agent, held.venue) if not amount <= one[0]]
+    over = [one for one in _means(agent, trade.venue) if not amount <= one[0]]
     if not over:
         return ""
-    bound, words = min(over)
-    return f"{words}: at most {max(0.0, decimal(bound)):,.2f} {MONEY_OF[held.venue]}"
+    bound, text = min(over)
+    return f"{text}: at most {max(0.0, decimal(bound)):,.2f} {MONEY_OF[trade.venue]}"
 
 
 def _means(agent: AgentView, venue: Venue) -> Iterator[tuple[Micros, str]]:
-    """What an agent's buy on a venue may spend at most, and what to say beyond."""
+    """Most that an agent's buy on a venue can spend, and the name of each bound."""
     limits = agent.limits
     if venue is Venue.SIM:
         yield agent.cash, f"more than the cash of {agent.name}"
@@ -263,12 +263,12 @@ def _means(agent: AgentView, venue: Venue) -> Iterator[tuple[Micros, str]]:
         yield most, "more than one trade may spend"
 
 
-def over_budget(held: HeldView, amount: Micros, state: DeskState) -> str:
-    """Which day's budget a buy would break, of the agent or of its skill; empty where none."""
-    found = (state.supervision.leash_of(held.agent_id, slug) for slug in {"", held.skill_slug})
+def over_budget(trade: HeldView, amount: Micros, state: DeskState) -> str:
+    """The day's budget that a buy would exceed, of the agent or of its skill; empty if none."""
+    leashes = (state.supervision.leash_of(trade.agent_id, slug) for slug in {"", trade.skill_slug})
     full = [
         leash
-        for leash in found
+        for leash in leashes
         if leash is not None and leash.budget is not None and leash.spent + amount > leash.budget
     ]
     if not full:
@@ -283,42 +283,42 @@ def over_budget(held: HeldView, amount: Micros, state: DeskState) -> str:
     )
 
 
-def is_real(held: HeldView, state: DeskState) -> bool:
-    """Whether it would spend real money; what is embedded has none."""
-    is_play = held.venue is Venue.SIM or state.service.embedded
-    return held.action is Action.BUY and not is_play
+def is_real(trade: HeldView, state: DeskState) -> bool:
+    """True if it would spend real money; the embedded service has none."""
+    is_play = trade.venue is Venue.SIM or state.service.embedded
+    return trade.action is Action.BUY and not is_play
 
 
-def real_question(held: HeldView, order: ApproveHeld, state: DeskState) -> Confirm:
-    """The dialog of an order for real money, for one that an agent asks for."""
-    wanted = PlaceTrade(
-        held.market_id,
-        held.side,
-        held.action,
-        held.venue,
-        held.amount if order.amount is None else order.amount,
-        question=held.question,
-        price=held.price_limit,
+def real_question(trade: HeldView, order: ApproveHeld, state: DeskState) -> Confirm:
+    """The dialog for an agent's order of real money."""
+    requested = PlaceTrade(
+        trade.market_id,
+        trade.side,
+        trade.action,
+        trade.venue,
+        trade.amount if order.amount is None else order.amount,
+        question=trade.question,
+        price=trade.price_limit,
     )
-    return live_question(wanted, state, None, agent=held.agent_name)
+    return live_question(requested, state, None, agent=trade.agent_name)
 
 
-def why_text(held: HeldView, state: DeskState) -> Text:
-    """What the agent says for itself: reasoning, signal data, the price, what is held already."""
-    said = held.reasoning and formats.plain(held.reasoning, PROSE_MAX).plain
-    lines = [Text(said or "no reason given")]
-    signals = signs_text(held.signal_data)
+def why_text(trade: HeldView, state: DeskState) -> Text:
+    """The agent's reasoning, signal data, the price, and the present position."""
+    message = trade.reasoning and formats.plain(trade.reasoning, PROSE_MAX).plain
+    lines = [Text(message or "no reason given")]
+    signals = signs_text(trade.signal_data)
     if signals:
         lines.append(Text(formats.plain(signals, SIGNALS_MAX).plain, "muted"))
-    if held.price is not None:
-        limit = "" if held.price_limit is None else f", at most {formats.price(held.price_limit)}"
-        side = held.side.value.upper()
-        lines.append(Text(f"{side} is at {formats.price(held.price)} now{limit}", "muted"))
-    for slug in dict.fromkeys(("", held.skill_slug)):
-        leash = state.supervision.leash_of(held.agent_id, slug)
+    if trade.price is not None:
+        limit = "" if trade.price_limit is None else f", at most {formats.price(trade.price_limit)}"
+        side = trade.side.value.upper()
+        lines.append(Text(f"{side} is at {formats.price(trade.price)} now{limit}", "muted"))
+    for slug in dict.fromkeys(("", trade.skill_slug)):
+        leash = state.supervision.leash_of(trade.agent_id, slug)
         if leash is not None and leash.budget is not None:
             spent, budget = decimal(leash.spent), decimal(leash.budget)
             whose = f" by {formats.plain(slug, 40)}" if slug else ""
-            said = f"{spent:,.2f} of {budget:,.2f} are spent today{whose}"
-            lines.append(Text(said, "muted"))
+            message = f"{spent:,.2f} of {budget:,.2f} are spent today{whose}"
+            lines.append(Text(message, "muted"))
     return Text("\n").join(lines)

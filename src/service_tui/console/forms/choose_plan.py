@@ -1,4 +1,4 @@
-"""Which plan an agent gets: three doors, and what is behind each."""
+"""The plan of an agent: three buttons, and the content of each plan."""
 
 from typing import ClassVar, Final
 
@@ -23,7 +23,7 @@ PLANS: Final = (
 
 
 class ChoosePlan(Dialog[Plan | None]):
-    """A digit, or a click, chooses; what is in use is marked."""
+    """A digit, or a click, chooses; the present plan is marked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("dialog"),
@@ -35,23 +35,23 @@ class ChoosePlan(Dialog[Plan | None]):
         ),
     ]
 
-    def __init__(self, whose: str, now: Plan) -> None:
+    def __init__(self, name: str, now: Plan) -> None:
         super().__init__()
-        self._whose = whose
+        self._name = name
         self._now = now
 
     def compose(self) -> ComposeResult:
-        """What each plan allows, and a door to each."""
+        """The limits of each plan, and a button for each."""
         with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(f" Plan of {self._whose} "))
+            frame.border_title = content(Text(f" Plan of {self._name} "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} leaves it as it is "))
             lines = [
                 Text.assemble(
                     ("● " if plan is self._now else "○ ", "accent"),
                     (f"{plan.value:<7}", "bold" if plan is self._now else ""),
-                    (says, "muted"),
+                    (meaning, "muted"),
                 )
-                for plan, says in PLANS
+                for plan, meaning in PLANS
             ]
             yield Static(content(Text("\n").join(lines)), markup=False, id="plan-lines")
             with Horizontal(id="plan-doors"):
@@ -64,7 +64,7 @@ class ChoosePlan(Dialog[Plan | None]):
         self.dismiss(PLANS[place][0])
 
     def action_close(self) -> None:
-        """Leave it as it is."""
+        """Keep the present plan."""
         self.dismiss(None)
 
     @on(Button.Pressed)

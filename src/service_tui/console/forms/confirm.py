@@ -1,4 +1,4 @@
-"""A question that must not be answered by accident.
+"""A confirmation that must not be given by accident.
 
 Used before leaving while orders are under way.
 """
@@ -25,12 +25,12 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked.
+    """The content of a confirmation.
 
     Args:
         title: in a few words.
-        body: what it is about and what happens next, in sentences.
-        confirm: what the confirming button says.
+        body: its subject and the next step, in sentences.
+        confirm: label of the confirming button.
         key: confirms; never the key that opened the dialog, never Enter.
     """
 
@@ -40,8 +40,8 @@ class Question:
     key: str = "y"
 
 
-def say_confirmed(dialog: Screen[Result], what: str) -> None:
-    """Have a yes written down; by the app, as the dialog is about to go."""
+def record_confirmation(dialog: Screen[Result], what: str) -> None:
+    """Record a confirmation in the action log; by the app, as the dialog is about to go."""
     app: App[object] = dialog.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
     app.post_message(ConfirmGiven(what))
 
@@ -60,37 +60,37 @@ class Confirm(Dialog[bool]):
         self._question = question
 
     def compose(self) -> ComposeResult:
-        """The question and two doors."""
-        asked = self._question
+        """The question and two buttons."""
+        question = self._question
         with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(f" {asked.title} "))
+            frame.border_title = content(Text(f" {question.title} "))
             with VerticalScroll(id="confirm-reading", can_focus=False):
-                yield Static(content(asked.body), markup=False, id="confirm-body")
+                yield Static(content(question.body), markup=False, id="confirm-body")
             with Horizontal(id="confirm-doors"):
                 yield Button(
                     content(Text(f"stay  {cap('dialog.close')}")), compact=True, id="confirm-cancel"
                 )
-                door = Text(f"{asked.confirm}  {asked.key}")
+                door = Text(f"{question.confirm}  {question.key}")
                 yield Button(content(door), compact=True, id="confirm-yes")
 
     def on_mount(self) -> None:
-        """Listen for the key in a moment; Enter never reaches the confirming door."""
+        """Accept the key in a moment; Enter never reaches the confirming button."""
         self._bindings.bind(self._question.key, "confirm", show=False)
         self.query_one("#confirm-yes").can_focus = False
         self.arm_soon()
 
     def on_resize(self) -> None:
-        """Keep the doors on the screen, however much is told."""
+        """Keep the buttons on the screen, however long the text."""
         self.call_after_refresh(self._make_room)
 
     def action_confirm(self) -> None:
-        """Say yes, once the dialog has been seen."""
+        """Confirm, once the dialog has been seen."""
         if self.is_seen():
-            say_confirmed(self, self._question.title)
+            record_confirmation(self, self._question.title)
             self.dismiss(True)  # noqa: FBT003 - the dialog's result
 
     def action_close(self) -> None:
-        """Say no."""
+        """Cancel."""
         self.dismiss(False)  # noqa: FBT003 - the dialog's result
 
     @on(Button.Pressed)

@@ -1,4 +1,4 @@
-"""A question about several things, each on a line of its own: all of them can be read.
+"""A confirmation of several items, each on a line of its own: all of them can be read.
 
 Used before many monitors are set or removed at once.
 """
@@ -14,23 +14,23 @@ from service_tui.console.theme import content
 
 
 class ConfirmMany(Confirm):
-    """A confirmation whose lines scroll; cancel has the focus, as ever."""
+    """A confirmation whose lines scroll; cancel has the focus, as always."""
 
     def __init__(self, question: Question, lines: tuple[Text, ...]) -> None:
         super().__init__(question)
-        self._asked = question
+        self._question = question
         self._lines = lines
 
     def compose(self) -> ComposeResult:
-        """The question, the lines, and two doors."""
+        """The question, the lines, and two buttons."""
         with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(f" {self._asked.title} "))
-            yield Static(content(self._asked.body), markup=False, id="confirm-body")
+            frame.border_title = content(Text(f" {self._question.title} "))
+            yield Static(content(self._question.body), markup=False, id="confirm-body")
             with VerticalScroll(id="confirm-lines"):
                 yield Static(content(Text("\n").join(self._lines)), markup=False)
             with Horizontal(id="confirm-doors"):
                 yield Button(
                     content(Text(f"stay  {cap('dialog.close')}")), compact=True, id="confirm-cancel"
                 )
-                door = Text(f"{self._asked.confirm}  {self._asked.key}")
+                door = Text(f"{self._question.confirm}  {self._question.key}")
                 yield Button(content(door), compact=True, id="confirm-yes")

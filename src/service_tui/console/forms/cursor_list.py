@@ -1,7 +1,7 @@
 """A dialog with a list and a cursor that stays with its row, and falls to the next with it.
 
-As in every table of the desk, no key ever acts on a row that has come under the cursor by itself a
-moment ago.
+As in every table of the desk, a key does nothing on a row that has just come under the cursor
+without it.
 """
 
 from abc import abstractmethod
@@ -13,12 +13,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 
-from service_tui.console.key_queue import say_gone
+from service_tui.console.key_queue import show_row_gone
 from service_tui.console.keys import bindings_of, cap, keys_of, shown_key
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.fall import Fall
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -27,7 +27,7 @@ Row = TypeVar("Row")
 
 
 class CursorList(Dialog[Result], Generic[Result, Row]):
-    """Rows of the state; a subclass says which, by what each is known, and how it reads."""
+    """Rows of the state; a subclass gives the rows, their keys and their text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("dialog"),
@@ -38,7 +38,7 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
     name_in_keys: ClassVar[str]
     """The group of keys.py whose keys are named below the list."""
 
-    title_words: ClassVar[str]
+    title_text: ClassVar[str]
 
     lines_of_a_row: ClassVar[int] = 1
 
@@ -52,25 +52,25 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
 
     @abstractmethod
     def rows(self) -> Sequence[Row]:
-        """The rows of the state as it is now."""
+        """The rows of the present state."""
 
     @abstractmethod
     def key_of(self, row: Row) -> str:
-        """What a row is known by, for as long as it lives."""
+        """The identity of a row, for as long as it lives."""
 
     @abstractmethod
-    def told(self) -> Text:
-        """The rows in words, or what stands in their place."""
+    def text(self) -> Text:
+        """The rows as text, or the text in their place."""
 
     def compose(self) -> ComposeResult:
         """The rows, and the keys that work."""
         with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(f" {self.title_words} "))
+            frame.border_title = content(Text(f" {self.title_text} "))
             with VerticalScroll(classes="list-body", can_focus=False):
-                yield Words(classes="list-rows")
+                yield TextBlock(classes="list-rows")
 
     def on_mount(self) -> None:
-        """Show what there is."""
+        """Show the rows."""
         self._show()
 
     def take(self, state: DeskState, now: Timestamp) -> None:
@@ -80,35 +80,35 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
         if self.at in keys:
             self._place = keys.index(self.at)
         elif keys:
-            # To the neighbour at its place; a key pressed for the row before hits nobody.
+            # To the neighbour at its place; a key pressed for the former row hits none.
             if self.at:
                 self._fall.begin()
             self._place = min(self._place, len(keys) - 1)
             self.at = keys[self._place]
         self._show()
 
-    def chosen(self) -> Row | None:
-        """The row under the cursor; None where there is none."""
+    def current_row(self) -> Row | None:
+        """The row under the cursor; None without one."""
         return next((row for row in self.rows() if self.key_of(row) == self.at), None)
 
-    def chosen_or_said(self) -> Row | None:
-        """The same, for a key that acts on it; that it is gone is said."""
-        row = None if self._fall.is_fresh else self.chosen()
+    def row_or_toast(self) -> Row | None:
+        """The row under the cursor for an action; None, with a toast, if it is gone."""
+        row = None if self._fall.is_fresh else self.current_row()
         if row is None and self.at:
-            say_gone(self)
+            show_row_gone(self)
         return row
 
     def action_step(self, by: int) -> None:
-        """The next row, or the one before; from a lost one to who stands there now."""
+        """Move to the next row, or the former one; from a lost one to its place's present row."""
         keys = self._keys()
         if not keys:
             return
         self._fall.end()
-        wanted = self._place + (by if self.at in keys else 0)
-        self._place = max(0, min(wanted, len(keys) - 1))
+        requested = self._place + (by if self.at in keys else 0)
+        self._place = max(0, min(requested, len(keys) - 1))
         self.at = keys[self._place]
         self._show()
-        # The row before stays in sight with it.
+        # The row before stays visible with it.
         top = max(0, (self._place - 1) * self.lines_of_a_row)
         self.query_one(".list-body").scroll_to(y=top, animate=False)
 
@@ -125,8 +125,8 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
             *(f"{shown_key(key)} {key.label}" for key in named),
             f"{cap('dialog.close')} closes",
         ]
-        # A state may come before the parts stand, or while they are taken down.
+        # A state may come before the parts are mounted, or while they are removed.
         for frame in self.query("#frame"):
             frame.border_subtitle = content(Text(f" {'   '.join(keys)} "))
-        for words in self.query(".list-rows").results(Words):
-            words.tell(self.told())
+        for text in self.query(".list-rows").results(TextBlock):
+            text.show_text(self.text())

@@ -1,4 +1,4 @@
-"""Where a number comes from: its formula, what went into it, who said so and when."""
+"""The sources of a number: its formula, its inputs, who reported it and when."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -20,13 +20,13 @@ _INDENT: Final = 2
 class Explanation:
     """One number explained.
 
-    Args:
-        name: what it is called on the screen.
+    name: its name on the screen.
         value: as the screen shows it.
-        formula: how it is made from the inputs, in words; empty when it is given as it is.
-        inputs: label and value of each number that went into it.
-        source: who said it.
-        age: how long ago; empty when that does not matter.
+        value: as the screen shows it.
+        formula: how it is computed from the inputs; empty if it is used as reported.
+        inputs: label and value of each input.
+        source: who reported it.
+        age: how long ago; empty if that does not matter.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Explanation:
 
 
 class Explain(Page):
-    """Numbers explained, one below the other; scrolls."""
+    """Explained numbers, one below the other; scrolls."""
 
     def __init__(
         self, title: str, parts: tuple[Explanation, ...], now: Timestamp, clock: str = ""
@@ -60,10 +60,10 @@ def _paragraph(part: Explanation) -> Text:
     if part.inputs:
         inputs = figures(part.inputs, across=1, width=WIDTH - _INDENT)
         lines.extend(Text(" " * _INDENT) + line for line in inputs.split("\n"))
-    said = Text(part.source, "muted")
+    message = Text(part.source, "muted")
     if part.age.plain:
-        said.append(", ")
-        said.append_text(part.age)
-        said.append(" ago", "muted")
-    lines.append(said)
+        message.append(", ")
+        message.append_text(part.age)
+        message.append(" ago", "muted")
+    lines.append(message)
     return Text("\n").join(lines)

@@ -1,4 +1,4 @@
-"""A few lines to fill in, validated at every key, with a preview and two doors."""
+"""A form of a few lines, validated at every key, with a preview and two buttons."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -18,12 +18,12 @@ from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of, cap, key_named, with_keys
 from service_tui.console.messages import ToastMessage
 from service_tui.console.theme import content
-from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.dialog import Dialog
-from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.room import make_room
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.segmented_control import SegmentedControl
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 Value = TypeVar("Value")
 
 SECOND_THOUGHT_S: Final = 0.4
-"""A key held down is no second thought."""
+"""A key held down does not confirm a second time."""
 
 LEAVES: Final = "{form.cancel} again throws away what was typed, any other key keeps it"
 
@@ -45,8 +45,8 @@ class OptionsRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What a row of options offers, and which one is taken."""
+class OptionsState:
+    """The options of a row, and the selected one."""
 
     labels: tuple[str, ...]
     index: int
@@ -55,26 +55,26 @@ class Chosen:
 Part: TypeAlias = str | OptionsRow | Field[Any] | tuple[Field[Any], ...]
 """A block of text by its name, a row of options, or a line of one field or more."""
 
-Shown: TypeAlias = Text | str | Chosen
-"""What a block of text or a row of options shows."""
+Shown: TypeAlias = Text | str | OptionsState
+"""The content of a block of text or a row of options."""
 
 
 def input_of(field: Field[Any], text: str = "") -> PlainInput:
-    """The widget to type a field into; `text` stands there at first."""
+    """The input of a field; `text` is its first content."""
     return PlainInput(
         text,
         placeholder=field.placeholder,
         compact=True,
         max_length=field.letters,
         id=field.name,
-        classes=field.look,
+        classes=field.css_class,
     )
 
 
 class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: one method a step
-    """Returns what was filled in, or None when it was left. Enter sets it, escape leaves.
+    """Returns the validated result, or None if it was left. Enter sets it, escape leaves.
 
-    A subclass states its lines (`body`), reads them (`validate`) and says what they mean
+    A subclass declares its lines (`body`), parses them (`validate`) and describes the result
     (`describe`). `take` brings newer states.
     """
 
@@ -87,26 +87,26 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     VERTICAL_BREAKPOINTS = [(0, "-short"), (26, "-tall")]  # noqa: RUF012 - as Textual declares it
 
     heading: ClassVar[str]
-    """What the frame says on top."""
+    """The title of the frame."""
 
     hint: ClassVar[str] = "enter sets it, {form.cancel} leaves"
 
     body: tuple[Part, ...] = ()
-    """The lines between the frame and the doors, from top to bottom."""
+    """The lines between the frame and the buttons, from top to bottom."""
 
     docked: tuple[Part, ...] = ()
-    """Lines below that stay in sight while the others scroll."""
+    """Lines below that stay visible while the others scroll."""
 
     set_word: ClassVar[str] = "set"
     cancel_word: ClassVar[str] = "cancel"
-    """What the two doors say."""
+    """The labels of the two buttons."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__()
         self.state = state
         self.now = now
         self.first: Mapping[str, str] = {}
-        """What stands in a field at first, by its name."""
+        """The first text of each field, by its name."""
         self.is_done = False
         self._objected = ""
         self._seen: Result | None = None
@@ -118,42 +118,42 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
 
     @abstractmethod
     def validate(self) -> Result:
-        """What stands there now.
+        """Parse and check the typed text.
 
         Raises:
-            FieldError: it cannot be set; the sentence says what to do instead.
+            FieldError: it cannot be set; the sentence gives the fix.
         """
 
     @abstractmethod
     def describe(self, result: Result | None) -> Mapping[str, Shown]:
-        """What each block and each row of options shows; `result` is None while it is none."""
+        """Content of each block and each row of options; `result` None: the text is invalid."""
 
     def choose(self, name: str, index: int) -> None:
-        """Take an option of the row with this name."""
+        """Select an option of the row with this name."""
 
     def objection(self, result: Result) -> str:
-        """What to see before this is set; empty when there is nothing."""
+        """A warning to confirm before this is set; empty for none."""
         del result
         return ""
 
     def compose(self) -> ComposeResult:
-        """The lines, what is wrong with them, and the way out."""
+        """The lines, the problem of the text, and the buttons."""
         with Vertical(id="form"):
             with VerticalScroll(id="form-body", can_focus=False):
                 yield from map(self._line, self.body)
             yield from map(self._line, self.docked)
-            yield Words(id="form-problem")
+            yield TextBlock(id="form-problem")
             with Horizontal(id="form-doors"):
-                yield from self.more_doors()
-                yield Door(f"{self.set_word}  enter", id="form-set")
-                yield Door(f"{self.cancel_word}  {cap('form.cancel')}", id="form-cancel")
+                yield from self.more_buttons()
+                yield LightButton(f"{self.set_word}  enter", id="form-set")
+                yield LightButton(f"{self.cancel_word}  {cap('form.cancel')}", id="form-cancel")
 
-    def more_doors(self) -> Iterator[Door]:
-        """Doors beside the usual two, each named after its action."""
+    def more_buttons(self) -> Iterator[LightButton]:
+        """Further buttons, each named after its action."""
         return iter(())
 
     def on_mount(self) -> None:
-        """Show what is known."""
+        """Show the present values."""
         frame = self.query_one("#form")
         frame.border_title = content(Text(f" {self.heading} "))
         frame.border_subtitle = content(Text(f" {with_keys(self.hint)} "))
@@ -175,24 +175,24 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
             self.refresh_form()
 
     def renew(self) -> None:
-        """Take over what a newer state says of the thing in hand."""
+        """Refresh the edited record from a newer state."""
 
     def refresh_form(self) -> None:
-        """Make every part equal to what is typed and known now."""
+        """Make every part equal to the typed text and the present state."""
         if self.is_done:
             return
-        found = self.result_or_problem()
-        is_refused = isinstance(found, str)
-        self._show(self.describe(None if is_refused else found))
-        problem = self.query_one("#form-problem", Words)
-        against = found if is_refused else self._objected
-        problem.tell(with_keys(LEAVES) if self._is_leaving else against)
+        result = self.result_or_problem()
+        is_refused = isinstance(result, str)
+        self._show(self.describe(None if is_refused else result))
+        problem = self.query_one("#form-problem", TextBlock)
+        against = result if is_refused else self._objected
+        problem.show_text(with_keys(LEAVES) if self._is_leaving else against)
         problem.set_class(is_refused, "-wrong")
-        self.query_one("#form-set", Door).disabled = is_refused
+        self.query_one("#form-set", LightButton).disabled = is_refused
         self.call_after_refresh(self._make_room)
 
     def result_or_problem(self) -> Result | str:
-        """What stands there now, or one sentence that says why it cannot be set."""
+        """The validated result, or one sentence on why it cannot be set."""
         try:
             return self.validate()
         except FieldError as error:
@@ -200,27 +200,27 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
 
     def _show(self, described: Mapping[str, Shown]) -> None:
         for name, shown in described.items():
-            if isinstance(shown, Chosen):
-                self.query_one(f"#{name}", Choice).show(shown.labels, shown.index)
+            if isinstance(shown, OptionsState):
+                self.query_one(f"#{name}", SegmentedControl).show(shown.labels, shown.index)
             else:
-                self.query_one(f"#{name}", Words).tell(shown)
+                self.query_one(f"#{name}", TextBlock).show_text(shown)
 
     def action_set(self) -> None:
-        """Return what stands there, or say what is against it; what is grave is asked twice."""
-        found = self.result_or_problem()
+        """Return the result, or show the problem; a grave one needs a second enter."""
+        result = self.result_or_problem()
         if self.is_done:
             return
-        if not isinstance(found, str):
-            self._objected = "" if self._seen == found else self.objection(found)
+        if not isinstance(result, str):
+            self._objected = "" if self._seen == result else self.objection(result)
             if not self._objected:
-                self.finish(found)
+                self.finish(result)
                 return
-            self.set_timer(SECOND_THOUGHT_S, lambda: self._see(found))
+            self.set_timer(SECOND_THOUGHT_S, lambda: self._see(result))
         self.query_one("#form-problem").add_class("-asked")
         self.refresh_form()
 
     def action_cancel(self) -> None:
-        """Leave, and set nothing; what was typed is asked for once more."""
+        """Leave, and set nothing; typed text needs a second escape."""
         if self._is_click or self._is_leaving or not self._has_typed():
             self.leave(None)
             return
@@ -229,11 +229,11 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         self.refresh_form()
 
     def _has_typed(self) -> bool:
-        """Whether a line that was typed into says something else than before."""
+        """True if a line's text differs from its first one."""
         return any(self.typed(name) != self._at_first.get(name, "") for name in self._typed_into)
 
     def on_key(self, event: events.Key) -> None:
-        """Any key but the one that cancels keeps what was typed, and does nothing else."""
+        """Keep the typed text for any key but the cancelling one, which then does nothing else."""
         if self._is_leaving and event.key not in key_named("form.cancel").keys:
             event.stop()
             self._stay()
@@ -244,7 +244,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         self.refresh_form()
 
     def finish(self, result: Result) -> None:
-        """What was validated is wanted: close with it."""
+        """Close with a validated result."""
         self.leave(result)
 
     def leave(self, result: Result | None) -> None:
@@ -254,11 +254,11 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
             self.dismiss(result)
 
     def typed(self, name: str) -> str:
-        """What stands in a line."""
+        """The text of a line."""
         return self.query_one(f"#{name}", PlainInput).value
 
     def read(self, field: Field[Value]) -> Value:
-        """The value of what stands in a field.
+        """The value of a field.
 
         Raises:
             FieldError: its text cannot be used.
@@ -266,7 +266,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         return field.parse(self.typed(field.name))
 
     def write(self, name: str, text: str) -> None:
-        """Put a text into a line as if nobody had typed."""
+        """Set the text of a line without counting as typed."""
         line = self.query_one(f"#{name}", PlainInput)
         if line.value != text:
             with self.prevent(Input.Changed):
@@ -284,7 +284,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         return self.query_one("#form-body").scrollable_content_region.width or 40
 
     def changed(self, name: str) -> None:
-        """A line was typed into; the base has nothing to do with that."""
+        """Hook after a line's text changed; the base does nothing."""
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -295,8 +295,8 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         self.changed(event.input.id or "")
         self.refresh_form()
 
-    @on(Choice.Picked)
-    def _option_asked(self, event: Choice.Picked) -> None:
+    @on(SegmentedControl.Picked)
+    def _option_picked(self, event: SegmentedControl.Picked) -> None:
         event.stop()
         self.choose(event.choice.id or "", event.index)
         self.refresh_form()
@@ -306,21 +306,21 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         event.stop()
         self.action_set()
 
-    @on(Door.Pressed)
-    def _door_opened(self, event: Door.Pressed) -> None:
+    @on(LightButton.Pressed)
+    def _button_pressed(self, event: LightButton.Pressed) -> None:
         event.stop()
-        if event.door.id == "form-set":
+        if event.button.id == "form-set":
             self.action_set()
-        elif event.door.id == "form-cancel":
-            # Its words say what it does, and a click is no key too many.
+        elif event.button.id == "form-cancel":
+            # The label names the action, and a click is no repeated key.
             self._is_click = True
             self.action_cancel()
             self._is_click = False
         else:
-            self.other_door(event.door.id or "")
+            self.press_other(event.button.id or "")
 
-    def other_door(self, name: str) -> None:
-        """One of `more_doors` was opened."""
+    def press_other(self, name: str) -> None:
+        """Handle one of `more_buttons`."""
 
     @on(PlainInput.SecretCleared)
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
@@ -339,23 +339,23 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     def _line(self, part: Part) -> Widget:
         """The widget of one part of the body."""
         if isinstance(part, str):
-            return Words(id=part)
+            return TextBlock(id=part)
         if isinstance(part, OptionsRow) and not part.label:
-            return Choice(id=part.name)
+            return SegmentedControl(id=part.name)
         cells = part if isinstance(part, tuple) else (part,)
         made = (widget for cell in cells for widget in self._cell(cell))
         return Horizontal(*made, id=f"{cells[0].name}-line", classes="line")
 
     def _cell(self, cell: Field[Any] | OptionsRow) -> Iterator[Widget]:
-        """What stands in a line for a field or a row of options."""
+        """The widget of a line for a field or a row of options."""
         if cell.label:
-            yield Words(cell.label, classes="label")
+            yield TextBlock(cell.label, classes="label")
         if isinstance(cell, OptionsRow):
-            yield Choice(id=cell.name)
+            yield SegmentedControl(id=cell.name)
             return
         yield input_of(cell, self.first.get(cell.name, ""))
         if cell.unit is not None:
-            yield Words(cell.unit, classes="unit")
+            yield TextBlock(cell.unit, classes="unit")
 
     def _app(self) -> App[object]:
         """The app, typed."""

@@ -1,4 +1,4 @@
-"""The halt in front of the person: acknowledgements, the sale of everything, and the way back."""
+"""The panel of a halt: acknowledgements, the sale of everything, and the resumption."""
 
 from typing import ClassVar, Final
 
@@ -16,8 +16,8 @@ from service_tui.console.keys import bindings_of, cap
 from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
-from service_tui.console.widgets.door import Door
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.light_button import LightButton
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.halt import RESUME_WORD, ExitAll, Resume
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
@@ -43,7 +43,7 @@ class HaltPanel(Dialog[None]):
         Binding("j", "lines(1)", show=False),
         Binding("k", "lines(-1)", show=False),
     ]
-    # None of the doors: an enter that was meant for something else must not close this.
+    # Not a button: an enter that was meant for something else must not close this.
     AUTO_FOCUS = "#halt-body"
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
@@ -53,25 +53,25 @@ class HaltPanel(Dialog[None]):
         self._is_over = False
 
     def compose(self) -> ComposeResult:
-        """What is told, and three doors."""
+        """The text, and three buttons."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Halt "))
             frame.border_subtitle = content(
                 Text(f" {cap('dialog.close')} leaves it halted; {cap('app.halt')} comes back here ")
             )
             with VerticalScroll(id="halt-body"):
-                yield Words(id="halt-text")
+                yield TextBlock(id="halt-text")
             with Horizontal(id="halt-doors"):
-                yield Door(f"exit all  {cap('halt.exit')}", id="halt-exit")
-                yield Door(f"resume  {cap('halt.resume')}", id="halt-resume")
-                yield Door(f"stay halted  {cap('dialog.close')}", id="halt-close")
+                yield LightButton(f"exit all  {cap('halt.exit')}", id="halt-exit")
+                yield LightButton(f"resume  {cap('halt.resume')}", id="halt-resume")
+                yield LightButton(f"stay halted  {cap('dialog.close')}", id="halt-close")
 
     def on_mount(self) -> None:
-        """Show what is known."""
+        """Show the halt."""
         self._show()
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive a newer state; the end of the halt is the end of this."""
+        """Receive a newer state; the end of the halt closes the panel."""
         self._state, self._now = state, now
         if state.halted_since is not None:
             self._show()
@@ -81,13 +81,13 @@ class HaltPanel(Dialog[None]):
             self.dismiss(None)
 
     def action_exit_all(self) -> None:
-        """Sell everything, once the word is typed."""
+        """Sell everything, after the typed word."""
         why = self._why_no_exits()
         if why:
             self.post_message(ToastMessage(why, "warn"))
             return
         held, _ = sold_and_kept(self._state)
-        keys = tuple(one.key for one in held)
+        keys = tuple(trade.key for trade in held)
 
         def answered(word: str | None) -> None:
             if word == EXIT_WORD:
@@ -97,7 +97,7 @@ class HaltPanel(Dialog[None]):
         self._app().push_screen(TypedWord("Exit all positions?", body, EXIT_WORD), answered)
 
     def action_resume(self) -> None:
-        """End the halt, once the word is typed."""
+        """End the halt, after the typed word."""
 
         def answered(word: str | None) -> None:
             if word is not None:
@@ -114,18 +114,18 @@ class HaltPanel(Dialog[None]):
         self.query_one("#halt-body").scroll_relative(y=by, animate=False)
 
     def action_close(self) -> None:
-        """Leave; it stays halted."""
+        """Close the panel; the halt stays."""
         if not self._is_over:
             self._is_over = True
             self.dismiss(None)
 
-    @on(Door.Pressed)
-    def _opened(self, event: Door.Pressed) -> None:
+    @on(LightButton.Pressed)
+    def _opened(self, event: LightButton.Pressed) -> None:
         event.stop()
         {
             "halt-exit": self.action_exit_all,
             "halt-resume": self.action_resume,
-        }.get(event.door.id or "", self.action_close)()
+        }.get(event.button.id or "", self.action_close)()
 
     def _why_no_exits(self) -> str:
         halt = self._state.halt
@@ -151,8 +151,8 @@ class HaltPanel(Dialog[None]):
         return app
 
     def _show(self) -> None:
-        # No part is there yet, or any more, where the program ends right after the key.
-        for words in self.query("#halt-text").results(Words):
-            words.tell(halt_text(self._state, self._now))
-        for door in self.query("#halt-exit").results(Door):
-            door.disabled = bool(self._why_no_exits())
+        # Parts are missing if the program ends right after the key.
+        for text in self.query("#halt-text").results(TextBlock):
+            text.show_text(halt_text(self._state, self._now))
+        for button in self.query("#halt-exit").results(LightButton):
+            button.disabled = bool(self._why_no_exits())

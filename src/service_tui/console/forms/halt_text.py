@@ -1,4 +1,4 @@
-"""What the halt says: who has acknowledged it, what it does not reach, how far the exits are."""
+"""The texts of a halt: acknowledgements, agents out of its reach, progress of the exits."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from service_tui.units import Micros, Timestamp
 DETAIL_MAX: Final = 160
 LISTED_MAX: Final = 60
 QUESTION_MAX: Final = 44
-"""Letters of what was answered; positions and letters of their questions that are listed."""
+"""Letters of an answer; positions and letters of their questions that are listed."""
 
 _SIGNS: Final = {
     AckState.WAITING: ("◌", "warn"),
@@ -51,7 +51,7 @@ ELSEWHERE: Final = (
 
 
 def halt_text(state: DeskState, now: Timestamp) -> Text:
-    """Everything that the panel tells."""
+    """The text of the panel."""
     halt, since = state.halt, state.halted_since
     head = Text.assemble(
         (" HALTED ", "bold reverse loss"),
@@ -70,7 +70,7 @@ def halt_text(state: DeskState, now: Timestamp) -> Text:
 
 
 def _reach(halt: HaltView) -> str:
-    """What a halt does to agents of others; a service that is not ours pauses this desk's alone."""
+    """The effect of a halt on agents of others; another service only pauses this desk's."""
     is_known = any(ack.name == "service" and ack.state is AckState.DONE for ack in halt.acks)
     return REACHED if is_known else REACH
 
@@ -84,7 +84,7 @@ def _ack(ack: AckView) -> Text:
     elif ack.state is AckState.WAITING:
         line.append("  waiting", tone)
     if detail:
-        # Trouble is a sentence of its own; what went well stands beside it.
+        # Trouble is a sentence of its own; a good answer stands beside its source.
         gap = "  " if ack.state is AckState.DONE else "\n     "
         line.append(f"{gap}{detail}", "muted")
     return line
@@ -103,24 +103,24 @@ def _next(state: DeskState, halt: HaltView) -> str:
 
 
 def _exits(state: DeskState, exits: ExitAllView) -> Text:
-    """How many of the exits have which end, and each of them."""
+    """The number of exits by result, and each exit."""
     tickets = exits_of(state, exits)
     counts = Counter(ticket.state for ticket in tickets)
     planned = len(exits.holdings) - exits.skipped
-    said = f"Exits: {counts[TicketState.DONE]} of {planned} sold"
+    message = f"Exits: {counts[TicketState.DONE]} of {planned} sold"
     for kind, word in ((TicketState.UNKNOWN, "unknown"), (TicketState.SENT, "under way")):
-        said += f", {counts[kind]} {word}" if counts[kind] else ""
+        message += f", {counts[kind]} {word}" if counts[kind] else ""
     not_sold = counts[TicketState.REFUSED] + counts[TicketState.FAILED]
-    said += f", {not_sold} not sold" if not_sold else ""
+    message += f", {not_sold} not sold" if not_sold else ""
     waiting = planned - len(tickets)
-    said += f", {waiting} to come" if waiting > 0 else ""
+    message += f", {waiting} to come" if waiting > 0 else ""
     masked = is_private(state)
     lines = [_exit(state, ticket, masked=masked) for ticket in tickets]
-    return Text("\n").join([Text(said, "bold"), *lines])
+    return Text("\n").join([Text(message, "bold"), *lines])
 
 
 def exits_of(state: DeskState, exits: ExitAllView) -> list[TicketView]:
-    """The orders of the exits as they stand, in their order."""
+    """The orders of the exits, in their order."""
     known = {ticket.ticket_id: ticket for ticket in state.tickets}
     return [known[one] for one in exits.tickets if one in known]
 
@@ -137,44 +137,50 @@ def _exit(state: DeskState, ticket: TicketView, *, masked: bool) -> Text:
 def sold_and_kept(
     state: DeskState,
 ) -> tuple[tuple[PositionView, ...], tuple[PositionView, ...]]:
-    """What the word EXIT sells, and what is held for real money and stays.
+    """The positions that the word EXIT sells, and the real ones that stay.
 
     Returns:
         The positions of both; real ones are sold while LIVE is on and their market is open.
     """
-    real = [one for one in state.on_venues if not one.is_closed and one.shares > 0]
-    able = [one for one in real if state.wallet.live and one.status is MarketStatus.ACTIVE]
-    return (*state.positions, *able), tuple(one for one in real if one not in able)
+    real = [
+        position for position in state.on_venues if not position.is_closed and position.shares > 0
+    ]
+    able = [
+        position
+        for position in real
+        if state.wallet.live and position.status is MarketStatus.ACTIVE
+    ]
+    return (*state.positions, *able), tuple(position for position in real if position not in able)
 
 
 def _by_venue(held: Sequence[PositionView]) -> str:
-    counts = Counter(one.venue.value for one in held)
+    counts = Counter(trade.venue.value for trade in held)
     return ", ".join(f"{count} on {venue}" for venue, count in counts.items())
 
 
 def _sums(held: Sequence[PositionView], *, masked: bool) -> Text:
-    """What is brought of each money; two kinds are never added."""
-    sums = dict.fromkeys((MONEY_OF[one.venue] for one in held), 0)
-    for one in held:
-        sums[MONEY_OF[one.venue]] += int(one.exit_value or 0)
-    told = (
+    """The exit value by currency; two are never added."""
+    sums = dict.fromkeys((MONEY_OF[trade.venue] for trade in held), 0)
+    for trade in held:
+        sums[MONEY_OF[trade.venue]] += int(trade.exit_value or 0)
+    text = (
         Text.assemble(formats.money(Micros(total), masked=masked), f" {unit}")
         for unit, total in sums.items()
     )
-    return Text(" and ").join(told)
+    return Text(" and ").join(text)
 
 
 def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
-    """What will be sold, and what it brings by its exit value of now."""
+    """The positions to sell, and their exit value of now."""
     masked = is_private(state)
-    unknown = sum(one.exit_value is None for one in held)
-    lines = [_holding(one, masked=masked) for one in held[:LISTED_MAX]]
+    unknown = sum(trade.exit_value is None for trade in held)
+    lines = [_position_line(trade, masked=masked) for trade in held[:LISTED_MAX]]
     if len(held) > LISTED_MAX:
         lines.append(Text(f"   and {len(held) - LISTED_MAX} more", "muted"))
-    played = [one for one in held if one.venue is Venue.SIM]
-    real = [one for one in held if one.venue is not Venue.SIM]
+    played = [trade for trade in held if trade.venue is Venue.SIM]
+    real = [trade for trade in held if trade.venue is not Venue.SIM]
     mode = state.service.mode.value
-    rests = any(one.holding in {each.key for each in held} for one in state.orders)
+    rests = any(order.holding in {trade.key for trade in held} for order in state.orders)
     body = Text.assemble(
         f"{counted(len(held), 'position')} sold whole, each with an order of its own: ",
         (f"{_by_venue(played)} ({mode})" if played else "", mode.lower()),
@@ -197,19 +203,21 @@ def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
             else f"LIVE is off: {cap('app.redemption')}, {cap('app.wallet')}, {cap('wallet.live')}"
         )
         body.append(f"\n\nNOT sold, real money, {_by_venue(kept)} ({why}):\n", "bold warn")
-        body.append_text(Text("\n").join(_holding(one, masked=masked) for one in kept))
+        body.append_text(
+            Text("\n").join(_position_line(position, masked=masked) for position in kept)
+        )
     return body
 
 
-def _holding(held: PositionView, *, masked: bool) -> Text:
-    side = held.side.value
-    brings = formats.money(held.exit_value, masked=masked)
+def _position_line(position: PositionView, *, masked: bool) -> Text:
+    side = position.side.value
+    brings = formats.money(position.exit_value, masked=masked)
     return Text.assemble(
         (f"   {side.upper():<4}", side),
-        "" if held.venue is Venue.SIM else f"{held.venue.value}  ",
-        formats.shares(held.shares, masked=masked),
+        "" if position.venue is Venue.SIM else f"{position.venue.value}  ",
+        formats.shares(position.shares, masked=masked),
         (" shares bring ", "muted"),
         brings,
         "  ",
-        formats.plain(held.question, QUESTION_MAX),
+        formats.plain(position.question, QUESTION_MAX),
     )

@@ -1,4 +1,4 @@
-"""Every key that works here, made from the live key table; what is disabled says why."""
+"""Every key that works here, made from the live key table; disabled ones with the reason."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final
@@ -13,8 +13,8 @@ from service_tui.console.widgets.record_table import RecordTable
 _KEY: Final = 8
 _LABEL: Final = 15
 
-WhyNot = Callable[[KeyBinding], str]
-"""Why a key is disabled here; empty when it works."""
+DisabledReason = Callable[[KeyBinding], str]
+"""Why a key is disabled here; empty if it works."""
 
 
 class Help(Page):
@@ -24,14 +24,14 @@ class Help(Page):
         Binding("question_mark", "close", show=False, id="app.help")
     ]
 
-    def __init__(self, group: str, title: str, why_not: WhyNot) -> None:
+    def __init__(self, group: str, title: str, disabled_reason: DisabledReason) -> None:
         super().__init__(f"Keys on {title}", f"{cap('dialog.close')} closes, j and k scroll")
         self._group = group
         self._heading = title
-        self._why_not = why_not
+        self._disabled_reason = disabled_reason
 
     def text(self) -> Text:
-        """Group by group."""
+        """The text, group by group."""
         groups = (
             (self._heading, self._lines(self._group)),
             ("lists", [*self._lines("rows"), *moves()]),
@@ -47,21 +47,21 @@ class Help(Page):
         )
 
     def _lines(self, group: str) -> list[Text]:
-        return [key_line(key, self._why_not(key)) for key in keys_of(group)]
+        return [key_line(key, self._disabled_reason(key)) for key in keys_of(group)]
 
 
 def key_line(key: KeyBinding, why: str) -> Text:
-    """One key, what it is called and what it does; greyed with the reason when disabled."""
+    """One key with its name and effect; greyed with the reason if disabled."""
     others = [readable(name) for name in key.keys[1:]]
     cap = " ".join([shown_key(key), *others])
-    said = f"{key.label:<{_LABEL}} {key.tooltip}".rstrip()
+    message = f"{key.label:<{_LABEL}} {key.tooltip}".rstrip()
     if why:
-        return Text(f"{cap:>{_KEY}}  {said}  ({why})", "muted")
-    return Text.assemble((f"{cap:>{_KEY}}", "accent"), f"  {said}")
+        return Text(f"{cap:>{_KEY}}  {message}  ({why})", "muted")
+    return Text.assemble((f"{cap:>{_KEY}}", "accent"), f"  {message}")
 
 
 def moves() -> list[Text]:
-    """How to move in a list: from the bindings of the table itself."""
+    """Keys that move in a list: from the bindings of the table itself."""
     lines: list[Text] = []
     for binding in RecordTable.BINDINGS:
         if isinstance(binding, Binding) and (binding.id or "").startswith("table."):

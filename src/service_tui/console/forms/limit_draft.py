@@ -1,4 +1,4 @@
-"""A limit price that was typed on the ticket: micros on a tick, or one sentence why not."""
+"""Parsing of a limit price typed on the ticket."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ def limit_price_text(price: Micros) -> str:
 
 
 def read_limit(text: str, tick: Micros) -> Micros:
-    """Micros of a limit price typed by a person.
+    """Parse a typed limit price into micros.
 
     Args:
         text: digits with one point, as on the ticket.
@@ -27,23 +27,23 @@ def read_limit(text: str, tick: Micros) -> Micros:
     Raises:
         FieldError: it is empty, no plain number, not between 0 and 1, or between two ticks.
     """
-    words = {
+    messages = {
         Fault.EMPTY: f"type a limit price in steps of {limit_price_text(tick)}",
         Fault.NOT_PLAIN: "a limit price is a number between 0 and 1, such as 0.45",
     }
-    price = parse_number(text, Number(words, _DECIMALS, most=ONE))
+    price = parse_number(text, Number(messages, _DECIMALS, most=ONE))
     if not tick <= price <= ONE - tick:
         low, high = limit_price_text(tick), limit_price_text(Micros(ONE - tick))
         raise FieldError(f"a limit price lies from {low} to {high} here")
     if price % tick:
-        below, above = around(price, tick)
-        said = " or ".join(
+        below, above = ticks_around(price, tick)
+        message = " or ".join(
             limit_price_text(one) for one in (below, above) if tick <= one <= ONE - tick
         )
-        raise FieldError(f"prices go in steps of {limit_price_text(tick)} here: take {said}")
+        raise FieldError(f"prices go in steps of {limit_price_text(tick)} here: take {message}")
     return price
 
 
-def around(price: Micros, tick: Micros) -> tuple[Micros, Micros]:
+def ticks_around(price: Micros, tick: Micros) -> tuple[Micros, Micros]:
     """The ticks next to a price: at or below it, and at or above it."""
     return Micros(price // tick * tick), Micros(-(-price // tick) * tick)

@@ -1,4 +1,4 @@
-"""Before an order for real money leaves: everything about it in words, and a key of its own.
+"""The confirmation of an order for real money: its full content, and a key of its own.
 
 Enter never confirms it; cancel has the focus. Source: ux, "Danger".
 """
@@ -13,7 +13,7 @@ from service_tui.console.figures import labelled
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.quoting import bounded
 from service_tui.console.forms.resting_text import RESTS_ON, resting_lines
-from service_tui.console.forms.ticket_words import order_text
+from service_tui.console.forms.ticket_text import order_text
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import with_keys
 from service_tui.console.reasons import without_amounts
@@ -31,12 +31,12 @@ TOKEN_ENDS: Final = 10
 
 
 def live_order(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
-    """The order with the worst price that is taken, and the person's yes.
+    """The order with its worst acceptable price, and the person's confirmation.
 
-    One that rests has its price already.
+    A limit order has its price already.
 
     Returns:
-        The order as it is asked for, and sent.
+        The order as it is confirmed, and sent.
     """
     return replace(bounded(order, quote), confirmed=True)
 
@@ -49,7 +49,7 @@ def live_question(
     `agent` names another one than the desk's own, which trades from a wallet of its own.
 
     Returns:
-        What is pushed.
+        The dialog.
     """
     masked, wallet = is_private(state), state.wallet
     money = MONEY_OF[order.venue]
@@ -96,7 +96,7 @@ def shortened(token: str) -> str:
 
 
 def _wallet(state: DeskState, *, masked: bool) -> Text:
-    """Whose money it is: an address, or the service's own where that keeps the key."""
+    """The paying wallet: an address, or the service's own if that keeps the key."""
     address = state.wallet.address
     return formats.address(address, masked=masked) if address else Text("kept by the service")
 
@@ -104,6 +104,6 @@ def _wallet(state: DeskState, *, masked: bool) -> Text:
 def _bound(order: PlaceTrade, *, buys: bool) -> Text:
     if order.price is None:
         return Text("the book's")
-    words = "at most" if buys else "at least"
+    text = "at most" if buys else "at least"
     price = Text(limit_text(order.price)) if order.rests else formats.price(order.price)
-    return Text.assemble(f"{words} ", price, " a share")
+    return Text.assemble(f"{text} ", price, " a share")

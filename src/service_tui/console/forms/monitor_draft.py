@@ -1,4 +1,4 @@
-"""What was typed as stop and target: thresholds, or one sentence saying why not."""
+"""Parsing of a typed stop and target: thresholds, or one sentence on the problem."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from service_tui.terms import STOP_MAX
 from service_tui.units import ONE, Micros
 
 USUAL_STOP: Final = 0.20
-"""A new monitor begins with this. Source: spec, "Risk monitor settings"."""
+"""Default of a new monitor. Source: spec, "Risk monitor settings"."""
 
 _STOP: Final = figure_rule(
     "stop",
@@ -36,7 +36,7 @@ _NEITHER: Final = "type a stop or a target: without both there is nothing to wat
 
 @dataclass(frozen=True, slots=True)
 class TypedThreshold:
-    """One threshold as it was typed: a percentage, or a price of the side.
+    """The typed text of one threshold: a percentage, or a price of the side.
 
     `kept` is the threshold that a text was made from: untouched, it loses no digits.
     """
@@ -49,7 +49,7 @@ class TypedThreshold:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of one monitor. Fractions; None is off."""
+    """The new thresholds of one monitor. Fractions; None is off."""
 
     monitor: MonitorView
     stop_pct: float | None
@@ -57,7 +57,7 @@ class Change:
 
     @property
     def command(self) -> SetMonitor:
-        """The order for it."""
+        """The command that sets it."""
         about = self.monitor
         return SetMonitor(
             about.market_id, about.side, about.venue, self.stop_pct, self.target_pct, about.question
@@ -69,7 +69,7 @@ class Change:
 
     @property
     def exits_at_once(self) -> str:
-        """Which threshold the mark has passed already; empty when none."""
+        """The threshold that the mark has passed already; empty if none."""
         about = self.monitor
         stop = stop_price(about.entry, self.stop_pct)
         target = target_price(about.entry, self.target_pct)
@@ -81,13 +81,13 @@ class Change:
 
 
 def read_stop(typed: TypedThreshold, entry: float | None) -> float | None:
-    """The stop that was typed.
+    """Parse a stop.
 
     Returns:
         A fraction in (0, 1]; None when it is off.
 
     Raises:
-        FieldError: it is no stop, said in one sentence with what to do.
+        FieldError: it is no stop; the sentence gives the fix.
     """
     if is_off(typed.text):
         return None
@@ -104,13 +104,13 @@ def read_stop(typed: TypedThreshold, entry: float | None) -> float | None:
 
 
 def read_target(typed: TypedThreshold, entry: float | None) -> float | None:
-    """The target that was typed.
+    """Parse a target.
 
     Returns:
         A fraction above 0; None when it is off.
 
     Raises:
-        FieldError: it is no target, said in one sentence with what to do.
+        FieldError: it is no target; the sentence gives the fix.
     """
     if is_off(typed.text):
         return None
@@ -127,15 +127,15 @@ def read_target(typed: TypedThreshold, entry: float | None) -> float | None:
 
 
 def read_change(monitor: MonitorView, stop: TypedThreshold, target: TypedThreshold) -> Change:
-    """What the form would set now.
+    """Parse the change that a form would set.
 
     Returns:
         The thresholds, at least one of them.
 
     Raises:
-        FieldError: something stands against it, said in one sentence with what to do.
+        FieldError: it cannot be set; the sentence gives the fix.
     """
-    why = why_not_set(monitor)
+    why = monitor_block_reason(monitor)
     if why:
         raise FieldError(why)
     change = Change(monitor, read_stop(stop, monitor.entry), read_target(target, monitor.entry))
@@ -145,14 +145,14 @@ def read_change(monitor: MonitorView, stop: TypedThreshold, target: TypedThresho
 
 
 def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tuple[Change, ...]:
-    """What becomes of many monitors: an empty line leaves a threshold as it is, `off` ends it.
+    """Parse the changes of many monitors: an empty line keeps a threshold, `off` removes it.
 
     Returns:
-        Those that change, at least one.
+        The changes, at least one.
 
     Raises:
-        FieldError: nothing was typed, it is no threshold, nothing changes, or one would be left
-            with neither.
+        FieldError: the text is empty or no threshold, changes nothing, or would leave a monitor
+        with neither.
     """
     if not stop.strip() and not target.strip():
         raise FieldError("type a stop or a target; an empty line leaves it as it is")
@@ -167,22 +167,22 @@ def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tup
             new_target if target.strip() else monitor.target_pct,
         )
         for monitor in monitors
-        if not why_not_set(monitor)
+        if not monitor_block_reason(monitor)
     ]
-    bare = sum(each.stop_pct is None and each.target_pct is None for each in changes)
+    bare = sum(change.stop_pct is None and change.target_pct is None for change in changes)
     if bare:
         raise FieldError(
             f"{bare} would be left without stop and target: {cap('monitors.remove')} removes a "
             "monitor"
         )
-    changed = tuple(each for each in changes if not each.is_same_as(each.monitor))
+    changed = tuple(change for change in changes if not change.is_same_as(change.monitor))
     if not changed:
         raise FieldError("nothing changes: all of them have these thresholds already")
     return changed
 
 
-def why_not_set(monitor: MonitorView) -> str:
-    """Why no monitor can be set, in one sentence; empty when it can."""
+def monitor_block_reason(monitor: MonitorView) -> str:
+    """Why no monitor can be set, in one sentence; empty if it can."""
     if monitor.state is MonitorState.CLOSED:
         return "its market is closed: there is nothing to guard any more"
     if monitor.state is MonitorState.NOT_HELD:

@@ -1,4 +1,4 @@
-"""Stop and target of one position: typed as percent or as price, the other follows."""
+"""Stop and target of one position: typed as percent or as price, the other is derived."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final
@@ -55,35 +55,35 @@ class MonitorForm(Form[Change]):
         self._by_price = {"stop": False, "target": False}
 
     def on_mount(self) -> None:
-        """Prices follow from the percentages that stand there."""
+        """Fill the prices from the percentages."""
         for name in _THRESHOLDS:
             self.query_one(f"#{name}-price").disabled = self._monitor.entry is None
             self._follow(name)
 
     def renew(self) -> None:
-        """The position as it is now; it may have been sold meanwhile."""
-        found = guarded(self.state, self._monitor.key)
-        self._is_gone = found is None
-        if found is not None and found != self._monitor:
-            self._monitor = found
+        """The position as it is now; it may have been sold."""
+        result = guarded(self.state, self._monitor.key)
+        self._is_gone = result is None
+        if result is not None and result != self._monitor:
+            self._monitor = result
             for name in _THRESHOLDS:
                 self._follow(name)
 
     def validate(self) -> Change:
-        """The thresholds that stand there."""
+        """The typed thresholds."""
         if self._is_gone:
             raise FieldError(f"this position is not held any more: {cap('form.cancel')} leaves")
         return read_change(self._monitor, self._typed_line("stop"), self._typed_line("target"))
 
     def objection(self, result: Change) -> str:
-        """What is past its threshold already is sold at once: that is asked twice."""
+        """A threshold passed already sells at once: that needs a second enter."""
         passed = result.exits_at_once
         return (
             f"the mark is past this {passed} now: enter again sets it and exits" if passed else ""
         )
 
     def describe(self, result: Change | None) -> Mapping[str, Shown]:
-        """What the position is, and what an exit brings now and at each threshold."""
+        """The position, and the proceeds of an exit now and at each threshold."""
         monitor = self._monitor
         rows = [_head(self.text_width), self._row("exit now", exit_now(monitor))]
         market = self.state.markets.get(monitor.market_id)
@@ -97,14 +97,14 @@ class MonitorForm(Form[Change]):
         }
 
     def changed(self, name: str) -> None:
-        """The other line of the same threshold follows the one typed into."""
+        """Derive the other line of the same threshold."""
         which, _, kind = name.partition("-")
         if which in self._by_price:
             self._by_price[which] = kind == "price"
             self._follow(which)
 
     def _follow(self, name: str) -> None:
-        """Write into the line that was not typed into what the other one says."""
+        """Write the derived value into the line that was not typed into."""
         value = self._stop_pct() if name == "stop" else self._target_pct()
         if self._by_price[name]:
             self.write(f"{name}-percent", percent_text(value))
@@ -148,16 +148,16 @@ class MonitorForm(Form[Change]):
             (f"   {kind if self._is_set else 'not guarded yet'}", "muted"),
         )
 
-    def _row(self, name: str, found: Estimate | None) -> Text:
-        """One line of the preview; what is not known, or off, is a dash."""
+    def _row(self, name: str, estimate: Estimate | None) -> Text:
+        """One line of the preview; an unknown value, or one that is off, is a dash."""
         row = Text(f"{name:<14}", "muted")
         entry = self._monitor.entry
-        change = found.price / entry - 1.0 if found is not None and entry else None
-        cells = [(formats.price(None if found is None else found.price, aligned=True), 7)]
+        change = estimate.price / entry - 1.0 if estimate is not None and entry else None
+        cells = [(formats.price(None if estimate is None else estimate.price, aligned=True), 7)]
         if self.text_width >= _WIDE_FROM:
             cells.append((formats.percent_change(change), 12))
-        brings = formats.money(None if found is None else found.brings, masked=self.masked)
-        gain = formats.pnl(None if found is None else found.pnl, masked=self.masked)
+        brings = formats.money(None if estimate is None else estimate.brings, masked=self.masked)
+        gain = formats.pnl(None if estimate is None else estimate.pnl, masked=self.masked)
         for cell, wide in (*cells, (brings, 13), (gain, 12)):
             row.append(" " * max(1, wide - cell.cell_len), "")
             row.append_text(cell)

@@ -1,4 +1,4 @@
-"""Everything of ours that rests on a book, and the way to take it off again."""
+"""The list of open orders, and their cancellation."""
 
 from typing import ClassVar, Final
 
@@ -25,37 +25,37 @@ _NONE: Final = (
     "venue, and {ticket.kind} rests at a limit."
 )
 _QUESTION_MAX: Final = 34
-"""Letters of its market's question, so that they fit into 80 cells beside the rest."""
+"""Letters of its market's question, so that it fits into 80 cells beside the rest."""
 
 _UNKNOWN: Final = "What rests is not known before the service's first answer."
 _READ_ONLY: Final = "this desk is read-only: it cancels nothing"
 
 
 class OpenOrders(CursorList[None, OpenOrderView]):
-    """Cancelling takes risk away."""
+    """Open orders; a cancellation needs no confirmation, as it takes risk away."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("open_orders")]
 
     name_in_keys: ClassVar[str] = "open_orders"
-    title_words: ClassVar[str] = "Open orders"
+    title_text: ClassVar[str] = "Open orders"
     lines_of_a_row: ClassVar[int] = 2
 
     def rows(self) -> tuple[OpenOrderView, ...]:
-        """What rests."""
+        """The open orders."""
         return self.state.orders
 
     def key_of(self, row: OpenOrderView) -> str:
-        """Its own key."""
+        """The order's key."""
         return row.key
 
     def action_cancel(self) -> None:
-        """Cancel the order under the cursor; that takes risk away, and asks nothing."""
-        order = self.chosen_or_said()
+        """Cancel the order under the cursor, without a confirmation."""
+        order = self.row_or_toast()
         if order is not None and not self._is_refused():
             self.post_message(CommandGiven(CancelOrders((order.order_id,), order.describe())))
 
     def action_cancel_all(self) -> None:
-        """Cancel all that are listed, once that is confirmed."""
+        """Cancel all listed orders, after a confirmation."""
         orders = self.state.orders
         if not orders or self._is_refused():
             return
@@ -70,8 +70,8 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         app.push_screen(Confirm(Question("Cancel every open order?", body, "cancel all")), answered)
 
     def action_open_market(self) -> None:
-        """Leave, and show the market of the order under the cursor."""
-        order = self.chosen_or_said()
+        """Close, and show the market of the order under the cursor."""
+        order = self.row_or_toast()
         if order is None:
             return
         if order.market_id in self.state.markets:
@@ -85,8 +85,8 @@ class OpenOrders(CursorList[None, OpenOrderView]):
             self.post_message(ToastMessage(_READ_ONLY, "warn"))
         return self.state.service.read_only
 
-    def told(self) -> Text:
-        """The orders, or that there is none, or that it is not known."""
+    def text(self) -> Text:
+        """The orders, or why none is listed."""
         lines = [self._lines(order) for order in self.rows()]
         foot = self._foot()
         if not lines and not self.state.service.dropped.get(Topic.ORDERS):
@@ -95,20 +95,20 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         return Text("\n").join([*lines, *foot])
 
     def _foot(self) -> list[Text]:
-        """That rows of the list could not be read, and that it is an old one."""
+        """Notes on rows that could not be read, and on an old list."""
         service, foot = self.state.service, list[Text]()
         if dropped := service.dropped.get(Topic.ORDERS, 0):
-            words = f"{dropped} of them cannot be read: what was listed before stays"
-            foot.append(Text(words, "warn"))
+            text = f"{dropped} of them cannot be read: what was listed before stays"
+            foot.append(Text(text, "warn"))
         age, period = age_s(self.state, Topic.ORDERS, self.now), self.state.polls.get(Topic.ORDERS)
         if age is not None and period is not None and age > STALE_PERIODS * period:
             why = service.problem if service.problem_of is Topic.ORDERS else ""
-            words = f"as it was {formats.duration(age)} ago{': ' if why else ''}"
-            foot.append(Text.assemble((words, "warn"), formats.plain(why)))
+            text = f"as it was {formats.duration(age)} ago{': ' if why else ''}"
+            foot.append(Text.assemble((text, "warn"), formats.plain(why)))
         return foot
 
     def _lines(self, order: OpenOrderView) -> Text:
-        """Two lines: the order and what is left of it, then its market and money."""
+        """Two lines: the order with its remainder, then its market and money."""
         masked, here = is_private(self.state), order.key == self.at
         mark = ("▌ " if here else "  ", "accent")
         filled = formats.shares(order.filled, masked=masked)

@@ -1,4 +1,4 @@
-"""What was typed on the ticket: an order, or one sentence saying why not."""
+"""Parsing of the order ticket: an order, or one sentence on the problem."""
 
 import re
 from dataclasses import dataclass, replace
@@ -36,12 +36,12 @@ SELL_FRACTIONS: Final = ((1, 4), (1, 2), (3, 4), (1, 1))
 _SECRET: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}")
 MONEY: Final = amount_rule(MONEY_DECIMALS)
 SHARES: Final = amount_rule(SHARE_DECIMALS)
-"""What may be typed as money and as shares."""
+"""Rules of typed money and shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the ticket holds at one moment. `rests`: at the `limit` that was typed."""
+    """The ticket's content at one moment. `rests`: a limit order at the typed `limit`."""
 
     market: MarketView
     side: Side
@@ -54,18 +54,18 @@ class Draft:
 
 
 def holds_secret(text: str) -> bool:
-    """True if the text holds what looks like a private key: 64 hex digits in a row."""
+    """True if the text contains what looks like a private key: 64 hex digits in a row."""
     return _SECRET.search(text) is not None
 
 
 def typed(amount: Micros, *, decimals: int) -> str:
-    """An amount as a person would type it, rounded down, without idle zeros after the point."""
+    """An amount as a person would type it, rounded down, without trailing zeros."""
     fixed = MONEY_DECIMALS if decimals == MONEY_DECIMALS else 0
     return write_number(amount, decimals, at_least=fixed)
 
 
 def sellable(state: DeskState, market_id: str) -> tuple[Side, Venue] | None:
-    """The first that is held of a market, on sim before the real venues; None if nothing is."""
+    """The first position of a market, on sim before the real venues; None without one."""
     held = (
         (side, venue)
         for venue in Venue
@@ -76,14 +76,14 @@ def sellable(state: DeskState, market_id: str) -> tuple[Side, Venue] | None:
 
 
 def buy_max(state: DeskState, venue: Venue = Venue.SIM) -> Micros | None:
-    """The most that a buy may spend now: cash, a trade's limit, what is left of the day."""
+    """The most that a buy can spend now: cash, the limit per trade, the rest of the day's."""
     if state.account is None or state.limits is None:
         return None
     return max(Micros(0), min(bound for bound, _ in buy_bounds(state, venue)))
 
 
 def presets(state: DeskState, draft: Draft) -> tuple[tuple[str, str], ...]:
-    """Label and text of each preset: three amounts and the most, or parts of what is held."""
+    """Label and text of each preset: three amounts and the most, or parts of the position."""
     if draft.action is Action.BUY:
         most = buy_max(state, draft.venue)
         fixed = tuple((f"{decimal(m):.0f}", f"{decimal(m):.2f}") for m in BUY_PRESETS)
@@ -97,19 +97,19 @@ def presets(state: DeskState, draft: Draft) -> tuple[tuple[str, str], ...]:
 
 
 def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
-    """The order that the ticket would place now.
+    """Parse the order that the ticket would place now.
 
     Returns:
-        The order; a sale of all but less than a quantum of what is held sells everything.
+        The order; a sale of all but less than a quantum of the position sells everything.
 
     Raises:
-        FieldError: something stands against it, said in one sentence with what to do.
+        FieldError: it cannot be placed; the sentence gives the fix.
     """
     closed = why_closed(draft.market)
     if closed:
         raise FieldError(closed)
     order = _unsized(draft)
-    # Real money is confirmed in a dialog of its own, once nothing else stands against it.
+    # Real money is confirmed in a dialog of its own, once no other problem remains.
     _check(state, preflight_any_size(state, replace(order, confirmed=True), now))
     if draft.market.market_id not in state.markets:
         raise FieldError("this market is not listed any more: leave the ticket")
@@ -124,7 +124,7 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
 
 
 def _kept(state: DeskState, order: PlaceTrade) -> Reason | None:
-    """Why shares that stand in open orders are not sold twice; an exit goes before those."""
+    """Why shares in open orders cannot be sold again; an exit goes before those."""
     held = holding(state, order.market_id, order.side, order.venue)
     kept = kept_by_sales(state.orders, order.holding)
     if order.action is Action.BUY or held is None or order.shares <= held.shares - kept:
@@ -151,12 +151,12 @@ def _unsized(draft: Draft) -> PlaceTrade:
 
 
 def _sized(state: DeskState, draft: Draft, order: PlaceTrade) -> PlaceTrade:
-    """The order with what was typed as its size."""
+    """The order with the typed size."""
     if draft.action is Action.BUY:
         return replace(order, amount=parse_number(draft.amount, MONEY))
     shares = parse_number(draft.amount, SHARES)
     held = holding(state, order.market_id, order.side, order.venue)
-    # The last quantum cannot be typed when the service holds finer shares: all means all.
+    # The last quantum cannot be typed if the service has finer shares: all means all.
     if held is not None and 0 <= held.shares - shares < SHARE_QUANTUM:
         return replace(order, shares=held.shares, everything=True)
     return replace(order, shares=shares)

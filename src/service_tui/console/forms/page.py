@@ -12,12 +12,12 @@ from service_tui.console.formats import clock_time
 from service_tui.console.keys import bindings_of
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.units import Timestamp
 
 
 class Page(Dialog[None]):
-    """A frame with a title, what leaves it, and a text that scrolls."""
+    """A frame with a title, a hint of the closing keys, and a text that scrolls."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("dialog"),
@@ -28,23 +28,23 @@ class Page(Dialog[None]):
     ]
 
     def __init__(self, title: str, hint: str, at: Timestamp | None = None, clock: str = "") -> None:
-        """A page; `at` is the time of what it says, where that stands still, by a named clock."""
+        """A page; `at` is the time of a text that is not renewed, by a named clock."""
         super().__init__()
-        self._words = Words()
+        self._text_block = TextBlock()
         self._title = title
         self._hint = hint if at is None else f"as of {clock_time(at).plain}{clock}, {hint}"
 
     @abstractmethod
     def text(self) -> Text:
-        """What the page says."""
+        """The page's text."""
 
     def compose(self) -> ComposeResult:
         """The frame and its text."""
-        self._words.tell(self.text())
+        self._text_block.show_text(self.text())
         with VerticalScroll(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" {self._title} "))
             frame.border_subtitle = content(Text(f" {self._hint} "))
-            yield self._words
+            yield self._text_block
 
     def action_lines(self, by: int) -> None:
         """Scroll by lines."""

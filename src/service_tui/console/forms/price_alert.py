@@ -1,4 +1,4 @@
-"""A price alert: tell once when the price of a side is there. Nothing is traded."""
+"""A price alert: a one-shot notice when the price of a side is reached. It trades nothing."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final
@@ -8,7 +8,7 @@ from textual.binding import BindingType
 
 from service_tui.console import formats
 from service_tui.console.fields import Field, FieldError, figure_rule, parse_number
-from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
+from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.keys import bindings_of
 from service_tui.desk.commands.risk import SetPriceAlert
 from service_tui.desk.slices.records import MarketView
@@ -53,14 +53,14 @@ class PriceAlertForm(Form[SetPriceAlert]):
         super().__init__(state, now)
         self._market = market
         self._side = side
-        self._chosen: Condition | None = None
+        self._selected: Condition | None = None
 
     def renew(self) -> None:
         """The market as it is now."""
         self._market = self.state.markets.get(self._market.market_id, self._market)
 
     def validate(self) -> SetPriceAlert:
-        """The alert that stands there."""
+        """The typed alert."""
         about = self._market
         closed = why_closed(about)
         if closed:
@@ -71,41 +71,41 @@ class PriceAlertForm(Form[SetPriceAlert]):
         )
 
     def describe(self, result: SetPriceAlert | None) -> Mapping[str, Shown]:
-        """Where the price is now, and what will be told."""
+        """The present price, and the meaning of the alert."""
         market, price = self._market, self._market.price_of(self._side)
         taken = self._condition(price) if result is None else result.condition
         sides = tuple(f"{s.value.upper()} {formats.price(market.price_of(s))}" for s in _SIDES)
-        words = tuple(condition.describe for condition in _CONDITIONS)
+        labels = tuple(condition.describe for condition in _CONDITIONS)
         return {
             "form-question": formats.plain(market.question),
-            "alert-side": Chosen(sides, _SIDES.index(self._side)),
-            "alert-condition": Chosen(words, _CONDITIONS.index(taken)),
+            "alert-side": OptionsState(sides, _SIDES.index(self._side)),
+            "alert-condition": OptionsState(labels, _CONDITIONS.index(taken)),
             "form-preview": self._meaning(result, price),
         }
 
     def choose(self, name: str, index: int) -> None:
-        """Take a side or a condition."""
+        """Select a side or a condition."""
         if name == "alert-side":
             self._side = _SIDES[index]
         else:
-            self._chosen = _CONDITIONS[index]
+            self._selected = _CONDITIONS[index]
 
     def action_side(self) -> None:
-        """Take the other side."""
+        """Select the other side."""
         self._side = self._side.other
         self.refresh_form()
 
     def action_condition(self) -> None:
-        """Take the next condition."""
-        found = self.result_or_problem()
-        now = self._chosen or (Condition.ABOVE if isinstance(found, str) else found.condition)
-        self._chosen = _CONDITIONS[(_CONDITIONS.index(now) + 1) % len(_CONDITIONS)]
+        """Select the next condition."""
+        result = self.result_or_problem()
+        now = self._selected or (Condition.ABOVE if isinstance(result, str) else result.condition)
+        self._selected = _CONDITIONS[(_CONDITIONS.index(now) + 1) % len(_CONDITIONS)]
         self.refresh_form()
 
     def _condition(self, threshold: float) -> Condition:
-        """What was chosen; else where the price has to go from here."""
-        if self._chosen is not None:
-            return self._chosen
+        """The selected condition; else the direction from the present price."""
+        if self._selected is not None:
+            return self._selected
         price = self._market.price_of(self._side)
         return Condition.ABOVE if threshold >= price else Condition.BELOW
 

@@ -1,4 +1,4 @@
-"""What an order would bring, in labelled figures."""
+"""Figures of a quote, labelled."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,50 +13,50 @@ from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.units import Micros
 
 _FLAT: Final = 5e-5
-"""Below this a price has not moved as far as four decimals show."""
+"""A smaller move than four decimals show counts as none."""
 
 
 def quote_figures(
     quote: QuoteView | None,
-    wanted: tuple[Action, Venue],
-    held: HeldSide | None,
+    target: tuple[Action, Venue],
+    position: HeldSide | None,
     *,
     masked: bool,
 ) -> Sequence[Figure]:
     """The figures of a quote, the same ones in the same places whatever the answer.
 
     Args:
-        quote: the answer; None or a refusal shows every figure as not known.
-        wanted: what is ordered and where: they say which figures matter, and in which money.
-        held: the position that a sale takes from, for its realized P&L.
+        quote: the answer; None or a refusal shows every figure as unknown.
+        target: action and venue: they decide which figures matter, and the currency.
+        position: the position that a sale takes from, for its realized P&L.
         masked: hide amounts.
 
     Returns:
-        Labels with their values; a real venue has two more, that part the fee from the rest.
+        Labels with their values; a real venue has two more, which separate the fee.
     """
-    found = quote if quote is not None and quote.ok else None
-    action, venue = wanted
+    result = quote if quote is not None and quote.ok else None
+    action, venue = target
     money = _Money(MONEY_OF[venue], masked=masked)
     head = (
-        ("shares", formats.shares(found and found.shares, masked=masked)),
-        ("price", _moved(found)),
-        ("average", formats.price(found and found.average)),
-        ("slippage", _points(found and found.slippage)),
+        ("shares", formats.shares(result and result.shares, masked=masked)),
+        ("price", _moved(result)),
+        ("average", formats.price(result and result.average)),
+        ("slippage", _points(result and result.slippage)),
     )
-    cash = ("cash after", money.plain(found and found.cash_after))
-    fee = ("fee", money.plain(found and found.fee))
-    parts = (("for the shares", money.plain(found and found.money)), fee)
+    cash = ("cash after", money.plain(result and result.cash_after))
+    fee = ("fee", money.plain(result and result.fee))
+    parts = (("for the shares", money.plain(result and result.money)), fee)
     if action is Action.SELL:
-        net = ("you get", money.plain(found and found.net))
-        tail = (net, ("realized P&L", money.signed(_realized(found, held), 1)), cash)
+        net = ("you get", money.plain(result and result.net))
+        tail = (net, ("realized P&L", money.signed(_realized(result, position), 1)), cash)
     else:
-        lose = ("most you lose", money.signed(found and found.max_loss, -1))
-        tail = (lose, ("most you win", money.signed(found and found.max_win, 1)), cash)
+        lose = ("most you lose", money.signed(result and result.max_loss, -1))
+        tail = (lose, ("most you win", money.signed(result and result.max_win, 1)), cash)
     return (*head, *(parts if venue is not Venue.SIM else ()), *tail)
 
 
 class _Money:
-    """Writes amounts with their unit."""
+    """Formats amounts with their unit."""
 
     def __init__(self, unit: str, *, masked: bool) -> None:
         self._unit, self._masked = unit, masked
@@ -66,7 +66,7 @@ class _Money:
         return self._with_unit(formats.money(amount, masked=self._masked), amount)
 
     def signed(self, amount: Micros | None, sign: int) -> Text:
-        """A gain or a loss: `sign` of an amount that has none, -1 for a loss."""
+        """A gain or a loss: an unsigned amount with `sign`, -1 for a loss."""
         signed = None if amount is None else Micros(sign * amount)
         return self._with_unit(formats.pnl(signed, masked=self._masked), amount)
 
@@ -88,7 +88,7 @@ def _points(change: float | None) -> Text:
     return Text(f"{text.plain.lstrip('+')} points") if change is not None else text
 
 
-def _realized(quote: QuoteView | None, held: HeldSide | None) -> Micros | None:
-    if quote is None or held is None or held.shares <= 0:
+def _realized(quote: QuoteView | None, position: HeldSide | None) -> Micros | None:
+    if quote is None or position is None or position.shares <= 0:
         return None
-    return Micros(quote.net - held.cost * quote.shares // held.shares)
+    return Micros(quote.net - position.cost * quote.shares // position.shares)

@@ -1,4 +1,4 @@
-"""When an open ticket asks for a quote, and whether the quote on screen still holds."""
+"""Quotes of an open ticket: when to request one, and whether the shown one is still valid."""
 
 import itertools
 from dataclasses import dataclass, replace
@@ -11,20 +11,20 @@ from service_tui.desk.slices.quote import QuoteView
 from service_tui.terms import PRICE_BUFFER_DEFAULT, PRICE_HIGH, PRICE_LOW, Action
 from service_tui.units import Timestamp
 
-ASK_AGAIN_S: Final = 2.0
-"""An open ticket renews its quote so often."""
+RENEW_S: Final = 2.0
+"""How often an open ticket renews its quote."""
 
 LATE_S: Final = 1.0
-"""A question unanswered for so long makes the quote on screen old."""
+"""A request unanswered for this long makes the shown quote old."""
 
 OLD_S: Final = 5.0
-"""A quote of this age says so, whatever the price did."""
+"""A quote of this age is marked, whatever the price did."""
 
 SLACK: Final = PRICE_BUFFER_DEFAULT
-"""How far the price may be from the quote."""
+"""Largest distance of the price from its quote."""
 
 _REQUEST_IDS: Final = itertools.count(1)
-"""Of the process, not of one ticket: a late answer to the last ticket is none to this one."""
+"""Of the process, not of one ticket: a late answer to the last ticket does not match this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,83 +37,83 @@ class _QuoteRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    asked: _QuoteRequest
+    sent: _QuoteRequest
     quote: QuoteView
     at: Timestamp
 
 
 class Quoting:
-    """The questions and answers of one ticket; only the newest question counts."""
+    """The requests and answers of one ticket; only the newest request counts."""
 
     def __init__(self) -> None:
-        self._asked: _QuoteRequest | None = None
+        self._request: _QuoteRequest | None = None
         self._answered: _Answered | None = None
 
     @property
     def newest(self) -> QuoteView | None:
-        """The last answer, to whichever order."""
+        """The last answer, to any order."""
         return self._answered.quote if self._answered else None
 
     def quote_of(self, order: PlaceTrade | None) -> QuoteView | None:
-        """The last answer where it is to exactly this order; no figure of another one is shown."""
+        """The last answer if it is to exactly this order; no figure of another one is shown."""
         answered = self._answered
-        if answered is None or order is None or answered.asked.order != _bare(order):
+        if answered is None or order is None or answered.sent.order != _bare(order):
             return None
         return answered.quote
 
-    def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> RequestQuote:
-        """The question to send; `price` is the market's, of YES, as shown now."""
-        self._asked = _QuoteRequest(next(_REQUEST_IDS), _bare(order), price, now)
-        return RequestQuote(self._asked.request_id, self._asked.order)
+    def request(self, order: PlaceTrade, price: float, now: Timestamp) -> RequestQuote:
+        """The request to send; `price` is the market's, of YES, as shown now."""
+        self._request = _QuoteRequest(next(_REQUEST_IDS), _bare(order), price, now)
+        return RequestQuote(self._request.request_id, self._request.order)
 
-    def hear(self, quote: QuoteView | None, now: Timestamp) -> None:
-        """Keep an answer if it is one to the newest question."""
-        asked = self._asked
-        if quote is None or asked is None or quote.request_id != asked.request_id:
+    def receive(self, quote: QuoteView | None, now: Timestamp) -> None:
+        """Keep an answer if it matches the newest request."""
+        sent = self._request
+        if quote is None or sent is None or quote.request_id != sent.request_id:
             return
         if self._answered is None or self._answered.quote != quote:
-            self._answered = _Answered(asked, quote, now)
+            self._answered = _Answered(sent, quote, now)
 
     def is_due(self, order: PlaceTrade, price: float, now: Timestamp) -> bool:
-        """True if the order wants a new question: another order, a moved price, or time."""
-        asked = self._asked
-        if asked is None or asked.order != _bare(order) or now - asked.at >= ASK_AGAIN_S:
+        """True if the order needs a new request: another order, a moved price, or time."""
+        sent = self._request
+        if sent is None or sent.order != _bare(order) or now - sent.at >= RENEW_S:
             return True
-        return self._is_heard(asked) and price != asked.price
+        return self._is_answered(sent) and price != sent.price
 
     def refusal(self, order: PlaceTrade) -> str:
-        """Why the service would refuse exactly this order, and what to do; empty if it said no."""
+        """Why the service would refuse exactly this order, with the fix; empty if it would not."""
         answered = self._answered
-        if answered is None or answered.quote.ok or answered.asked.order != _bare(order):
+        if answered is None or answered.quote.ok or answered.sent.order != _bare(order):
             return ""
         problem = answered.quote.problem or "the service would refuse this order"
         return reason_text(Reason(problem, answered.quote.fix))
 
     def price_move(self) -> float:
-        """How far the order of the newest answer moves its price, 0 to 1; 0 when it is not said."""
+        """The price move of the newest answer's order, 0 to 1; 0 if unknown."""
         quote = self.newest
         if quote is None or quote.price_before is None or quote.price_after is None:
             return 0.0
         return abs(quote.price_after - quote.price_before)
 
     def quote_age_text(self, order: PlaceTrade | None, now: Timestamp) -> tuple[str, bool]:
-        """How the quote on screen stands to the order, and whether it holds."""
-        asked, answered = self._asked, self._answered
+        """The state of the shown quote for the order, and whether it is valid."""
+        sent, answered = self._request, self._answered
         if answered is None or not answered.quote.ok:
-            is_asking = asked is not None and not self._is_heard(asked)
-            return ("asking for a quote" if is_asking else "no quote yet", False)
+            is_pending = sent is not None and not self._is_answered(sent)
+            return ("asking for a quote" if is_pending else "no quote yet", False)
         if order is None:
             return ("no quote: there is no order to ask for", False)
-        if answered.asked.order != _bare(order):
+        if answered.sent.order != _bare(order):
             return ("asking for a quote of this order", False)
         age = max(0.0, now - answered.at)
-        is_late = asked is not None and not self._is_heard(asked) and now - asked.at >= LATE_S
+        is_late = sent is not None and not self._is_answered(sent) and now - sent.at >= LATE_S
         if is_late or age >= OLD_S:
             return (f"old quote, {age:.0f} s: asking again", False)
         return ("quote of now, no commitment", True)
 
-    def _is_heard(self, asked: _QuoteRequest) -> bool:
-        return self._answered is not None and self._answered.asked is asked
+    def _is_answered(self, sent: _QuoteRequest) -> bool:
+        return self._answered is not None and self._answered.sent is sent
 
 
 def _bare(order: PlaceTrade) -> PlaceTrade:
@@ -122,10 +122,10 @@ def _bare(order: PlaceTrade) -> PlaceTrade:
 
 
 def bounded(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
-    """The order with the worst price that is taken: that of its quote, and a little.
+    """The order with its worst acceptable price: its quote's, and a little more.
 
     Returns:
-        The order; as it is where it rests, since that has its price, or where none was quoted.
+        The order; unchanged for a limit order, which has its price, or without a quote.
     """
     average = None if quote is None or not quote.ok else quote.average
     if order.rests or average is None:

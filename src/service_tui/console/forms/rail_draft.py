@@ -1,8 +1,7 @@
-"""What was typed as a limit, a risk default or quiet hours: a change, or why not."""
+"""Parsing of a typed limit, risk default or quiet hours: a change, or the problem."""
 
 from dataclasses import dataclass, replace
 
-from service_tui.console.deliveries import Quiet, quiet_of
 from service_tui.console.fields import (
     PERCENT,
     Fault,
@@ -15,6 +14,7 @@ from service_tui.console.fields import (
     percent_text,
 )
 from service_tui.console.forms.order_draft import MONEY, typed
+from service_tui.console.notifications import Quiet, quiet_of
 from service_tui.desk.commands.buy_limits import SetBuyLimit
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitView, RiskDefaults
 from service_tui.terms import DAY_BUYS_MAX, MONEY_DECIMALS, STOP_MAX, TARGET_MAX
@@ -23,7 +23,7 @@ from service_tui.units import ONE, Micros
 
 @dataclass(frozen=True, slots=True)
 class RailChange:
-    """The figures that a rail is to have; `before` is as it stands."""
+    """The new figures of a limit; `before` is its present state."""
 
     before: BuyLimitView
     service: int | None
@@ -31,12 +31,12 @@ class RailChange:
 
     @property
     def after(self) -> BuyLimitView:
-        """The rail as it is then."""
+        """The limit with the new figures."""
         return replace(self.before, service=self.service, own=self.own, is_broken=False)
 
     @property
     def commands(self) -> tuple[SetBuyLimit, ...]:
-        """What is to be ordered, the desk's own figure first: it takes hold at once."""
+        """The commands to send, the desk's own figure first: it is effective at once."""
         rail = self.before.bound
         own = SetBuyLimit(rail, self.own, own=True)
         service = SetBuyLimit(rail, self.service)
@@ -47,13 +47,13 @@ class RailChange:
 
     @property
     def undone(self) -> tuple[SetBuyLimit, ...]:
-        """What brings the figures back."""
+        """The commands that restore the figures."""
         before = self.before
         return RailChange(self.after, before.service, before.own).commands
 
     @property
     def is_loosened(self) -> bool:
-        """Whether more may be spent or bought than before."""
+        """True if more may be spent or bought than before."""
         old, new = self.before.limit, self.after.limit
         return not self.before.is_broken and old is not None and (new is None or new > old)
 
@@ -66,7 +66,7 @@ def figure_text(rail: BuyLimit, figure: int | None) -> str:
 
 
 def read_figure(rail: BuyLimit, text: str, *, most: int | None = None) -> int:
-    """A limit as it was typed.
+    """Parse a limit.
 
     Returns:
         Micros, or a number of buys, > 0.
@@ -77,28 +77,28 @@ def read_figure(rail: BuyLimit, text: str, *, most: int | None = None) -> int:
     if not RULES[rail].is_count:
         return int(parse_number(text, MONEY))
     top = most or DAY_BUYS_MAX
-    words = {
+    messages = {
         Fault.NOT_PLAIN: "a number of buys: type whole digits, such as 50",
         Fault.TOO_SMALL: "a limit is above zero",
         Fault.TOO_LARGE: f"the plan allows at most {top:,}",
     }
-    rule = Number(words, 0, len(str(DAY_BUYS_MAX)), Micros(ONE), Micros(top * ONE))
+    rule = Number(messages, 0, len(str(DAY_BUYS_MAX)), Micros(ONE), Micros(top * ONE))
     return parse_number(text, rule) // ONE
 
 
 def read_rail(
     before: BuyLimitView, service: str, own: str, *, most: int | None = None
 ) -> RailChange:
-    """The figures of a rail as they were typed; a line left empty, or `off`, is no figure.
+    """Parse the figures of a limit; an empty line, or `off`, is no figure.
 
     Args:
-        before: the rail as it stands.
-        service: what stands in the line of the service's figure.
-        own: what stands in the line of the desk's own figure.
-        most: the most that the service takes.
+        before: the limit's present state.
+        service: text of the service's figure.
+        own: text of the desk's own figure.
+        most: the service's upper bound.
 
     Returns:
-        The change; a text that was not touched changes nothing.
+        The change; an untouched text changes nothing.
 
     Raises:
         FieldError: a line is no figure, or nothing changes.
@@ -134,7 +134,7 @@ def _figure(
 def read_defaults(
     before: RiskDefaults, stop: str, target: str, *, auto_monitor: bool
 ) -> RiskDefaults:
-    """Thresholds of buys to come, typed in percent.
+    """Parse the thresholds of future buys, typed in percent.
 
     Returns:
         The defaults; an empty line, `off` or 0 is no threshold.
@@ -142,14 +142,14 @@ def read_defaults(
     Raises:
         FieldError: a line is no threshold, or nothing changes.
     """
-    wanted = RiskDefaults(
+    requested = RiskDefaults(
         _threshold(before.stop_loss_pct, stop, "stop", STOP_MAX),
         _threshold(before.take_profit_pct, target, "target", TARGET_MAX),
         auto_monitor=auto_monitor,
     )
-    if wanted == before:
+    if requested == before:
         raise FieldError("nothing is changed yet")
-    return wanted
+    return requested
 
 
 def _threshold(kept: float | None, text: str, what: str, most: int) -> float | None:
@@ -166,7 +166,7 @@ def _threshold(kept: float | None, text: str, what: str, most: int) -> float | N
 
 
 def read_quiet(text: str) -> Quiet | None:
-    """Quiet hours as they were typed.
+    """Parse quiet hours.
 
     Returns:
         The hours; None for an empty line or `off`.
@@ -176,7 +176,7 @@ def read_quiet(text: str) -> Quiet | None:
     """
     if is_off(text):
         return None
-    found = quiet_of(text)
-    if found is None:
+    result = quiet_of(text)
+    if result is None:
         raise FieldError("two times of day that differ, such as 22:00-07:00, or off")
-    return found
+    return result

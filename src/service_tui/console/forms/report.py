@@ -1,4 +1,4 @@
-"""The day of every agent on one page: what it traded, what came of it, what held it back."""
+"""The day of every agent on one page: its trades, their result, and its refusals."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -27,7 +27,7 @@ _QUESTION: Final = 38
 
 
 class Report(Page):
-    """A table of all agents, then each of them; `first` is the agent that is told first."""
+    """A table of all agents, then each of them; `first` is the agent at the top."""
 
     def __init__(self, state: DeskState, now: Timestamp, *, first: str = "") -> None:
         super().__init__(
@@ -40,15 +40,15 @@ class Report(Page):
         self._first = first
 
     def text(self) -> Text:
-        """The day as it is known now."""
+        """The report of the present state."""
         return report_text(self._state, self._now, first=self._first)
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Tell it anew when what it is made of has changed."""
+        """Renew the report when its inputs have changed."""
         before, self._state, self._now = self._state, state, now
         parts = (state.fleet, state.supervision, state.trades, is_private(state))
         if parts != (before.fleet, before.supervision, before.trades, is_private(before)):
-            self._words.tell(self.text())
+            self._text_block.show_text(self.text())
 
 
 def report_text(state: DeskState, now: Timestamp, *, first: str = "") -> Text:
@@ -61,26 +61,26 @@ def report_text(state: DeskState, now: Timestamp, *, first: str = "") -> Text:
     age = "reading the trades" if read is None else f"read {formats.age(read, now)} ago"
     head = Text.assemble(("since midnight UTC", "muted"), ("; ", "muted"), (age, "muted"))
     parts = [head, _table(ordered, masked=masked)]
-    parts += [section(_title(one), _about(one, masked=masked)) for one in ordered]
+    parts += [section(_title(report), _about(report, masked=masked)) for report in ordered]
     return Text("\n\n").join(parts)
 
 
-def _title(one: DayReport) -> str:
-    return formats.plain(one.agent.name, 60).plain
+def _title(report: DayReport) -> str:
+    return formats.plain(report.agent.name, 60).plain
 
 
 def _table(reports: Sequence[DayReport], *, masked: bool) -> Text:
-    """A line for each agent and money; then the sums of all, each money for itself."""
+    """A line for each agent and currency; then the sums, by currency."""
     names = ("money", "today", "buys", "bought", "sales", "sold")
     heads = "".join(name.rjust(width) for name, width in zip(names, _WIDTHS, strict=True))
     lines = [Text("agent".ljust(_NAME) + heads, "muted")]
-    for one in reports:
-        name = formats.plain(one.agent.name, _NAME - 1)
-        for day in one.monies:
-            is_first = day is one.monies[0]
-            cells = _cells(day, is_read=not one.problem, masked=masked)
+    for report in reports:
+        name = formats.plain(report.agent.name, _NAME - 1)
+        for day in report.monies:
+            is_first = day is report.monies[0]
+            cells = _cells(day, is_read=not report.problem, masked=masked)
             lines.append(_line(name if is_first else Text(), cells))
-    is_read = not any(one.problem for one in reports)
+    is_read = not any(report.problem for report in reports)
     lines += [
         _line(Text(ALL, "heading"), _cells(day, is_read=is_read, masked=masked))
         for day in totals(reports)
@@ -95,7 +95,7 @@ def _cells(day: MoneyDay, *, is_read: bool, masked: bool) -> tuple[Text, ...]:
         formats.count(day.sales),
         formats.money(day.sold, masked=masked),
     )
-    # What was not read is no nought.
+    # An unread value is not zero.
     shown = traded if is_read else (Text("?", "muted"),) * len(traded)
     return (Text(day.money, "muted"), formats.pnl(day.day_pnl, masked=masked), *shown)
 
@@ -109,22 +109,22 @@ def _line(name: Text, cells: Sequence[Text]) -> Text:
     return line
 
 
-def _about(one: DayReport, *, masked: bool) -> Text:
+def _about(report: DayReport, *, masked: bool) -> Text:
     rows: list[tuple[str, Text]] = []
-    if one.problem:
-        rows.append(("not known", formats.plain(one.problem, 200)))
+    if report.problem:
+        rows.append(("not known", formats.plain(report.problem, 200)))
     else:
-        rows += [row for day in one.monies for row in _of_money(day, masked=masked)]
-    if one.decisions or one.waiting:
-        said = [f"{count} {word}" for word, count in sorted(one.decisions.items())]
-        rows.append(("asked", Text(", ".join([*said, f"{one.waiting} waiting"]))))
-    if one.leash is not None:
-        rows.append(("leash", _leash(one, masked=masked)))
+        rows += [row for day in report.monies for row in _of_money(day, masked=masked)]
+    if report.decisions or report.waiting:
+        decisions = [f"{count} {word}" for word, count in sorted(report.decisions.items())]
+        rows.append(("asked", Text(", ".join([*decisions, f"{report.waiting} waiting"]))))
+    if report.leash is not None:
+        rows.append(("leash", _leash(report, masked=masked)))
     rows += [
         ("runs", formats.plain(f"{run.skill_slug}: {run.state.value} {run.why}", 200))
-        for run in one.runs
+        for run in report.runs
     ]
-    reasons = [trade.trade.reasoning for trade in one.trades if trade.trade.reasoning]
+    reasons = [trade.trade.reasoning for trade in report.trades if trade.trade.reasoning]
     rows += [("it said", formats.plain(reason, 200)) for reason in reasons[:REASONS_MAX]]
     lines = [
         Text.assemble((formats.plain(label, _LABEL - 1).plain.ljust(_LABEL), "muted"), value)
@@ -134,7 +134,7 @@ def _about(one: DayReport, *, masked: bool) -> Text:
 
 
 def _of_money(day: MoneyDay, *, masked: bool) -> list[tuple[str, Text]]:
-    """What was made in one money, with its best and worst, and by skill."""
+    """The result in one currency, with its best and worst trade, and by skill."""
     rows = [("realized", formats.pnl(day.realized, masked=masked))]
     if day.payouts:
         paid = formats.money(day.paid, masked=masked)
@@ -148,8 +148,8 @@ def _of_money(day: MoneyDay, *, masked: bool) -> list[tuple[str, Text]]:
     return [(label, Text.assemble(value, (f"  {day.money}", "muted"))) for label, value in rows]
 
 
-def _trade(one: ReasonedTradeView, *, masked: bool) -> Text:
-    trade = one.trade
+def _trade(trade_view: ReasonedTradeView, *, masked: bool) -> Text:
+    trade = trade_view.trade
     side = trade.side.value.upper()
     question = formats.plain(trade.question, _QUESTION).plain
     return Text.assemble(formats.pnl(trade.pnl, masked=masked), f"  {trade.did} {side} {question}")
@@ -163,10 +163,10 @@ def _skill(skill: SkillResultView, *, masked: bool) -> Text:
     return line
 
 
-def _leash(one: DayReport, *, masked: bool) -> Text:
-    leash, (spent, budget) = one.leash, one.spent
+def _leash(report: DayReport, *, masked: bool) -> Text:
+    leash, (spent, budget) = report.leash, report.spent
     if leash is None or budget is None:
-        free = "free" if one.leash_known else NOT_YET
+        free = "free" if report.leash_known else NOT_YET
         return Text(free if leash is None else leash.mode.value)
     used = formats.money(spent, masked=masked).plain
     return Text(f"{leash.mode.value}, {used} of {formats.money(budget, masked=masked).plain} a day")

@@ -1,4 +1,4 @@
-"""What an order that is to rest on a book would do: what fills now, what stays, what it costs."""
+"""Figures of a limit order: immediate fill, remainder, and cost."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,22 +21,22 @@ RESTS_ON: Final = (
 
 def resting_figures(
     quote: QuoteView | None,
-    wanted: tuple[Action, Venue],
+    target: tuple[Action, Venue],
     *,
     masked: bool,
 ) -> Sequence[Figure]:
     """The figures of a quote at a limit, the same ones whatever the answer.
 
     Args:
-        quote: the answer; None or a refusal shows every figure as not known.
-        wanted: what is ordered and where.
+        quote: the answer; None or a refusal shows every figure as unknown.
+        target: action and venue.
         masked: hide amounts.
 
     Returns:
         Labels with their values.
     """
-    found = quote if quote is not None and quote.ok else None
-    action, venue = wanted
+    result = quote if quote is not None and quote.ok else None
+    action, venue = target
     buys, unit = action is Action.BUY, MONEY_OF[venue]
 
     def money(amount: Micros | None) -> Text:
@@ -44,48 +44,48 @@ def resting_figures(
         return text if amount is None else Text.assemble(text, (f" {unit}", "muted"))
 
     parts = (
-        ("fills now", formats.shares(found and found.shares, masked=masked)),
-        ("rests", formats.shares(found and found.rests, masked=masked)),
+        ("fills now", formats.shares(result and result.shares, masked=masked)),
+        ("rests", formats.shares(result and result.rests, masked=masked)),
     )
     tail = (
-        ("fee", money(found and found.fee)),
-        ("price now", formats.price(found and found.price_before)),
+        ("fee", money(result and result.fee)),
+        ("price now", formats.price(result and result.price_before)),
     )
     if not buys:
-        return (*parts, ("you get now", money(found and found.net)), *tail)
-    kept = ("kept for the rest", money(found and found.reserved))
-    return (*parts, ("costs at most", money(None if found is None else most(found))), kept, *tail)
+        return (*parts, ("you get now", money(result and result.net)), *tail)
+    kept = ("kept for the rest", money(result and result.reserved))
+    return (*parts, ("costs at most", money(None if result is None else most(result))), kept, *tail)
 
 
 def most(quote: QuoteView) -> Micros:
-    """The most that a buy at a limit costs: what fills now, its fee, and what the rest keeps."""
+    """The highest cost of a buy at a limit: immediate fill, its fee, and the reserved rest."""
     return Micros(quote.money + quote.fee + quote.reserved)
 
 
 def resting_lines(
     order: PlaceTrade, quote: QuoteView | None, *, masked: bool
 ) -> list[tuple[str, Text]]:
-    """The rows of the dialog that tell of the limit, the rest and the money."""
+    """The dialog's rows on the limit, the remainder and the money."""
     unit, buys = MONEY_OF[order.venue], order.action is Action.BUY
     lines = [("rests", Text("until it is cancelled (GTC)"))]
-    found = quote if quote is not None and quote.ok else None
-    if found is not None:
-        now = formats.shares(found.shares, masked=masked)
-        rest = formats.shares(found.rests, masked=masked)
+    result = quote if quote is not None and quote.ok else None
+    if result is not None:
+        now = formats.shares(result.shares, masked=masked)
+        rest = formats.shares(result.rests, masked=masked)
         lines.append(("fills", Text.assemble("now about ", now, ", rests about ", rest)))
         lines.append((
             "fee",
-            Text.assemble("about ", formats.money(found.fee, masked=masked), f" {unit} now"),
+            Text.assemble("about ", formats.money(result.fee, masked=masked), f" {unit} now"),
         ))
     if buys:
-        amount = order.amount if found is None else max(order.amount + found.fee, most(found))
-        words = formats.money(Micros(amount), masked=masked)
-        lines.append(("total", Text.assemble("at most ", words, f" {unit}", style="bold")))
+        amount = order.amount if result is None else max(order.amount + result.fee, most(result))
+        text = formats.money(Micros(amount), masked=masked)
+        lines.append(("total", Text.assemble("at most ", text, f" {unit}", style="bold")))
     else:
         whole = Micros(round(order.shares * (order.price or 0.0)))
-        words = formats.money(whole, masked=masked)
+        text = formats.money(whole, masked=masked)
         lines.append((
             "brings",
-            Text.assemble("at least ", words, f" {unit} if all is sold, less fees"),
+            Text.assemble("at least ", text, f" {unit} if all is sold, less fees"),
         ))
     return lines

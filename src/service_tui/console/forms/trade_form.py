@@ -1,4 +1,4 @@
-"""The order ticket: side, amount, what it would bring, and the order it returns."""
+"""The order ticket: side, amount, quote, and the resulting order."""
 
 from dataclasses import replace
 from typing import Final
@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from service_tui.console import formats
 from service_tui.console.fields import Field, FieldError
-from service_tui.console.forms import ticket_words
+from service_tui.console.forms import ticket_text
 from service_tui.console.forms.form import SECOND_THOUGHT_S, input_of
 from service_tui.console.forms.limit_draft import limit_price_text
 from service_tui.console.forms.order_draft import (
@@ -23,12 +23,12 @@ from service_tui.console.forms.quoting import Quoting, bounded
 from service_tui.console.keys import bindings_of, cap, key_named, with_keys
 from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.reasons import reason_text
-from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.dialog import Dialog
-from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.room import make_room
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.segmented_control import SegmentedControl
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.records import MarketView
@@ -38,10 +38,10 @@ from service_tui.terms import PROSE_MAX, Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 QUIET_S: Final = 0.15
-"""A quote is asked for after so long without a key. Source: decisions, "Limits in benches"."""
+"""Delay of a quote request after the last key. Source: decisions, "Limits in benches"."""
 
 FAR: Final = 0.1
-"""An order that moves the price so far is asked for twice."""
+"""A larger price move needs a second enter."""
 
 KEPT: Final = "sends when quoted; enter, {ticket.cancel} or another amount takes it back"
 TAKEN_BACK: Final = "taken back: nothing was sent"
@@ -49,25 +49,25 @@ CHANGED: Final = "taken back: the order was changed, nothing was sent"
 NOT_SENT: Final = "not sent: "
 LEAVES: Final = "{ticket.cancel} again throws this ticket away, any other key keeps it"
 WAIT_S: Final = 5.0
-"""An enter waits so long for its quote: an order that goes out later is a surprise."""
+"""Longest wait of an enter for its quote: an order that goes out later is a surprise."""
 
-LIMIT: Final = Field("ticket-limit", "", str.strip, look="")
-AMOUNT: Final = Field("ticket-amount", "", str.strip, letters=40, look="")
+LIMIT: Final = Field("ticket-limit", "", str.strip, css_class="")
+AMOUNT: Final = Field("ticket-amount", "", str.strip, letters=40, css_class="")
 REASONING: Final = Field(
     "ticket-reasoning", "reasoning", str.strip, placeholder="optional; everybody can read it",
-    letters=PROSE_MAX, look="",
+    letters=PROSE_MAX, css_class="",
 )  # fmt: skip
-"""What is typed into; the draft reads all of it together."""
+"""The input lines; the draft parses all of them together."""
 
 _ACTIONS: Final = (Action.BUY, Action.SELL)
 _SIDES: Final = (Side.YES, Side.NO)
 
 
 class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
-    """The ticket for one market. Returns the order, or None when it was left.
+    """The ticket for one market. Returns the order, or None if it was left.
 
-    It is its own confirmation on play money: enter places what stands there, once. It refuses,
-    in words, whatever could not be placed. `take` brings it newer states.
+    On play money it is its own confirmation: enter places the order, once. It shows why an
+    order cannot be placed. `take` brings it newer states.
     """
 
     BINDINGS = bindings_of("ticket")
@@ -94,7 +94,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._quiet: Timer | None = None
         self._before = ""
         self._no_venue = ""
-        self._far_seen: tuple[Side, Action, Micros] | None = None
+        self._far_confirmed: tuple[Side, Action, Micros] | None = None
         self._kept: tuple[PlaceTrade, Timestamp] | None = None
         self._is_overtaken = False
         self._is_ready = False
@@ -103,39 +103,39 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._rests = False
 
     def compose(self) -> ComposeResult:
-        """The question, what can be chosen, what it would bring, and the way out."""
+        """The question, the options, the quote, and the buttons."""
         kept = self._state.preferences.get(self._draft_name, "")
         with Vertical(id="ticket"):
             with VerticalScroll(id="ticket-body", can_focus=False):
-                yield Words(id="ticket-question")
-                yield Words(id="ticket-market")
+                yield TextBlock(id="ticket-question")
+                yield TextBlock(id="ticket-market")
                 with Horizontal(id="ticket-choices"):
-                    yield Choice(id="ticket-side")
-                    yield Choice(id="ticket-action")
+                    yield SegmentedControl(id="ticket-side")
+                    yield SegmentedControl(id="ticket-action")
                 with Horizontal(id="ticket-when"):
-                    yield Words(f"when  {cap('ticket.kind')}", classes="label")
-                    yield Choice(id="ticket-kind")
+                    yield TextBlock(f"when  {cap('ticket.kind')}", classes="label")
+                    yield SegmentedControl(id="ticket-kind")
                     yield input_of(LIMIT)
-                    yield Words(id="ticket-step")
+                    yield TextBlock(id="ticket-step")
                 with Horizontal(id="ticket-line"):
-                    yield Words(id="ticket-unit")
+                    yield TextBlock(id="ticket-unit")
                     yield input_of(AMOUNT)
-                    yield Choice(id="ticket-presets")
+                    yield SegmentedControl(id="ticket-presets")
                 with Horizontal(id="ticket-why"):
-                    yield Words(REASONING.label, classes="label")
+                    yield TextBlock(REASONING.label, classes="label")
                     yield input_of(REASONING, kept)
-                yield Words(id="ticket-quote")
-            yield Words(id="ticket-age")
-            yield Words(id="ticket-problem")
+                yield TextBlock(id="ticket-quote")
+            yield TextBlock(id="ticket-age")
+            yield TextBlock(id="ticket-problem")
             with Horizontal(id="ticket-doors"):
-                yield Door(id="ticket-place")
-                yield Door(f"cancel  {cap('ticket.cancel')}", id="ticket-cancel")
+                yield LightButton(id="ticket-place")
+                yield LightButton(f"cancel  {cap('ticket.cancel')}", id="ticket-cancel")
 
     def on_mount(self) -> None:
-        """Show what is known; nothing is asked before an amount stands there."""
+        """Show the ticket; without an amount no quote is requested."""
         frame = self.query_one("#ticket")
         frame.border_title = "Order ticket"
-        frame.border_subtitle = ticket_words.hint(self._state, self._market)
+        frame.border_subtitle = ticket_text.hint(self._state, self._market)
         for line in self.query(PlainInput):
             line.cursor_blink = False
         self.query_one("#ticket-presets").can_focus = False
@@ -148,22 +148,22 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self.call_after_refresh(self._show)
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive a newer state, at wall time `now`: prices, limits, and the quote asked for."""
+        """Receive a newer state, at wall time `now`: prices, limits, and the requested quote."""
         self._state, self._now = state, now
         self._market = state.markets.get(self._market.market_id, self._market)
-        self._quoting.hear(state.quote, now)
+        self._quoting.receive(state.quote, now)
         if self._is_done or not self._is_ready:
             return
         if self._quiet is None:
-            self._ask_if_due()
+            self._request_if_due()
         self._carry_out()
         self._show()
 
     def action_place(self) -> None:
-        """Return the order that stands there, or say what is against it.
+        """Return the order, or show why it cannot be placed.
 
-        Only an order whose quote stands there leaves; one that moves the price far is asked twice.
-        An enter that comes before its quote is kept until that is here; another takes it back.
+        Only an order with its quote leaves; one that moves the price far needs a second enter.
+        An enter before its quote is kept until that is here; another cancels it.
         """
         if self._is_done:
             return
@@ -178,26 +178,26 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._show()
 
     def _place(self, order: PlaceTrade) -> None:
-        """Let an order leave whose quote stands here, once it was seen as far as it must be."""
+        """Return an order with a present quote, after the confirmation that it needs."""
         self._before = self._objection(order)
         if not self._before:
-            (self._leave if order.venue is Venue.SIM else self._ask_for_real)(order)
+            (self._leave if order.venue is Venue.SIM else self._confirm_real)(order)
 
     def _keep(self, order: PlaceTrade) -> None:
-        """Keep an enter until its quote is here, which is asked for at once."""
+        """Keep an enter until its quote is here, which is requested at once."""
         self._kept, self._before = (order, self._now), KEPT
         if self._quiet is not None:
             self._quiet.stop()
             self._quiet = None
-        self._ask_if_due()
+        self._request_if_due()
 
     def _take_back(self) -> None:
-        """Forget an enter that was kept, and say so."""
+        """Drop a kept enter, and show so."""
         self._before = TAKEN_BACK if self._kept is not None else ""
         self._kept = None
 
     def _carry_out(self) -> None:
-        """Do what an enter that was kept wants, once its quote is here, or say why not."""
+        """Perform a kept enter, once its quote is here, or show why it cannot be placed."""
         if self._kept is None:
             return
         (kept, since), order, why = self._kept, self._order(), ""
@@ -207,7 +207,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             why = "it is another order now, enter places it"
         elif self._quoting.quote_age_text(order, self._now)[1]:
             self._take_back()
-            # The person has not seen this quote: its price is the worst that is taken.
+            # The person has not seen this quote: its price is the worst acceptable one.
             self._place(bounded(order, self._quoting.newest))
             return
         elif self._now - since >= WAIT_S:
@@ -217,27 +217,27 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             self._before = f"{NOT_SENT}{why}"
 
     def action_venue(self) -> None:
-        """Take the next venue on which the market trades, or say why there is none."""
-        venue = ticket_words.next_venue(self._state, self._draft())
+        """Select the next venue on which the market trades, or show why there is none."""
+        venue = ticket_text.next_venue(self._state, self._draft())
         if isinstance(venue, Venue):
             self._venue = venue
             if why_no_rest(self._state, venue):
-                self._take_kind(rests=False)
+                self._set_type(rests=False)
             self._changed()
         else:
-            self._say_not(venue)
+            self._show_refusal(venue)
 
     def action_kind(self) -> None:
-        """Trade now, or rest at a limit price, where the venue has a book; else say why not."""
+        """Switch between market and limit order, if the venue has a book; else show why not."""
         why = None if self._rests else why_no_rest(self._state, self._venue)
         if why is not None:
-            self._say_not(reason_text(why))
+            self._show_refusal(reason_text(why))
             return
-        self._take_kind(rests=not self._rests)
+        self._set_type(rests=not self._rests)
         self._changed()
 
-    def _take_kind(self, *, rests: bool) -> None:
-        """The other kind of order; the keys go where the next thing is typed."""
+    def _set_type(self, *, rests: bool) -> None:
+        """Set the other order type; the focus goes to the next input."""
         self._rests = rests
         limit = self.query_one("#ticket-limit", PlainInput)
         limit.display = rests
@@ -246,14 +246,14 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         elif limit.has_focus:
             self.query_one("#ticket-amount").focus()
 
-    def _say_not(self, why: str) -> None:
-        """Say it in the ticket as well: what stands in a corner of the screen is easily missed."""
+    def _show_refusal(self, why: str) -> None:
+        """Show a message in the ticket as well: a toast in a corner is easily missed."""
         self._no_venue = why
         self._show()
         self.post_message(ToastMessage(why, "warn"))
 
-    def _ask_for_real(self, order: PlaceTrade) -> None:
-        """Real money is never placed by enter: a dialog of its own shows what leaves."""
+    def _confirm_real(self, order: PlaceTrade) -> None:
+        """Open the confirmation for real money, which enter never places."""
         from service_tui.console.forms.live_order import (  # noqa: PLC0415 - not at first
             live_order,
             live_question,
@@ -261,7 +261,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
 
         bound = live_order(order, self._quoting.newest)
         if bound.price is None:
-            self._say_not("no quote bounds the price: wait for one, or set a limit price")
+            self._show_refusal("no quote bounds the price: wait for one, or set a limit price")
             return
 
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
@@ -272,21 +272,21 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         app.push_screen(live_question(bound, self._state, self._quoting.newest), answered)
 
     def _objection(self, order: PlaceTrade) -> str:
-        """What to see before this order is placed; empty when it was seen."""
+        """A warning to confirm before this order is placed; empty if it was seen."""
         moved, size = self._quoting.price_move(), (order.side, order.action, order.amount)
-        if not moved >= FAR or self._far_seen == size:
+        if not moved >= FAR or self._far_confirmed == size:
             return ""
-        # A key held down is no second thought.
+        # A key held down does not confirm a second time.
         self.set_timer(SECOND_THOUGHT_S, lambda: self._see_far(size))
         return f"this moves the price by {100 * moved:.1f} points: enter again places it"
 
     def _see_far(self, size: tuple[Side, Action, Micros]) -> None:
-        self._far_seen = size
+        self._far_confirmed = size
 
     def action_cancel(self) -> None:
-        """Take back an enter that waits, else leave; a typed amount is asked for once more.
+        """Cancel a waiting enter, else leave; a typed amount needs a second escape.
 
-        The reasoning is kept for the next time.
+        The reasoning is kept for the next ticket.
         """
         if self._is_done:
             return
@@ -308,21 +308,21 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         line.focus()
 
     def action_side(self, side: str) -> None:
-        """Take a side: yes, no, or the other one."""
+        """Select a side: yes, no, or the other one."""
         self._side = self._side.other if side == "other" else Side(side)
         self._changed()
 
     def action_turn(self, action: str) -> None:
-        """Buy, sell, or the other of both; what was typed was in the other unit, so it goes."""
+        """Select buy, sell, or the other; the typed amount had the other unit and is cleared."""
         other = Action.BUY if self._action is Action.SELL else Action.SELL
-        wanted = other if action == "other" else Action(action)
-        if wanted is not self._action:
-            self._action = wanted
+        requested = other if action == "other" else Action(action)
+        if requested is not self._action:
+            self._action = requested
             self.query_one("#ticket-amount", PlainInput).value = ""
             self._changed()
 
-    @on(Choice.Picked)
-    def _choice_asked(self, event: Choice.Picked) -> None:
+    @on(SegmentedControl.Picked)
+    def _option_picked(self, event: SegmentedControl.Picked) -> None:
         event.stop()
         match event.choice.id:
             case "ticket-side":
@@ -344,14 +344,14 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             self._stay()
 
     def on_key(self, event: events.Key) -> None:
-        """Any key but the one that cancels keeps the ticket, and does nothing else."""
+        """Keep the ticket for any key but the cancelling one, which then does nothing else."""
         if event.key not in key_named("ticket.cancel").keys:
             if self._before == LEAVES:
                 event.stop()
             self._stay()
 
     def _stay(self) -> None:
-        """Forget that esc asked whether to leave."""
+        """Drop a first escape."""
         if self._before == LEAVES:
             self._before = ""
         self._show()
@@ -365,13 +365,13 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             # A key behind the enter was faster than the ticket: that is another order.
             self._is_overtaken = True
 
-    @on(Door.Pressed)
-    def _door_opened(self, event: Door.Pressed) -> None:
+    @on(LightButton.Pressed)
+    def _button_pressed(self, event: LightButton.Pressed) -> None:
         event.stop()
-        if event.door.id == "ticket-place":
+        if event.button.id == "ticket-place":
             self.action_place()
         elif not self._is_done:
-            # Its words say what it does, and a click is no key too many.
+            # The label names the action, and a click is no repeated key.
             self._leave(None)
 
     @on(PlainInput.SecretCleared)
@@ -386,7 +386,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         return f"draft.{self._market.market_id}"
 
     def _usual_side(self) -> Side:
-        """YES to buy; to sell, the side that is held."""
+        """YES to buy; to sell, the side of the position."""
         held = self._state.held(self._market.market_id)
         return held[0].side if held and self._action is Action.SELL else Side.YES
 
@@ -411,11 +411,11 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         return self._quoting.refusal(order) or order
 
     def _changed(self) -> None:
-        """Something of the order changed: show that at once, ask when the keys rest."""
+        """Show a change of the order at once, and request its quote when the keys rest."""
         self.query_one("#ticket-problem").remove_class("-asked")
         is_taken_back = self._kept is not None or self._is_overtaken
         self._before = CHANGED if is_taken_back else ""
-        self._kept, self._no_venue, self._far_seen = None, "", None
+        self._kept, self._no_venue, self._far_confirmed = None, "", None
         self._is_overtaken = False
         if self._quiet is not None:
             self._quiet.stop()
@@ -425,90 +425,94 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     def _rested(self) -> None:
         self._quiet = None
         if not self._is_done:
-            self._ask_if_due()
+            self._request_if_due()
         self._show()
 
-    def _ask_if_due(self) -> None:
-        """Ask for a quote of what stands there, if it is an order and wants one."""
+    def _request_if_due(self) -> None:
+        """Request a quote, if there is an order that needs one."""
         try:
             order = read_order(self._state, self._draft(), self._now)
         except FieldError:
             return
         if self._quoting.is_due(order, self._market.price, self._now):
-            question = self._quoting.ask(order, self._market.price, self._now)
+            question = self._quoting.request(order, self._market.price, self._now)
             self.post_message(CommandGiven(question))
 
     def _leave(self, order: PlaceTrade | None) -> None:
         """Close at once, so that a second enter meets no ticket."""
         self._is_done = True
         kept = self._state.preferences.get(self._draft_name, "")
-        wanted = "" if order is not None else self._draft().reasoning
-        if kept != wanted:
-            self.post_message(CommandGiven(SetPreference(self._draft_name, wanted)))
+        requested = "" if order is not None else self._draft().reasoning
+        if kept != requested:
+            self.post_message(CommandGiven(SetPreference(self._draft_name, requested)))
         self.dismiss(order)
 
     def _show(self) -> None:
-        """Make every part equal to what is known now, while there is a ticket to see."""
+        """Make every part equal to the present state, while the ticket is open."""
         if self._is_done:
             return
         draft, order = self._draft(), self._order()
         self._show_market(draft)
         self._show_choices(draft)
         self._show_quote(draft, None if isinstance(order, str) else order)
-        self._show_doors(draft, order)
+        self._show_buttons(draft, order)
         self.call_after_refresh(self._make_room)
 
     def _make_room(self) -> None:
         if self.is_attached and not self._is_done:
             make_room(self.query_one("#ticket"), self.query_one("#ticket-body"))
 
-    def _show_doors(self, draft: Draft, order: PlaceTrade | str) -> None:
+    def _show_buttons(self, draft: Draft, order: PlaceTrade | str) -> None:
         is_refused = isinstance(order, str)
-        problem = self.query_one("#ticket-problem", Words)
-        is_told = self._before.startswith((NOT_SENT, LEAVES, CHANGED))
+        problem = self.query_one("#ticket-problem", TextBlock)
+        is_notice = self._before.startswith((NOT_SENT, LEAVES, CHANGED))
         before = with_keys(self._before) if self._before in {KEPT, LEAVES} else self._before
-        against = order if is_refused and not is_told else before
-        problem.tell(self._no_venue or against)
-        # An empty line is no mistake: it is told what to do, not what is wrong.
+        against = order if is_refused and not is_notice else before
+        problem.show_text(self._no_venue or against)
+        # An empty line is no mistake: show what to do, not a problem.
         problem.set_class(bool(self._no_venue or (draft.amount and is_refused)), "-wrong")
-        place = self.query_one("#ticket-place", Door)
-        words = draft.action.value if is_refused else ticket_words.order_text(order)
-        words = "take it back" if self._kept is not None else words
-        place.tell(f"{words}  enter")
+        place = self.query_one("#ticket-place", LightButton)
+        text = draft.action.value if is_refused else ticket_text.order_text(order)
+        text = "take it back" if self._kept is not None else text
+        place.show_text(f"{text}  enter")
         place.disabled = is_refused
 
     def _show_market(self, draft: Draft) -> None:
-        self.query_one("#ticket-question", Words).tell(formats.plain(draft.market.question))
-        line = ticket_words.market_line(self._state, draft, self._now)
-        self.query_one("#ticket-market", Words).tell(line)
+        self.query_one("#ticket-question", TextBlock).show_text(
+            formats.plain(draft.market.question)
+        )
+        line = ticket_text.market_line(self._state, draft, self._now)
+        self.query_one("#ticket-market", TextBlock).show_text(line)
 
     def _show_choices(self, draft: Draft) -> None:
         at = _SIDES.index(draft.side)
         width = self.query_one("#ticket-choices").size.width
-        sides = ticket_words.side_labels(draft.market, draft.venue, width)
-        self.query_one("#ticket-side", Choice).show(sides, at)
-        labels = ticket_words.action_labels(self._state, draft)
-        self.query_one("#ticket-action", Choice).show(labels, _ACTIONS.index(draft.action))
-        self.query_one("#ticket-unit", Words).tell(ticket_words.unit_text(draft))
-        self._show_kind(draft)
+        sides = ticket_text.side_labels(draft.market, draft.venue, width)
+        self.query_one("#ticket-side", SegmentedControl).show(sides, at)
+        labels = ticket_text.action_labels(self._state, draft)
+        self.query_one("#ticket-action", SegmentedControl).show(
+            labels, _ACTIONS.index(draft.action)
+        )
+        self.query_one("#ticket-unit", TextBlock).show_text(ticket_text.unit_text(draft))
+        self._show_type(draft)
         offered = presets(self._state, draft)
         labels = tuple(f"F{place} {label}" for place, (label, _) in enumerate(offered, start=1))
-        self.query_one("#ticket-presets", Choice).show(labels, None)
+        self.query_one("#ticket-presets", SegmentedControl).show(labels, None)
 
-    def _show_kind(self, draft: Draft) -> None:
-        """When it trades; play money has no book, and a narrow ticket no room but for a limit."""
+    def _show_type(self, draft: Draft) -> None:
+        """Show the order type; play money has no book, and a narrow ticket room for limits only."""
         width = self.query_one("#ticket-choices").size.width
-        has_line = draft.rests or not 0 < width < ticket_words.TWO_ACROSS
-        self.query_one("#ticket-when").display = draft.venue is not Venue.SIM and has_line
-        labels = ticket_words.kind_labels(draft)
-        self.query_one("#ticket-kind", Choice).show(labels, int(draft.rests))
+        has_row = draft.rests or not 0 < width < ticket_text.TWO_ACROSS
+        self.query_one("#ticket-when").display = draft.venue is not Venue.SIM and has_row
+        labels = ticket_text.type_labels(draft)
+        self.query_one("#ticket-kind", SegmentedControl).show(labels, int(draft.rests))
         step = f"step {limit_price_text(draft.market.tick)}" if draft.rests else ""
-        self.query_one("#ticket-step", Words).tell(step)
+        self.query_one("#ticket-step", TextBlock).show_text(step)
 
     def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:
-        block = self.query_one("#ticket-quote", Words)
+        block = self.query_one("#ticket-quote", TextBlock)
         quote = self._quoting.quote_of(order)
-        block.tell(ticket_words.quote_block(self._state, draft, quote, block.size.width))
-        words, holds = self._quoting.quote_age_text(order, self._now)
+        block.show_text(ticket_text.quote_block(self._state, draft, quote, block.size.width))
+        text, holds = self._quoting.quote_age_text(order, self._now)
         block.set_class(not holds, "-old")
-        self.query_one("#ticket-age", Words).tell(words)
+        self.query_one("#ticket-age", TextBlock).show_text(text)

@@ -1,4 +1,4 @@
-"""A question that only a typed word answers.
+"""A confirmation by a typed word.
 
 Used before a halt is ended, and before everything is sold.
 """
@@ -12,29 +12,29 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input
 
-from service_tui.console.forms.confirm import say_confirmed
+from service_tui.console.forms.confirm import record_confirmation
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
-from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 
 
 class TypedWord(Dialog[str | None]):
-    """Returns the word once it was typed whole and entered; None when it was left."""
+    """Returns the word once it was typed whole and entered; None if it was left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("dialog")]
     AUTO_FOCUS = "#word-line"
 
     def __init__(self, title: str, body: Text, word: str, does: str = "") -> None:
-        """Ask.
+        """Open the confirmation.
 
         Args:
             title: the question in a few words.
-            body: what it is about.
-            word: what is to be typed, letter by letter.
-            does: what the door says; the word itself where that is empty.
+            body: its subject.
+            word: the word to type, letter by letter.
+            does: label of the button; empty: the word itself.
         """
         super().__init__()
         self._does = does or word.lower()
@@ -43,22 +43,22 @@ class TypedWord(Dialog[str | None]):
         self._word = word
 
     def compose(self) -> ComposeResult:
-        """What it is about, the line for the word, and two doors."""
+        """The subject, the line for the word, and two buttons."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" {self._title} "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} changes nothing "))
             with VerticalScroll(id="word-body", can_focus=False):
-                body = Words()
-                body.tell(self._body)
+                body = TextBlock()
+                body.show_text(self._body)
                 yield body
-            yield Words(f"Type {self._word} and press enter:", id="word-asks")
+            yield TextBlock(f"Type {self._word} and press enter:", id="word-asks")
             yield PlainInput(compact=True, max_length=40, id="word-line")
             with Horizontal(id="word-doors"):
-                yield Door(f"{self._does}  enter", id="word-yes")
-                yield Door(f"stay  {cap('dialog.close')}", id="word-no")
+                yield LightButton(f"{self._does}  enter", id="word-yes")
+                yield LightButton(f"stay  {cap('dialog.close')}", id="word-no")
 
     def on_mount(self) -> None:
-        """Take the word in a moment: what was typed ahead confirms nothing."""
+        """Accept the word in a moment: text typed ahead confirms nothing."""
         for line in self.query(PlainInput):
             line.cursor_blink = False
         self.arm_soon()
@@ -72,10 +72,10 @@ class TypedWord(Dialog[str | None]):
         event.stop()
         self._answer()
 
-    @on(Door.Pressed)
-    def _opened(self, event: Door.Pressed) -> None:
+    @on(LightButton.Pressed)
+    def _opened(self, event: LightButton.Pressed) -> None:
         event.stop()
-        if event.door.id == "word-yes":
+        if event.button.id == "word-yes":
             self._answer()
         else:
             self.action_close()
@@ -83,8 +83,8 @@ class TypedWord(Dialog[str | None]):
     def _answer(self) -> None:
         typed = self.query_one("#word-line", PlainInput).value
         if typed != self._word:
-            asks = self.query_one("#word-asks", Words)
-            asks.tell(Text(f"That is not the word: type {self._word}", "bold warn"))
+            asks = self.query_one("#word-asks", TextBlock)
+            asks.show_text(Text(f"That is not the word: type {self._word}", "bold warn"))
         elif self.is_seen():
-            say_confirmed(self, f"{self._title}: {self._word}")
+            record_confirmation(self, f"{self._title}: {self._word}")
             self.dismiss(typed)

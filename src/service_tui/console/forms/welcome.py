@@ -1,4 +1,4 @@
-"""The first screen of all: what this is, that the money is virtual, and five keys to start."""
+"""The first page: what this is, that the money is virtual, and five keys to start."""
 
 from typing import ClassVar, Final
 
@@ -21,10 +21,10 @@ _FIRST_KEYS: Final = (
 
 
 _ACTING: Final = (*(ident for ident, _ in _FIRST_KEYS), "app.palette")
-"""Actions that the page names and whose keys do what it says: it makes room for them."""
+"""Actions that the page names, whose keys close it and then work."""
 
 _PACE: Final = ("app.pause", "app.slower", "app.faster")
-"""The same of a world that is ours."""
+"""Texts of the embedded world."""
 
 
 class Welcome(Page):
@@ -37,7 +37,7 @@ class Welcome(Page):
         self._is_embedded = is_embedded
 
     def on_key(self, event: events.Key) -> None:
-        """Leave for a key that the page names, which then does what it says."""
+        """Close for a key that the page names, which then performs its action."""
         queue: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         acting = (*_ACTING, *(_PACE if self._is_embedded else ()))
         keys = {key for ident in acting for key in key_named(ident).keys}

@@ -1,4 +1,4 @@
-"""Why it traded: the links from the signal to the exit, each with its time and its figures."""
+"""Trade history: the links from the signal to the exit, each with its time and its figures."""
 
 import textwrap
 from typing import Final, Protocol
@@ -14,13 +14,13 @@ from service_tui.units import Micros, Timestamp
 
 _NAME: Final = 12
 _GAP: Final = "   "
-_WORDS_MAX: Final = 600
+_TEXT_MAX: Final = 600
 WIDTH: Final = 66
 """Cells of a line of figures; the dialog is as wide on the narrowest terminal."""
 
 
 class _Written(Protocol):
-    """How an amount is written."""
+    """A format of an amount."""
 
     def __call__(self, amount: Micros | None, *, masked: bool) -> Text:
         """The amount, hidden if `masked`."""
@@ -35,7 +35,7 @@ _AMOUNTS: Final[dict[Unit, _Written]] = {
 
 
 class Why(Page):
-    """One chain; scrolls."""
+    """One trade history; scrolls."""
 
     def __init__(
         self, chain: TradeHistory, now: Timestamp, *, masked: bool, clock: str = ""
@@ -47,13 +47,13 @@ class Why(Page):
         self._masked = masked
 
     def text(self) -> Text:
-        """The chain."""
+        """The history."""
         return chain_text(self._chain, self._now, masked=self._masked)
 
 
 def chain_text(chain: TradeHistory, now: Timestamp, *, masked: bool) -> Text:
     """Its title, then the links under one another, a line of the same colour beside them."""
-    title = without_amounts(formats.plain(chain.title, _WORDS_MAX).plain, masked=masked)
+    title = without_amounts(formats.plain(chain.title, _TEXT_MAX).plain, masked=masked)
     lines = [Text(title, "bold"), Text()]
     last = len(chain.links) - 1
     for place, link in enumerate(chain.links):
@@ -64,7 +64,7 @@ def chain_text(chain: TradeHistory, now: Timestamp, *, masked: bool) -> Text:
 
 
 def _head(link: Link, now: Timestamp) -> Text:
-    """The name of a link with its time, or that it is not known."""
+    """The name of a link with its time, or that it is unknown."""
     sign, tone = ("○ ", "muted") if link.missing else ("● ", "accent")
     name = Text.assemble(
         (sign, tone), (link.name.ljust(_NAME), "bold" if not link.missing else "muted")
@@ -82,7 +82,7 @@ def _rows(link: Link, *, masked: bool) -> list[Text]:
     if link.missing:
         return [Text(link.missing, "muted")]
     rows: list[Text] = [Text()]
-    pieces = [_piece(said, masked=masked) for said in link.values]
+    pieces = [_piece(message, masked=masked) for message in link.values]
     for piece in (line for whole in pieces for line in _wrapped(whole)):
         if rows[-1].plain and rows[-1].cell_len + len(_GAP) + piece.cell_len > WIDTH:
             rows.append(Text())
@@ -93,21 +93,21 @@ def _rows(link: Link, *, masked: bool) -> list[Text]:
 
 
 def _wrapped(piece: Text) -> list[Text]:
-    """A piece in lines of its own where it is longer than one."""
+    """A piece split into several lines if it is too long for one."""
     if piece.cell_len <= WIDTH:
         return [piece]
     return [Text(line) for line in textwrap.wrap(piece.plain, WIDTH)]
 
 
-def _piece(said: LabelledValue, *, masked: bool) -> Text:
-    label = (f"{said.label} ", "muted") if said.label else ""
-    return Text.assemble(label, _value(said, masked=masked))
+def _piece(labelled: LabelledValue, *, masked: bool) -> Text:
+    label = (f"{labelled.label} ", "muted") if labelled.label else ""
+    return Text.assemble(label, _value(labelled, masked=masked))
 
 
-def _value(said: LabelledValue, *, masked: bool) -> Text:
-    value = said.value
+def _value(labelled: LabelledValue, *, masked: bool) -> Text:
+    value = labelled.value
     if isinstance(value, str):
-        return Text(without_amounts(formats.plain(value, _WORDS_MAX).plain, masked=masked))
-    if said.unit in _AMOUNTS:
-        return _AMOUNTS[said.unit](Micros(round(value)), masked=masked)
-    return formats.points(value) if said.unit is Unit.POINTS else formats.price(value)
+        return Text(without_amounts(formats.plain(value, _TEXT_MAX).plain, masked=masked))
+    if labelled.unit in _AMOUNTS:
+        return _AMOUNTS[labelled.unit](Micros(round(value)), masked=masked)
+    return formats.points(value) if labelled.unit is Unit.POINTS else formats.price(value)

@@ -1,1 +1,1 @@
-"""Parts that several screens are made of: tables, columns, texts of one noun."""
+"""Parts of several screens: tables, columns, texts of one noun."""

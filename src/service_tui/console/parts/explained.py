@@ -1,4 +1,4 @@
-"""What the numbers of a row are made of: formula, inputs, source, age."""
+"""Explanations of the numbers of a row: formula, inputs, source, age."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ _DESK: Final = "worked out here from what the service says ({topic})"
 def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
     """Price, change and volume of a market."""
     age = _age(state, Topic.MARKETS, now)
-    said, worked = _SERVICE.format(topic="markets"), _DESK.format(topic="markets")
+    message, worked = _SERVICE.format(topic="markets"), _DESK.format(topic="markets")
     return (
         Explanation(
             "price of YES",
@@ -28,7 +28,7 @@ def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tupl
             "1 / (1 + e^((no - yes) / b)): what the next small share of YES costs; "
             "a share pays 1 if the market ends YES",
             (("liquidity b, $SIM", formats.money(market.liquidity)),),
-            said,
+            message,
             age,
         ),
         Explanation(
@@ -47,51 +47,51 @@ def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tupl
             formats.money(market.volume),
             "money that changed hands here in the last 24 hours, everybody's",
             (),
-            said,
+            message,
             age,
         ),
     )
 
 
 def position_numbers(
-    held: PositionView, state: DeskState, now: Timestamp
+    position: PositionView, state: DeskState, now: Timestamp
 ) -> tuple[Explanation, ...]:
     """Mark value, exit value and P&L of a position."""
     age, masked = _age(state, Topic.POSITIONS, now), is_private(state)
-    said, worked = _SERVICE.format(topic="positions"), _DESK.format(topic="positions")
-    unit = MONEY_OF[held.venue]
-    shares = ("shares", formats.shares(held.shares, masked=masked))
-    cost = (f"cost of the open shares, {unit}", formats.money(held.cost, masked=masked))
-    mark = (f"mark value, {unit}", formats.money(held.mark_value, masked=masked))
+    message, worked = _SERVICE.format(topic="positions"), _DESK.format(topic="positions")
+    unit = MONEY_OF[position.venue]
+    shares = ("shares", formats.shares(position.shares, masked=masked))
+    cost = (f"cost of the open shares, {unit}", formats.money(position.cost, masked=masked))
+    mark = (f"mark value, {unit}", formats.money(position.mark_value, masked=masked))
     return (
         Explanation(
             "average",
-            formats.price(held.average),
+            formats.price(position.average),
             "cost of the open shares / open shares",
             (cost, shares),
-            said,
+            message,
             age,
         ),
         Explanation(
             mark[0],
             mark[1],
             "shares x price of the side now",
-            (shares, ("price of the side", formats.price(held.mark_price))),
+            (shares, ("price of the side", formats.price(position.mark_price))),
             worked,
             age,
         ),
         Explanation(
             f"exit value, {unit}",
-            formats.money(held.exit_value, masked=masked),
+            formats.money(position.exit_value, masked=masked),
             "what selling all of it now would bring: every share sold lowers the price "
             "of the next one, so it is less than the mark value",
             (shares, mark),
-            said,
+            message,
             age,
         ),
         Explanation(
             f"unrealized P&L, {unit}",
-            formats.pnl(held.unrealized, masked=masked),
+            formats.pnl(position.unrealized, masked=masked),
             "mark value - cost of the open shares",
             (mark, cost),
             worked,
@@ -99,22 +99,22 @@ def position_numbers(
         ),
         Explanation(
             f"realized P&L, {unit}",
-            formats.pnl(held.realized, masked=masked),
+            formats.pnl(position.realized, masked=masked),
             "what sales and payouts brought - what those shares had cost",
             (),
-            said,
+            message,
             age,
         ),
     )
 
 
 def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
-    """Worth and results of the account; none before it is known."""
+    """Worth and results of the account; none before it has loaded."""
     account, masked = state.account, is_private(state)
     if account is None or account.equity is None:
-        # Without the positions there is no sum that could be explained.
+        # Without the positions the sum cannot be explained.
         return ()
-    age, said = _age(state, Topic.ACCOUNT, now), _SERVICE.format(topic="account")
+    age, message = _age(state, Topic.ACCOUNT, now), _SERVICE.format(topic="account")
     cash = ("cash, $SIM", formats.money(account.cash, masked=masked))
     realized = ("realized, $SIM", formats.pnl(account.realized, masked=masked))
     unrealized = ("unrealized, $SIM", formats.pnl(account.unrealized, masked=masked))
@@ -125,7 +125,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
             formats.money(account.equity, masked=masked),
             "cash + mark value of every open position",
             (cash, ("mark value, $SIM", formats.money(marked, masked=masked))),
-            said,
+            message,
             age,
         ),
         Explanation(
@@ -133,7 +133,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
             formats.money(account.exit_equity, masked=masked),
             "cash + what selling every position now would bring",
             (cash,),
-            said,
+            message,
             age,
         ),
         Explanation(
@@ -141,7 +141,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
             formats.pnl(account.total_pnl, masked=masked),
             "realized + unrealized",
             (realized, unrealized),
-            said,
+            message,
             age,
         ),
         Explanation(
@@ -149,7 +149,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
             formats.pnl(account.day_pnl, masked=masked),
             "equity now - equity at the start of the day, UTC",
             (),
-            said,
+            message,
             age,
         ),
         Explanation(
@@ -160,7 +160,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
                 ("with a gain", formats.count(account.wins)),
                 ("with a loss", formats.count(account.losses)),
             ),
-            said,
+            message,
             age,
         ),
     )

@@ -1,12 +1,12 @@
-"""Requirements, and what is done, that the actions of several screens share."""
+"""Requirements and actions that several screens share."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from service_tui.console.actions import NO_ROW, read_only_reason
-from service_tui.console.forms.monitor_draft import Change, why_not_set
+from service_tui.console.forms.monitor_draft import Change, monitor_block_reason
 from service_tui.console.forms.trade_form import TradeForm
-from service_tui.console.freshness import of_wall, why_not_traded
+from service_tui.console.freshness import of_wall, trade_block_reason
 from service_tui.console.keys import cap
 from service_tui.console.messages import GoTo
 from service_tui.console.parts.table_screen import TableScreen
@@ -32,16 +32,16 @@ def has_row(screen: AnyScreen) -> str:
 
 def can_buy(screen: AnyScreen) -> str:
     """Prices and the account are known and fresh enough to buy on."""
-    return why_not_traded(screen.state, (Topic.MARKETS, Topic.ACCOUNT), screen.now)
+    return trade_block_reason(screen.state, (Topic.MARKETS, Topic.ACCOUNT), screen.now)
 
 
 def can_sell(screen: AnyScreen) -> str:
     """Prices and positions are known and fresh enough to sell on."""
-    return why_not_traded(screen.state, (Topic.MARKETS, Topic.POSITIONS), screen.now)
+    return trade_block_reason(screen.state, (Topic.MARKETS, Topic.POSITIONS), screen.now)
 
 
 def can_undo(screen: AnyScreen) -> str:
-    """Something was changed here that can be taken back."""
+    """A change made here can be undone."""
     return "" if screen.take_back else "nothing was set or removed here"
 
 
@@ -49,14 +49,14 @@ def can_undo(screen: AnyScreen) -> str:
 
 
 def undo(screen: AnyScreen) -> None:
-    """Take back what was changed last."""
+    """Undo the last change."""
     for command in screen.take_back:
         screen.give(command)
     screen.take_back = ()
 
 
 def mark(screen: AnyScreen) -> None:
-    """Mark the highlighted row, or unmark it; the cursor goes on."""
+    """Mark the highlighted row, or unmark it; the cursor moves on."""
     screen.table.action_mark()
     screen.table.action_move(1)
 
@@ -75,14 +75,14 @@ def open_market(screen: AnyScreen) -> None:
 
 
 def open_orders(screen: AnyScreen) -> None:
-    """List what rests on a book; there it is cancelled."""
+    """List the open orders, where they can be cancelled."""
     from service_tui.console.forms.open_orders import OpenOrders  # noqa: PLC0415 - not at first
 
     screen.open_dialog(OpenOrders(screen.state, screen.now))
 
 
 def open_why(screen: AnyScreen) -> None:
-    """Why it traded: the chain of this command or position, as far as it is known."""
+    """Show the trade history of this command or position, as far as it is known."""
     from service_tui.console.forms.why import Why  # noqa: PLC0415 - not in the first frame
     from service_tui.desk.audit.why import why_position, why_ticket  # noqa: PLC0415 - nor its chain
 
@@ -98,7 +98,7 @@ def open_why(screen: AnyScreen) -> None:
 
 
 def no_market_reason() -> str:
-    """What is said of a row whose market the service does not list now."""
+    """Message for a row whose market the service does not list now."""
     return f"its market is not in the list now: {cap('app.refresh')} asks again"
 
 
@@ -111,9 +111,9 @@ def open_ticket(  # noqa: PLR0917 - what a ticket is about
 ) -> None:
     """Open the order ticket, unless the market is closed or its price too old to trade on."""
     topics = (Topic.MARKETS, Topic.POSITIONS if action is Action.SELL else Topic.ACCOUNT)
-    why = why_not_traded(screen.state, topics, screen.now) or why_closed(market)
+    why = trade_block_reason(screen.state, topics, screen.now) or why_closed(market)
     if why:
-        screen.say(why, "bad")
+        screen.show_toast(why, "bad")
     else:
         form = TradeForm(screen.state, screen.now, market, side=side, action=action, venue=venue)
         screen.open_dialog(form, screen.give)
@@ -125,23 +125,23 @@ def open_monitor(
     """Open the form for the stop and target of a position.
 
     Args:
-        screen: orders what the form returns.
+        screen: sends the form's command.
         monitor: the one to change.
-        then: does so in its place.
+        then: called instead of sending.
     """
     from service_tui.console.forms.monitor_form import (  # noqa: PLC0415 - not in the first frame
         MonitorForm,
     )
 
-    why = can_change(screen) or why_not_set(monitor)
+    why = can_change(screen) or monitor_block_reason(monitor)
     if why:
-        screen.say(why, "warn")
+        screen.show_toast(why, "warn")
         return
 
     def filled(change: Change) -> None:
         before = screen.state.risk.monitor(monitor.key)
         if before is not None and change.is_same_as(before):
-            screen.say("nothing changed: it has this stop and target already")
+            screen.show_toast("nothing changed: it has this stop and target already")
         elif then is None:
             screen.give(change.command)
         else:
@@ -159,6 +159,6 @@ def open_price_alert(screen: AnyScreen, market_id: str, side: Side) -> None:
     market = screen.state.markets.get(market_id)
     why = can_change(screen) or (no_market_reason() if market is None else why_closed(market))
     if market is None or why:
-        screen.say(why, "warn")
+        screen.show_toast(why, "warn")
     else:
         screen.open_dialog(PriceAlertForm(screen.state, screen.now, market, side), screen.give)

@@ -1,8 +1,8 @@
-"""A screen of tables, made from data: tables, actions, and what is said of the row in focus.
+"""A screen of tables, made from data: tables, actions, and the detail of the row in focus.
 
 A screen's folder holds `table.py` (its `TableSpec`s), `actions.py` (its `ScreenAction`s),
-`detail.py` (what is said of a row: functions of the row and a `ViewContext`), `forms.py` (what it
-alone opens) and `screen.py`, which puts them together:
+`detail.py` (the texts of a row: functions of the row and a `ViewContext`), `forms.py` (forms
+that no other screen opens) and `screen.py`, which puts them together:
 
     class MonitorsScreen(TableScreen[RiskRow]):
         BINDINGS = [*bindings_of("monitors")]
@@ -12,15 +12,15 @@ alone opens) and `screen.py`, which puts them together:
 
         def compose(self): ...             # places self.tabs, self.line, self.lists, self.pane
         def detail(self, row, view): ...   # head, body and rest of the pane
-        def explain(self, row, view): ...  # where the numbers come from
-        def show_header(self): ...         # what stands above the tables, if anything does
+        def explain(self, row, view): ...  # sources of the numbers
+        def show_header(self): ...         # the lines above the tables, if there are any
 
 Nothing else has to be inherited or registered: bindings, footer, help and palette come from the
 rows of `keys.py`, reasons for a disabled key from `requires`, search and sorting from the tables.
-What is no table (a chart, a strip of filters) is a widget of its own that the screen makes, and
-shows in `show_parts`, `show_header` or `show_detail`. It also keeps what the person has chosen on
-this screen alone: actions reach it with `screen.query_one(MarketChips)`. A screen whose rows depend
-on such a choice overrides `rows` and `empty_text`; a choice by key that only hides rows is `only`.
+A chart or a strip of filters is a widget of its own that the screen makes, and shows in
+`show_parts`, `show_header` or `show_detail`. It also keeps the person's choices for this screen:
+actions reach it with `screen.query_one(MarketChips)`. A screen whose rows depend on such a choice
+overrides `rows` and `empty_text`; a choice by key that only hides rows is `only`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -37,17 +37,17 @@ from textual.screen import ModalScreen
 from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.forms.explain import Explain, Explanation
 from service_tui.console.freshness import of_wall
-from service_tui.console.key_queue import say_gone
+from service_tui.console.key_queue import show_row_gone
 from service_tui.console.keys import KeyBinding, bindings_of
 from service_tui.console.search import Search, names_of, read_search
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.detail_pane import Detail, DetailPane
 from service_tui.console.widgets.dialog import open_above
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.numbered_view import CopiedRecord, NumberedView
 from service_tui.console.widgets.record_table import RecordTable, TableState
+from service_tui.console.widgets.segmented_control import SegmentedControl
 from service_tui.desk.command import Command
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.state import DeskState
@@ -62,7 +62,7 @@ _OF_ROWS: Final = frozenset({"filter", "copy_cell", "copy_row", "explain", "one_
 
 @dataclass(frozen=True)
 class Only(Generic[Row]):
-    """A choice by key that leaves rows out: which stay, and what the header calls it."""
+    """A choice by key that hides rows: which stay, and its name in the header."""
 
     wants: Callable[[Row], bool]
     name: str = ""
@@ -71,8 +71,8 @@ class Only(Generic[Row]):
 class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a key
     """Tabs, tables, a search line and a detail pane. One table is in front.
 
-    The search, and what `only` leaves out, hold for the table in front. The order of the first
-    table is kept for the next start; the others begin as they are declared.
+    The search and `only` apply to the table in front. The order of the first table is kept for the
+    next start; the others begin as they are declared.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("rows")]
@@ -87,13 +87,13 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     """Id of the action that enter and a double click on a row perform; empty: the pane opens."""
 
     watches: ClassVar[tuple[str, ...]]
-    """Fields of the state, dotted, whose change is shown; else time alone has passed. Whether
-    amounts are masked, and `is_told` of each table, are watched by themselves. A screen whose rows
-    depend on all of the state, or on the time, overrides `watched` instead."""
+    """Fields of the state, dotted, whose change is shown; otherwise only time has passed. Masking
+    and `is_loaded` of each table are watched automatically. A screen whose rows depend on all of
+    the state, or on the time, overrides `watched` instead."""
 
     is_searched: ClassVar[bool] = True
     """Whether the keys of `rows` search, copy and explain here. A screen without them, whose class
-    says `inherit_bindings=False` as well, places no `line`."""
+    has `inherit_bindings=False` as well, places no `line`."""
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {
         "-with-detail": (0, 18),
@@ -103,14 +103,14 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     """CSS classes of the screen, each with the width and the height from which it is set."""
 
     pane_type: ClassVar[type[DetailPane] | None] = DetailPane
-    """What shows the row in focus; None for a screen that overrides `show_detail`."""
+    """The pane of the row in focus; None for a screen that overrides `show_detail`."""
 
     leaves_rows_out: ClassVar[bool] = False
-    """Whether `rows` itself leaves out what is not searched for, so that `empty_text` can say what
-    empties the table; else the table hides those rows."""
+    """Whether `rows` itself applies the search, so that `empty_text` can name the reason for an
+    empty table; otherwise the table hides those rows."""
 
     no_row_text: ClassVar[str] = NO_ROW
-    """What the pane says while no row is highlighted."""
+    """Text of the pane without a highlighted row."""
 
     def __init__(self, state: DeskState, now: Timestamp, typed: str = "") -> None:
         super().__init__(state, now)
@@ -126,18 +126,18 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             )
             for place, spec in enumerate(self.tables)
         )
-        self.tabs = Choice(id=f"{name}-which")
+        self.tabs = SegmentedControl(id=f"{name}-which")
         self.line = FilterLine(typed)
         self.pane = None if self.pane_type is None else self.pane_type(id=f"{name}-detail")
         self.search = Search()
         self.only: Only[Row] | None = None
         self.take_back: tuple[Command, ...] = ()
-        """What undoes the last change made here; empty when there is none."""
+        """The commands that undo the last change made here; empty without one."""
         self._shown: object = None
         self._sort_kept = ""
         self.add_class("-list-0", update=False)
 
-    # -- what a screen says of itself -----------------------------------------------------------
+    # -- content of a screen --------------------------------------------------------------------
 
     def detail(self, row: Row, view: ViewContext) -> Detail:
         """Describe a row for the pane; `view.width` is the cells of one of its lines."""
@@ -148,16 +148,16 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         raise NotImplementedError
 
     def name_of(self, row: Row) -> str:
-        """What a row is called, in a title and on the clipboard."""
+        """The name of a row, in a title and on the clipboard."""
         return str(getattr(row, "question", ""))
 
     def show_header(self) -> None:
-        """Show what stands above the tables: the tabs, if there are several."""
+        """Show the lines above the tables: the tabs, if there are several."""
         if len(self.tables) > 1:
             self.show_tabs()
 
     def show_parts(self) -> None:
-        """Show what is no table, such as a chart, after something that is watched has changed."""
+        """Show charts and other widgets after a watched field has changed."""
 
     def show_tabs(self, strong: Iterable[int] = ()) -> None:
         """Show the name and the number of rows of each table; those in `strong` stand out."""
@@ -165,7 +165,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.tabs.show(labels, self.place, strong=frozenset(strong))
 
     def fit(self) -> None:
-        """Arrange what there is for the size that the screen has now."""
+        """Arrange the widgets for the screen's present size."""
         width, height = self.size
         for name, (least_width, least_height) in self.sizes.items():
             self.set_class(width >= least_width and height >= least_height, name)
@@ -212,9 +212,9 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.keep()
 
     def watched(self) -> object:
-        """What is shown of the newest state; the screen is shown anew once it is another."""
-        told = tuple(spec.is_told(self.state) for spec in self.tables)
-        return attrgetter(*self.watches)(self.state), told, self.view.masked
+        """The shown part of the newest state; the screen is shown anew once it differs."""
+        loaded = tuple(spec.is_loaded(self.state) for spec in self.tables)
+        return attrgetter(*self.watches)(self.state), loaded, self.view.masked
 
     def show_state(self) -> None:
         """Show the state anew: parts, rows, header and the row in focus."""
@@ -224,7 +224,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.show_detail()
 
     def tick(self) -> None:
-        """Redraw what depends on the time."""
+        """Redraw everything that depends on the time."""
         self.table.redraw()
         self.show_detail()
         self.show_header()
@@ -265,7 +265,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         return self.table.selected()
 
     def row_in_focus(self) -> Row | None:
-        """The highlighted row; where there is none, says that it vanished or why none is here."""
+        """The highlighted row; without one, a toast gives the reason."""
         row = self.selected()
         if row is None:
             self._say_no_row()
@@ -276,7 +276,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         return self.table.order.cursor
 
     def focus_row(self, row: str | None) -> None:
-        """Put the cursor on the row with this key, in whichever table, past what would hide it."""
+        """Put the cursor on the row with this key, in any table, past filters that hide it."""
         if row is not None:
             place = self._place_of(row)
             if place != self.place:
@@ -288,11 +288,11 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.show_detail()
 
     def is_hidden(self, row: str) -> bool:
-        """Whether everything must be shown for the row with this key to be seen."""
+        """True if the row with this key is only visible without filters."""
         return self.is_searched and self.table.order.index_of(row) is None
 
     def _place_of(self, row: str) -> int:
-        """The table in which a row stands; the one in front for a row that is nowhere yet."""
+        """The index of a row's table; the one in front for a row that does not exist yet."""
         if len(self.tables) == 1:
             return 0
         holds = (row in map(spec.key, spec.rows(self.state)) for spec in self.tables)
@@ -300,17 +300,17 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     def _say_no_row(self) -> None:
         if self.table.order.cursor:
-            say_gone(self)
+            show_row_gone(self)
         else:
-            self.say(self.table.empty, "warn")
+            self.show_toast(self.table.empty, "warn")
 
     @property
     def shows_detail(self) -> bool:
-        """Whether the pane stands there."""
+        """True if the pane is displayed."""
         return self.has_class("-with-detail") or self.has_class("-opened")
 
     def show_detail(self) -> None:
-        """Describe the row in focus, where there is room."""
+        """Describe the row in focus, if there is room."""
         if self.pane is not None and self.shows_detail:
             # An empty table has a text of its own: no empty pane below it.
             self.set_class(not len(self.table.order), "-bare")
@@ -323,22 +323,22 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     @property
     def names(self) -> dict[str, str]:
-        """The column of each name by which the search knows one."""
+        """The column ids by their names in a search."""
         return names_of((column.id, column.title) for column in self.table.columns)
 
     def cell_of(self, row: Row, column: str) -> str:
-        """What a row shows in a column of the table in front."""
-        found = (one.cell(row, self.view) for one in self.table.columns if one.id == column)
-        return str(next(found, ""))
+        """The text of a row in a column of the table in front."""
+        cells = (one.cell(row, self.view) for one in self.table.columns if one.id == column)
+        return str(next(cells, ""))
 
     def narrow(self, typed: str) -> None:
-        """Show the rows that match; what cannot be read is said, the rest is in force."""
+        """Show the rows that match; problems are shown, the parsed part applies."""
         self.search = read_search(typed, tuple(self.spec.compared), names=self.names)
-        self.line.say(self.search.problem)
+        self.line.show_problem(self.search.problem)
         self.filter_rows()
 
     def filter_rows(self) -> None:
-        """Show what `only` wants and the search finds, and leave out the rest."""
+        """Show the rows that pass `only` and the search, and hide the rest."""
         if self.leaves_rows_out:
             self.show_rows()
         else:
@@ -349,7 +349,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     def _filter_table(self) -> None:
         # A table that comes back shows new rows by this search before it is read anew: another
-        # table may compare what this one does not.
+        # table may compare other columns.
         only, search = self.only, self.search
 
         def keep(row: Row) -> bool:
@@ -358,7 +358,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.table.filter(keep if search or only else None)
 
     def is_found(self, row: Row, search: Search) -> bool:
-        """Whether a search asks for a row of the table in front."""
+        """True if a row of the table in front matches a search."""
         spec, view = self.spec, self.view
         return search.matches(
             spec.search_text(row, view),
@@ -367,13 +367,13 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         )
 
     def show_all(self) -> None:
-        """Leave no row out."""
+        """Remove every filter."""
         self.only = None
         self.line.clear()
         self.narrow("")
 
     def highlight_first_if_lost(self) -> None:
-        """After the operator's own filtering: a row hidden by it hands the cursor on.
+        """After the operator's own filtering: a cursor on a hidden row moves to the first.
 
         Never after a newer state: there it falls to the neighbour, and keys refuse for a moment.
         """
@@ -384,20 +384,20 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     # -- the actions ----------------------------------------------------------------------------
 
     def disabled_reason(self, key: KeyBinding) -> str:
-        """Why a key of this screen or of its tables does nothing now; empty when it works."""
+        """Why a key of this screen or of its tables is disabled now; empty if it works."""
         own = next((action for action in self.actions if action.id == key.ident), None)
         return super().disabled_reason(key) if own is None else own.disabled_reason(self)
 
-    def why_not(self, action: str) -> str:
-        """Why an action that every table offers does nothing now."""
+    def list_reason(self, action: str) -> str:
+        """Why an action that every table offers is disabled now."""
         if action in _OF_ROWS and not self.is_searched:
             return "not here"
         if action in {"copy_cell", "copy_row"} and self.selected() is None:
             return NO_ROW
-        return super().why_not(action)
+        return super().list_reason(action)
 
     def action_perform(self, ident: str) -> None:
-        """Run a declared action, or say why it is disabled."""
+        """Run a declared action, or show why it is disabled."""
         action = next(action for action in self.actions if action.id == ident)
         why = action.disabled_reason(self)
         if not why:
@@ -405,10 +405,10 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         elif why == NO_ROW:
             self._say_no_row()
         else:
-            self.say(self.refusal(action, why), "warn")
+            self.show_toast(self.refusal(action, why), "warn")
 
     def refusal(self, action: ScreenAction[Any], why: str) -> str:
-        """What is said of an action that was asked for and is disabled for this reason."""
+        """Message for an action that is disabled for this reason."""
         del action
         return why
 
@@ -417,14 +417,14 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         dialog: ModalScreen[Result] | ModalScreen[Result | None],
         then: Callable[[Result], None] | None = None,
     ) -> None:
-        """Open a dialog, and hand on what it returns unless it was left."""
+        """Open a dialog, and pass its result on unless it was left."""
         open_above(self, dialog, then)
 
     def step_out(self) -> bool:
         """From the detail to the table, from the search to all, from marks and choices, to tab 1.
 
         Returns:
-            False when there is nothing left to leave.
+            False if nothing is left to leave.
         """
         if self.has_class("-opened") or not self.table.has_focus:
             self.remove_class("-opened")
@@ -443,11 +443,11 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         return True
 
     def open_row(self) -> None:
-        """What enter does: the action that `opens` names, else the pane comes to the front."""
+        """Handle enter: perform the action that `opens` names, else bring the pane to the front."""
         if self.opens:
             self.action_perform(self.opens)
         elif self.pane is not None:
-            # Where there is no room for both, the pane takes the place of the table.
+            # Without room for both, the pane replaces the table.
             self.set_class(not self.has_class("-with-detail"), "-opened")
             self.pane.focus()
             self.call_after_refresh(self.show_detail)
@@ -457,20 +457,20 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.line.begin()
 
     def action_one_out(self) -> None:
-        """Clear the search, or leave the detail; else whoever is further out may."""
+        """Clear the search, or leave the detail; else pass on to the next level."""
         if not self.step_out():
             raise SkipAction
 
     def action_sort_next(self) -> None:
-        """Sort by the next column, from wherever the focus is."""
+        """Sort by the next column, whatever has the focus."""
         self.table.action_sort_next()
 
     def action_sort_reverse(self) -> None:
-        """Turn the order round, from wherever the focus is."""
+        """Reverse the order, whatever has the focus."""
         self.table.action_sort_reverse()
 
     def action_copy_cell(self) -> None:
-        """Copy what the row is called."""
+        """Copy the row's name."""
         row = self.row_in_focus()
         if row is not None:
             self.copy(self.name_of(row), "the name")
@@ -482,7 +482,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             self.copy_record(row, "the row as JSON")
 
     def action_explain(self) -> None:
-        """Say what the numbers are made of."""
+        """Explain the numbers of the row."""
         row = self.selected()
         parts = self.explain(row, self.view)
         if parts:
@@ -493,8 +493,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     # -- events ---------------------------------------------------------------------------------
 
-    @on(Choice.Picked)
-    def _tab_chosen(self, event: Choice.Picked) -> None:
+    @on(SegmentedControl.Picked)
+    def _tab_chosen(self, event: SegmentedControl.Picked) -> None:
         if event.choice is self.tabs:
             event.stop()
             self.bring_forward(event.index)
@@ -532,10 +532,10 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.call_after_refresh(self.show_in_room)
 
     def show_in_room(self) -> None:
-        """Show again what depends on the room there is, which is known now."""
+        """Show again the parts that depend on the room, which is known now."""
         self.tick()
 
 
 def _sort_text(state: TableState) -> str:
-    """How a table is sorted, as a preference keeps it."""
+    """The sort order of a table as a preference stores it."""
     return f"{state.sort or ''} {'falling' if state.falling else 'rising'}"

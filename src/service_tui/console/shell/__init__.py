@@ -1,1 +1,1 @@
-"""What stands around the screens: frame, keys for every screen, palette, the end."""
+"""The frame around the screens: keys for every screen, palette, the end."""

@@ -8,10 +8,10 @@ from threading import Timer
 from typing import Final
 
 BOUND_S: Final = 5.0
-"""From the wish to end until the end. Source: failures, F-23."""
+"""From the request to end until the end. Source: failures, F-23."""
 
 KILLED: Final = 128
-"""Added to a signal's number it is the exit status of what did not end in order. Source: sh(1)."""
+"""Added to a signal's number it is the exit status of a forced end. Source: sh(1)."""
 
 SIGNALS: Final = tuple(
     getattr(signal, name)
@@ -23,12 +23,12 @@ Step = Callable[[], object]
 
 
 class Ending:
-    """Ends the process if it has not ended by itself within the bound.
+    """Forces the process to end if it has not ended within the bound.
 
     Args:
         end: takes the exit status and does not return.
-        note: writes down, for who looks into it, what kept the program.
-        bound_s: seconds that an end in order may take.
+        note: writes down what kept the program, for a later investigation.
+        bound_s: seconds that an orderly end may take.
     """
 
     def __init__(
@@ -44,14 +44,14 @@ class Ending:
         self._timer: Timer | None = None
 
     def begin(self, code: int, give_back: Step) -> None:
-        """The end has begun; only the first call counts.
+        """Start the bound; only the first call counts.
 
         Args:
-            code: the exit status, should it be needed.
-            give_back: restores the terminal without waiting for anybody.
+            code: the exit status of a forced end.
+            give_back: restores the terminal without waiting.
         """
         if self._timer is None:
-            # A thread, because the loop may be what is stuck; a daemon, so that it holds nobody.
+            # A thread, because the loop may be stuck; a daemon, so that it delays no exit.
             self._timer = Timer(self._bound_s, self._force, (code, give_back))
             self._timer.daemon = True
             self._timer.start()
@@ -65,23 +65,23 @@ class Ending:
 
 
 class Signals:
-    """The signals that end a program, answered by it for a while."""
+    """The signals that end a program, handled for a while."""
 
     def __init__(self) -> None:
         self._before: dict[int, object] = {}
 
     def answer(self, answer: Callable[[int], None]) -> None:
-        """Have these signals answered, between two steps of the main thread.
+        """Handle these signals, between two steps of the main thread.
 
-        Not by the loop: it hears nothing while a write to a stopped terminal waits.
+        Not by the loop: it does not run while a write to a stopped terminal waits.
         """
         for number in SIGNALS:
-            # In another thread than the main one nobody sends them.
+            # Only the main thread receives them.
             with suppress(ValueError):
                 self._before[number] = signal.signal(number, lambda sent, _: answer(sent))
 
     def leave(self) -> None:
-        """Leave the signals as they were."""
+        """Restore the former handlers."""
         for number, before in self._before.items():
             with suppress(ValueError):
                 # None is a handler that Python does not know: better the usual one.

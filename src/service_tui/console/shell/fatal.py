@@ -1,4 +1,4 @@
-"""A fault of our own, told without a single value: the places only."""
+"""Report of a fault of our own without any value: places only."""
 
 import logging
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ EXIT_FAULT: Final = 70
 """Exit status of a program that failed by its own fault. Source: sysexits.h, EX_SOFTWARE."""
 
 FRAMES_MAX: Final = 10
-"""Places shown of each exception, the innermost: a page, not a book."""
+"""Most places shown of each exception, the innermost: a page, not a book."""
 
 CHAIN_MAX: Final = 6
 
 
 def report(error: BaseException, log_path: str) -> str:
-    """One page for the terminal: what kind of fault, where, and what to do."""
+    """One page for the terminal: type and places of the fault, and what to do."""
     lines = ["service-tui stopped: a fault in the program itself, not in what you did.", ""]
     lines.extend(f"  {line}" for line in places(error))
     lines += [
@@ -32,7 +32,7 @@ def report(error: BaseException, log_path: str) -> str:
 
 
 def places(error: BaseException, frames_max: int = FRAMES_MAX) -> list[str]:
-    """Kinds of the exceptions and where they passed.
+    """Types of the exceptions and the places they passed.
 
     Returns:
         Lines, the innermost place last. Never the text of an exception nor a line of source: both
@@ -50,12 +50,12 @@ def places(error: BaseException, frames_max: int = FRAMES_MAX) -> list[str]:
 
 
 def log_fault(error: BaseException) -> None:
-    """The whole way of the fault into the log, without values."""
+    """Write the whole traceback to the log, without values."""
     log.critical("fault:\n%s", "\n".join(places(error, frames_max=200)))
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error, then what lies under it: causes, and the members of groups."""
+    """The error and those below it: causes, and the members of groups."""
     waiting = [error]
     seen: set[int] = set()
     while waiting and len(seen) < CHAIN_MAX:
@@ -64,11 +64,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             continue
         seen.add(id(link))
         if isinstance(link, WorkerFailed):
-            # Textual's wrapper says nothing of its own.
+            # Textual's wrapper adds nothing.
             waiting.append(link.error)
             continue
         yield link
-        # Only groups have members; their type says nothing about whose.
+        # Only groups have members; their type does not give the type of those.
         members: tuple[BaseException, ...] = getattr(link, "exceptions", ())
         waiting.extend(members)
         under = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
@@ -77,7 +77,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _short(path: str) -> str:
-    """The end of a path: enough to find it, without whose home it lies in."""
+    """The end of a path: enough to find it, without the home directory."""
     parts = path.replace("\\", "/").split("/")
     for root in ("service_tui", "site-packages"):
         if root in parts:

@@ -1,4 +1,4 @@
-"""What every full-screen program of ours does alike: themes, toasts, signals, a decent end."""
+"""The base of a full-screen program: themes, toasts, signals, an orderly end."""
 
 import logging
 from collections.abc import Sequence
@@ -35,21 +35,21 @@ STYLES: Final = Path(__file__).parents[1] / "styles"
 
 WIDTH_MIN: Final = 50
 HEIGHT_MIN: Final = 14
-"""Below this a notice stands instead of the desk."""
+"""Below this size a notice replaces the desk."""
 
 _WIDTHS: Final = [(0, "-narrow"), (WIDTH_MIN, "-w50"), (80, "-w80"), (120, "-w120"), (160, "-w160")]
 _HEIGHTS: Final = [(0, "-flat"), (HEIGHT_MIN, "-h14"), (24, "-h24"), (40, "-h40")]
-"""Classes of the screen, from which size on."""
+"""CSS classes of the screen, with the size from which each is set."""
 
 ARRANGED_S: Final = 0.25
-"""After a change of the window's size something is painted at last, arranged or not."""
+"""After a resize the screen is painted within this time, arranged or not."""
 
 _QUIET: Final = 3
-"""So many looks in a row find nothing new to paint when all is arranged."""
+"""So many checks in a row without a paint mean that all is arranged."""
 
 TOAST_S: Final = 5.0
 TOAST_MAX: Final = 240
-"""How long a toast stays, and how much it says."""
+"""Duration and longest text of a toast."""
 
 _TONES: Final[dict[str, tuple[str, SeverityLevel]]] = {
     "info": ("", "information"),
@@ -60,17 +60,17 @@ _TONES: Final[dict[str, tuple[str, SeverityLevel]]] = {
 """Sign and severity of each tone of a notice."""
 
 HUNG_UP: Final = KILLED + 1
-"""The terminal is gone: as if it had sent SIGHUP."""
+"""The terminal is gone: the same as SIGHUP."""
 
 
 class TooSmall(Static):
-    """Says how large the window would have to be; shown only while it is not."""
+    """Names the least size of the window; shown only while it is smaller."""
 
     def __init__(self) -> None:
         super().__init__(id="too-small", markup=False)
 
     def measure(self, width: int, height: int) -> None:
-        """Say it for a window of this size."""
+        """Show the text for a window of this size."""
         self.update(
             f"This window is {width} x {height}.\n"
             f"The desk needs {WIDTH_MIN} x {HEIGHT_MIN}.\n\n"
@@ -79,7 +79,7 @@ class TooSmall(Static):
 
 
 class Base(Screen[object]):
-    """The screen under all others. A focus that moves paints two widgets, not the whole screen."""
+    """The screen under all others. A moved focus paints two widgets, not the whole screen."""
 
     BLANK = True
 
@@ -87,13 +87,13 @@ class Base(Screen[object]):
 
 
 class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
-    """An app that dresses in our themes, talks in toasts and always gives the terminal back."""
+    """An app with our themes and toasts that always restores the terminal."""
 
     TITLE = "service-tui"
     ENABLE_COMMAND_PALETTE = False
-    # Ours has keys of its own.
+    # This app has keys of its own.
     CSS_PATH: ClassVar[str | PurePath | list[str | PurePath] | None] = [STYLES / "base.tcss"]
-    # The rest is read when it is first needed: what is not in the first frame must not delay it.
+    # The rest is read at first use: it must not delay the first frame.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "help_quit", show=False, system=True)
     ]
@@ -114,21 +114,21 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         self.picture: tuple[str, ...] = ()
         for theme in themes.themes:
             self.register_theme(theme)
-        self.dress("")
+        self.apply_theme("")
 
     def exit(
         self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
-        """End, and keep what stood on the screen as plain text for the next start."""
+        """End, and keep the screen as plain text for the next start."""
         self._bound_the_end(return_code)
-        # Who is called by the loop itself, after a signal, has no app around it.
+        # A call by the loop itself, after a signal, has no active app.
         with self._context():
             if self.screen_stack:
                 self._keep_picture(self.screen_stack[0])
             super().exit(result, return_code, message)
 
     def _keep_picture(self, screen: Screen[object]) -> None:
-        """Textual offers a picture as SVG only; the next start wants text, and at once."""
+        """Textual exports a picture as SVG only; the next start needs text, and at once."""
         try:
             compositor = screen._compositor  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             strips = compositor.render_strips()
@@ -138,7 +138,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         self.picture = tuple(strip.text.rstrip() for strip in strips)
 
     def get_driver_class(self) -> type[Driver]:
-        """Ours where there is a terminal to lose; Textual's choice elsewhere."""
+        """Our driver with a terminal; Textual's choice elsewhere."""
         usual = super().get_driver_class()
         return Terminal if issubclass(Terminal, usual) else usual
 
@@ -149,29 +149,29 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         return Base(id="_default", classes=" ".join(names))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Our names under a theme that does not know them."""
+        """Our names under a foreign theme."""
         return variable_defaults(self.current_theme)
 
     def read_style(self, *names: str) -> None:
-        """Read more styles; all of their rules are nested under what is not mounted yet."""
+        """Read more styles; their rules are nested under widgets that are not mounted yet."""
         for name in names:
             self.stylesheet.read(STYLES / f"{name}.tcss")
 
-    def dress(self, name: str) -> None:
-        """Wear a theme, if there is one of this name; else the usual one."""
+    def apply_theme(self, name: str) -> None:
+        """Apply a theme, if there is one of this name; else the usual one."""
         usual = DEFAULT_THEME if DEFAULT_THEME in self.theme_names else ""
         known = name if name in self.theme_names else usual or next(iter(self.theme_names), "")
         if known:
             self._kept_theme = known
-            self.wear(known)
+            self.preview_theme(known)
 
-    def say(
+    def show_toast(
         self, text: str, tone: str = "info", instead_of: Notification | None = None
     ) -> Notification:
         """A toast: one plain sentence, never read as markup.
 
         Returns:
-            The toast, in whose place another one can be said.
+            The toast, which another one can replace.
         """
         if instead_of is not None:
             self._unnotify(instead_of, refresh=False)
@@ -182,88 +182,88 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         return toast
 
     def action_clear_toasts(self) -> None:
-        """Take away every toast: what lies under them is wanted now."""
+        """Remove every toast from the screen."""
         self.clear_notifications()
 
     def signal(self, data: str) -> None:
-        """Write to the terminal what is no text on the screen: a bell, a desktop notification."""
+        """Write a control sequence to the terminal: a bell, a desktop notification."""
         if self._driver is not None:
             self._driver.write(data)
 
     @on(events.Load)
     def _answer_signals(self) -> None:
-        """Answer what would leave the terminal as it is, before anything is changed in it."""
+        """Handle signals that would leave the terminal broken, before it is changed."""
         self._signals.answer(self._answer)
 
     def _answer(self, number: int) -> None:
-        """Begin the end, even where the loop hears of it late or never."""
+        """Begin the end, even if the loop reacts late or never."""
         self._bound_the_end(KILLED + number)
         loop = self._loop
-        # A loop that is closed has ended already.
+        # A closed loop has ended already.
         with suppress(RuntimeError):
             if loop is not None:
                 loop.call_soon_threadsafe(self.exit, 0)
 
     @on(events.Mount)
-    def _look_after_the_terminal(self) -> None:
+    def _watch_terminal(self) -> None:
         if isinstance(self._driver, Terminal):
             self._driver.on_lost = lambda: self.exit(None, HUNG_UP)
         for problem in self._theme_problems:
-            self.say(problem, "warn")
+            self.show_toast(problem, "warn")
 
     @on(Driver.SignalResume)
     def _paint_again(self) -> None:
-        """Back from the shell: Textual enters the screen and leaves it empty."""
+        """Paint after a return from the shell: Textual enters the screen and leaves it empty."""
         for screen in self.screen_stack:
             screen.refresh(layout=True)
 
     @on(events.Unmount)
     def _leave_signals(self) -> None:
-        """Leave the signals as they were."""
+        """Restore the former signal handlers."""
         self._signals.leave()
 
     def action_help_quit(self) -> None:
-        """Who presses ctrl+c wants to leave or to copy; both have other keys."""
-        self.say(f"{cap('app.quit')} quits, y copies")
+        """Ctrl+c means leave or copy; name the keys of both."""
+        self.show_toast(f"{cap('app.quit')} quits, y copies")
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        """Paint, but no step of an arrangement that is under way: what is seen is its end."""
+        """Paint, except during an arrangement: only its result is shown."""
         if self._is_arranging:
             self._withheld += 1
         else:
             super()._display(screen, renderable)  # pyright: ignore[reportUnknownMemberType] - untyped
 
-    def arrange(self, *, is_told: bool = True) -> None:
-        """Paint nothing until all that stands on the screen has found its place in its new size.
+    def arrange(self, *, is_sized: bool = True) -> None:
+        """Paint nothing until all widgets of the screen have their place in its new size.
 
         Each widget fits its content once it knows its own size, and may move others by that.
 
         Args:
-            is_told: whether the screen knows its size; else nothing is looked at until it does.
+            is_sized: whether the screen knows its size; else nothing is checked until it does.
         """
         self._withheld = 0
         if not self._is_arranging:
             self._is_arranging = True
             self.set_timer(ARRANGED_S, self._show_arranged)
-        if is_told and self.screen_stack:
-            self.screen.call_after_refresh(self._look_whether_arranged, -1, 0)
+        if is_sized and self.screen_stack:
+            self.screen.call_after_refresh(self._check_arranged, -1, 0)
 
     def _check_resize(self) -> None:
-        """Tell the screens their new size, which Textual does a moment after the app has it."""
+        """Pass the new size to the screens, which Textual does a moment after the app has it."""
         super()._check_resize()
         if self._is_arranging:
             self.arrange()
 
-    def _look_whether_arranged(self, before: int, quiet: int) -> None:
-        """Paint once nothing more wanted to be painted, two times in a row."""
+    def _check_arranged(self, before: int, quiet: int) -> None:
+        """Paint after two checks in a row without another paint request."""
         if not self._is_arranging or not self.screen_stack:
             return
         quiet = quiet + 1 if self._withheld == before else 0
         if quiet == _QUIET:
             self._show_arranged()
         else:
-            looks = self._look_whether_arranged
-            self.screen.call_after_refresh(looks, self._withheld, quiet)
+            check = self._check_arranged
+            self.screen.call_after_refresh(check, self._withheld, quiet)
 
     def _show_arranged(self) -> None:
         if self._is_arranging:
@@ -275,38 +275,38 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
     def _measure(self, event: events.Resize) -> None:
         # The first size comes before the first frame, which nothing must delay.
         if self._measured not in {None, event.size}:
-            self.arrange(is_told=False)
+            self.arrange(is_sized=False)
         self._measured = event.size
         for notice in self.screen_stack[0].query(TooSmall) if self.screen_stack else ():
             notice.measure(event.size.width, event.size.height)
 
     @on(ToastMessage)
-    def _said(self, message: ToastMessage) -> None:
-        self.say(message.text, message.tone)
+    def _toast_requested(self, message: ToastMessage) -> None:
+        self.show_toast(message.text, message.tone)
 
     @on(Copied)
     def _copied(self, message: Copied) -> None:
         self.copy_to_clipboard(message.text)
-        self.say(f"copied {message.what}", "good")
+        self.show_toast(f"copied {message.what}", "good")
 
     @on(ThemeTried)
     def _theme_tried(self, message: ThemeTried) -> None:
-        self.wear(message.name or self._kept_theme)
+        self.preview_theme(message.name or self._kept_theme)
 
-    def wear(self, name: str) -> None:
-        """Show a theme without keeping it."""
+    def preview_theme(self, name: str) -> None:
+        """Preview a theme without storing it."""
         if name in self.theme_names and name != self.theme:
             self.theme = name
 
     # -- the end --------------------------------------------------------------------------------
 
     def panic(self, *renderables: RenderableType) -> None:
-        """End with our own page: what Textual would print here may hold values."""
+        """End with our own page: Textual's could print values."""
         del renderables
         self._end_by_fault()
 
     def _handle_exception(self, error: Exception) -> None:
-        """Any exception that nobody caught: log its places, end, and print one page."""
+        """Any uncaught exception: log its places, end, and print one page."""
         fatal.log_fault(error)
         super()._handle_exception(error)
 
@@ -314,7 +314,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         self._end_by_fault()
 
     def _end_by_fault(self) -> None:
-        # Without an exception it was the thread that reads the keyboard: Textual tells no more.
+        # Without an exception the keyboard's thread failed: Textual gives no more.
         error = self._exception or RuntimeError()
         self._bound_the_end(fatal.EXIT_FAULT)
         self._return_code = fatal.EXIT_FAULT
@@ -327,7 +327,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
             self.ending.begin(code, driver.give_back if isinstance(driver, Terminal) else int)
 
     def _print_error_renderables(self) -> None:
-        """Print the first page only: what fails after a fault is its echo."""
+        """Print the first page only: errors after a fault are its echo."""
         pages: Sequence[RenderableType] = self._exit_renderables
         for page in pages[:1]:
             self.error_console.print(page, markup=False, highlight=False, soft_wrap=True)

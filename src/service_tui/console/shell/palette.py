@@ -1,4 +1,4 @@
-"""What `:` finds by words: actions, markets, positions, agents, settings, sessions, themes."""
+"""Results of `:` by text: actions, markets, positions, agents, settings, sessions, themes."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from service_tui.desk.commands.research import EndSession, ResetSession
 from service_tui.desk.commands.settings import SetPreference
 
 HITS_MAX: Final = 15
-"""Rows of one kind that a person still looks through."""
+"""Most rows of one kind: a person still looks through these."""
 
 CHUNK: Final = 250
 """Candidates between two turns of the loop: a few milliseconds."""
@@ -35,31 +35,31 @@ NAME_MAX: Final = 64
 
 SLASH: Final = "/autoresearch"
 
-_KIND: Final = 10
-"""Cells of what stands before the name: its kind and a figure."""
+_CATEGORY_CELLS: Final = 10
+"""Cells before the name: its category and a figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something to find.
+    """One possible result.
 
     Args:
-        name: what is matched and shown.
-        kind: stands before it.
-        message: what a choice posts.
-        tail: stands behind it.
+        name: matched and shown.
+        category: shown before it.
+        message: posted when it is chosen.
+        tail: shown behind it.
         also: more words by which it is found, not shown as its name.
     """
 
     name: str
-    kind: Text
+    category: Text
     message: Message
     tail: Text = field(default_factory=Text)
     also: str = ""
 
 
 class DeskProvider(Provider):
-    """A provider that ranks candidates, shows the best, and posts a message for the one chosen."""
+    """A provider that ranks candidates, shows the best, and posts the message of the chosen one."""
 
     @property
     def front(self) -> NumberedView:
@@ -67,67 +67,67 @@ class DeskProvider(Provider):
         return self.screen.query_one(Deck).front
 
     def candidates(self) -> Iterable[Candidate]:
-        """Everything there is to find."""
+        """All candidates."""
         return ()
 
     async def search(self, query: str) -> Hits:
-        """The best matches; whatever the number of candidates, the console stays awake.
+        """The best matches; the console responds during the search.
 
         Yields:
             At most `HITS_MAX` hits.
         """
-        words = query.casefold().split()
+        text = query.casefold().split()
         ranked: list[tuple[float, int, Candidate]] = []
         for place, candidate in enumerate(self.candidates()):
             if place % CHUNK == CHUNK - 1:
                 await asyncio.sleep(0)
-            score = _score(candidate, words)
+            score = _score(candidate, text)
             if score > 0:
                 ranked.append((score, -place, candidate))
-        for score, _, found in nlargest(HITS_MAX, ranked, key=lambda each: each[:2]):
-            line = _line(found, _offsets(found.name, words), self.match_style or "bold")
-            yield Hit(score, line, self._post(found.message), text=found.name)
+        for score, _, result in nlargest(HITS_MAX, ranked, key=lambda each: each[:2]):
+            line = _line(result, _offsets(result.name, text), self.match_style or "bold")
+            yield Hit(score, line, self._post(result.message), text=result.name)
 
     def _post(self, message: Message) -> partial[bool]:
         return partial(self.screen.post_message, message)
 
 
 class ActionsProvider(DeskProvider):
-    """Every action that a key does here, and those that are disabled, with the reason."""
+    """Every action that a key performs here, and disabled ones with the reason."""
 
     def candidates(self) -> Iterable[Candidate]:
         """The actions of the screen in front, of lists, and of the app."""
         keys = self._keys()
-        found = [_action(key, self._why_not(key)) for key in keys]
+        candidates = [_action(key, self._disabled_reason(key)) for key in keys]
         export = key_named("agents.export")
         if export not in keys:
-            # It needs no row: it is of use from everywhere.
+            # It needs no row: it works from everywhere.
             given = CommandGiven(ExportData())
             shown = Text(f"{shown_key(key_named('app.agents'))} {shown_key(export)}", "accent")
-            found.append(Candidate(export.label, shown, given, Text(export.tooltip, "muted")))
-        return found
+            candidates.append(Candidate(export.label, shown, given, Text(export.tooltip, "muted")))
+        return candidates
 
     async def discover(self) -> Hits:
-        """What works here, before anything is typed.
+        """The actions that work here, before anything is typed.
 
         Yields:
             The actions in the order of the key table, the screen's own first.
         """
         for key in self._keys():
-            if not self._why_not(key):
-                found = _action(key, "")
-                yield DiscoveryHit(_line(found), self._post(found.message), text=found.name)
+            if not self._disabled_reason(key):
+                result = _action(key, "")
+                yield DiscoveryHit(_line(result), self._post(result.message), text=result.name)
 
     def _keys(self) -> tuple[KeyBinding, ...]:
         groups = (self.front.name_in_keys, "rows", "app")
         return tuple(key for group in groups for key in keys_of(group))
 
-    def _why_not(self, key: KeyBinding) -> str:
+    def _disabled_reason(self, key: KeyBinding) -> str:
         return "" if key.group == "app" else self.front.disabled_reason(key)
 
 
 class MarketsProvider(DeskProvider):
-    """Any market by its question; a choice shows it among the markets."""
+    """Any market by its question; a choice shows it on the markets screen."""
 
     def candidates(self) -> Iterable[Candidate]:
         """All markets."""
@@ -141,16 +141,19 @@ class PositionsProvider(DeskProvider):
     """Any open position by its question; a choice shows it in the portfolio."""
 
     def candidates(self) -> Iterable[Candidate]:
-        """What is held."""
+        """All open positions."""
         state = self.front.state
-        for held in (*state.positions, *(one for one in state.on_venues if not one.is_closed)):
+        for held in (
+            *state.positions,
+            *(position for position in state.on_venues if not position.is_closed),
+        ):
             side = Text(held.side.value.upper(), held.side.value)
             where = GoTo("portfolio", held.key)
             yield Candidate(held.question, Text("position", "muted"), where, side)
 
 
 class AgentsProvider(DeskProvider):
-    """Any agent by its name; a choice shows it among the agents."""
+    """Any agent by its name; a choice shows it on the agents screen."""
 
     def candidates(self) -> Iterable[Candidate]:
         """All agents of the service."""
@@ -161,7 +164,7 @@ class AgentsProvider(DeskProvider):
 
 
 class SettingsProvider(DeskProvider):
-    """Everything that can be set, by its name; a choice shows it among the settings."""
+    """Every setting by its name; a choice shows it on the settings screen."""
 
     def candidates(self) -> Iterable[Candidate]:
         """The rows of the settings."""
@@ -170,7 +173,7 @@ class SettingsProvider(DeskProvider):
         for row in settings(front.view, theme):
             where = GoTo("settings", row.key)
             tail = Text(row.value.plain, "muted")
-            yield Candidate(row.name, Text("setting", "muted"), where, tail, row.says)
+            yield Candidate(row.name, Text("setting", "muted"), where, tail, row.meaning)
 
 
 class SessionsProvider(DeskProvider):
@@ -180,44 +183,44 @@ class SessionsProvider(DeskProvider):
     """
 
     def candidates(self) -> Iterable[Candidate]:
-        """Where sessions stand, a new one, and for each its end and its fresh baseline."""
-        kind = Text("research", "muted")
+        """The status of sessions, a new session, and for each its end and its new baseline."""
+        category = Text("research", "muted")
         status = Text("where the sessions stand", "muted")
-        yield Candidate(f"{SLASH} status", kind, GoTo("research"), status)
+        yield Candidate(f"{SLASH} status", category, GoTo("research"), status)
         for session in self.front.state.research.sessions:
             skill = session.skill
             begin = GoTo("research", f"{NEW_SESSION}{session.key}")
-            yield Candidate(f"{SLASH} {skill}", kind, begin, Text("a new session", "muted"))
+            yield Candidate(f"{SLASH} {skill}", category, begin, Text("a new session", "muted"))
             if session.repository:
                 off = CommandGiven(EndSession(skill))
                 reset = CommandGiven(ResetSession(skill))
                 until = Text("until a new session", "muted")
-                yield Candidate(f"{SLASH} off {skill}", kind, off, until)
+                yield Candidate(f"{SLASH} off {skill}", category, off, until)
                 fresh = Text("a fresh baseline, which clears a pause", "muted")
-                yield Candidate(f"{SLASH} reset {skill}", kind, reset, fresh)
+                yield Candidate(f"{SLASH} reset {skill}", category, reset, fresh)
         if not self.front.state.research.sessions:
             begin = GoTo("research", NEW_SESSION)
-            yield Candidate(f"{SLASH} SKILL", kind, begin, Text("a new session", "muted"))
+            yield Candidate(f"{SLASH} SKILL", category, begin, Text("a new session", "muted"))
 
 
 class ThemesProvider(DeskProvider):
-    """The themes; a choice keeps one."""
+    """The themes; a choice stores one."""
 
     def candidates(self) -> Iterable[Candidate]:
-        """The one in use first, so that opening changes nothing."""
-        names = self.front.surroundings.theme_names
+        """The present theme first, so that opening changes nothing."""
+        names = self.front.program.theme_names
         used = self.front.state.preferences.get("theme", "")
         for name in sorted(names, key=lambda name: name != used):
             yield Candidate(name, Text(), CommandGiven(SetPreference("theme", name)))
 
     async def discover(self) -> Hits:
-        """All of them.
+        """All themes.
 
         Yields:
             The themes.
         """
-        for found in self.candidates():
-            yield DiscoveryHit(_line(found), self._post(found.message), text=found.name)
+        for result in self.candidates():
+            yield DiscoveryHit(_line(result), self._post(result.message), text=result.name)
 
 
 def _action(key: KeyBinding, why: str) -> Candidate:
@@ -228,28 +231,28 @@ def _action(key: KeyBinding, why: str) -> Candidate:
     return Candidate(key.label, shown, KeyChosen(key), tail, key.tooltip)
 
 
-def _line(found: Candidate, offsets: Sequence[int] = (), style: str | Style = "") -> Content:
-    """One hit on one line: its kind, its name with the letters found, what else is known."""
-    name = formats.plain(found.name, NAME_MAX).plain
+def _line(candidate: Candidate, offsets: Sequence[int] = (), style: str | Style = "") -> Content:
+    """One hit on one line: its category, its name with the matched letters, the tail."""
+    name = formats.plain(candidate.name, NAME_MAX).plain
     shown = Content(name)
     for offset in offsets:
         if offset < len(name):
             shown = shown.stylize(style, offset, offset + 1)
-    if not found.kind.plain:
+    if not candidate.category.plain:
         return shown
-    kind = content(found.kind)
-    gap = " " * max(1, _KIND - kind.cell_length)
-    return Content.assemble(kind, gap, shown, "  ", content(found.tail))
+    category = content(candidate.category)
+    gap = " " * max(1, _CATEGORY_CELLS - category.cell_length)
+    return Content.assemble(category, gap, shown, "  ", content(candidate.tail))
 
 
-def _score(found: Candidate, words: Sequence[str]) -> float:
-    """How well a candidate fits: every word stands in it, best where one of its own begins.
+def _score(candidate: Candidate, terms: Sequence[str]) -> float:
+    """Score of a candidate: all words must occur; beginnings of words score best.
 
     Returns:
-        0 where a word is missing; more for words of the name than for those beside it.
+        0 if a word is missing; more for words of the name than for those beside it.
     """
-    name, also, score = found.name.casefold(), found.also.casefold(), 0.0
-    for word in words:
+    name, also, score = candidate.name.casefold(), candidate.also.casefold(), 0.0
+    for word in terms:
         begins = f" {word}"
         if word in name:
             score += 4.0 if begins in f" {name}" else 2.0
@@ -257,11 +260,11 @@ def _score(found: Candidate, words: Sequence[str]) -> float:
             score += 1.0 if begins in f" {also}" else 0.5
         else:
             return 0.0
-    return score + len("".join(words)) / (1 + len(name))
+    return score + len("".join(terms)) / (1 + len(name))
 
 
-def _offsets(name: str, words: Sequence[str]) -> list[int]:
-    """Places of the letters that were found, at the first of each word."""
+def _offsets(name: str, terms: Sequence[str]) -> list[int]:
+    """Places of the matched letters, at the first match of each word."""
     lower = name.casefold()
-    starts = ((lower.find(word), len(word)) for word in words)
+    starts = ((lower.find(word), len(word)) for word in terms)
     return [place for start, size in starts if start >= 0 for place in range(start, start + size)]

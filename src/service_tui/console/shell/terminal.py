@@ -1,6 +1,6 @@
-"""The terminal as the program writes to it: it may be closed or stop reading at any moment.
+"""The terminal as an output: it may be closed or stop reading at any moment.
 
-Its thread dies with a closed terminal, after which its queue, once full, would hold every writer
+Its thread dies with a closed terminal, after which its queue, once full, would block every writer
 for ever.
 """
 
@@ -23,14 +23,14 @@ from textual.message import Message
 
 log = logging.getLogger(__name__)
 
-LOOK_AGAIN_S: Final = 0.2
-"""How long a full queue is waited for before the thread behind it is looked at again."""
+CHECK_AGAIN_S: Final = 0.2
+"""How often a writer on a full queue checks that the queue's thread is alive."""
 
 GIVE_BACK: Final = (
     "\x1b[?2026l\x1b[?2048l\x1b[?2004l\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1000l\x1b[?1004l"
     "\x1b[<u\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m"
 )
-"""Ends all that the console ever switches on; what is off already stays so."""
+"""Switches off all modes that the console ever switches on; harmless for one that is off."""
 
 
 WIDTH_MAX: Final = 2_000
@@ -40,7 +40,7 @@ HEIGHT_MAX: Final = 1_000
 ESCAPE: Final = "\x1b"
 
 _ONE_KEY: Final = frozenset("[O\x7f")
-"""What makes one key with an escape before it: the sequences of a terminal, and alt with backspace.
+"""Second characters of one key with an escape before it: terminal sequences, alt with backspace.
 
 ours: not b and f, which a terminal sends for alt and an arrow as well: ctrl and the arrow step by
 words, and an escape is never lost.
@@ -62,11 +62,11 @@ class KeyParser(XTermParser):
         try:
             yield from super()._sequence_to_key_events(sequence, alt)
         except (ValueError, OverflowError):
-            # Numbers of a key that no terminal has: what came is read letter by letter.
+            # Numbers of a key that no terminal has: read the input letter by letter.
             return
 
     def parse_mouse_code(self, code: str) -> Message | None:
-        """The mouse, if its place can be told: a window without pixels has none."""
+        """The mouse message, unless its place is invalid: a window without pixels has none."""
         try:
             return super().parse_mouse_code(code)
         except ArithmeticError:
@@ -74,32 +74,32 @@ class KeyParser(XTermParser):
 
 
 def _lenient(encoding: str) -> Callable[[], IncrementalDecoder]:
-    """A decoder that shows what is no letter as such: a strict one would end the thread."""
+    """A decoder that replaces invalid bytes: a strict one would end the thread."""
     return partial(getincrementaldecoder(encoding), errors="replace")
 
 
-# The driver takes both by these names, and offers no other way to give it its own.
+# The driver takes both by these names, and offers no other way to replace them.
 linux_driver.XTermParser = KeyParser  # pyright: ignore[reportPrivateImportUsage]
 linux_driver.getincrementaldecoder = _lenient  # pyright: ignore[reportPrivateImportUsage]
 
 
 class Terminal(LinuxDriver):
-    """A driver that says so when its terminal is gone, and waits for nobody then."""
+    """A driver that reports a lost terminal, and does not wait for it."""
 
     on_lost: Callable[[], object] | None = None
     """Called once, on the loop, when nothing can be written any more."""
 
     def write(self, data: str) -> None:
-        """Have something written, as long as there is a terminal."""
+        """Queue data for the terminal, as long as there is one."""
         thread = self._writer_thread
         while thread is not None and thread.is_alive():
             with suppress(Full):
-                thread._queue.put(data, timeout=LOOK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+                thread._queue.put(data, timeout=CHECK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
                 return
-        self._tell()
+        self._report_lost()
 
     def run_input_thread(self) -> None:
-        """Read what the terminal sends until the end; what cannot be read costs itself alone."""
+        """Read input until the end; invalid input is dropped without ending the thread."""
         while not self.exit_event.is_set():
             try:
                 super().run_input_thread()
@@ -107,7 +107,7 @@ class Terminal(LinuxDriver):
                 log.warning("what the terminal sent cannot be read: %s", type(error).__name__)
 
     def process_message(self, message: Message) -> None:
-        """Pass on what was read, but for a size that no window has: to paint it takes hours."""
+        """Post a message, except a size that no window has: painting it takes hours."""
         if isinstance(message, events.Resize):
             width, height = message.size
             if not (0 < width <= WIDTH_MAX and 0 < height <= HEIGHT_MAX):
@@ -115,12 +115,12 @@ class Terminal(LinuxDriver):
         super().process_message(message)
 
     def send_message(self, message: Message) -> None:
-        """Pass on a key; one that comes when the loop has ended is nobody's any more."""
+        """Post a key; drop it if the loop has ended."""
         posting = self._app._post_message(message)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
         try:
             asyncio.run_coroutine_threadsafe(posting, loop=self._loop)
         except RuntimeError:
-            # Python would complain of what nobody awaits, on a terminal that is given back already.
+            # Python would print a warning for a coroutine never awaited, on the restored terminal.
             posting.close()
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class Terminal(LinuxDriver):
         thread = self._writer_thread
         while thread is not None and thread.is_alive():
             with suppress(Full):
-                thread._queue.put(None, timeout=LOOK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+                thread._queue.put(None, timeout=CHECK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
                 thread.join()
 
     def give_back(self) -> None:
@@ -139,14 +139,14 @@ class Terminal(LinuxDriver):
         if self.attrs_before is not None:
             with suppress(termios.error):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)
-        # Who does not read must not keep us; the shell shares this setting.
+        # A terminal that does not read must not block us; the shell shares this setting.
         os.set_blocking(descriptor, False)
         try:
             os.write(descriptor, GIVE_BACK.encode())
         finally:
             os.set_blocking(descriptor, True)
 
-    def _tell(self) -> None:
-        tell, self.on_lost = self.on_lost, None
-        if tell is not None:
-            self._loop.call_soon_threadsafe(tell)
+    def _report_lost(self) -> None:
+        report, self.on_lost = self.on_lost, None
+        if report is not None:
+            self._loop.call_soon_threadsafe(report)

@@ -1,4 +1,4 @@
-"""Which screen is in front, which were before, and what can be done there."""
+"""The screen in front, its history, and the actions available there."""
 
 import asyncio
 import importlib
@@ -28,7 +28,7 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 VIEWS_MAX: Final = 50
-"""As far back as a person still remembers."""
+"""Longest history: as far back as a person remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """The views so far, at least one. `place` is the one in front, `last` what was before it."""
+    """The views so far, at least one. `place` is the one in front, `last` the one before it."""
 
     views: tuple[View, ...]
     place: int = 0
@@ -49,17 +49,17 @@ class Trail:
 
     @property
     def front(self) -> View:
-        """What is looked at now."""
+        """The view in front."""
         return self.views[self.place]
 
     def left_at(self, row: str | None) -> "Trail":
-        """The same trail, with the row that the cursor is on now."""
+        """The same trail, with the cursor's present row."""
         views = list(self.views)
         views[self.place] = replace(self.front, row=row)
         return replace(self, views=tuple(views))
 
     def go(self, view: View) -> "Trail":
-        """Look at something; what lay ahead is forgotten."""
+        """Open a view; views ahead are forgotten."""
         views = (*self.views[: self.place + 1], view)[-VIEWS_MAX:]
         return Trail(views, len(views) - 1, self.front)
 
@@ -82,31 +82,31 @@ SCREENS: Final = {
     "blotter": ("service_tui.console.screens.orders.screen", "BlotterScreen"),
     "log": ("service_tui.console.screens.log.screen", "LogScreen"),
 }
-"""Where each screen lives; it is imported at its first visit."""
+"""Module and class of each screen; imported at its first visit."""
 
 
 def _provider(name: str) -> type[Provider]:
     """A provider of the palette, imported when it is first opened."""
-    found: object = getattr(importlib.import_module("service_tui.console.shell.palette"), name)
-    if not (isinstance(found, type) and issubclass(found, Provider)):
+    result: object = getattr(importlib.import_module("service_tui.console.shell.palette"), name)
+    if not (isinstance(result, type) and issubclass(result, Provider)):
         raise TypeError(f"{name} is no provider")
-    return found
+    return result
 
 
 class Palette(CommandPalette, AnswersOnce[None]):  # pyright: ignore[reportIncompatibleMethodOverride] - of Textual's own
-    """Textual's palette, which no late click and no late timer of its own brings down."""
+    """Textual's palette, safe against late clicks and its own late timers."""
 
     def get_widget_at(self, x: int, y: int) -> tuple[Widget, Region]:
-        """What stands at a place; its own ground where the terminal has shrunk since the click."""
+        """The widget at a place; its own ground if the terminal has shrunk since the click."""
         try:
             return super().get_widget_at(x, y)
         except NoWidget:
             return self, self.region
 
     def _action_command_list(self, action: str) -> None:
-        """Move in the list, where the window has room for one of its rows."""
-        found = self.query(CommandList)
-        if found and found.first().scrollable_content_region:
+        """Move in the list, if the window has room for one of its rows."""
+        result = self.query(CommandList)
+        if result and result.first().scrollable_content_region:
             super()._action_command_list(action)
 
     def set_timer(
@@ -117,7 +117,7 @@ class Palette(CommandPalette, AnswersOnce[None]):  # pyright: ignore[reportIncom
         name: str | None = None,
         pause: bool = False,
     ) -> Timer:
-        """As ever; but a callback whose time comes while the palette is taken down does nothing."""
+        """Set a timer whose callback does nothing once the palette is being removed."""
 
         def unless_gone() -> object:
             return callback() if callback is not None and self.query(CommandList) else None
@@ -126,7 +126,7 @@ class Palette(CommandPalette, AnswersOnce[None]):  # pyright: ignore[reportIncom
 
 
 class Views(FramedApp):
-    """The bars, the deck of screens between them, and the way from one to another."""
+    """The bars, the deck of screens between them, and the navigation."""
 
     COMMANDS: ClassVar = {
         partial(_provider, name)
@@ -141,17 +141,17 @@ class Views(FramedApp):
     }
 
     def __init__(
-        self, state: DeskState, now: Timestamp, *, themes: Themes, around: ProgramInfo, first: str
+        self, state: DeskState, now: Timestamp, *, themes: Themes, program: ProgramInfo, first: str
     ) -> None:
-        super().__init__(themes, around.log_path)
+        super().__init__(themes, program.log_path)
         self.desk_state = state
         self.now = now
-        self._around = around
+        self._program = program
         self._trail = Trail((View(first),))
         self._switching = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
-        """Top bar, what lasts, the screens, the keys."""
+        """Top bar, banner, screens, key bar."""
         yield TopBar()
         yield Banner()
         yield Deck(self._made(self._trail.front.screen))
@@ -169,10 +169,10 @@ class Views(FramedApp):
         return self.deck.front
 
     def show_state(self) -> None:
-        """Show the newest state; the app says where."""
+        """Show the newest state; implemented by the app."""
 
-    def why_not(self, key: KeyBinding) -> str:
-        """Why a key is disabled here; empty when it works."""
+    def disabled_reason(self, key: KeyBinding) -> str:
+        """Why a key is disabled here; empty if it works."""
         if key.group in {"ticket", "form", "price_alert", "halt", "wallet"}:
             return ""
         if key.group != "app":
@@ -187,18 +187,18 @@ class Views(FramedApp):
         if name == front.name_in_keys:
             front.focus_row(row)
         else:
-            await self._look_at(self._trail.left_at(front.current_row()).go(View(name, row)))
+            await self._bring(self._trail.left_at(front.current_row()).go(View(name, row)))
 
     async def action_history(self, by: int) -> None:
-        """Look at what was looked at before (-1), or after that (1)."""
+        """Go back (-1) or forward (1) in the history."""
         trail = self._trail.left_at(self.front.current_row())
         if trail.step(by) == trail:
-            self.say("no view before this one" if by < 0 else "no view after this one")
+            self.show_toast("no view before this one" if by < 0 else "no view after this one")
         else:
-            await self._look_at(trail.step(by))
+            await self._bring(trail.step(by))
 
     async def action_last_screen(self) -> None:
-        """Look at what was in front before, and the next time back."""
+        """Switch to the screen that was in front before, and the next time back."""
         if self._trail.last is not None:
             await self.action_go(self._trail.last.screen, self._trail.last.row)
 
@@ -207,7 +207,7 @@ class Views(FramedApp):
         self.push_screen(Palette(placeholder="action, market or position"))
 
     def action_themes(self) -> None:
-        """Choose a theme by name; what is highlighted is shown."""
+        """Choose a theme by name; the highlighted one is previewed."""
         self.push_screen(
             Palette([partial(_provider, "ThemesProvider")], placeholder="theme", id="themes")
         )
@@ -216,7 +216,7 @@ class Views(FramedApp):
         """Show every key."""
         from service_tui.console.forms.help import Help  # noqa: PLC0415 - not in the first frame
 
-        self.push_screen(Help(self.front.name_in_keys, self.front.title, self.why_not))
+        self.push_screen(Help(self.front.name_in_keys, self.front.title, self.disabled_reason))
 
     @on(GoTo)
     async def _sent_to(self, message: GoTo) -> None:
@@ -229,11 +229,11 @@ class Views(FramedApp):
         await self._do(message.key)
 
     async def _do(self, key: KeyBinding) -> None:
-        """Do what a key does, for the mouse and the palette; or say why it cannot be done."""
+        """Perform a key's action, for the mouse and the palette; or show why it is disabled."""
         front = self.front
-        why = self.why_not(key)
+        why = self.disabled_reason(key)
         if why:
-            self.say(f"{key.label}: {why}", "warn")
+            self.show_toast(f"{key.label}: {why}", "warn")
         elif key.group == "app":
             await self.run_action(key.action)
         else:
@@ -244,14 +244,14 @@ class Views(FramedApp):
     @on(CommandPalette.OptionHighlighted)
     def _highlighted(self, message: CommandPalette.OptionHighlighted) -> None:
         if self.screen.id == "themes":
-            self.wear(str(message.highlighted_event.option.prompt).strip())
+            self.preview_theme(str(message.highlighted_event.option.prompt).strip())
 
     @on(CommandPalette.Closed)
     def _palette_closed(self, message: CommandPalette.Closed) -> None:
         if not message.option_selected:
-            self.dress(self.desk_state.preferences.get("theme", ""))
+            self.apply_theme(self.desk_state.preferences.get("theme", ""))
 
-    async def _look_at(self, trail: Trail) -> None:
+    async def _bring(self, trail: Trail) -> None:
         async with self._switching:
             self._trail = trail
             view, deck = trail.front, self.deck
@@ -264,9 +264,9 @@ class Views(FramedApp):
     def _made(self, name: str) -> NumberedView:
         module, kind = SCREENS[name]
         self.read_style(name)
-        found: object = getattr(importlib.import_module(module), kind)
-        if not (isinstance(found, type) and issubclass(found, NumberedView)):
+        result: object = getattr(importlib.import_module(module), kind)
+        if not (isinstance(result, type) and issubclass(result, NumberedView)):
             raise TypeError(f"{module}.{kind} is no screen")
-        screen = found(self.desk_state, self.now)
-        screen.surroundings = self._around
+        screen = result(self.desk_state, self.now)
+        screen.program = self._program
         return screen

@@ -1,1 +1,1 @@
-"""Reusable pieces of the screens; none knows the desk's state or another widget."""
+"""Reusable pieces of the screens, independent of the desk's state and of each other."""

@@ -1,4 +1,4 @@
-"""The line for what lasts: halted, offline, paused, cached, refused. Otherwise it is gone."""
+"""The line for lasting conditions: halted, offline, paused, cached, refused; hidden without one."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,21 +18,21 @@ from service_tui.terms import counted
 from service_tui.units import Timestamp
 
 SLOW_OPENING_S: Final = 2.0
-"""What takes longer says how long it has taken. Source: ux, "Manners"."""
+"""A longer wait shows its duration. Source: ux, "Manners"."""
 
 PROBLEM_MAX: Final = 200
-"""Letters of what a service says of its failure; the line itself is cut at its width."""
+"""Letters of a service's failure message; the line itself is cut at its width."""
 
 OPTIONAL: Final = frozenset({Topic.ORDERS, Topic.REACTOR, Topic.RESEARCH, Topic.DETAIL})
-"""What a service or a plan may lack; their own screens say so."""
+"""Topics that a service or a plan may lack; their own screens show it."""
 
 HALTED: Final = "halted"
-"""The word for what is graver than anything else."""
+"""The tone graver than all others."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
-    """Something that lasts: `word` when there is little room, `sentence` when it is alone."""
+class LastingCondition:
+    """A lasting condition: `word` where room is short, `sentence` where it is the only one."""
 
     tone: str
     word: str
@@ -40,29 +40,31 @@ class Lasting:
 
 
 class Banner(Bar):
-    """One line, shown only while something lasts; the gravest in full, the others in a word."""
+    """One line, shown only during a lasting condition; the gravest in full, others in a word."""
 
     def __init__(self) -> None:
         super().__init__(id="banner")
-        self._lasting: tuple[Lasting, ...] = ()
+        self._conditions: tuple[LastingCondition, ...] = ()
 
-    def show(self, lasting: tuple[Lasting, ...]) -> None:
-        """Say what lasts, the gravest first."""
-        if lasting != self._lasting:
-            self._lasting = lasting
-            self.set_class(bool(lasting), "-on")
+    def show(self, conditions: tuple[LastingCondition, ...]) -> None:
+        """Show these conditions, the gravest first."""
+        if conditions != self._conditions:
+            self._conditions = conditions
+            self.set_class(bool(conditions), "-on")
             self.refresh()
 
     def drawn(self, width: int, height: int) -> Text:
-        """The gravest gives way to the words of the others."""
+        """The line: the gravest is cut to make room for the words of the others."""
         del height
-        if not self._lasting:
+        if not self._conditions:
             return Text()
-        first, *others = self._lasting
-        tail = Text.assemble(*(part for each in others for part in ("  ", (each.word, each.tone))))
+        first, *others = self._conditions
+        tail = Text.assemble(
+            *(part for agent in others for part in ("  ", (agent.word, agent.tone)))
+        )
         line = Text.assemble((f"{first.word.upper()} ", f"bold {first.tone}"), first.sentence)
         if first.word == HALTED:
-            # From edge to edge: nobody looks past it.
+            # From edge to edge: it must not be overlooked.
             line.append(" " * max(0, width - tail.cell_len - line.cell_len))
             line.stylize(f"bold reverse {first.tone}")
         line.truncate(max(1, width - tail.cell_len), overflow="ellipsis")
@@ -70,10 +72,10 @@ class Banner(Bar):
         return line
 
 
-def lasting_things(
+def lasting_conditions(
     state: DeskState, now: Timestamp, *, started_at: Timestamp, closed: str
-) -> tuple[Lasting, ...]:
-    """What lasts, the gravest first.
+) -> tuple[LastingCondition, ...]:
+    """The lasting conditions, the gravest first.
 
     Args:
         state: the newest.
@@ -82,44 +84,50 @@ def lasting_things(
         closed: why the desk could not be opened; empty while it can.
 
     Returns:
-        Each thing once; empty in fair weather.
+        Each condition once; empty in normal operation.
     """
-    found: list[Lasting] = [*_halt(state)]
+    result: list[LastingCondition] = [*_halt(state)]
     if closed:
         why = formats.plain(closed, 300).plain
-        found.append(Lasting("loss", "desk closed", f"{why}. Shown: {_known(state, now)}."))
+        result.append(
+            LastingCondition("loss", "desk closed", f"{why}. Shown: {_known(state, now)}.")
+        )
     else:
-        found.extend(_connection(state, now, started_at))
+        result.extend(_connection(state, now, started_at))
     if state.service.read_only:
-        found.append(Lasting("warn", "read-only", "nothing can be ordered from this console"))
+        result.append(
+            LastingCondition("warn", "read-only", "nothing can be ordered from this console")
+        )
     paused = state.limits is not None and state.limits.paused and not state.from_cache
     if paused and state.halted_since is None:
-        found.append(
-            Lasting("warn", "paused", "trading is paused: buys are refused, sales still pass")
+        result.append(
+            LastingCondition(
+                "warn", "paused", "trading is paused: buys are refused, sales still pass"
+            )
         )
-    found.extend(_breaker(state, now))
-    found.extend(
-        Lasting("live" if word == REAL_MONEY else "warn", word, reason_text(why))
+    result.extend(_breaker(state, now))
+    result.extend(
+        LastingCondition("live" if word == REAL_MONEY else "warn", word, reason_text(why))
         for word, why in persistent_banners(state)
     )
     if state.service.phase is Phase.ONLINE:
-        found.extend(_old(state, now))
-    return tuple(found)
+        result.extend(_old(state, now))
+    return tuple(result)
 
 
-def _old(state: DeskState, now: Timestamp) -> Iterator[Lasting]:
-    """What is stale, or was never read because its path fails, and why."""
+def _old(state: DeskState, now: Timestamp) -> Iterator[LastingCondition]:
+    """Topics that are stale, or never loaded because their path fails, and why."""
     failures = state.service.failures
     stale = stale_topic(state, now)
     if stale is not None:
         topic, age = stale
-        said = f"{named(topic)} {formats.duration(age)} old; {cap('app.refresh')} asks now"
+        message = f"{named(topic)} {formats.duration(age)} old; {cap('app.refresh')} asks now"
         why = formats.plain(failures.get(topic, ""), PROBLEM_MAX).plain
-        yield Lasting("stale", "stale", f"{said}: {why}" if why else said)
+        yield LastingCondition("stale", "stale", f"{message}: {why}" if why else message)
     for topic, problem in failures.items():
         if topic not in state.seen and topic not in OPTIONAL and not state.from_cache:
             why = formats.plain(problem, PROBLEM_MAX).plain
-            yield Lasting("warn", "not read", f"{named(topic)} not read: {why}")
+            yield LastingCondition("warn", "not read", f"{named(topic)} not read: {why}")
             return
 
 
@@ -129,61 +137,69 @@ def named(topic: Topic) -> str:
     return f"the {topic.value} {'is' if one else 'are'}"
 
 
-def _breaker(state: DeskState, now: Timestamp) -> Iterator[Lasting]:
-    """The reactor's circuit breaker, while it holds signals back."""
+def _breaker(state: DeskState, now: Timestamp) -> Iterator[LastingCondition]:
+    """The reactor's circuit breaker, while it blocks signals."""
     reactor = state.reactor
     if reactor.is_enabled and reactor.breaker.is_paused(now) and not state.from_cache:
         left = reactor.breaker.left_s(now)
         again = f" for {formats.duration(left)}" if left is not None else ""
         shows = f"{cap('app.reactor')} shows it"
-        said = f"the reactor is paused after failures{again}: signals are skipped; {shows}"
-        yield Lasting("warn", "breaker", said)
+        message = f"the reactor is paused after failures{again}: signals are skipped; {shows}"
+        yield LastingCondition("warn", "breaker", message)
 
 
-def _halt(state: DeskState) -> Iterator[Lasting]:
-    """What a halt says wherever one looks."""
+def _halt(state: DeskState) -> Iterator[LastingCondition]:
+    """The condition of a halt."""
     halt = state.halt
     if halt is None:
         if state.halted_since is not None:
             key = cap("app.halt")
-            said = f"the service was halted from elsewhere: no entry passes; {key} shows more"
-            yield Lasting("loss", HALTED, said)
+            message = f"the service was halted from elsewhere: no entry passes; {key} shows more"
+            yield LastingCondition("loss", HALTED, message)
         return
     if halt.is_resuming:
-        said = "being resumed; no entry passes yet"
+        message = "being resumed; no entry passes yet"
     elif halt.exits is not None and not halt.exits.is_over:
-        said = f"positions are being sold, no entry passes; {cap('app.halt')} shows how far"
+        message = f"positions are being sold, no entry passes; {cap('app.halt')} shows how far"
     elif halt.missing or not halt.acks:
         missing = counted(halt.missing, "acknowledgement") if halt.missing else "acknowledgements"
-        said = f"no entry leaves this desk; {missing} missing, {cap('app.halt')} shows which"
+        message = f"no entry leaves this desk; {missing} missing, {cap('app.halt')} shows which"
     else:
-        said = f"no entry passes, everybody has acknowledged it; {cap('app.halt')} exits or resumes"
-    yield Lasting("loss", HALTED, said)
+        message = (
+            f"no entry passes, everybody has acknowledged it; {cap('app.halt')} exits or resumes"
+        )
+    yield LastingCondition("loss", HALTED, message)
 
 
-def _connection(state: DeskState, now: Timestamp, started_at: Timestamp) -> list[Lasting]:
+def _connection(state: DeskState, now: Timestamp, started_at: Timestamp) -> list[LastingCondition]:
     service = state.service
     if service.phase is Phase.UNAUTHORIZED:
-        said = "the service refuses this key: check it for blanks, its prefix and its host"
-        return [Lasting("loss", "key refused", said)]
+        message = "the service refuses this key: check it for blanks, its prefix and its host"
+        return [LastingCondition("loss", "key refused", message)]
     if service.phase is Phase.OFFLINE:
         since = service.last_ok_at
         lost = f"for {formats.duration(now - since)}" if since is not None else "from the start"
         why = formats.plain(service.problem, PROBLEM_MAX).plain or "no answer"
-        said = f"{lost}: {why}. It is tried again every few seconds; {cap('app.refresh')} tries now"
-        return [Lasting("loss", "offline", said)]
+        message = (
+            f"{lost}: {why}. It is tried again every few seconds; {cap('app.refresh')} tries now"
+        )
+        return [LastingCondition("loss", "offline", message)]
     waited = now - started_at
     elapsed = f", {formats.duration(waited)} so far" if waited > SLOW_OPENING_S else ""
     if state.from_cache:
-        return [Lasting("stale", "cached", f"shown is {_known(state, now)}; connecting{elapsed}")]
+        return [
+            LastingCondition(
+                "stale", "cached", f"shown is {_known(state, now)}; connecting{elapsed}"
+            )
+        ]
     if service.phase is Phase.CONNECTING:
-        said = f"the first answers take a moment{elapsed}"
-        return [Lasting("muted", "connecting", said)]
+        message = f"the first answers take a moment{elapsed}"
+        return [LastingCondition("muted", "connecting", message)]
     return []
 
 
 def _known(state: DeskState, now: Timestamp) -> str:
-    """What the cache holds, by its age."""
+    """The content of the cache, by its age."""
     known_at = max(state.seen.values(), default=state.service.last_ok_at)
     if known_at is None:
         known = "what was known when the console was last closed"

@@ -1,4 +1,4 @@
-"""A line or two across the screen, drawn from texts that somebody else makes."""
+"""A line or two across the screen, drawn from given texts."""
 
 from abc import abstractmethod
 
@@ -10,13 +10,13 @@ from service_tui.console.theme import content
 
 
 class Bar(Widget):
-    """A widget that is what `drawn` says for its size."""
+    """A widget that shows the lines of `drawn` for its size."""
 
     ALLOW_SELECT = False
 
     @abstractmethod
     def drawn(self, width: int, height: int) -> Text:
-        """The lines, fitted into so many cells; cheap, for it is asked again at every width."""
+        """The lines, fitted into so many cells; cheap, as it runs at every change of width."""
 
     def render(self) -> Content:
         """The lines for the size that the bar has now."""

@@ -1,6 +1,6 @@
 """A line through points in time, drawn with the eight dots of braille characters.
 
-A price holds until the next one: the line goes in steps, not in slopes.
+A price is constant until the next one: the line goes in steps, not in slopes.
 """
 
 import math
@@ -22,7 +22,7 @@ _BITS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bit of a dot by row and column. Source: Unicode, block Braille Patterns."""
 
 _CHARACTERS: Final = (" ", *map(chr, range(0x2801, 0x2900)))
-"""By the sum of its bits; a blank instead of the empty pattern, which some fonts draw."""
+"""Characters by the sum of their bits; a blank for the empty pattern, which some fonts draw."""
 
 _Span: TypeAlias = tuple[float, float, float]
 """Lowest, highest and last value within one column of dots."""
@@ -33,7 +33,7 @@ _TIME_STEPS: Final = (
     *(3_600, 7_200, 10_800, 21_600, 43_200),
     *(86_400, 172_800, 604_800, 1_209_600, 2_592_000),
 )
-"""Distances between times that a person calls round, in seconds."""
+"""Round distances between times, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class PlotFrame:
     high: float
 
     def column_of(self, at: float) -> int:
-        """The column of characters in which a time lies, clamped to the frame."""
+        """The column of characters of a time, clamped to the frame."""
         if not self.last > self.first:
             return self.columns - 1
         share = (at - self.first) / (self.last - self.first)
@@ -59,7 +59,7 @@ class PlotFrame:
         return self.first + (self.last - self.first) * (column + 1) / self.columns
 
     def row_of(self, value: float) -> int:
-        """The row of characters in which a value lies, 0 at the top, clamped to the frame."""
+        """The row of characters of a value, 0 at the top, clamped to the frame."""
         share = (self.high - value) / (self.high - self.low)
         return min(self.rows - 1, max(0, int(share * self.rows)))
 
@@ -70,8 +70,8 @@ def value_range(
     """The lowest and highest value of an axis, low < high.
 
     Args:
-        values: what must be visible; not empty.
-        bounds: what the axis never leaves, such as (0, 1); None: no bounds.
+        values: the values that must be visible; not empty.
+        bounds: limits of the axis, such as (0, 1); None: no limits.
         span_min: least distance of the two, so that noise does not fill the height; > 0.
 
     Returns:
@@ -88,7 +88,7 @@ def value_range(
         return low, high
     floor, ceiling = bounds
     if min(ceiling, high) - max(floor, low) < span_min:
-        # What is cut off at one bound is given back at the other, to keep the least distance.
+        # The part cut off at one bound is added at the other, to keep the least distance.
         shift = max(0.0, floor - low) - max(0.0, high - ceiling)
         low, high = low + shift, high + shift
     return max(floor, low), min(ceiling, high)
@@ -112,7 +112,7 @@ def time_ticks(first: float, last: float, count: int) -> tuple[float, ...]:
         return ()
     step = next((step for step in _TIME_STEPS if span / step <= count), span / count)
     places = range(math.ceil(first / step), math.floor(last / step) + 1)
-    # A product of doubles may lie a hair outside of what it was divided from.
+    # A product of doubles may lie a hair outside of its range.
     return tuple(at for place in places if first <= (at := place * step) <= last)
 
 
@@ -137,7 +137,7 @@ def traced(points: Sequence[Point], frame: PlotFrame) -> list[str]:
         now = dot(last)
         upper, lower = (now, now) if lowest == highest else (dot(highest), dot(lowest))
         if before is not None:
-            # A step is joined up to the dot beside the one before: the line stays one dot thick.
+            # A step is joined up to the dot beside the former one: the line stays one dot thick.
             upper, lower = min(upper, before + 1), max(lower, before - 1)
         before = now
         column, side = divmod(x, DOTS_X)
@@ -147,7 +147,7 @@ def traced(points: Sequence[Point], frame: PlotFrame) -> list[str]:
 
 
 def _spans(points: Sequence[Point], frame: PlotFrame) -> list[_Span | None]:
-    """What held in each column of dots; None before the first point."""
+    """The values in each column of dots; None before the first point."""
     width = frame.columns * DOTS_X
     per_dot = width / (frame.last - frame.first) if frame.last > frame.first else 0.0
     spans: list[_Span | None] = [None] * width

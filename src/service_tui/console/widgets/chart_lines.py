@@ -17,7 +17,7 @@ _BLANKS: Final = re.compile("( +)")
 
 @dataclass(frozen=True, slots=True)
 class NewsMark:
-    """Something that happened at a time; `up` is where it pushed the price, None if unknown."""
+    """An event at a time; `up` is the direction in which it pushed the price, None if unknown."""
 
     at: Timestamp
     text: str = ""
@@ -25,22 +25,22 @@ class NewsMark:
 
     @property
     def glyph(self) -> Piece:
-        """Its mark on the axis; the shape says the direction without the colour."""
+        """Its mark on the axis; the shape gives the direction without the colour."""
         return {True: ("▲", "profit"), False: ("▼", "loss"), None: ("◆", "warn")}[self.up]
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Everything that stands in a chart.
+    """The content of a chart.
 
     Args:
-        frame: where the line is drawn.
+        frame: the area of the line.
         points: in order of time, at least one.
         entry: value of the dashed line, None: no such line.
         news: marks on the axis.
         labels: values beside the line, by row.
         margin: cells left of the line, for the labels.
-        column: where the cursor stands, in columns of the frame; None: nowhere.
+        column: the cursor's column of the frame; None: no cursor.
     """
 
     frame: PlotFrame
@@ -83,7 +83,7 @@ class Picture:
         return [(" " * self.margin + line, "muted")]
 
     def heading(self, title: str, right: str, *, has_focus: bool) -> list[Piece]:
-        """The title, and at the right edge what the chart reads."""
+        """The title, and at the right edge the chart's reading."""
         room = self.margin + self.frame.columns - len(right) - 2
         left = fitted_line(one_line(title), room) if room > 0 else ""
         ink = "bold accent" if has_focus else "heading"
@@ -112,7 +112,7 @@ class Picture:
 
 
 def _dashed(dots: str) -> list[Piece]:
-    """A row of the line with dashes in its blanks, and a word where there is room for it."""
+    """A row of the line with dashes in its blanks, and a label where there is room for it."""
     pieces: list[Piece] = [
         (_DASH * len(run), "warn") if run[0] == " " else (run, "accent")
         for run in _BLANKS.split(dots)
@@ -121,7 +121,7 @@ def _dashed(dots: str) -> list[Piece]:
     widest = max(range(len(pieces)), key=lambda place: _dashes(pieces[place]))
     text, ink = pieces[widest]
     if _dashes(pieces[widest]) > len(_ENTRY) + 2:
-        # At the right end, where the eye looks for now; or at the left, if the line is there.
+        # At the right end, where the eye looks for the present; or at the left, beside a line.
         ahead = len(text) - len(_ENTRY) - 2 if widest == len(pieces) - 1 else 2
         pieces[widest] = (text[:ahead] + _ENTRY + text[ahead + len(_ENTRY) :], ink)
     return pieces

@@ -1,4 +1,4 @@
-"""Columns of a table: what a cell shows, how wide it is, and how text is cut to fit."""
+"""Columns of a table: content and width of cells, and the cutting of text."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from service_tui.console.widgets.row_order import Rank
 
 Row = TypeVar("Row")
 Row_contra = TypeVar("Row_contra", contravariant=True)
-"""What a column takes: one that shows any row shows those of a kind as well."""
+"""The row type of a column: one that shows any row shows those of a subtype as well."""
 
 GAP: Final = 2
 """Blank cells between columns."""
@@ -40,11 +40,11 @@ class Column(Generic[Row_contra]):
         id: its name in a saved state and in a filter, `price`.
         title: its header, with the unit.
         width: cells; for the flexible column the least it needs.
-        cell: what a row shows here, given the state, the time and whether amounts are masked; a
-            str is plain text, and markup is read in neither.
-        sort_key: what to compare rows by; None: not sortable. A row's None comes last.
+        cell: the text of a row, given the state, the time and whether amounts are masked; a
+        str is plain text, and markup is read in neither.
+        sort_key: the value by which rows are sorted; None: not sortable. A row's None comes last.
         numeric: right-aligned; the first sort puts the largest on top.
-        align: `right` for what is no number and still stands right, such as ages.
+        align: `right` for texts such as ages that are aligned like numbers.
         flex: takes the room that the others leave; the first such column of a table.
         tier: least width of the table, in cells, at which the column is shown: 0, 80, 120, 160.
         glows: whether a change of the text is worth a glow; not for ages and sparklines.
@@ -69,7 +69,7 @@ class Column(Generic[Row_contra]):
 
 @dataclass(frozen=True, slots=True)
 class Placed(Generic[Row]):
-    """A column that is shown, with its first cell and its width."""
+    """A displayed column, with its first cell and its width."""
 
     column: Column[Row]
     left: int
@@ -87,10 +87,10 @@ def placed(
 
     Args:
         columns: from left to right.
-        width: cells there are for them.
-        outer: cells of the whole table, which the tiers speak of; None: the same.
+        width: cells available.
+        outer: cells of the whole table, to which the tiers refer; None: the same.
         text: cells that the flexible column takes before columns of a tier are shown, and after
-            them; None: what it needs at least, and all that is left.
+        them; None: its least width, and all that is left.
 
     Returns:
         Columns of a tier above the width are left out, then, while there is no room, those of the
@@ -141,7 +141,7 @@ def fitted_line(text: str, width: int, *, right: bool = False) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text without what would break a line: breaks, tabs and controls become blanks."""
+    """The text on one line: breaks, tabs and controls become blanks."""
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else " " for letter in text)
@@ -183,7 +183,7 @@ def _cut(pieces: list[Piece], width: int) -> tuple[Piece, ...]:
     for text, ink in pieces:
         length = cell_len(text)
         if length >= room:
-            # An ellipsis is due even where a piece ends exactly at the edge: more follows.
+            # An ellipsis is due even if a piece ends exactly at the edge: more follows.
             kept.append((_shortened(text + " ", room), ink))
             break
         kept.append((text, ink))

@@ -1,4 +1,4 @@
-"""The screens on top of each other: one is shown, the others keep their place and do nothing."""
+"""The screens on top of each other: one is shown, the others keep their place and are idle."""
 
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -18,7 +18,7 @@ class Deck(Container):
         self._sizes: dict[str, Size] = {}
 
     def compose(self) -> ComposeResult:
-        """The first screen; the others come when they are wanted."""
+        """The first screen; the others are added at their first visit."""
         yield self.front
 
     def visited(self, name: str) -> NumberedView | None:
@@ -27,16 +27,16 @@ class Deck(Container):
         return next((screen for screen in screens if screen.name_in_keys == name), None)
 
     async def bring(self, screen: NumberedView) -> bool:
-        """Put a screen in front, mounted if it was not yet.
+        """Bring a screen to the front, mounted if it was not yet.
 
         Returns:
-            Whether it stands there in another size than it had when it was last in front.
+            True if its size differs from that of its last display.
         """
         if screen is self.front:
             return False
         self._sizes[self.front.name_in_keys] = self.front.size
         if screen.parent is None:
-            # Mounted unseen, and awaited: only then its parts are there to be shown something.
+            # Mounted unseen, and awaited: its parts can only be filled afterwards.
             screen.display = False
             await self.mount(screen)
         self.front.leave()

@@ -1,4 +1,4 @@
-"""Everything about the row in focus: a head, a chart or none, and blocks of text."""
+"""The row in focus in full: a head, an optional chart, and blocks of text."""
 
 from typing import ClassVar, NamedTuple
 
@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 
 from service_tui.console.widgets.price_chart import PriceChart
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 
 
 class Detail(NamedTuple):
@@ -31,7 +31,7 @@ class DetailPane(VerticalScroll, can_focus=True):
         scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
         Vertical { height: auto; }
-        Words { height: auto; }
+        TextBlock { height: auto; }
         .detail-rest { padding-top: 1; }
         &.-two {
             layout: horizontal;
@@ -49,21 +49,21 @@ class DetailPane(VerticalScroll, can_focus=True):
     def compose(self) -> ComposeResult:
         """The head, the chart, and two blocks of text."""
         with Vertical(classes="detail-first"):
-            yield Words(classes="detail-head", keeps_room=True)
+            yield TextBlock(classes="detail-head", keeps_room=True)
             if self._chart is not None:
                 yield self._chart
-            yield Words(classes="detail-body", keeps_room=True)
+            yield TextBlock(classes="detail-body", keeps_room=True)
         with Vertical(classes="detail-rest"):
-            yield Words(classes="detail-more", keeps_room=True)
+            yield TextBlock(classes="detail-more", keeps_room=True)
 
     @property
     def text_width(self) -> int:
         """Cells that a line of text has in one column."""
-        # A pane that comes back has no size until it is laid out: most likely that of before.
+        # A pane that comes back has no size until it is laid out: most likely the former one.
         self._wide = self.query_one(".detail-head").size.width or self._wide
         return self._wide
 
     def show(self, head: Text, body: Text, more: Text) -> None:
-        """Show these blocks; one that is the same as before is left alone."""
+        """Show these blocks; an unchanged one is left alone."""
         for name, text in (("head", head), ("body", body), ("more", more)):
-            self.query_one(f".detail-{name}", Words).tell(text)
+            self.query_one(f".detail-{name}", TextBlock).show_text(text)

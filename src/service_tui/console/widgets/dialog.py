@@ -1,7 +1,7 @@
-"""What every dialog is: a screen above the others that answers once.
+"""The base of every dialog: a screen above the others that answers once.
 
-Textual takes away whichever screen is on top when a dialog dismisses itself: the second of two
-quick clicks would take away the screen below, and a dialog that ends by itself the one above it.
+Textual removes whichever screen is on top when a dialog dismisses itself: the second of two
+quick clicks would remove the screen below, and a dialog that closes itself the one above it.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ EARLY: Final = "a key came before this was seen and did nothing: press it again"
 
 
 class AnswersOnce(Screen[Result]):
-    """A screen that takes away itself alone, once, and not before it is on top."""
+    """A screen that removes only itself, once, and not before it is on top."""
 
     _has_ended = False
     _is_left = False
@@ -34,7 +34,7 @@ class AnswersOnce(Screen[Result]):
         """Answer at once; a screen below another one goes as soon as that one has gone.
 
         Returns:
-            What can be awaited until the screen has gone; at once where it goes later.
+            An awaitable until the screen has gone; done at once if it goes later.
         """
         if self._has_ended:
             return AwaitComplete()
@@ -42,7 +42,7 @@ class AnswersOnce(Screen[Result]):
         if self.is_active:
             return super().dismiss(result)
         self._is_left = True
-        # Whoever asked hears it now: an order that is confirmed waits for no other dialog.
+        # The caller gets the answer now: a confirmed order waits for no other dialog.
         if self._result_callbacks:
             self._result_callbacks[-1](result)
         return AwaitComplete()
@@ -59,7 +59,7 @@ def open_above(
     dialog: ModalScreen[Answer] | ModalScreen[Answer | None],
     then: Callable[[Answer], None] | None = None,
 ) -> None:
-    """Open a dialog above a widget or a screen, and hand on what it returns unless it was left."""
+    """Open a dialog above a widget or a screen, and pass its result on unless it was left."""
 
     def answered(answer: Answer | None) -> None:
         if answer is not None and then is not None:
@@ -72,19 +72,19 @@ def open_above(
 class Dialog(ModalScreen[Result], AnswersOnce[Result]):
     """A dialog above the other screens, which it dims.
 
-    One that a key may confirm calls `arm_soon` when it shows what is confirmed, and asks
+    A dialog that a key may confirm calls `arm_soon` when it shows what is confirmed, and checks
     `is_seen` when the key comes.
     """
 
     is_armed = False
 
     def arm_soon(self) -> None:
-        """Take an answer in a moment, not yet."""
+        """Accept an answer after a moment, not yet."""
         self.is_armed = False
         self.set_timer(ARMED_AFTER_S, self._arm)
 
     def is_seen(self) -> bool:
-        """Whether it stands long enough to be answered; who was too early is told so."""
+        """True if it was open long enough to be answered; an early answer gets a toast."""
         if not self.is_armed:
             self.post_message(ToastMessage(EARLY, "warn"))
         return self.is_armed

@@ -1,4 +1,4 @@
-"""The `/` line of a table: what is typed narrows the rows, and what is wrong with it is said."""
+"""The `/` line of a table: a typed search hides rows, and its problems are shown."""
 
 from typing import ClassVar
 
@@ -14,16 +14,16 @@ from service_tui.console.widgets.plain_input import PlainInput
 
 
 class SearchLine(PlainInput):
-    """A line that gives the focus away in the moment in which it is entered."""
+    """An input that passes the focus on at the moment of enter."""
 
     async def action_submit(self) -> None:
-        """Enter it: the key right behind is no letter of the search."""
+        """Submit it: the next key is no letter of the search."""
         self.screen.set_focus(None)
         await super().action_submit()
 
 
 class FilterLine(Horizontal):
-    """One line to search with; hidden while it is neither in use nor narrows anything."""
+    """One line to search with; hidden while it is neither in use nor hides any row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "clear", "clear", show=False),
@@ -48,7 +48,7 @@ class FilterLine(Horizontal):
             self.text = text
 
     class Left(Message):
-        """The operator wants to go back to the rows."""
+        """The operator returns to the rows."""
 
     def __init__(self, typed: str = "") -> None:
         super().__init__(classes="-on" if typed else "")
@@ -60,8 +60,8 @@ class FilterLine(Horizontal):
         self._problem = Static("", markup=False, id="filter-problem")
 
     def compose(self) -> ComposeResult:
-        """A slash, the line, and room for what is wrong."""
-        # Not before: an Input with a text wants the app to be there.
+        """A slash, the line, and room for a problem."""
+        # Not before: an Input with a text needs a running app.
         self._line.value = self._first
         yield Static("/", markup=False, id="filter-mark")
         yield self._line
@@ -69,30 +69,30 @@ class FilterLine(Horizontal):
 
     @property
     def typed(self) -> str:
-        """What stands in the line."""
+        """The text of the line."""
         return self._line.value
 
     def begin(self) -> None:
-        """Show the line and type into it."""
+        """Show the line and focus it."""
         self.add_class("-on")
         self._line.focus()
 
     def clear(self) -> None:
-        """Empty the line; the rows are all back."""
+        """Empty the line; all rows come back."""
         self._line.value = ""
         self.remove_class("-on")
 
-    def say(self, problem: str) -> None:
-        """Say what is wrong with the text; nothing when it is understood."""
+    def show_problem(self, problem: str) -> None:
+        """Show a problem of the text; empty for none."""
         self._problem.update(problem)
 
     def action_clear(self) -> None:
-        """Empty the line and go back."""
+        """Empty the line and return to the rows."""
         self.clear()
         self._leave()
 
     def action_leave(self) -> None:
-        """Go back to the rows; what was typed stays in force."""
+        """Return to the rows; the search stays in force."""
         self.set_class(bool(self._line.value), "-on")
         self._leave()
 

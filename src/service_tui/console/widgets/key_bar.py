@@ -12,23 +12,23 @@ from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joine
 from service_tui.console.widgets.numbered_view import NumberedView
 
 NOT_NUMBERED: Final = frozenset({"app.log"})
-"""Screens that the bottom line leaves out."""
+"""Screens without a place in the bottom line."""
 
 MENU: Final = "app.palette"
-"""What a click on the screen in front opens: every action that works there, also those for which
-the line has no room."""
+"""The action of a click on the screen in front: a list of every action that works there, also
+those for which the line has no room."""
 
 _LABEL_RANK: Final = 30
 _KEY_RANK: Final = 4
-"""Who gives way when there is no room: first the labels of screens, then keys, then these words;
-the digits never do, nor help, from where everything else is found, nor the way to stop."""
+"""The order in which items are cut: first the labels of screens, then keys, then these labels;
+digits, help (which lists everything else) and the halt are never cut."""
 
 _FRONT_RANK: Final = 3
 _LAST_RANKS: Final = {"app.help": 2, "app.halt": 1}
 
 
 class KeyBar(Bar):
-    """Left the screens, right the keys."""
+    """The screens on the left, the keys on the right."""
 
     def __init__(self) -> None:
         super().__init__(id="key-bar")
@@ -37,7 +37,7 @@ class KeyBar(Bar):
         self._bits: tuple[Bit, ...] = ()
 
     def show(self, front: NumberedView, needing: int) -> None:
-        """Offer the keys of what is in front; `needing` counts the rows of the first screen."""
+        """Show the keys of the screen in front; `needing` counts the rows of the first screen."""
         self._front = front.name_in_keys
         here = keys_here(front)
         screens = screen_keys()
@@ -51,7 +51,7 @@ class KeyBar(Bar):
             self.refresh()
 
     def drawn(self, width: int, height: int) -> Text:
-        """As much as there is room for."""
+        """The items that fit."""
         del height
         return joined(fitted_bits(self._bits, width), width)
 
@@ -63,10 +63,10 @@ class KeyBar(Bar):
             return
         index = bit_at(self._bits, self.size.width, offset.x)
         if index is not None:
-            chosen = self._keys[index]
-            # Who is there already wants what can be done there: all of it, as a list to click.
-            is_front = chosen.action == f"go('{self._front}')"
-            self.post_message(KeyChosen(key_named(MENU) if is_front else chosen))
+            selected = self._keys[index]
+            # A click on the screen in front opens the list of its actions.
+            is_front = selected.action == f"go('{self._front}')"
+            self.post_message(KeyChosen(key_named(MENU) if is_front else selected))
 
 
 def screen_keys() -> tuple[KeyBinding, ...]:
@@ -79,7 +79,7 @@ def screen_keys() -> tuple[KeyBinding, ...]:
 
 
 def keys_here(front: NumberedView) -> tuple[KeyBinding, ...]:
-    """The keys for the footer, of the screen first; those that do nothing here are left out."""
+    """The keys for the footer, those of the screen first; disabled ones are left out."""
     groups = (front.name_in_keys, "rows")
     own = [
         key
@@ -96,7 +96,7 @@ def _screen_bit(key: KeyBinding, place: int, front: str, needing: int) -> Bit:
         tone = "bold reverse accent"
         return Bit(Text(f" {number} {name} ", tone), _FRONT_RANK, Text(f" {number} ", tone))
     count = Text(f" {needing}", "bold warn") if _is_first(key) and needing else Text()
-    # Beside a digit another one would read as a screen.
+    # Beside a digit another number would read as a screen.
     short = Text(f"!{needing}", "bold warn") if count.plain else Text()
     digit = Text.assemble((number, "accent"), short)
     full = Text.assemble((number, "accent"), (f" {name}", "muted"), count)

@@ -1,4 +1,4 @@
-"""Pieces of one line, of which the less important give way when there is no room."""
+"""Pieces of one line; the less important are cut where room is short."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,12 +15,12 @@ class Bit:
     """One piece of a line.
 
     Args:
-        text: as it is best.
-        rank: who gives way: the highest first; rank 0 never does.
-        short: what then stands there instead; None: nothing.
-        short_rank: who gives way next, of what is short already; 0: it stays.
+        text: the full text.
+        rank: the order of cutting: the highest first; rank 0 is never cut.
+        short: the text after the first cut; None: none.
+        short_rank: the order of the second cut, of short texts; 0: it stays.
         right: at the right edge instead of the left.
-        key: id of the action that a click on it does; empty: none.
+        key: id of the action of a click on it; empty: none.
     """
 
     text: Text
@@ -32,7 +32,7 @@ class Bit:
 
 
 def fitted_bits(bits: Sequence[Bit], width: int) -> tuple[tuple[int, int, Text], ...]:
-    """Which pieces are shown, and where.
+    """The displayed pieces and their places.
 
     Returns:
         Index of the piece, its first cell, its text; in the order of the line.
@@ -62,7 +62,7 @@ def fitted_bits(bits: Sequence[Bit], width: int) -> tuple[tuple[int, int, Text],
 
 
 def bit_at(bits: Sequence[Bit], width: int, x: int) -> int | None:
-    """Index of the piece that a line of so many cells shows in a cell; None beside all."""
+    """The index of the piece displayed at a cell; None between pieces."""
     for index, left, text in fitted_bits(bits, width):
         if left <= x < left + text.cell_len:
             return index
@@ -70,7 +70,7 @@ def bit_at(bits: Sequence[Bit], width: int, x: int) -> int | None:
 
 
 def spare(bits: Sequence[Bit], width: int) -> int:
-    """Cells that are left beside all pieces as they are best, and a gap; below 0: none fits."""
+    """Cells left beside all full pieces and a gap; below 0: they do not fit."""
     return width - _needed(dict(enumerate(bits))) - GAP
 
 
@@ -85,27 +85,27 @@ def joined(placed: Sequence[tuple[int, int, Text]], width: int) -> Text:
 
 
 def meter(fraction: float, width: int) -> Text:
-    """How much of a limit is used, as a bar of `width` cells.
+    """The used part of a limit, as a bar of `width` cells.
 
     Args:
         fraction: 0 is none, 1 is all; more is shown as all.
         width: cells.
 
     Returns:
-        A line that turns from accent to warn at 80 % and to loss at 100 %; what is left of it is
-        thin, so that it is told apart without colours.
+        A line that turns from accent to warn at 80 % and to loss at 100 %; the free part is
+        thin, so that it differs without colours.
     """
     part = min(1.0, fraction) if fraction > 0 else 0.0
     filled = round(part * width)
     if part > 0 and filled == 0:
-        # A little is not nothing.
+        # A small use is visible.
         filled = 1
     tone = "loss" if part >= 1 else "warn" if part >= WARN_FROM else "accent"
     return Text.assemble(("━" * filled, tone), ("─" * (width - filled), "faint"))
 
 
 WARN_FROM: Final = 0.8
-"""Part of a limit from which it is said."""
+"""Part of a limit from which it is shown."""
 
 
 def _needed(bits: dict[int, Bit]) -> int:

@@ -1,4 +1,4 @@
-"""What the frame knows of a screen, whatever part of the state it shows.
+"""The interface of a screen for the frame, whatever part of the state it shows.
 
 `screens.base` builds on it.
 """
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 
 from textual.containers import Vertical
 
-from service_tui.console.calm import Calm
+from service_tui.console.idle_time import IdleTime
 from service_tui.console.keys import KeyBinding, action_name
 from service_tui.console.messages import CommandGiven, Copied, ToastMessage
 from service_tui.console.view_context import ViewContext
@@ -21,27 +21,27 @@ from service_tui.units import Timestamp
 
 
 class CopiedRecord(Protocol):
-    """What a row can be copied as: any dataclass."""
+    """A row that can be copied: any dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramInfo:
-    """Where the program runs, for screens that say so. Paths are texts to show, not to open.
+    """Places of the running program, for screens that list them. Paths are texts, not opened.
 
-    `calm` is since when nothing has needed the person; the app keeps it.
+    `calm` is the time since when nothing has needed the person; the app updates it.
     """
 
     log_path: str = ""
     data_path: str = ""
     theme_names: tuple[str, ...] = ()
-    calm: Calm = field(default_factory=Calm)
+    idle_time: IdleTime = field(default_factory=IdleTime)
 
 
 @runtime_checkable
 class TakesState(Protocol):
-    """A dialog that wants each newer state, and each second's tick, while it is open."""
+    """A dialog that receives each newer state, and each second's tick, while it is open."""
 
     def take(self, state: DeskState, now: Timestamp) -> None:
         """Receive the newest state. `now` is wall time."""
@@ -49,7 +49,7 @@ class TakesState(Protocol):
 
 
 class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a screen
-    """What the app knows of a screen, whatever part of the state it shows."""
+    """The interface of a screen for the app, whatever part of the state it shows."""
 
     BLANK = True
 
@@ -58,7 +58,7 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
 
     title: ClassVar[str]
 
-    surroundings: ProgramInfo = ProgramInfo()
+    program: ProgramInfo = ProgramInfo()
     """Set by the app before the screen is mounted."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
@@ -82,31 +82,31 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
         """Redraw what depends on the time alone. Called about once a second while in front."""
 
     def keep(self) -> None:
-        """Give what the operator has chosen here to the desk, for the next start."""
+        """Send the operator's choices on this screen to the desk, for the next start."""
 
     def focus_row(self, row: str | None) -> None:
         """Put the cursor on the row with this key, and the focus on the main pane."""
 
     def current_row(self) -> str | None:
-        """Key of the row under the cursor, kept in the history of views."""
+        """Key of the row under the cursor, stored in the history of views."""
         tables = self._tables()
         return tables[0].order.cursor if tables else None
 
     def leave(self) -> None:
-        """Another screen comes in front."""
+        """Handle that another screen comes in front."""
 
     def step_out(self) -> bool:
         """Go one level out inside the screen; False when it is already outermost."""
         return False
 
-    def why_not(self, action: str) -> str:
+    def list_reason(self, action: str) -> str:
         """Why a key is disabled here.
 
         Args:
             action: the name of an action of keys.py, without its arguments.
 
         Returns:
-            A reason for the help, in a few words; empty when the key works.
+            A reason for the help, in a few words; empty if the key works.
         """
         offered = hasattr(self, f"action_{action}") or any(
             hasattr(table, f"action_{action}") for table in self._tables()
@@ -114,19 +114,19 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
         return "" if offered else "not here"
 
     def disabled_reason(self, key: KeyBinding) -> str:
-        """Why a key of this screen or of its tables is disabled; empty when it works."""
-        return self.why_not(action_name(key.action))
+        """Why a key of this screen or of its tables is disabled; empty if it works."""
+        return self.list_reason(action_name(key.action))
 
     def give(self, command: Command) -> None:
-        """Order something; the app's one handler hands it to the desk."""
+        """Give a command; the app's one handler hands it to the desk."""
         self.post_message(CommandGiven(command))
 
-    def say(self, text: str, tone: str = "info") -> None:
+    def show_toast(self, text: str, tone: str = "info") -> None:
         """Show a toast; `tone` is info, good, warn or bad."""
         self.post_message(ToastMessage(text, tone))
 
     def copy(self, text: str, what: str) -> None:
-        """Copy a text; `what` names it in the toast that says so."""
+        """Copy a text; `what` names it in the toast."""
         self.post_message(Copied(text, what))
 
     def copy_record(self, record: CopiedRecord, what: str) -> None:
@@ -134,5 +134,5 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
         self.copy(json.dumps(asdict(record), ensure_ascii=False), what)
 
     def _tables(self) -> tuple[RecordTable[object], ...]:
-        # A query knows no type arguments, and what the rows are does not matter here.
+        # A query has no type arguments, and the type of the rows does not matter here.
         return cast("tuple[RecordTable[object], ...]", tuple(self.query("RecordTable")))

@@ -1,4 +1,4 @@
-"""Names of meanings become styles, once a theme; for widgets that draw their own lines."""
+"""Names of meanings as styles, made once a theme; for widgets that draw their own lines."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from service_tui.console.theme import variable_defaults
 
 
 class Paint:
-    """The styles of one widget. A name that no theme knows is drawn as plain text."""
+    """The styles of one widget. A name that no theme has is drawn as plain text."""
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
@@ -25,11 +25,11 @@ class Paint:
 
     @property
     def is_animated(self) -> bool:
-        """False when the operator has turned all animations off."""
+        """False if the operator has turned all animations off."""
         return self._app().animation_level != "none"
 
     def prepare(self) -> bool:
-        """Look at the theme and the widget's ground; True if every style has changed."""
+        """Read the theme and the widget's ground; True if every style has changed."""
         variables, base = self._app().theme_variables, self._widget.rich_style
         if variables is self._variables and base == self._base:
             return False
@@ -45,7 +45,7 @@ class Paint:
 
         Args:
             ink: names and attributes, such as `bold profit`; or a style of Rich's own.
-            paper: the name of what lies under the text; empty is the widget's own ground.
+            paper: the name of the ground under the text; empty is the widget's own ground.
 
         Returns:
             Colour and ground, both set.
@@ -57,7 +57,7 @@ class Paint:
         return style
 
     def _app(self) -> App[object]:
-        # Textual leaves what an app returns untyped; nothing here depends on it.
+        # Textual's type of an app's result is unknown; nothing here depends on it.
         return self._widget.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
     def _made(self, ink: str | Style, paper: str) -> Style:
@@ -81,5 +81,5 @@ class Paint:
         try:
             return Color.parse(value)
         except ColorParseError:
-            # Textual's own themes say "auto 87%", which is no colour yet.
+            # Textual's own themes use "auto 87%", which is no colour yet.
             return None

@@ -1,4 +1,4 @@
-"""A line to type into that takes printable text only, and no secrets."""
+"""An input line for printable text only, without secrets."""
 
 import re
 from typing import Final
@@ -12,15 +12,15 @@ _SECRET: Final = re.compile(r"[0-9a-fA-F]{64}|sk_live_[0-9A-Za-z_-]{8,}")
 
 
 def holds_secret(text: str) -> bool:
-    """True if the text holds what looks like a private key or an API key."""
+    """True if the text contains what looks like a private key or an API key."""
     return _SECRET.search(text) is not None
 
 
 class PlainInput(Input):
-    """One line of printable text; what looks like a key is cleared at once, and said."""
+    """One line of printable text; what looks like a key is cleared at once, with a message."""
 
     class SecretCleared(Message):
-        """What looked like a private key was typed or pasted, and is gone."""
+        """What looked like a private key was typed or pasted, and is cleared."""
 
         def __init__(self, line: "PlainInput") -> None:
             super().__init__()
@@ -47,7 +47,7 @@ class PlainInput(Input):
 
     async def _on_mouse_down(self, event: events.MouseDown) -> None:
         if self._is_entering and self.select_on_focus and self.value:
-            # As with tab: what is typed next takes the place of all that stands here. A second
+            # As with tab: the next text replaces the present one. A second
             # click sets the cursor.
             event.prevent_default()
             self.select_all()
@@ -66,7 +66,7 @@ class PlainInput(Input):
         self.replace(line[: max(0, room)], *self.selection)
 
     def watch_value(self, value: str) -> None:
-        """Clear what must not stand in an open field."""
+        """Clear text that must not stay in an open field."""
         if holds_secret(value):
             self._clear()
 

@@ -1,4 +1,4 @@
-"""A price over time: a braille line with axes, one's own entry, news and a reading."""
+"""A price over time: a braille line with axes, the own entry, news and a reading."""
 
 import math
 from bisect import bisect_right
@@ -32,7 +32,7 @@ LABELS_FROM: Final = 24
 TITLE_FROM: Final = 4
 AXIS_FROM: Final = 5
 TIMES_FROM: Final = 6
-"""Least heights at which title, axis and times have room beside the line itself."""
+"""Least heights with room for title, axis and times beside the line itself."""
 
 _ROWS_PER_TICK: Final = 3
 _COLUMNS_PER_TICK: Final = 14
@@ -43,7 +43,7 @@ _FAR: Final = 100_000
 
 
 class Reading(NamedTuple):
-    """What the chart says at a time: the value that held then, and the news of that moment."""
+    """The chart at a time: its value, and the news of that moment."""
 
     at: Timestamp
     value: float | None
@@ -56,14 +56,14 @@ def price_text(value: float) -> str:
 
 
 class PriceChart(Widget, can_focus=True):
-    """A line of values that hold until the next one.
+    """A line of values, each constant until the next one.
 
     Args:
         value: writes a value, on the axis and in the reading.
         when: writes a time, given the seconds that the chart spans.
-        bounds: what the axis never leaves; None for money.
+        bounds: limits of the axis; None for money.
         span_min: least distance of the axis' ends, so that noise does not look like news.
-        empty: what to say when there are no points.
+        empty: text without any point.
         id: Textual's id.
     """
 
@@ -111,15 +111,15 @@ class PriceChart(Widget, can_focus=True):
         until: Timestamp | None = None,
         empty: str | None = None,
     ) -> None:
-        """Show these points instead of those before.
+        """Show these points instead of the former ones.
 
         Args:
-            points: times and values in any order; what is not finite is left out.
-            entry: one's own average entry price, drawn as a dashed line.
+            points: times and values in any order; infinite or undefined values are left out.
+            entry: the own average entry price, drawn as a dashed line.
             news: marks on the axis of time.
-            title: what the line is, with its unit.
-            until: right edge, as far as the last value holds; None: the last point.
-            empty: what to say when there are no points; None: what was said before.
+            title: name of the line, with its unit.
+            until: right edge, to which the last value extends; None: the last point.
+            empty: text without any point; None: the former one.
         """
         self._empty = self._empty if empty is None else empty
         known = [(at, value) for at, value in points if math.isfinite(at) and math.isfinite(value)]
@@ -132,7 +132,7 @@ class PriceChart(Widget, can_focus=True):
         self._redraw()
 
     def reading(self) -> Reading | None:
-        """Time and value under the cursor; None when the cursor is not on the chart."""
+        """Time and value under the cursor; None while the cursor is not on the chart."""
         picture = self._picture()
         return None if picture is None else self._read(picture)
 
@@ -159,7 +159,7 @@ class PriceChart(Widget, can_focus=True):
 
     @on(events.Resize)
     def _resized(self) -> None:
-        # Shown again as large as it was, it stands as it was drawn.
+        # Shown again at the same size, it stays as it was drawn.
         drawn = {strip.cell_length for strip in self._strips}
         if len(self._strips) != self.size.height or drawn - {self.size.width}:
             self._redraw()
@@ -181,18 +181,18 @@ class PriceChart(Widget, can_focus=True):
 
     @on(events.Leave)
     @on(events.Blur)
-    def _left_alone(self) -> None:
+    def _pointer_left(self) -> None:
         self._column = None
         self._redraw()
 
     def _drawn(self) -> list[list[Piece]]:
         (width, height), picture = self.size, self._picture()
         if picture is None:
-            words: list[Piece] = [(fitted_line(self._empty.center(width), width), "muted")]
-            return [words if y == (height - 1) // 2 else [] for y in range(height)]
+            text: list[Piece] = [(fitted_line(self._empty.center(width), width), "muted")]
+            return [text if y == (height - 1) // 2 else [] for y in range(height)]
         lines = picture.plot()
         if height >= TITLE_FROM:
-            title, read = self._said(picture)
+            title, read = self._title_and_reading(picture)
             lines.insert(0, picture.heading(title, read, has_focus=self.has_focus))
         ticks = self._times(picture.frame)
         if height >= AXIS_FROM:
@@ -232,7 +232,7 @@ class PriceChart(Widget, can_focus=True):
         times = time_ticks(frame.first, frame.last, count) or (frame.last,)
         return {frame.column_of(at): self._when(Timestamp(at), span) for at in times}
 
-    def _said(self, picture: Picture) -> tuple[str, str]:
+    def _title_and_reading(self, picture: Picture) -> tuple[str, str]:
         """Title and reading; without a cursor, the last value."""
         reading = self._read(picture)
         if reading is None:

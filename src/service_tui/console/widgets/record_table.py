@@ -23,7 +23,7 @@ _DOUBLE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """What a table looked like, to be kept over screens and restarts."""
+    """The layout of a table, stored over screens and restarts."""
 
     sort: str | None = None
     falling: bool = False
@@ -32,7 +32,7 @@ class TableState:
 
 
 class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 - one action a key
-    """`RecordView` under the operator's hand. Its arguments are those of the view."""
+    """A `RecordView` with keys and mouse. Its arguments are those of the view."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "down", show=False, id="table.down"),
@@ -44,13 +44,17 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         Binding("pagedown", "move_page(1)", "page down", show=False, id="table.page_down"),
         Binding("pageup", "move_page(-1)", "page up", show=False, id="table.page_up"),
         Binding("enter", "open", "open", show=False, id="table.open"),
-        *(each for each in bindings_of("rows") if each.action in {"sort_next", "sort_reverse"}),
+        *(
+            binding
+            for binding in bindings_of("rows")
+            if binding.action in {"sort_next", "sort_reverse"}
+        ),
     ]
 
-    _scroll_wanted: int | None = None
+    _scroll_target: int | None = None
 
     class RowMessage(Message):
-        """Something about one row of a table; None: about no row."""
+        """An event of one row of a table; None: of no row."""
 
         def __init__(self, table: Widget, row_key: str | None) -> None:
             super().__init__()
@@ -69,19 +73,19 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         """Enter, or a double click, on a row."""
 
     class Lost(RowMessage):
-        """A key wanted the highlighted row, and there is none: the screen says so."""
+        """A key needed the highlighted row, and there is none: the screen shows so."""
 
     def selected(self) -> R | None:
         """The highlighted row; None in the moment after the cursor fell on it: actions refuse."""
         return None if self.has_just_fallen else self._order.selected()
 
     def highlighted(self) -> R | None:
-        """The row under the cursor, to be shown and not acted on."""
+        """The row under the cursor, for display and not for actions."""
         return self._order.selected()
 
     @property
     def has_just_fallen(self) -> bool:
-        """Whether the cursor's row went and the cursor fell to its neighbour a moment ago."""
+        """True if the cursor fell to a neighbour a moment ago because its row went."""
         return self._fall.is_fresh
 
     @cached_property
@@ -99,7 +103,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
             self._follow()
 
     def selected_or_marked(self) -> tuple[R, ...]:
-        """What an action applies to: the marked rows shown, else the highlighted one, else none."""
+        """The rows of an action: the marked rows shown, else the highlighted one, else none."""
         if self.has_just_fallen and not self._order.marked:
             return ()
         return self._order.selected_or_marked()
@@ -117,17 +121,17 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         self.refresh()
 
     def state(self) -> TableState:
-        """What to keep in order to look like this again."""
+        """The layout to store."""
         sort = None if self._sort is None else self._sort.id
-        scroll = self._top if self._scroll_wanted is None else self._scroll_wanted
+        scroll = self._top if self._scroll_target is None else self._scroll_target
         return TableState(sort, self._falls, self._order.cursor, scroll)
 
     def restore(self, state: TableState) -> None:
-        """Look as in a state kept; what no longer exists is passed over."""
+        """Apply a stored layout; parts that no longer exist are ignored."""
         self.sort_by(state.sort, falling=state.falling)
         if state.cursor is not None:
             self._order.put(state.cursor)
-        self._scroll_wanted = state.scroll
+        self._scroll_target = state.scroll
         self._take_scroll()
         self.refresh()
 
@@ -147,27 +151,27 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         self._move(lambda: self._order.move_to(len(self._order) - 1 if last else 0))
 
     def action_open(self) -> None:
-        """Say that the highlighted row is opened."""
-        self._tell(self.Opened)
+        """Post that the highlighted row is opened."""
+        self._post_row(self.Opened)
 
     def action_mark(self) -> None:
         """Mark the highlighted row, or unmark it."""
         if self.has_just_fallen:
-            self._tell(self.Lost)
+            self._post_row(self.Lost)
             return
         self._order.toggle_mark()
         self._refresh_row(self._order.index)
-        self._tell(self.Moved)
+        self._post_row(self.Moved)
 
     def action_sort_next(self) -> None:
         """Sort by the next column that is shown and sortable."""
-        names = [each.column.id for each in self._lines.placed if each.column.sort_key]
+        names = [place.column.id for place in self._lines.placed if place.column.sort_key]
         if names:
             now = "" if self._sort is None else self._sort.id
             self.sort_by(names[(names.index(now) + 1) % len(names) if now in names else 0])
 
     def action_sort_reverse(self) -> None:
-        """Turn the order round."""
+        """Reverse the order."""
         if self._sort is not None:
             self.sort_by(self._sort.id, falling=not self._falls)
 
@@ -181,19 +185,19 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         if offset.y == 0:
             self._sort_at(offset.x)
         elif index < len(self._order):
-            # Rows may move between two clicks: only a row that the first one selected opens.
+            # Rows may move between two clicks: only the row that the first one selected opens.
             opens = event.chain == _DOUBLE and index == self._order.index
             self._move(lambda: self._order.move_to(index))
             if opens:
                 self.action_open()
 
     def _sort_at(self, x: int) -> None:
-        for each in self._lines.placed:
-            if each.left <= x < each.left + each.width + GAP and each.column.sort_key:
-                if each.column is self._sort:
+        for place in self._lines.placed:
+            if place.left <= x < place.left + place.width + GAP and place.column.sort_key:
+                if place.column is self._sort:
                     self.action_sort_reverse()
                 else:
-                    self.sort_by(each.column.id)
+                    self.sort_by(place.column.id)
 
     def _move(self, move: Callable[[], None]) -> None:
         before = self._order.index
@@ -203,12 +207,12 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         self._refresh_row(self._order.index)
         self._follow()
         if self._order.index is not None:
-            self._tell(self.Moved)
+            self._post_row(self.Moved)
 
-    def _tell(self, kind: type[RowMessage]) -> None:
+    def _post_row(self, message_type: type[RowMessage]) -> None:
         is_lost = self._order.index is None or self.has_just_fallen
-        told = self.Lost if is_lost else kind
-        self.post_message(told(self, self._order.cursor))
+        posted = self.Lost if is_lost else message_type
+        self.post_message(posted(self, self._order.cursor))
 
     def _change(self, change: Callable[[], None]) -> None:
         super()._change(change)
@@ -220,6 +224,6 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     def _take_scroll(self) -> None:
         # A restored position waits until there are rows, and room to scroll in.
-        if self._scroll_wanted is not None and self.size and len(self._order):
-            wanted, self._scroll_wanted = self._scroll_wanted, None
-            self._scroll(wanted)
+        if self._scroll_target is not None and self.size and len(self._order):
+            target, self._scroll_target = self._scroll_target, None
+            self._scroll(target)

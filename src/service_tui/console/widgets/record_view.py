@@ -1,4 +1,4 @@
-"""Rows under a fixed header, drawn line by line, and what the eye is on kept in its place."""
+"""Rows under a fixed header, drawn line by line, with the viewed rows kept in place."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,31 +21,31 @@ from service_tui.console.widgets.table_lines import Laid, RowState, TableLines
 R = TypeVar("R")
 
 GLOW_S: Final = 0.6
-"""How long a changed cell glows: long enough to be seen, short enough to be calm."""
+"""How long a changed cell glows: long enough to be seen, short enough not to distract."""
 
 HIDDEN: Final = "The filter hides all {total} rows.\n\n{rows.out} clears it."
-"""What an empty table says when it is the filter that empties it."""
+"""Text of a table that the filter empties."""
 
 ABOVE: Final = " ▲ {count:,} new above "
-"""What the line of titles says of rows that came in above those in sight."""
+"""Note in the line of titles on new rows above the visible ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Sight(Generic[R]):
-    """A line as it is on the screen; `laid` None if it was never drawn."""
+class _VisibleLine(Generic[R]):
+    """A line on the screen; `laid` None if it was never drawn."""
 
     key: str
     laid: Laid[R] | None
-    stands: tuple[str, RowState, object]
+    drawn_from: tuple[str, RowState, object]
 
 
 class RecordView(ScrollView, Generic[R], inherit_bindings=False):
-    """Draws only what is visible, whatever the number of rows, and only what has changed.
+    """Draws only visible rows, whatever their number, and only changes.
 
     Args:
         columns: from left to right.
-        key: names a row for as long as it lives; unique.
-        empty: what to say when there are no rows: why, and what to do. Several lines may be.
+        key: identifies a row for as long as it lives; unique.
+        empty: text without rows: why, and what to do. It may have several lines.
         view: gives the state, the time and whether amounts are masked, for the cells.
         id: Textual's id.
         classes: Textual's classes.
@@ -64,17 +64,17 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
     """
 
     empty: var[str] = var("")
-    """What is said instead of rows."""
+    """Text in place of rows."""
 
     glowing: var[bool] = var(default=True)
-    """Whether changed cells glow; they do not when the app's animations are off either."""
+    """Whether changed cells glow; they do not if the app's animations are off either."""
 
     is_styled_by_focus: bool = False
-    """Whether a style sheet has a rule for it while it has the focus. Looking for one takes longer
-    than to paint the table."""
+    """Whether a style sheet has a rule for its focus. Looking for one takes longer than to paint
+    the table."""
 
     text_cells: int | None = None
-    """Cells that the flexible column gets, if there are so many; None: what the others leave."""
+    """Cells of the flexible column, if there are so many; None: the room of the others."""
 
     def __init__(
         self,
@@ -102,33 +102,33 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
 
     @property
     def order(self) -> RowOrder[R]:
-        """The rows in their order, the cursor and the marks; to be read, not changed."""
+        """The rows in their order, the cursor and the marks; read only."""
         return self._order
 
     def show(self, rows: Sequence[R]) -> None:
-        """Show these rows instead of those before; cursor, sort, filter and marks stay.
+        """Show these rows instead of the former ones; cursor, sort, filter and marks stay.
 
-        The sequence is kept, not copied: hand in a tuple.
+        The sequence is kept, not copied: pass a tuple.
         """
-        before, known = self._sight(), self._order.keys
+        before, known = self._visible_lines(), self._order.keys
         self._change(lambda: self._order.replace(rows))
         self._keep_unseen(known)
         self._lines.forget()
         self._light(before)
         self._repaint(before)
-        self._look()
+        self._mark_seen()
 
     def redraw(self) -> None:
-        """Lay out what is visible anew: for cells that depend on time, privacy or a star.
+        """Lay out the visible rows anew: for cells that depend on time, privacy or a star.
 
-        Only lines that then read differently are painted again.
+        Only lines whose text then differs are painted again.
         """
-        before = self._sight()
+        before = self._visible_lines()
         self._lines.forget()
         self._repaint(before)
 
     def sort_by(self, column_id: str | None, *, falling: bool | None = None) -> None:
-        """Order the rows by a column; None, or one that is not sortable: as they were given.
+        """Sort the rows by a column; None, or one that is not sortable: in the given order.
 
         `falling` None is the column's own first direction: numbers from the largest down.
         """
@@ -140,7 +140,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         self.refresh()
 
     def filter(self, keep: Callable[[R], bool] | None) -> None:
-        """Show only the rows that a predicate wants; None shows all."""
+        """Show only the rows that match a predicate; None shows all."""
         self._change(lambda: self._order.filter(keep))
         self.refresh()
 
@@ -152,7 +152,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         self._lines.lay_out(width - self.scrollbar_gutter.width, width, self.text_cells)
         if self.styles.gutter:
             return super().render_lines(crop)
-        # Without border and padding, the lines need none of Textual's own dressing.
+        # Without border and padding, the lines need none of Textual's own styling.
         strips = [self.render_line(y) for y in crop.line_range]
         ground = self.background_colors[1]
         for each in self.get_line_filters():
@@ -170,20 +170,20 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             return lines.header(sort, falling=self._falls, note=note)
         index = self._top + y - 1
         if 0 <= index < len(order):
-            return lines.row(order.key_at(index), order[index], self._standing(index))
+            return lines.row(order.key_at(index), order[index], self._row_state(index))
         if len(order):
             return lines.blank()
         hidden = with_keys(HIDDEN).replace("{total}", f"{order.total:,}")
         text = hidden if order.total else self.empty
-        return lines.words(text, y - 1, self._page)
+        return lines.text_line(text, y - 1, self._page)
 
     def watch_has_focus(self, _has_focus: bool) -> None:  # noqa: FBT001 - Textual's own signature
-        """Dress anew, if there is anything to find."""
+        """Apply the styles anew, if any rule depends on the focus."""
         if self.is_styled_by_focus:
             super().watch_has_focus(_has_focus)
 
     def watch_empty(self) -> None:
-        """Say the new sentence."""
+        """Show the new text."""
         self.refresh()
 
     @on(events.Focus)
@@ -211,22 +211,22 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             self.scroll_to(y=y, animate=False, force=True)
 
     def _follow(self) -> None:
-        """Scroll so far that the cursor is in sight."""
+        """Scroll until the cursor is visible."""
         index, top, page = self._order.index, self._top, self._page
         if index is not None and not top <= index < top + page:
             self._scroll(index if index < top else index - page + 1)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Count anew what is above, besides what Textual does."""
+        """Count the unseen rows above anew, besides what Textual does."""
         super().watch_scroll_y(old_value, new_value)
-        self._look()
+        self._mark_seen()
 
     def _rank(self, column: Column[R]) -> Callable[[R], Rank | None] | None:
         key = column.sort_key
         return None if key is None else lambda row: key(row, self._seen)
 
     def _keep_unseen(self, known: Sequence[str]) -> None:
-        """Keep which rows came in since they were last in sight; another list has none."""
+        """Keep which rows came in since they were last visible; another list has none."""
         keys = self._order.keys
         if known is keys or known == keys:
             return
@@ -234,8 +234,8 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         is_same_list = not before.isdisjoint(now)
         self._unseen = (self._unseen & now) | (now - before) if is_same_list else set()
 
-    def _look(self) -> None:
-        """What is in sight was seen; say how many rows that were not stand above it."""
+    def _mark_seen(self) -> None:
+        """Mark visible rows as seen; count the unseen rows above them."""
         above = 0
         if self._unseen and self.size:
             key_at = self._order.key_at
@@ -247,57 +247,61 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             self.refresh_line(0)
 
     def _change(self, change: Callable[[], None]) -> None:
-        """Change the order, and keep what the eye is on where it is on the screen."""
+        """Change the order, and keep the viewed rows in their place on the screen."""
         order, visible = self._order, self._visible()
         held = order.index if order.index in visible else next(iter(visible), None)
         key = None if held is None else order.key_at(held)
-        # Asked once, not for each of thousands of rows.
+        # Called once, not for each of thousands of rows.
         self._seen = self._view()
         change()
         self.virtual_size = Size(1, len(order) + 1)
         place = None if key is None else order.index_of(key)
         y = self._top
         if held is not None and place is not None:
-            # At the top one sees what comes in above, as long as the row held stays in sight.
+            # At the top new rows are shown, as long as the kept row stays visible.
             stays = visible.start == 0 and place < self._page
             y = 0 if stays else place - (held - visible.start)
         self._scroll(y)
 
-    def _standing(self, index: int) -> RowState:
+    def _row_state(self, index: int) -> RowState:
         order = self._order
         here, is_marked = index == order.index, order.key_at(index) in order.marked
         return RowState(here, here and self.has_focus, is_marked)
 
-    def _stands(self, index: int) -> tuple[str, RowState, object]:
+    def _drawn_from(self, index: int) -> tuple[str, RowState, object]:
         key = self._order.key_at(index)
-        return key, self._standing(index), self._lines.glow.get(key)
+        return key, self._row_state(index), self._lines.glow.get(key)
 
-    def _sight(self) -> list[_Sight[R]]:
-        """What is in sight, line for line, as far as it was drawn."""
-        stands = [self._stands(index) for index in self._visible()]
-        return [_Sight(each[0], self._lines.kept(each[0]), each) for each in stands]
+    def _visible_lines(self) -> list[_VisibleLine[R]]:
+        """The visible lines, as far as they were drawn."""
+        drawn_from = [self._drawn_from(index) for index in self._visible()]
+        return [_VisibleLine(each[0], self._lines.kept(each[0]), each) for each in drawn_from]
 
-    def _repaint(self, before: Sequence[_Sight[R]]) -> None:
-        """Paint again the lines that differ from what was in sight."""
+    def _repaint(self, before: Sequence[_VisibleLine[R]]) -> None:
+        """Paint the lines again that differ from the former ones."""
         order, visible = self._order, self._visible()
         if not before or len(before) != len(visible):
             self.refresh()
             return
         for line, (was, index) in enumerate(zip(before, visible, strict=True), start=1):
             cells = self._lines.laid(order.key_at(index), order[index]).cells
-            if was.laid is None or was.laid.cells != cells or was.stands != self._stands(index):
+            if (
+                was.laid is None
+                or was.laid.cells != cells
+                or was.drawn_from != self._drawn_from(index)
+            ):
                 self.refresh(Region(0, line, self.size.width, 1))
 
     def _refresh_row(self, index: int | None) -> None:
         if index is not None:
             self.refresh_line(index + 1)
 
-    def _light(self, before: Sequence[_Sight[R]]) -> None:
-        """Let glow what is in sight now, was before, and reads differently."""
+    def _light(self, before: Sequence[_VisibleLine[R]]) -> None:
+        """Let changed cells glow in rows that were visible before."""
         if not before or not self.glowing or not self._paint.is_animated:
             return
         order = self._order
-        old = {sight.key: sight.laid for sight in before if sight.laid is not None}
+        old = {line_.key: line_.laid for line_ in before if line_.laid is not None}
         rows = [(order.key_at(index), order[index]) for index in self._visible()]
         changes = self._lines.changes(old, rows)
         if changes:
@@ -307,6 +311,6 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             self._resting = self.set_timer(GLOW_S, self._rest)
 
     def _rest(self) -> None:
-        before = self._sight()
+        before = self._visible_lines()
         self._lines.glow, self._resting = {}, None
         self._repaint(before)

@@ -1,4 +1,4 @@
-"""Room for what must stay in sight: the part that scrolls gets what is left of a frame."""
+"""Bounds a scrolling part, so that the rest of its frame stays visible."""
 
 from textual.widget import Widget
 

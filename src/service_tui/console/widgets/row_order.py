@@ -1,4 +1,4 @@
-"""Which rows are shown, in which order, and which one the cursor is on - by identity.
+"""The displayed rows, their order, and the cursor's row - by identity.
 
 The promise: between two moves of the cursor, whatever happens to the rows, `selected` is the row
 that was highlighted, or None.
@@ -12,7 +12,7 @@ from service_tui.units import Micros
 Row = TypeVar("Row")
 
 Rank = str | float | Micros
-"""What rows are compared by; within one column all of one kind."""
+"""The sort value of a row; within one column all of one type."""
 
 
 class Arrangement(Generic[Row]):
@@ -28,7 +28,7 @@ class Arrangement(Generic[Row]):
         self._keep: Callable[[Row], bool] | None = None
 
     def __len__(self) -> int:
-        """Rows shown, after the filter."""
+        """The number of rows shown, after the filter."""
         return len(self._shown)
 
     def __getitem__(self, index: int) -> Row:
@@ -37,7 +37,7 @@ class Arrangement(Generic[Row]):
 
     @property
     def total(self) -> int:
-        """Rows there are, before the filter."""
+        """The number of rows before the filter."""
         return len(self._rows)
 
     @property
@@ -50,20 +50,20 @@ class Arrangement(Generic[Row]):
         return self._keys[self._shown[index]]
 
     def index_of(self, key: str) -> int | None:
-        """The place of a row in the order, None when it is not shown."""
+        """The place of a row in the order, None if it is not shown."""
         try:
             return self._shown.index(self._keys.index(key))
         except ValueError:
             return None
 
     def replace(self, rows: Sequence[Row]) -> None:
-        """Take these rows instead of those before."""
+        """Use these rows instead of the former ones."""
         self._rows = rows
         self._keys = list(map(self._key, rows))
         self._arrange()
 
     def sort(self, rank: Callable[[Row], Rank | None] | None, *, reverse: bool) -> None:
-        """Order by a rank, rows without one last in both directions; None is the given order."""
+        """Sort by a rank, rows without one last in both directions; None is the given order."""
         self._rank, self._reverse = rank, reverse
         self._arrange()
 
@@ -94,11 +94,11 @@ class Arrangement(Generic[Row]):
         return rows if len(places) == len(rows) else [rows[place] for place in places]
 
     def _settle(self) -> None:
-        """Called after every change of the order."""
+        """Hook after every change of the order."""
 
 
 class RowOrder(Arrangement[Row]):  # noqa: PLR0904 - one method a thing that happens to rows
-    """An arrangement with a cursor and marks, which hold on to rows and not to places.
+    """An arrangement with a cursor and marks, which follow rows and not places.
 
     The first row ever shown gets the cursor. A cursor whose row has vanished highlights nothing
     until it is moved; it comes back when its row comes back.
@@ -114,17 +114,17 @@ class RowOrder(Arrangement[Row]):  # noqa: PLR0904 - one method a thing that hap
 
     @property
     def cursor(self) -> str | None:
-        """Key of the row that the cursor is on or was on; None before there ever was a row."""
+        """Key of the cursor's row, also after it vanished; None before there ever was a row."""
         return self._cursor
 
     @property
     def index(self) -> int | None:
-        """Place of the highlighted row; None when nothing is highlighted."""
+        """Place of the highlighted row; None if none is highlighted."""
         return self._index
 
     @property
     def cursor_lost(self) -> bool:
-        """True when the cursor's row is not shown any more."""
+        """True if the cursor's row is not shown any more."""
         return self._cursor is not None and self._index is None
 
     @property
@@ -133,11 +133,11 @@ class RowOrder(Arrangement[Row]):  # noqa: PLR0904 - one method a thing that hap
         return self._marked
 
     def move(self, by: int) -> None:
-        """Move the cursor by so many rows, from where it is or was."""
+        """Move the cursor by so many rows, from its present or lost place."""
         if self._index is not None:
             self.move_to(self._index + by)
         else:
-            # Another row stands where the lost one stood: one step down highlights that one.
+            # Another row is at the lost one's place: one step down highlights that one.
             self.move_to(self._place + by - 1 if by > 0 else self._place + by)
 
     def move_to(self, index: int) -> None:
@@ -148,22 +148,22 @@ class RowOrder(Arrangement[Row]):  # noqa: PLR0904 - one method a thing that hap
             self._marks_lost = False
 
     def fall_to(self, index: int) -> None:
-        """The cursor's row is gone: to who stands at its place now. Marks that went stay lost."""
+        """Move the cursor of a lost row to its place's present row. Lost marks stay lost."""
         are_lost = self._marks_lost
         self.move_to(index)
         self._marks_lost = are_lost
 
     def put(self, key: str) -> None:
-        """Put the cursor on a row by its key, even on one that is not here yet."""
+        """Put the cursor on a row by its key, even before that row exists."""
         self._cursor = key
         self._settle()
 
     def selected(self) -> Row | None:
-        """The highlighted row, or None when nothing is highlighted."""
+        """The highlighted row, or None if none is highlighted."""
         return None if self._index is None else self[self._index]
 
     def toggle_mark(self) -> bool:
-        """Mark the highlighted row, or unmark it; False when nothing is highlighted."""
+        """Mark the highlighted row, or unmark it; False if none is highlighted."""
         if self._index is None or self._cursor is None:
             return False
         self._marked ^= {self._cursor}
@@ -171,7 +171,7 @@ class RowOrder(Arrangement[Row]):  # noqa: PLR0904 - one method a thing that hap
         return True
 
     def clear_marks(self) -> None:
-        """Mark nothing."""
+        """Unmark every row."""
         self._marked = frozenset()
         self._marks_lost = False
 
@@ -179,8 +179,8 @@ class RowOrder(Arrangement[Row]):  # noqa: PLR0904 - one method a thing that hap
         """The marked rows that are shown, in their order; without marks, the highlighted row.
 
         Returns:
-            Empty when nothing is highlighted, when the filter hides all that is marked, or when
-            all marked rows vanished since the last key: an action must then refuse.
+            Empty if none is highlighted, if the filter hides all marked rows, or if all marked
+            rows vanished since the last key: an action must then refuse.
         """
         if self._marked:
             return tuple(

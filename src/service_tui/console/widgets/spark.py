@@ -1,4 +1,4 @@
-"""A line of blocks for a table cell. Knows numbers only."""
+"""A line of blocks for a table cell, from plain numbers."""
 
 import math
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ def sparkline(values: Sequence[float], width: int, *, span_min: float = 0.0) -> 
     """The values from old to new as block characters, exactly `width` cells.
 
     Args:
-        values: oldest first; what is not finite is left out. More values than cells are thinned,
-            the first and the last always kept; fewer leave blanks on the left.
+        values: oldest first; infinite or undefined values are left out. More values than cells are
+        thinned, the first and the last always kept; fewer leave blanks on the left.
         width: cells, >= 0.
         span_min: difference that at least fills the height, so that noise does not look like news.
 
     Returns:
-        `width` characters; blanks when there is nothing to show, a middle line when all are equal.
+        `width` characters; blanks without values, a middle line if all are equal.
     """
     known = [value for value in values if math.isfinite(value)]
     if not known or width <= 0:

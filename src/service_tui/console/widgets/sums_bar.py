@@ -1,4 +1,4 @@
-"""One line of figures above a table, as many as there is room for."""
+"""One line of figures above a table, as many as fit."""
 
 from rich.text import Text
 
@@ -7,7 +7,7 @@ from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined
 
 
 class SumsBar(Bar):
-    """As many bits as there is room for."""
+    """The bits that fit."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own word
         super().__init__(id=id)

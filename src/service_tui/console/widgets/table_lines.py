@@ -1,7 +1,7 @@
 """The lines of a table: header, rows and the text of an empty one, as strips of segments.
 
-What a row's cells read is laid out once and kept until told to forget; a line that reads, stands
-and glows as it did is drawn no second time.
+A row's cells are laid out once and kept until `forget`; a line with the same text, state and
+glow is not drawn a second time.
 """
 
 import textwrap
@@ -38,7 +38,7 @@ _BAR: Final = "▌"
 _MARK: Final = "•"
 _GAP: Final = " " * GAP
 _ARROWS: Final[Mapping[bool, str]] = {False: "↑", True: "↓"}
-"""By whether the order falls."""
+"""Arrows by whether the order falls."""
 
 
 Glow: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -47,7 +47,7 @@ Glow: TypeAlias = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Laid(Generic[R]):
-    """A row as it was laid out: the pieces of each column shown."""
+    """The layout of a row: the pieces of each column shown."""
 
     row: R
     cells: tuple[tuple[Piece, ...], ...]
@@ -55,7 +55,7 @@ class Laid(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class RowState:
-    """How a row stands: what is drawn under it and left of it."""
+    """State of a row, drawn under it and left of it."""
 
     has_cursor: bool = False
     has_focus: bool = False
@@ -70,21 +70,21 @@ class RowState:
 
     @property
     def gutter(self) -> str:
-        """Three cells that say the same without colour."""
+        """Three cells with the same meaning as the ground, without colour."""
         return (_BAR if self.has_cursor else " ") + (_MARK if self.is_marked else " ") + " "
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """A line, and all that it was drawn from."""
+    """A line, and everything it was drawn from."""
 
     cells: tuple[tuple[Piece, ...], ...]
-    standing: RowState
+    state: RowState
     glow: Mapping[str, str]
     strip: Strip
 
 
-_CALM: Final[Mapping[str, str]] = {}
+_NO_GLOW: Final[Mapping[str, str]] = {}
 
 
 class TableLines(Generic[R]):
@@ -106,9 +106,9 @@ class TableLines(Generic[R]):
         """Choose and place the columns for a width, within a table that is `outer` wide.
 
         Args:
-            width: cells there are for them.
+            width: cells available.
             outer: cells of the whole table.
-            text: cells of the flexible column; None: what the others leave.
+            text: cells of the flexible column; None: the room of the others.
         """
         if (width, outer, text) != self._room:
             self._room = width, outer, text
@@ -117,19 +117,19 @@ class TableLines(Generic[R]):
             self.recolour()
 
     def recolour(self) -> None:
-        """Draw every line anew when it is next wanted: the colours are others."""
+        """Draw every line anew at its next use: the colours have changed."""
         self._drawn.clear()
 
     def forget(self) -> None:
-        """Lay out every row anew when it is next drawn."""
+        """Lay out every row anew at its next use."""
         self._laid.clear()
 
     def kept(self, key: str) -> Laid[R] | None:
-        """The layout of a row, if it is still known."""
+        """The layout of a row, if it is still kept."""
         return self._laid.get(key)
 
     def laid(self, key: str, row: R) -> Laid[R]:
-        """The layout of a row, made now if need be."""
+        """The layout of a row, made now if needed."""
         laid = self._laid.get(key)
         if laid is None:
             if len(self._laid) >= KEPT_MAX:
@@ -143,16 +143,16 @@ class TableLines(Generic[R]):
         return laid
 
     def changes(self, before: Mapping[str, Laid[R]], rows: Iterable[tuple[str, R]]) -> Glow:
-        """Which cells read differently than before, and the ground that says in which direction.
+        """The cells whose text changed, and the ground for the direction of the change.
 
         Args:
             before: layouts of these or other rows by key.
             rows: the rows now, with their keys.
 
         Returns:
-            By row key and column id: `glow-up`, `glow-down`, or `glow` where nothing rises.
+            By row key and column id: `glow-up`, `glow-down`, or `glow` for texts.
         """
-        found: dict[str, dict[str, str]] = {}
+        result: dict[str, dict[str, str]] = {}
         for key, row in rows:
             old = before.get(key)
             if old is None or old.row is row:
@@ -161,8 +161,8 @@ class TableLines(Generic[R]):
             for place, was, now in zip(self.placed, old.cells, new.cells, strict=True):
                 if place.column.glows and was != now:
                     paper = _direction(place.column, old.row, row, self._view())
-                    found.setdefault(key, {})[place.column.id] = paper
-        return found
+                    result.setdefault(key, {})[place.column.id] = paper
+        return result
 
     def header(self, sort: str | None, *, falling: bool, note: str = "") -> Strip:
         """The titles, the sorted one with its arrow beside it, in the gap; a note at the end."""
@@ -183,35 +183,35 @@ class TableLines(Generic[R]):
             return line
         width = self._room[0]
         shown = note[:width]
-        told = Strip([Segment(shown, self._paint.style("bold accent"))], len(shown))
+        text = Strip([Segment(shown, self._paint.style("bold accent"))], len(shown))
         room = width - len(shown)
-        # No title is cut: one that has not the whole of its room gives way.
+        # No title is cut: one without the whole of its room is left out.
         cuts = (place.left - GAP for place in self.placed if place.left + place.width > room)
         titles = line.crop(0, max(0, min((room, *cuts))))
         titles = titles.adjust_cell_length(room, self._paint.style("heading"))
-        return Strip.join((titles, told, line.crop(width, self._room[1])))
+        return Strip.join((titles, text, line.crop(width, self._room[1])))
 
-    def row(self, key: str, row: R, standing: RowState) -> Strip:
+    def row(self, key: str, row: R, state: RowState) -> Strip:
         """One row."""
-        cells, glow = self.laid(key, row).cells, self.glow.get(key, _CALM)
+        cells, glow = self.laid(key, row).cells, self.glow.get(key, _NO_GLOW)
         drawn = self._drawn.get(key)
-        if drawn is None or (drawn.cells, drawn.standing, drawn.glow) != (cells, standing, glow):
+        if drawn is None or (drawn.cells, drawn.state, drawn.glow) != (cells, state, glow):
             if len(self._drawn) >= DRAWN_MAX:
                 self._drawn.clear()
-            drawn = _Drawn(cells, standing, glow, self._row(cells, standing, glow))
+            drawn = _Drawn(cells, state, glow, self._row(cells, state, glow))
             self._drawn[key] = drawn
         return drawn.strip
 
     def _row(
         self,
         cells: tuple[tuple[Piece, ...], ...],
-        standing: RowState,
+        state: RowState,
         glow: Mapping[str, str],
     ) -> Strip:
-        paper, style = standing.paper, self._paint.style
+        paper, style = state.paper, self._paint.style
         plain = style("", paper)
         segments: list[Segment] = []
-        text, ink = standing.gutter, style("accent", paper)
+        text, ink = state.gutter, style("accent", paper)
         at = GUTTER
         for place, cell in zip(self.placed, cells, strict=True):
             # The cursor's own ground wins over a glow, or the cursor would seem to have holes.
@@ -220,7 +220,7 @@ class TableLines(Generic[R]):
                 *((piece, style(name, under)) for piece, name in cell),
                 (_GAP, plain),
             ):
-                # Neighbours of one style are one run: the terminal is told less.
+                # Neighbours of one style are one run: less output for the terminal.
                 if name is ink:
                     text += piece
                 else:
@@ -230,7 +230,7 @@ class TableLines(Generic[R]):
         segments.append(Segment(text, ink))
         return self._filled(segments, plain, at)
 
-    def words(self, text: str, line: int, height: int) -> Strip:
+    def text_line(self, text: str, line: int, height: int) -> Strip:
         """A line of a quiet text in the middle of an empty table."""
         style = self._paint.style("muted")
         lines = _wrapped(text, max(1, self._room[0] - 2 * GUTTER))
@@ -247,7 +247,7 @@ class TableLines(Generic[R]):
 
     def _filled(self, segments: Sequence[Segment], style: Style, length: int) -> Strip:
         line = Strip(segments, length).adjust_cell_length(self._room[0], style)
-        # Where the scroll bar would stand there is nothing but the ground.
+        # Where the scroll bar would be only the ground is drawn.
         return line.adjust_cell_length(self._room[1], self._paint.ground)
 
 

@@ -1,4 +1,4 @@
-"""The top lines: what a trade means here, what we have, and how the service answers."""
+"""The top lines: meaning of a trade, money, and state of the service."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -20,14 +20,14 @@ from service_tui.terms import Mode
 from service_tui.units import Timestamp
 
 FRESH_TOPICS: Final = (Topic.MARKETS, Topic.POSITIONS, Topic.ACCOUNT)
-"""What money is traded on: the oldest of them is named when it is stale."""
+"""Topics that a trade depends on: the oldest of them is named when it is stale."""
 
 STALE_PERIODS: Final = 2.0
 """Source: ux, "Looks"."""
 
 _METER: Final = 8
 
-# Ranks from 11 on give way for a better look, those below only where a figure would be cut.
+# Ranks from 11 on are cut for a better look, those below only to keep figures whole.
 
 _MEANS: Final = {Mode.SIM: "simulated", Mode.DRY: "dry run", Mode.LIVE: "REAL MONEY"}
 _PHASES: Final = {
@@ -47,22 +47,22 @@ class TopBar(Bar):
         self._fleet: tuple[AgentStanding, ...] = ()
 
     def take(self, state: DeskState, now: Timestamp, unseen: int = 0) -> None:
-        """Receive the newest state, at wall time `now`, and how many notices nobody has seen."""
+        """Receive the newest state, at wall time `now`, and the number of unseen notices."""
         lines = (
-            (*money_bits(state, now), *ask_bits(state, now), *badge_bits(unseen)),
+            (*money_bits(state, now), *approval_bits(state, now), *badge_bits(unseen)),
             world_bits(state, now),
         )
         fleet = standings(state)
         if (lines, fleet) != (self._lines, self._fleet):
             self._lines, self._fleet = lines, fleet
-            # Where one line is enough for all the rest, the agents have one of their own.
+            # If one line is enough for all the rest, the agents have one of their own.
             self.set_class(bool(fleet), "-fleet")
             self.set_class(state.service.mode is Mode.LIVE, "-live")
             self.set_class(state.halted_since is not None, "-halted")
             self.refresh()
 
     def drawn(self, width: int, height: int) -> Text:
-        """Money above, the day and the world below; all in one line where there is but one."""
+        """Money above, the day and the world below; all in one line if there is only one."""
         shown = self._shown(width, height)
         return Text("\n").join(joined(fitted_bits(bits, width), width) for bits in shown)
 
@@ -86,17 +86,17 @@ class TopBar(Bar):
 def with_fleet(
     bits: tuple[Bit, ...], fleet: tuple[AgentStanding, ...], width: int
 ) -> tuple[Bit, ...]:
-    """The line, with the agents where it leaves room: they push nothing out."""
-    told = strip(fleet, spare(bits, width))
-    return bits if told is None else (*bits, Bit(told))
+    """The line, with the agents if there is room: they displace nothing."""
+    text = strip(fleet, spare(bits, width))
+    return bits if text is None else (*bits, Bit(text))
 
 
-def ask_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
-    """How many trades wait for the person, how long the nearest still does, and the key."""
+def approval_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
+    """The number of trades that wait for approval, the nearest deadline, and the key."""
     held = state.supervision.held
     if not held:
         return ()
-    left = formats.duration(min(one.left_s(now) for one in held))
+    left = formats.duration(min(trade.left_s(now) for trade in held))
     short = Text(f" &{len(held)} ", "bold reverse warn")
     word = "waits" if len(held) == 1 else "wait"
     full = Text(f" & {len(held)} {word} {left} ", "bold reverse warn")
@@ -104,7 +104,7 @@ def ask_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
 
 
 def badge_bits(unseen: int) -> tuple[Bit, ...]:
-    """How many notices nobody has seen; nothing while there are none."""
+    """The number of unseen notices; empty without any."""
     if not unseen:
         return ()
     short = Text(f" {unseen:,} ", "bold reverse warn")
@@ -142,14 +142,14 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
 
 
 def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
-    """Spend of the day and commands in flight on the left; the offline world on the right."""
+    """Spend of the day and pending commands on the left; the offline world on the right."""
     bits: list[Bit] = []
     limits = state.limits
     if limits is not None:
         named, part = _used(state, limits)
         bits.append(Bit(Text.assemble(named, " ", meter(part, _METER)), 16, named, 16))
     flying = state.in_flight
-    # A place of its own also when nothing flies: the eye learns where to look.
+    # A fixed place even for zero: the eye learns where to look.
     flight = Text(f"{flying} in flight", "bold accent" if flying else "muted")
     bits.append(Bit(flight, 13 if flying else 17))
     if state.service.embedded and state.world is not None:
@@ -157,14 +157,14 @@ def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
         pace = Text(f"world {speed}x") if speed else Text("world paused", "warn")
         clock = Text(" ") + formats.date_time(world_now(state, now))
         clock.stylize("muted")
-        # What the cache says about the world's time was true when it was written, not now.
+        # The cached world time was true when it was written, not now.
         full = pace if state.from_cache else Text.assemble(pace, clock)
         bits.append(Bit(full, 13, pace, 8, right=True))
     return tuple(bits)
 
 
 def _used(state: DeskState, limits: LimitsView) -> tuple[Text, float]:
-    """What is used of the limit that binds here, in words and as a share."""
+    """The used part of the limit that binds here, as text and as a share."""
     if state.service.mode is Mode.SIM:
         if limits.day_trades is None or not limits.day_trades_max:
             return Text("no daily limit", "muted"), 0.0
@@ -179,20 +179,20 @@ def _used(state: DeskState, limits: LimitsView) -> tuple[Text, float]:
         (" of ", "muted"),
         formats.money(limits.day_spend_max, masked=masked),
     )
-    # The service counts against the day what open buys keep: that is not spent yet.
-    kept = any(one.reserved for one in state.venue_sums)
+    # The service counts reserved money of open buys against the day: it is not spent yet.
+    kept = any(venue_sum.reserved for venue_sum in state.venue_sums)
     return _labelled("spent or reserved today" if kept else "spent today", figures), part
 
 
 def _resting(limits: LimitsView) -> tuple[Text | tuple[str, str], ...]:
-    """Buys that keep a place in the day's limit, and have bought nothing."""
+    """Open buys that count against the day's limit without a fill."""
     if not limits.day_resting:
         return ()
     return (("+", "muted"), formats.count(limits.day_resting), (" resting", "muted"))
 
 
 def _connection_bits(state: DeskState, now: Timestamp) -> Iterator[Bit]:
-    """How the service answers, what is stale, and whether anything may be changed."""
+    """State of the connection, stale topics, and whether anything can be changed."""
     service = state.service
     glyph, word, tone = _PHASES[service.phase]
     line = Text.assemble((glyph, tone), " ", (word, tone))
@@ -202,14 +202,14 @@ def _connection_bits(state: DeskState, now: Timestamp) -> Iterator[Bit]:
     yield Bit(full, 6, line, right=True)
     stale = stale_topic(state, now)
     if stale is not None:
-        told = Text(f"STALE {stale[0].value} {formats.duration(stale[1])}", "bold stale")
-        yield Bit(told, 4, Text("STALE", "bold stale"), 1, right=True)
+        text = Text(f"STALE {stale[0].value} {formats.duration(stale[1])}", "bold stale")
+        yield Bit(text, 4, Text("STALE", "bold stale"), 1, right=True)
     if service.read_only:
         yield Bit(Text("read-only", "warn"), 4, right=True)
 
 
 def stale_topic(state: DeskState, now: Timestamp) -> tuple[Topic, float] | None:
-    """The topic that is worst behind its period, and its age; None while none is stale."""
+    """The topic furthest beyond its period, and its age; None while none is stale."""
     late = [
         (age / period, topic, age)
         for topic in FRESH_TOPICS

@@ -1,7 +1,7 @@
-"""What a person does with agents: claim, pause, suspend, plan, key; their skills and leashes.
+"""Actions on agents: claim, pause, suspend, plan, key; their skills and leashes.
 
-Stopping and a shorter leash ask nothing. What starts something, or cannot be taken back, asks
-first. `ACTIONS`, at the end, is the list.
+Stopping and a shorter leash need no confirmation. Starting, and actions that cannot be undone,
+do. `ACTIONS`, at the end, is the list.
 """
 
 from typing import Final, TypeAlias
@@ -15,7 +15,7 @@ from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.parts.shared_actions import can_change, has_row
 from service_tui.console.parts.table_screen import TableScreen
-from service_tui.console.screens.agents.detail import describe, tell_story
+from service_tui.console.screens.agents.detail import describe, history_text
 from service_tui.console.screens.agents.leash_form import LeashForm
 from service_tui.console.screens.agents.skill_forms import InstallSkillForm, StartSkillForm
 from service_tui.console.view_context import ViewContext
@@ -51,14 +51,14 @@ _OWN_KEY: Final = (
 
 
 def is_governed(screen: Agents) -> str:
-    """The service is the embedded one. What this desk does itself asks for no such thing."""
+    """The service is the embedded one. Actions of this desk alone do not require it."""
     if screen.state.service.embedded:
         return ""
     return "only agents of the embedded service are governed from here"
 
 
 def is_unclaimed(screen: Agents) -> str:
-    """Nobody has claimed the highlighted agent yet."""
+    """The highlighted agent is unclaimed."""
     agent = screen.selected()
     return "it is claimed already" if agent is not None and agent.claimed else ""
 
@@ -73,8 +73,8 @@ def is_retirable(screen: Agents) -> str:
     return "it is retired already" if agent.retired else ""
 
 
-def knows_agents(screen: Agents) -> str:
-    """The service has told of its agents."""
+def are_agents_loaded(screen: Agents) -> str:
+    """The service's agents have loaded."""
     return "the agents are not known yet" if screen.state.fleet is None else ""
 
 
@@ -83,8 +83,8 @@ def can_run_skills(screen: Agents) -> str:
     return "this desk is read-only" if screen.state.service.read_only else ""
 
 
-def knows_skills(screen: Agents) -> str:
-    """The skills of this machine are known, or will not be."""
+def are_skills_loaded(screen: Agents) -> str:
+    """The skills of this machine have loaded, or will not load."""
     state = screen.state
     is_early = state.service.phase is Phase.CONNECTING and not state.supervision.skills
     return "still connecting: the skills are not known yet" if is_early else ""
@@ -94,7 +94,7 @@ def knows_skills(screen: Agents) -> str:
 
 
 def open_agent(screen: Agents) -> None:
-    """Go to the pane of the highlighted agent; where there is none, open a page about it."""
+    """Focus the pane of the highlighted agent; without room for it, open a page."""
     agent = screen.row_in_focus()
     if agent is None:
         return
@@ -103,19 +103,19 @@ def open_agent(screen: Agents) -> None:
         return
     width = max(40, screen.size.width - 16)
 
-    def tell(state: DeskState, now: Timestamp) -> Text:
-        """All about it as it is now, or as it was last."""
+    def make_text(state: DeskState, now: Timestamp) -> Text:
+        """The agent in full as it is now, or as it was last."""
         every = () if state.fleet is None else state.fleet.agents
         newest = next((one for one in every if one.agent_id == agent.agent_id), agent)
         view = ViewContext.of(state, now, width)
-        return Text("\n\n").join((describe(newest, view), tell_story(newest, view)))
+        return Text("\n\n").join((describe(newest, view), history_text(newest, view)))
 
     title = formats.plain(agent.name, 40).plain
-    screen.open_dialog(About(title, tell, screen.state, screen.now))
+    screen.open_dialog(About(title, make_text, screen.state, screen.now))
 
 
 def claim(screen: Agents) -> None:
-    """Claim the agent, once that is confirmed."""
+    """Claim the agent, after a confirmation."""
     agent = screen.row_in_focus()
     if agent is not None:
         body = Text.assemble(
@@ -123,38 +123,38 @@ def claim(screen: Agents) -> None:
             " is yours from then on, and may go beyond simulated money wherever its own "
             "settings and limits allow that. This cannot be taken back.",
         )
-        _ask(screen, Question("Claim this agent?", body, "claim"), AgentAct.CLAIM, agent)
+        _confirm(screen, Question("Claim this agent?", body, "claim"), AgentAct.CLAIM, agent)
 
 
 def make_claim_code(screen: Agents) -> None:
-    """Make the code that its claim page asks for."""
+    """Create the code that its claim page requires."""
     agent = screen.row_in_focus()
     if agent is not None:
         _govern(screen, AgentAct.CODE, agent)
 
 
 def pause(screen: Agents) -> None:
-    """Stop its buys at once; let it buy again once that is confirmed."""
+    """Pause its buys at once; resume them after a confirmation."""
     agent = screen.row_in_focus()
     if agent is not None and not agent.paused:
         _govern(screen, AgentAct.PAUSE, agent)
     elif agent is not None:
         body = Text.assemble(formats.plain(agent.name, 60), " may then buy again by itself.")
-        _ask(screen, Question("Resume this agent?", body, "resume"), AgentAct.RESUME, agent)
+        _confirm(screen, Question("Resume this agent?", body, "resume"), AgentAct.RESUME, agent)
 
 
 def suspend(screen: Agents) -> None:
-    """Stop everything it does at once; let it in again once that is confirmed."""
+    """Suspend the agent at once; readmit it after a confirmation."""
     agent = screen.row_in_focus()
     if agent is not None and not agent.suspended:
         _govern(screen, AgentAct.SUSPEND, agent)
     elif agent is not None:
         body = Text.assemble(formats.plain(agent.name, 60), " may then trade again by itself.")
-        _ask(screen, Question("Readmit this agent?", body, "readmit"), AgentAct.READMIT, agent)
+        _confirm(screen, Question("Readmit this agent?", body, "readmit"), AgentAct.READMIT, agent)
 
 
 def retire(screen: Agents) -> None:
-    """Give its slot back for good, once that is confirmed; readmit takes it back."""
+    """Release its slot for good, after a confirmation; readmit undoes it."""
     agent = screen.row_in_focus()
     if agent is not None:
         body = Text.assemble(
@@ -163,11 +163,11 @@ def retire(screen: Agents) -> None:
             "are cancelled. Its history, its key and what it holds stay; readmit takes it back "
             "while a slot is free.",
         )
-        _ask(screen, Question("Retire this agent?", body, "retire"), AgentAct.RETIRE, agent)
+        _confirm(screen, Question("Retire this agent?", body, "retire"), AgentAct.RETIRE, agent)
 
 
 def replace_key(screen: Agents) -> None:
-    """Give it another key, once that is confirmed; that of others is shown once."""
+    """Give it another key, after a confirmation; that of others is shown once."""
     agent = screen.row_in_focus()
     if agent is not None:
         body = Text.assemble(
@@ -175,7 +175,7 @@ def replace_key(screen: Agents) -> None:
             formats.plain(agent.name, 60),
             _OWN_KEY if agent.is_own else _OTHERS_KEY,
         )
-        _ask(screen, Question("New key?", body, "new key"), AgentAct.NEW_KEY, agent)
+        _confirm(screen, Question("New key?", body, "new key"), AgentAct.NEW_KEY, agent)
 
 
 def choose_plan(screen: Agents) -> None:
@@ -184,15 +184,15 @@ def choose_plan(screen: Agents) -> None:
     if agent is None:
         return
 
-    def chosen(plan: Plan) -> None:
+    def set_plan(plan: Plan) -> None:
         if plan is not agent.plan:
             screen.give(Govern(AgentAct.PLAN, agent.agent_id, agent.name, plan))
 
     name = formats.plain(agent.name, 30).plain
-    screen.open_dialog(ChoosePlan(name, agent.plan), chosen)
+    screen.open_dialog(ChoosePlan(name, agent.plan), set_plan)
 
 
-def _ask(screen: Agents, question: Question, act: AgentAct, agent: AgentView) -> None:
+def _confirm(screen: Agents, question: Question, act: AgentAct, agent: AgentView) -> None:
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
             _govern(screen, act, agent)
@@ -208,23 +208,23 @@ def _govern(screen: Agents, act: AgentAct, agent: AgentView) -> None:
 
 
 def choose_plan_of_new(screen: Agents) -> None:
-    """Choose the plan of agents that are still to come."""
+    """Choose the plan of future agents."""
     fleet = screen.state.fleet
     if fleet is None:
         return
 
-    def chosen(plan: Plan) -> None:
+    def set_plan(plan: Plan) -> None:
         if plan is not fleet.plan:
             screen.give(Govern(AgentAct.PLAN, plan=plan))
 
-    screen.open_dialog(ChoosePlan("new agents", fleet.plan), chosen)
+    screen.open_dialog(ChoosePlan("new agents", fleet.plan), set_plan)
 
 
 def pause_all(screen: Agents) -> None:
-    """Hold the buys of every agent but the person's own; once all are held, let them go on."""
+    """Pause buys of every agent but the person's own; once all are paused, resume them."""
     fleet = screen.state.fleet
-    others = [] if fleet is None else [one for one in fleet.agents if not one.is_own]
-    if not others or not all(one.paused for one in others):
+    others = [] if fleet is None else [agent for agent in fleet.agents if not agent.is_own]
+    if not others or not all(agent.paused for agent in others):
         screen.give(PauseAll(paused=True))
         return
 
@@ -237,12 +237,12 @@ def pause_all(screen: Agents) -> None:
 
 
 def export(screen: Agents) -> None:
-    """Write what is known as files."""
+    """Write the tables as files."""
     screen.give(ExportData())
 
 
 def show_other(screen: Agents) -> None:
-    """Show the agent in focus, or the trades of all; on a tall screen both stand there."""
+    """Show the agent in focus, or the trades of all; a tall screen shows both."""
     screen.toggle_class("-all")
 
 
@@ -260,19 +260,19 @@ def install_skill(screen: Agents) -> None:
 
 
 def stop_skills(screen: Agents) -> None:
-    """End what runs as the agent; asks nothing."""
+    """End the runs of the agent, without a confirmation."""
     for run in _runs(screen, is_alive=True):
         screen.give(StopSkill(run.run_id, _name_of(run)))
 
 
 def restart_skill(screen: Agents) -> None:
-    """Begin its last skill anew."""
+    """Start its last skill again."""
     for run in _runs(screen, is_alive=False)[:1]:
         screen.give(RestartSkill(run.run_id, _name_of(run)))
 
 
 def detach_skills(screen: Agents) -> None:
-    """Let what runs as the agent outlive the console, or not."""
+    """Detach the agent's runs, so that they outlive the console, or attach them."""
     for run in _runs(screen, is_alive=True):
         detached = run.state is not SkillRunState.DETACHED
         screen.give(DetachSkill(run.run_id, detached, _name_of(run)))
@@ -283,19 +283,19 @@ def _name_of(run: SkillRunView) -> str:
 
 
 def _runs(screen: Agents, *, is_alive: bool) -> list[SkillRunView]:
-    """The runs of the agent in focus, only those alive or all; says so where there is none."""
+    """The runs of the agent in focus, only those alive or all; a toast if there is none."""
     agent = screen.row_in_focus()
     if agent is None:
         return []
     runs = screen.state.supervision.runs_of(agent.agent_id)
-    found = [run for run in runs if run.state.is_alive or not is_alive]
-    if not found:
-        screen.say(f"no skill of this desk runs as {agent.name}", "warn")
-    return found
+    matching = [run for run in runs if run.state.is_alive or not is_alive]
+    if not matching:
+        screen.show_toast(f"no skill of this desk runs as {agent.name}", "warn")
+    return matching
 
 
 def edit_leash(screen: Agents) -> None:
-    """How free the agent is, or one of its skills: the leash that binds comes first."""
+    """Edit the leash of the agent or of one of its skills: the one that binds comes first."""
     agent = screen.row_in_focus()
     if agent is not None:
         bound = leash_mode(agent, screen.state.supervision)
@@ -305,7 +305,7 @@ def edit_leash(screen: Agents) -> None:
 
 
 def edit_budget(screen: Agents) -> None:
-    """What its skill may spend a day; without a skill, what the agent may."""
+    """Edit the day's budget of its skill; without a skill, of the agent."""
     agent = screen.row_in_focus()
     if agent is not None:
         runs = screen.state.supervision.runs_of(agent.agent_id)
@@ -323,12 +323,12 @@ ACTIONS: Final[tuple[ScreenAction[Agents], ...]] = (
     ScreenAction("agents.code", make_claim_code, requires=(*_GOVERNED, is_unclaimed)),
     ScreenAction("agents.plan", choose_plan, requires=_GOVERNED),
     ScreenAction(
-        "agents.new_plan", choose_plan_of_new, requires=(is_governed, can_change, knows_agents)
+        "agents.new_plan", choose_plan_of_new, requires=(is_governed, can_change, are_agents_loaded)
     ),
     ScreenAction("agents.key", replace_key, requires=_GOVERNED),
     ScreenAction("agents.suspend", suspend, requires=_GOVERNED),
     ScreenAction("agents.retire", retire, requires=(*_GOVERNED, is_retirable)),
-    ScreenAction("agents.start", start_skill, requires=(can_run_skills, knows_skills)),
+    ScreenAction("agents.start", start_skill, requires=(can_run_skills, are_skills_loaded)),
     ScreenAction("agents.install", install_skill, requires=(can_run_skills,)),
     ScreenAction("agents.stop", stop_skills, requires=(can_change, has_row)),
     ScreenAction("agents.again", restart_skill, requires=(can_change, has_row)),

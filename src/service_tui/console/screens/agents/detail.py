@@ -1,4 +1,4 @@
-"""What is told about the agents: the line of sums, one agent whole, and what it did and why."""
+"""Texts on the agents: the line of sums, one agent in full, and its trades with reasons."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -10,11 +10,11 @@ from service_tui.console.figures import Figure, section
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.screens.agents.table import (
     RUN_STATES,
+    agent_health,
     health_text,
     leash_text,
     name_text,
     spend_text,
-    told_of,
 )
 from service_tui.console.signs import signs_text
 from service_tui.console.view_context import ViewContext
@@ -32,7 +32,7 @@ from service_tui.terms import MONEY_OF, LeashMode, Plan, counted
 from service_tui.units import Micros, Timestamp, decimal
 
 USUAL_PLAN: Final = Plan.PRO
-"""Source: the embedded service gives it to new agents unless told otherwise."""
+"""Source: default of the embedded service for new agents."""
 
 _LABEL: Final = 13
 _SKILLS: Final = 5
@@ -46,15 +46,15 @@ _BAR: Final = 12
 
 
 def fleet_bits(view: ViewContext) -> tuple[Bit, ...]:
-    """All agents in one line: how many, what they have, what the next one gets."""
+    """All agents in one line: count, money, and the plan of the next one."""
     state, fleet = view.state, view.state.fleet
     if fleet is None:
-        said = "asking for the agents" if state.service.embedded else "agents of another service"
-        return (Bit(Text(said, "muted")),)
+        message = "asking for the agents" if state.service.embedded else "agents of another service"
+        return (Bit(Text(message, "muted")),)
     equity = Micros(sum(agent.equity for agent in fleet.agents))
     today = Micros(sum(agent.day_pnl for agent in fleet.agents))
     made = formats.pnl(today, masked=view.masked, arrow=True)
-    told = Text("● live", "profit") if state.listening else Text("○ asked now and then", "muted")
+    text = Text("● live", "profit") if state.listening else Text("○ asked now and then", "muted")
     # The person's own agent does not count against the plan.
     others = sum(not agent.is_own for agent in fleet.agents)
     count = Text(f"{others}", "bold")
@@ -68,12 +68,12 @@ def fleet_bits(view: ViewContext) -> tuple[Bit, ...]:
             4,
             Text.assemble(("new: ", "muted"), (fleet.plan.value, "accent")),
         ),
-        Bit(told, 1, right=True),
+        Bit(text, 1, right=True),
     )
 
 
 def _plan_text(plan: Plan) -> Text:
-    """A plan, and whether it is the usual one."""
+    """A plan, and whether it is the default one."""
     tail = " (the default)" if plan is USUAL_PLAN else ""
     return Text.assemble((plan.value, "accent"), (tail, "muted"))
 
@@ -82,11 +82,11 @@ def _plan_text(plan: Plan) -> Text:
 
 
 def describe(agent: AgentView, view: ViewContext) -> Text:
-    """Who one agent is, how it is and why, how free, what runs as it, what it has."""
-    told = told_of(agent, view)
-    head = Text.assemble(name_text(agent), "  ", health_text(told))
+    """One agent in full: identity, health, leash, runs, money."""
+    shown = agent_health(agent, view)
+    head = Text.assemble(name_text(agent), "  ", health_text(shown))
     head.stylize("bold", 0, len(name_text(agent).plain))
-    parts = [Text.assemble(head, "\n", (formats.plain(told.why, 300).plain, "muted"))]
+    parts = [Text.assemble(head, "\n", (formats.plain(shown.why, 300).plain, "muted"))]
     if agent.description:
         parts.append(formats.plain(agent.description, 400))
     parts += [section(name, text) for name, text in _parts(agent, view)]
@@ -99,18 +99,18 @@ def describe(agent: AgentView, view: ViewContext) -> Text:
     ]
     if agent.limits is not None:
         parts.append(section("limits", _rows(_limits(agent.limits, view))))
-    parts.append(section("standing", _rows(_standing(agent, view.now))))
+    parts.append(section("standing", _rows(_state_figures(agent, view.now))))
     return Text("\n\n").join(parts)
 
 
-def tell_story(agent: AgentView, view: ViewContext) -> Text:
-    """What its skills came to, and what it did and why, newest first; `view.width` is a line's."""
+def history_text(agent: AgentView, view: ViewContext) -> Text:
+    """The results of its skills, and its trades with reasons, newest first."""
     parts = _story_parts(agent, view)
     return Text("\n\n").join(section(name, text) for name, text in parts)
 
 
 def _limits(limits: AgentLimitsView, view: ViewContext) -> tuple[Figure, ...]:
-    """What binds it, and what of that is used; money of real venues apart."""
+    """The agent's limits and their use; money of real venues apart."""
 
     def of(used: Micros, most: Micros | None) -> Text:
         most_text = Text("no limit", "muted")
@@ -139,7 +139,7 @@ def _limits(limits: AgentLimitsView, view: ViewContext) -> tuple[Figure, ...]:
     return tuple(rows)
 
 
-def _standing(agent: AgentView, now: Timestamp) -> tuple[Figure, ...]:
+def _state_figures(agent: AgentView, now: Timestamp) -> tuple[Figure, ...]:
     claimed = Text("yes") if agent.claimed else Text("no: play money only", "muted")
     last = (
         Text.assemble(formats.age(agent.last_trade_at, now), (" ago", "muted"))
@@ -162,7 +162,7 @@ def _standing(agent: AgentView, now: Timestamp) -> tuple[Figure, ...]:
 
 
 def _money(agent: AgentView, view: ViewContext) -> tuple[Figure, ...]:
-    """What it has in $SIM; who has real money besides is told what of the table is $SIM alone."""
+    """Its $SIM; for an agent with real money besides, a note that the table is $SIM alone."""
     alone: tuple[Figure, ...] = (
         ("spent today", view.money(agent.spent_play)),
         ("won", formats.percent(agent.win_rate, 0)),
@@ -201,27 +201,27 @@ def _rows(rows: tuple[Figure, ...]) -> Text:
 
 
 def _parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Text]]:
-    """Headed parts of what is told of an agent."""
-    told = view.state.supervision
-    bound = leash_mode(agent, told)
-    leashes = [one for one in told.leashes if one.agent_id == agent.agent_id]
+    """Titled parts of an agent's description."""
+    supervision = view.state.supervision
+    bound = leash_mode(agent, supervision)
+    leashes = [leashe for leashe in supervision.leashes if leashe.agent_id == agent.agent_id]
     leashes.sort(key=lambda one: one != bound)
     if leashes:
-        yield "leash", Text("\n").join(_leash_line(one, view) for one in leashes)
-    runs = told.runs_of(agent.agent_id)
+        yield "leash", Text("\n").join(_leash_line(leashe, view) for leashe in leashes)
+    runs = supervision.runs_of(agent.agent_id)
     if runs:
         yield "skills", Text("\n").join(_run_line(run, view.now) for run in runs)
-    if told.tail is not None and any(run.run_id == told.tail.run_id for run in runs):
-        lines = told.tail.lines[-_LINES:]
+    if supervision.tail is not None and any(run.run_id == supervision.tail.run_id for run in runs):
+        lines = supervision.tail.lines[-_LINES:]
         yield "output", Text("\n".join(formats.plain(line, 200).plain for line in lines), "muted")
 
 
 def _story_parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Text]]:
-    """Headed parts of what an agent did."""
+    """Titled parts of an agent's history."""
     detail = view.state.supervision.detail
     if not view.state.service.embedded:
-        said = "Another service does not tell what its agents trade: see the output."
-        yield "what it did, and why", Text(said, "muted")
+        message = "Another service does not tell what its agents trade: see the output."
+        yield "what it did, and why", Text(message, "muted")
         return
     if detail is None or detail.agent_id != agent.agent_id:
         yield "what it did, and why", Text("asking for its trades", "muted")
@@ -230,9 +230,9 @@ def _story_parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Tex
         yield "what it did, and why", Text(formats.plain(detail.problem, 300).plain, "warn")
         return
     if detail.results:
-        lines = [_result_lines(one, view) for one in detail.results]
+        lines = [_result_lines(result, view) for result in detail.results]
         yield "results by skill", Text("\n").join(lines)
-    lines = [_trade_line(one, view) for one in detail.trades[:_TRADES]]
+    lines = [_trade_line(trade, view) for trade in detail.trades[:_TRADES]]
     nothing = Text("It has not traded yet.", "muted")
     yield "what it did, and why", Text("\n").join(lines) if lines else nothing
 
@@ -248,29 +248,29 @@ def _run_line(run: SkillRunView, now: Timestamp) -> Text:
     glyph, tone = RUN_STATES.get(run.state, ("■", "muted"))
     age = formats.age(run.started_at, now)
     head = Text.assemble((f"{glyph} {run.state.value}", tone), f"  {run.skill_slug}  ", age)
-    said = run.why or run.report
-    if said:
-        head.append(f"\n  {formats.plain(said, 200)}", "muted")
+    message = run.why or run.report
+    if message:
+        head.append(f"\n  {formats.plain(message, 200)}", "muted")
     return head
 
 
-def _result_lines(one: SkillResultView, view: ViewContext) -> Text:
-    """A skill's figures: what it made, how often it won, how sure and right it was, its edge."""
-    name = formats.plain(one.skill_slug or "no skill named", 30).plain
+def _result_lines(result: SkillResultView, view: ViewContext) -> Text:
+    """A skill's figures: profit, share of wins, confidence and accuracy, edge."""
+    name = formats.plain(result.skill_slug or "no skill named", 30).plain
     head = Text.assemble(
         (name, "bold"),
         ("  realized ", "muted"),
-        view.pnl(one.pnl),
-        (f" {MONEY_OF[one.venue]}", "muted"),
-        (f"  {counted(one.trades_count, 'trade')}", "muted"),
+        view.pnl(result.pnl),
+        (f" {MONEY_OF[result.venue]}", "muted"),
+        (f"  {counted(result.trades_count, 'trade')}", "muted"),
     )
-    facts = [*_facts(one)]
-    if one.win_rate is not None:
-        facts.insert(0, f"won {one.win_rate:.0%} of {one.wins + one.losses} closed")
+    facts = [*_facts(result)]
+    if result.win_rate is not None:
+        facts.insert(0, f"won {result.win_rate:.0%} of {result.wins + result.losses} closed")
     if facts:
         for line in _wrapped(facts, max(20, view.width - 2)):
             head.append(f"\n  {line}")
-    for each in one.calibration:
+    for each in result.calibration:
         sure, right = f"{each.confidence:.0%}", f"{each.hit_rate:.0%}"
         off = each.hit_rate - each.confidence
         tone = "muted" if abs(off) <= _OFF else "profit" if off > 0 else "loss"
@@ -280,16 +280,19 @@ def _result_lines(one: SkillResultView, view: ViewContext) -> Text:
     return head
 
 
-def _facts(one: SkillResultView) -> Iterator[str]:
-    if one.confidence is not None and one.hit_rate is not None:
-        score = "" if one.brier is None else f" (Brier {one.brier:.3f})"
-        yield f"sure {one.confidence:.0%}, right {one.hit_rate:.0%}{score}"
-    if one.edge is not None and one.slippage is not None and one.edge_kept is not None:
-        yield (f"edge {one.edge:+.3f}, slippage {one.slippage:+.3f}, kept {one.edge_kept:+.3f}")
+def _facts(result: SkillResultView) -> Iterator[str]:
+    if result.confidence is not None and result.hit_rate is not None:
+        score = "" if result.brier is None else f" (Brier {result.brier:.3f})"
+        yield f"sure {result.confidence:.0%}, right {result.hit_rate:.0%}{score}"
+    if result.edge is not None and result.slippage is not None and result.edge_kept is not None:
+        yield (
+            f"edge {result.edge:+.3f}, slippage {result.slippage:+.3f}, "
+            f"kept {result.edge_kept:+.3f}"
+        )
 
 
 def _wrapped(facts: Sequence[str], width: int) -> Iterator[str]:
-    """Facts side by side while there is room, none of them cut apart."""
+    """Facts side by side while there is room, each in one piece."""
     line = ""
     for fact in facts:
         joined = f"{line}  {fact}" if line else fact
@@ -302,32 +305,32 @@ def _wrapped(facts: Sequence[str], width: int) -> Iterator[str]:
         yield line
 
 
-def _trade_line(one: ReasonedTradeView, view: ViewContext) -> Text:
-    trade = one.trade
+def _trade_line(trade_view: ReasonedTradeView, view: ViewContext) -> Text:
+    trade = trade_view.trade
     head = Text.assemble(
         formats.moment_of(trade.at, view.now),
         f"  {trade.did} {trade.side.value.upper()} ",
         *_paid_for(trade, view),
         formats.plain(trade.question, 80),
     )
-    why = "  ".join(filter(None, (trade.reasoning, _signals(one))))
+    why = "  ".join(filter(None, (trade.reasoning, _signals(trade_view))))
     return head.append(f"\n  {formats.plain(why, 240)}", "muted") if why else head
 
 
 def _paid_for(trade: TradeView, view: ViewContext) -> tuple[Text | tuple[str, str], ...]:
-    """What changed hands; of an order without a fill how it stands."""
+    """The fill's amounts; for an order without a fill its state."""
     if trade.deal is Deal.ORDER:
         return ((f"{trade.status.value}  ", "muted"),)
     unit = (f" {MONEY_OF[trade.venue]}  ", "muted")
     return view.money(trade.cost), unit
 
 
-def _signals(one: ReasonedTradeView) -> str:
-    return signs_text(one.signal_data, ("signal_source", "edge", "confidence", "probability"))
+def _signals(trade: ReasonedTradeView) -> str:
+    return signs_text(trade.signal_data, ("signal_source", "edge", "confidence", "probability"))
 
 
 def explain_agent(agent: AgentView, view: ViewContext) -> tuple[Explanation, ...]:
-    """What an agent's P&L is made of."""
+    """Inputs of an agent's P&L."""
     inputs = (("equity", view.money(agent.equity)), ("cash", view.money(agent.cash)))
     age = formats.age(agent.last_trade_at, view.now)
     formula = "equity - what it was given; equity = cash + positions at the market's price"

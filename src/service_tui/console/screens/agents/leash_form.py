@@ -1,4 +1,4 @@
-"""How free an agent is, or one of its skills: what it may do, from which size it asks, its day."""
+"""The leash of an agent, or of one of its skills: mode, approval threshold, daily budget."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final
@@ -16,7 +16,7 @@ from service_tui.console.fields import (
     seconds_rule,
     write_number,
 )
-from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
+from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.keys import bindings_of
 from service_tui.desk.commands.agents import SetLeash
 from service_tui.desk.freshness import leashes_known
@@ -44,7 +44,7 @@ BUDGET: Final = Field("leash-budget", "a day", _parse_budget)
 WAIT: Final = Field("leash-wait", "waits, s", number(_WAIT))
 
 _MODES: Final = (LeashMode.OBSERVE, LeashMode.ASK, LeashMode.AUTO, None)
-_WORDS: Final = tuple("free" if mode is None else mode.value for mode in _MODES)
+_MODE_NAMES: Final = tuple("free" if mode is None else mode.value for mode in _MODES)
 _MEANINGS: Final = {
     LeashMode.OBSERVE: "It places no orders at all: it only looks.",
     LeashMode.ASK: "Each buy above the threshold waits for you, and is refused at its deadline.",
@@ -56,7 +56,7 @@ _FREEDOM: Final = {LeashMode.OBSERVE: 0, LeashMode.ASK: 1, LeashMode.AUTO: 2, No
 
 
 class LeashForm(Form[SetLeash]):
-    """Puts an agent or a skill on a leash; more freedom is asked for twice."""
+    """Sets the leash of an agent or a skill; more freedom needs a second enter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("leash_form")]
 
@@ -74,17 +74,17 @@ class LeashForm(Form[SetLeash]):
     ) -> None:
         super().__init__(state, now)
         self._agent = agent
-        self._whose = whose_of(state, agent)
-        self._place = self._whose.index(skill_slug) if skill_slug in self._whose else 0
-        self._mode = self._known_mode()
+        self._subjects = subjects_of(state, agent)
+        self._place = self._subjects.index(skill_slug) if skill_slug in self._subjects else 0
+        self._mode = self._present_mode()
         self.first = self._figures()
         fields = (BUDGET, THRESHOLD, WAIT) if budget_first else (THRESHOLD, BUDGET, WAIT)
         choices = (OptionsRow("leash-whose"), OptionsRow("leash-mode"))
         self.body = ("form-question", *choices, *fields, "form-preview")
 
     def validate(self) -> SetLeash:
-        """The leash that stands there."""
-        slug = self._whose[self._place]
+        """The typed leash."""
+        slug = self._subjects[self._place]
         if self._mode is None:
             return SetLeash(self._agent.agent_id, self._agent.name, None, skill_slug=slug)
         return SetLeash(
@@ -98,8 +98,8 @@ class LeashForm(Form[SetLeash]):
         )
 
     def objection(self, result: SetLeash) -> str:
-        """More freedom, or more money, is seen twice."""
-        known = self._known()
+        """More freedom, or more money, needs a second enter."""
+        known = self._present()
         before = None if known is None else known.mode
         if not leashes_known(self.state):
             return "The leash of now is not known yet. Enter once more if this one is meant."
@@ -111,56 +111,56 @@ class LeashForm(Form[SetLeash]):
         return ""
 
     def describe(self, result: SetLeash | None) -> Mapping[str, Shown]:
-        """Whose leash it is, what stands now, and what the new one means."""
-        known = self._known()
+        """The subject of the leash, its present state, and the meaning of the new one."""
+        known = self._present()
         none = "free" if leashes_known(self.state) else "not known yet, how free"
         now = none if known is None else known.mode.value
         spent = "" if known is None else f", {decimal(known.spent):,.2f} spent today"
-        words = "" if result is None else f"{result.describe()}. "
-        reach = _SKILL_ONLY if self._whose[self._place] else ""
-        names = tuple(slug or "all it does" for slug in self._whose)
+        messages = "" if result is None else f"{result.describe()}. "
+        reach = _SKILL_ONLY if self._subjects[self._place] else ""
+        names = tuple(slug or "all it does" for slug in self._subjects)
         return {
             "form-question": Text.assemble(
                 formats.plain(self._agent.name, 60), f": {now} now{spent}."
             ),
-            "leash-whose": Chosen(names, self._place),
-            "leash-mode": Chosen(_WORDS, _MODES.index(self._mode)),
-            "form-preview": Text(f"{words}{_MEANINGS[self._mode]}{reach}", "muted"),
+            "leash-whose": OptionsState(names, self._place),
+            "leash-mode": OptionsState(_MODE_NAMES, _MODES.index(self._mode)),
+            "form-preview": Text(f"{messages}{_MEANINGS[self._mode]}{reach}", "muted"),
         }
 
     def choose(self, name: str, index: int) -> None:
-        """Take whose leash, or which."""
+        """Select a subject, or a mode."""
         if name == "leash-whose":
             self._take(index)
         else:
             self._mode = _MODES[index]
 
     def action_whose(self) -> None:
-        """Take the leash of the next skill, or of the agent itself."""
-        self._take((self._place + 1) % len(self._whose))
+        """Select the next skill, or the agent itself."""
+        self._take((self._place + 1) % len(self._subjects))
         self.refresh_form()
 
     def action_mode(self) -> None:
-        """Take the next leash."""
+        """Select the next mode."""
         self._mode = _MODES[(_MODES.index(self._mode) + 1) % len(_MODES)]
         self.refresh_form()
 
     def _take(self, place: int) -> None:
         self._place = place
-        self._mode = self._known_mode()
+        self._mode = self._present_mode()
         for name, text in self._figures().items():
             self.write(name, text)
 
-    def _known(self) -> LeashView | None:
-        return self.state.supervision.leash_of(self._agent.agent_id, self._whose[self._place])
+    def _present(self) -> LeashView | None:
+        return self.state.supervision.leash_of(self._agent.agent_id, self._subjects[self._place])
 
-    def _known_mode(self) -> LeashMode | None:
-        known = self._known()
+    def _present_mode(self) -> LeashMode | None:
+        known = self._present()
         return LeashMode.ASK if known is None else known.mode
 
     def _figures(self) -> dict[str, str]:
-        """Threshold, budget and deadline as they stand."""
-        known = self._known()
+        """The present threshold, budget and deadline."""
+        known = self._present()
         if known is None:
             return {THRESHOLD.name: "0", BUDGET.name: "", WAIT.name: str(LEASH_WAIT_S)}
         return {
@@ -171,13 +171,13 @@ class LeashForm(Form[SetLeash]):
 
 
 def _money(amount: Micros) -> str:
-    """As finely as it can be typed, so that what is not touched stays as it is."""
+    """With all decimals, so that an untouched figure stays as it is."""
     return write_number(amount, DECIMALS_MAX, at_least=2)
 
 
-def whose_of(state: DeskState, agent: AgentView) -> tuple[str, ...]:
-    """The agent itself, as the empty word, and every skill that it runs, ran or has a leash for."""
+def subjects_of(state: DeskState, agent: AgentView) -> tuple[str, ...]:
+    """The agent itself, as the empty word, and every skill with a run or a leash."""
     view = state.supervision
     runs = [run.skill_slug for run in view.runs_of(agent.agent_id)]
-    leashes = [one.skill_slug for one in view.leashes if one.agent_id == agent.agent_id]
+    leashes = [leashe.skill_slug for leashe in view.leashes if leashe.agent_id == agent.agent_id]
     return tuple(dict.fromkeys(("", *runs, *leashes)))

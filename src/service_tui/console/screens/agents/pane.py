@@ -1,4 +1,4 @@
-"""One agent whole, and the trades of all: what stands below the table of the agents."""
+"""One agent in full, and the trades of all: the parts below the table of the agents."""
 
 from collections.abc import Callable
 from typing import Final
@@ -10,12 +10,12 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from service_tui.console import formats
 from service_tui.console.messages import CommandGiven, GoTo, ToastMessage
-from service_tui.console.screens.agents.detail import describe, tell_story
+from service_tui.console.screens.agents.detail import describe, history_text
 from service_tui.console.screens.agents.table import TRADES, how_to_register, no_trades_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import WatchAgent
 from service_tui.desk.figures import pnl_points
 from service_tui.desk.slices.agents import AgentView, FillView
@@ -23,16 +23,16 @@ from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, decimal
 
 _SPAN_MIN: Final = 1.0
-"""The P&L's axis spans at least so much money: less is noise."""
+"""Least span of the P&L's axis: less is noise."""
 
 
 class AgentPane(Horizontal):
-    """Who an agent is and what it has, its P&L over time, what it did and why."""
+    """An agent's description, its P&L over time, its trades with reasons."""
 
     def __init__(self) -> None:
         super().__init__(id="agents-one")
-        self._detail = Words(id="agents-detail-text", keeps_room=True)
-        self._story = Words(id="agents-story-text", keeps_room=True)
+        self._detail = TextBlock(id="agents-detail-text", keeps_room=True)
+        self._story = TextBlock(id="agents-story-text", keeps_room=True)
         self._curve = PriceChart(
             value=self._worth,
             bounds=None,
@@ -44,7 +44,7 @@ class AgentPane(Horizontal):
         self._watched = ("", "")
 
     def compose(self) -> ComposeResult:
-        """What it has, the curve, what it did."""
+        """Money, curve, history."""
         with VerticalScroll(id="agents-detail"):
             yield self._detail
         with Vertical(id="agents-did"):
@@ -53,12 +53,12 @@ class AgentPane(Horizontal):
                 yield self._story
 
     def watch_agent(self, agent: AgentView | None, state: DeskState) -> None:
-        """Have the desk keep fresh what this agent does, and says; None: no agent."""
+        """Have the desk keep this agent's trades and output fresh; None: no agent."""
         runs = () if agent is None else state.supervision.runs_of(agent.agent_id)
-        wanted = ("" if agent is None else agent.agent_id, runs[0].run_id if runs else "")
-        if wanted != self._watched and (state.service.embedded or any(wanted)):
-            self._watched = wanted
-            self.post_message(CommandGiven(WatchAgent(*wanted)))
+        requested = ("" if agent is None else agent.agent_id, runs[0].run_id if runs else "")
+        if requested != self._watched and (state.service.embedded or any(requested)):
+            self._watched = requested
+            self.post_message(CommandGiven(WatchAgent(*requested)))
 
     def show_agent(self, agent: AgentView | None, view: ViewContext) -> None:
         """Show an agent; None: none is in focus. `view.width` is for a pane not laid out yet."""
@@ -67,11 +67,11 @@ class AgentPane(Horizontal):
         if agent is not None:
             text = describe(agent, view)
             width = self._story.size.width or view.width
-            story = tell_story(agent, ViewContext.of(view.state, view.now, width))
+            story = history_text(agent, ViewContext.of(view.state, view.now, width))
         if view.state.service.embedded:
             text = Text("\n\n").join((text, how_to_register(view.state)))
-        self._detail.tell(text)
-        self._story.tell(story)
+        self._detail.show_text(text)
+        self._story.show_text(story)
         detail = view.state.supervision.detail
         points = () if agent is None else pnl_points(agent, detail, view.now)
         self._curve.show([(at, decimal(pnl)) for at, pnl in points], title="P&L, $SIM")
@@ -90,11 +90,11 @@ class TradesOfAll(RecordTable[FillView]):
         super().__init__(TRADES, lambda fill: fill.key, empty, view=view, id="agents-feed")
 
     def on_mount(self) -> None:
-        """Put the newest on top."""
+        """Sort the newest to the top."""
         self.sort_by("time", falling=True)
 
     def show_trades(self, state: DeskState) -> None:
-        """Show what was heard, or why there is nothing."""
+        """Show the trades, or why there are none."""
         self.empty = no_trades_text(state)
         self.show(state.fills)
 

@@ -1,4 +1,4 @@
-"""Every agent of the embedded service, and what they trade, as it happens."""
+"""Every agent of the embedded service, and their trades as they happen."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -53,8 +53,8 @@ class AgentsScreen(TableScreen[AgentView]):
         "-fed": (0, 14),
         "-tall": (0, 46),
     }
-    """From where one agent is told below the list, and the trades of all stand below it too: in its
-    place, and beside it."""
+    """Least sizes at which one agent is described below the list, and the trades of all stand below
+    it too: in its place, and beside it."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
@@ -72,15 +72,15 @@ class AgentsScreen(TableScreen[AgentView]):
         yield self.feed
 
     def name_of(self, row: AgentView) -> str:
-        """What the agent is called."""
+        """The agent's name."""
         return row.name
 
     def explain(self, row: AgentView | None, view: ViewContext) -> tuple[Explanation, ...]:
-        """What an agent's P&L is made of."""
+        """Inputs of an agent's P&L."""
         return () if row is None else explain_agent(row, view)
 
     def refusal(self, action: ScreenAction[Any], why: str) -> str:
-        """The reason, behind the name of the agent where the action is about one."""
+        """The reason, behind the name of the agent if the action is about one."""
         agent = self.selected() if has_row in action.requires else None
         return why if agent is None else f"{formats.plain(agent.name, 40).plain}: {why}"
 
@@ -98,7 +98,7 @@ class AgentsScreen(TableScreen[AgentView]):
         self._sums.show(fleet_bits(self.view))
 
     def show_detail(self) -> None:
-        """Have the agent under the cursor watched, and show it where there is room."""
+        """Watch the agent under the cursor, and show it if there is room."""
         agent = self.selected()
         self.agent.watch_agent(agent, self.state)
         if self.has_class("-beside"):

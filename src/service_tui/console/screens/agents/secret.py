@@ -1,4 +1,4 @@
-"""A secret that is shown once: a new key, or the code that a claim page asks for."""
+"""A secret that is shown once: a new key, or the code that a claim page requires."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from service_tui.desk.slices.agents import RevealedView
 
 
 class Secret(Page):
-    """Says what it is, whose, and that it is not shown again."""
+    """Shows a secret, its owner, and that it is not shown again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy_secret", "copy", show=False)]
 
@@ -47,7 +47,7 @@ class Secret(Page):
         )
 
     def action_copy_secret(self) -> None:
-        """Copy it, because the person asked for that."""
+        """Copy the secret, at the person's request."""
         what = "the key" if self._revealed.is_key else "the code"
         self.post_message(Copied(self._revealed.secret, what))
 

@@ -1,4 +1,4 @@
-"""Starting a skill (which, as whom, how often, how free, for how much a day), or installing one."""
+"""Forms that start a skill (agent, pace, leash, daily budget) or install one."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final
@@ -8,7 +8,7 @@ from textual.binding import BindingType
 
 from service_tui.console import formats
 from service_tui.console.fields import Field, FieldError, figure_rule, number, seconds_rule
-from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
+from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.keys import bindings_of
 from service_tui.console.screens.agents.leash_form import MONEY_MAX
 from service_tui.desk.commands.agents import InstallSkill, StartSkill
@@ -21,13 +21,19 @@ _BEYOND: Final = "the budget is above 0, the threshold at least 0"
 _THRESHOLD: Final = figure_rule("threshold", most=MONEY_MAX, beyond=_BEYOND)
 _BUDGET: Final = figure_rule("budget", Micros(1), MONEY_MAX, beyond=_BEYOND)
 
-NAME: Final = Field("skill-name", "agent", str.strip, letters=40, look="")
+NAME: Final = Field("skill-name", "agent", str.strip, letters=40, css_class="")
 EVERY: Final = Field(
-    "skill-every", "every, s", number(seconds_rule(EVERY_MIN_S, EVERY_MAX_S)), letters=40, look=""
+    "skill-every",
+    "every, s",
+    number(seconds_rule(EVERY_MIN_S, EVERY_MAX_S)),
+    letters=40,
+    css_class="",
 )
-THRESHOLD: Final = Field("skill-threshold", "asks above", number(_THRESHOLD), letters=40, look="")
-BUDGET: Final = Field("skill-budget", "a day", number(_BUDGET), letters=40, look="")
-PATH: Final = Field("install-path", "path", str.strip, letters=1_000, look="")
+THRESHOLD: Final = Field(
+    "skill-threshold", "asks above", number(_THRESHOLD), letters=40, css_class=""
+)
+BUDGET: Final = Field("skill-budget", "a day", number(_BUDGET), letters=40, css_class="")
+PATH: Final = Field("install-path", "path", str.strip, letters=1_000, css_class="")
 _PACES: Final = (Pace.LOOP, Pace.EVERY, Pace.ONCE)
 _MODES: Final = (LeashMode.ASK, LeashMode.OBSERVE, LeashMode.AUTO)
 _MEANINGS: Final = {
@@ -59,8 +65,8 @@ class StartSkillForm(Form[StartSkill]):
         self.renew()
 
     def validate(self) -> StartSkill:
-        """The order that stands there."""
-        skill = self._chosen()
+        """The typed command."""
+        skill = self._selected()
         if skill is None or skill.problem:
             raise FieldError("no skill is installed" if skill is None else skill.problem)
         return StartSkill(
@@ -75,12 +81,16 @@ class StartSkillForm(Form[StartSkill]):
         )
 
     def describe(self, result: StartSkill | None) -> Mapping[str, Shown]:
-        """What the skill says of itself, and what the leash means."""
-        skill, words = self._chosen(), "" if result is None else f"{result.describe()}. "
+        """The skill's description, and the meaning of the leash."""
+        skill, text = self._selected(), "" if result is None else f"{result.describe()}. "
         shown: dict[str, Shown] = {
-            "skill-pace": Chosen(tuple(one.value for one in _PACES), _PACES.index(self._pace)),
-            "skill-mode": Chosen(tuple(one.value for one in _MODES), _MODES.index(self._mode)),
-            "form-preview": Text(f"{words}{_MEANINGS[self._mode]}", "muted"),
+            "skill-pace": OptionsState(
+                tuple(pace.value for pace in _PACES), _PACES.index(self._pace)
+            ),
+            "skill-mode": OptionsState(
+                tuple(mode.value for mode in _MODES), _MODES.index(self._mode)
+            ),
+            "form-preview": Text(f"{text}{_MEANINGS[self._mode]}", "muted"),
         }
         if skill is not None:
             count = len(self.state.supervision.skills)
@@ -89,62 +99,62 @@ class StartSkillForm(Form[StartSkill]):
         return shown
 
     def choose(self, name: str, index: int) -> None:
-        """Take a pace or a leash."""
+        """Select a pace or a leash."""
         if name == "skill-pace":
             self._pace = _PACES[index]
         else:
             self._mode = _MODES[index]
 
     def action_skill(self) -> None:
-        """Take the next skill."""
+        """Select the next skill."""
         self._skill = (self._skill + 1) % max(1, len(self.state.supervision.skills))
-        chosen = self._chosen()
-        self._slug = "" if chosen is None else chosen.slug
+        selected = self._selected()
+        self._slug = "" if selected is None else selected.slug
         self.refresh_form()
 
     def action_pace(self) -> None:
-        """Take the next pace."""
+        """Select the next pace."""
         self._pace = _PACES[(_PACES.index(self._pace) + 1) % len(_PACES)]
         self.refresh_form()
 
     def action_mode(self) -> None:
-        """Take the next leash."""
+        """Select the next leash."""
         self._mode = _MODES[(_MODES.index(self._mode) + 1) % len(_MODES)]
         self.refresh_form()
 
     def renew(self) -> None:
-        """The skill in hand stays, whichever were installed meanwhile."""
-        slugs = [one.slug for one in self.state.supervision.skills]
+        """Keep the selected skill, whichever were installed since."""
+        slugs = [skill.slug for skill in self.state.supervision.skills]
         if self._slug in slugs:
             self._skill = slugs.index(self._slug)
         else:
             self._skill = 0
             self._slug = slugs[0] if slugs else ""
 
-    def _chosen(self) -> SkillView | None:
+    def _selected(self) -> SkillView | None:
         skills = self.state.supervision.skills
         return skills[self._skill] if self._skill < len(skills) else None
 
 
 class InstallSkillForm(Form[InstallSkill]):
-    """Names what is to be installed; whole or not at all."""
+    """Installs a package, whole or not at all."""
 
     heading: ClassVar[str] = "Install a skill"
     set_word: ClassVar[str] = "install"
     body = ("form-question", PATH, "form-preview")
 
     def validate(self) -> InstallSkill:
-        """The order that stands there."""
+        """The typed command."""
         path = self.read(PATH)
         if not path:
             raise FieldError("name a folder, or a .zip or .tar archive")
         return InstallSkill(path)
 
     def describe(self, result: InstallSkill | None) -> Mapping[str, Shown]:
-        """What is looked at first, and where it goes."""
+        """The checks before it, and its destination."""
         del result
-        said = "It is checked first, and copied whole or not at all. Nothing of it runs yet."
+        message = "It is checked first, and copied whole or not at all. Nothing of it runs yet."
         return {
             "form-question": "A folder with SKILL.md and its script, or an archive of one.",
-            "form-preview": Text(said, "muted"),
+            "form-preview": Text(message, "muted"),
         }

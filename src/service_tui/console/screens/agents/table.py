@@ -6,11 +6,11 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import not_told
+from service_tui.console.freshness import not_loaded_text
 from service_tui.console.keys import cap
 from service_tui.console.table_spec import (
+    AmountFormat,
     TableSpec,
-    TellsAmount,
     amount_column,
     clock_column,
     figure_column,
@@ -62,10 +62,10 @@ _HEALTHS: Final = {
 
 _HEALTH: Final = 14
 _STATE: Final = _HEALTH - 2
-"""Cells of how an agent is: of all, and behind the sign."""
+"""Cells of an agent's state: in all, and behind the sign."""
 
 _NEAR: Final = 0.8
-"""Part of a limit from which on it is told in another tone."""
+"""Part of a limit from which it has another tone."""
 
 RUN_STATES: Final = {
     SkillRunState.RUNNING: ("▶", "profit"),
@@ -75,41 +75,45 @@ RUN_STATES: Final = {
     SkillRunState.CRASHED: ("✗", "loss"),
     SkillRunState.DETACHED: ("▷", "accent"),
 }
-"""Glyph and tone of a run that goes on."""
+"""Glyph and tone of a run that is alive."""
 
 
 # -- cells --------------------------------------------------------------------------------------
 
 
 def status_text(agent: AgentView) -> Text:
-    """What the service calls an agent, in a sign and a word."""
+    """The service's status of an agent, as a sign and a word."""
     glyph, tone = _STATUSES.get(agent.status, ("?", "muted"))
     return Text(f"{glyph} {agent.status.value}", tone)
 
 
 def name_text(agent: AgentView) -> Text:
-    """What an agent is called; the person's own is marked."""
+    """An agent's name; the person's own is marked."""
     name = formats.plain(agent.name, 60)
     return Text.assemble(name, (" you", "accent")) if agent.is_own else name
 
 
-def told_of(agent: AgentView, view: ViewContext) -> HealthReport:
-    """How an agent is, and why."""
+def agent_health(agent: AgentView, view: ViewContext) -> HealthReport:
+    """An agent's health, and why."""
     state = view.state
     return health_of(agent, state.supervision, view.now, halted=state.halted_since is not None)
 
 
-def health_text(told: HealthReport) -> Text:
-    """How an agent is, in a sign and a word; apart from it, how many trades of it wait."""
-    glyph, tone = _HEALTHS[told.health]
-    asked = f" ?{told.waiting}" if told.waiting and told.health is not Health.NEEDS_APPROVAL else ""
+def health_text(report: HealthReport) -> Text:
+    """A health as a sign and a word; after it the number of its waiting trades."""
+    glyph, tone = _HEALTHS[report.health]
+    request = (
+        f" ?{report.waiting}"
+        if report.waiting and report.health is not Health.NEEDS_APPROVAL
+        else ""
+    )
     return Text.assemble(
-        (f"{glyph} {told.health.value[: _STATE - len(asked)]}", tone), (asked, "warn")
+        (f"{glyph} {report.health.value[: _STATE - len(request)]}", tone), (request, "warn")
     )
 
 
 def _buys_text(agent: AgentView) -> Text:
-    """Buys of the day against what the plan allows."""
+    """Buys of the day against the plan's limit."""
     limits = agent.limits
     if limits is None:
         return Text(formats.NOT_KNOWN, "muted")
@@ -120,10 +124,10 @@ def _buys_text(agent: AgentView) -> Text:
     return Text.assemble((f"{limits.buys_today:,}", tone), (f"/{limits.buys_max:,}", "muted"))
 
 
-def leash_text(leash: LeashView | None, *, known: bool = True) -> Text:
-    """How free somebody is, in a sign and a word; not free before the leashes are `known`."""
+def leash_text(leash: LeashView | None, *, loaded: bool = True) -> Text:
+    """A leash as a sign and a word; unknown before the leashes have `loaded`."""
     if leash is None:
-        return Text("○ free" if known else formats.NOT_KNOWN, "muted")
+        return Text("○ free" if loaded else formats.NOT_KNOWN, "muted")
     glyph = {LeashMode.OBSERVE: "◌", LeashMode.ASK: "?", LeashMode.AUTO: "●"}[leash.mode]
     return Text(f"{glyph} {leash.mode.value}", "warn" if leash.mode is LeashMode.ASK else "")
 
@@ -138,7 +142,7 @@ def skill_text(agent: AgentView, state: DeskState) -> Text:
 
 
 def spend_text(spent: Micros, budget: Micros | None, *, masked: bool) -> Text:
-    """What is spent today, of the day's budget where there is one."""
+    """Money spent today, of the day's budget if there is one."""
     if masked:
         return Text(formats.MASK)
     if budget is None:
@@ -148,7 +152,7 @@ def spend_text(spent: Micros, budget: Micros | None, *, masked: bool) -> Text:
 
 
 def _spent_text(agent: AgentView, view: ViewContext) -> Text:
-    """What its buys of the day cost: a budget counts all money alike, else $SIM and real apart."""
+    """Cost of its buys of the day: a budget counts all money alike, else $SIM and real apart."""
     spent, budget = spend_of(agent, view.state.supervision)
     if view.masked or budget is not None or not agent.spent_real:
         return spend_text(spent, budget, masked=view.masked)
@@ -164,11 +168,11 @@ def _spent_rank(agent: AgentView, view: ViewContext) -> Micros:
 def _leash_of(agent: AgentView, view: ViewContext) -> Text:
     """The leash that binds an agent."""
     bound = leash_mode(agent, view.state.supervision)
-    return leash_text(bound, known=leashes_known(view.state))
+    return leash_text(bound, loaded=leashes_known(view.state))
 
 
-def _known(amount: Micros, view: ViewContext) -> Micros | None:
-    # Another service does not tell what its agents have: a nought would be a lie.
+def _if_reported(amount: Micros, view: ViewContext) -> Micros | None:
+    # Another service does not report its agents' money: zero would be wrong.
     return amount if view.state.service.embedded else None
 
 
@@ -187,7 +191,7 @@ def _last_at(agent: AgentView, view: ViewContext) -> Timestamp | None:
 
 
 def _did_text(fill: FillView) -> Text:
-    """What was done, in two words; the side in its colour."""
+    """Action and side, in two words; the side in its colour."""
     verb = "buy " if fill.action is Action.BUY else "sell"
     tone = "yes" if fill.side is Side.YES else "no"
     return Text.assemble(f"{verb} ", (fill.side.value.upper(), tone))
@@ -227,15 +231,15 @@ def _rows(state: DeskState) -> tuple[AgentView, ...]:
 
 
 def _search_text(agent: AgentView, view: ViewContext) -> str:
-    told = told_of(agent, view)
+    text = agent_health(agent, view)
     parts = (
         agent.name,
         agent.agent_id,
         agent.description,
         agent.plan.value,
         status_text(agent),
-        told.health.value,
-        Health.NEEDS_APPROVAL.value if told.waiting else "",
+        text.health.value,
+        Health.NEEDS_APPROVAL.value if text.waiting else "",
         _leash_of(agent, view),
         *(run.skill_slug for run in view.state.supervision.runs_of(agent.agent_id)),
     )
@@ -246,7 +250,7 @@ def _money_column(
     name: str,
     title: str,
     amount: Callable[[AgentView], Micros],
-    told: TellsAmount,
+    format_value: AmountFormat,
     *,
     tier: int = 0,
 ) -> Column[AgentView]:
@@ -254,7 +258,7 @@ def _money_column(
         name,
         title,
         9,
-        lambda agent, view: told(_known(amount(agent), view), masked=view.masked),
+        lambda agent, view: format_value(_if_reported(amount(agent), view), masked=view.masked),
         sort_key=lambda agent, _: amount(agent),
         numeric=True,
         tier=tier,
@@ -265,7 +269,7 @@ def _money_column(
 
 
 def how_to_register(state: DeskState) -> Text:
-    """How an agent comes here."""
+    """How to register an agent."""
     address = state.service.address
     if not address and state.service.phase is Phase.CONNECTING:
         return Text("Asking the service for its address.", "muted")
@@ -279,7 +283,7 @@ def how_to_register(state: DeskState) -> Text:
 
 
 def empty_text(state: DeskState) -> str:
-    """Why there is no agent to see."""
+    """Why no agent is listed."""
     if not state.service.embedded:
         return (
             "The agents of another service are governed on its own dashboard.\n\n"
@@ -291,16 +295,16 @@ def empty_text(state: DeskState) -> str:
     if state.service.phase is Phase.CONNECTING:
         return "Asking the service for its agents."
     if state.fleet is None:
-        return not_told("agents")
+        return not_loaded_text("agents")
     return f"No agents yet.\n\n{how_to_register(state).plain}"
 
 
 def no_trades_text(state: DeskState) -> str:
-    """Why no trade of an agent is shown."""
+    """Why no trade of an agent is listed."""
     if not state.service.embedded:
         return "Another service does not tell what its agents trade."
     fleet = state.fleet
-    if fleet is None or any(one.trades_count for one in fleet.agents):
+    if fleet is None or any(agent.trades_count for agent in fleet.agents):
         return "Not known yet: the trades of the agents are being read."
     return "No agent has traded yet."
 
@@ -311,8 +315,8 @@ AGENTS: Final = TableSpec[AgentView](
     "agents",
     rows=_rows,
     key=lambda agent: agent.agent_id,
-    # A narrow table shows first who it is and how, how free, what it has and makes, what it did
-    # last; then what it may still do.
+    # A narrow table keeps name, leash, money and last trade;
+    # then the limits.
     columns=(
         Column(
             "name",
@@ -326,8 +330,8 @@ AGENTS: Final = TableSpec[AgentView](
             "health",
             "health",
             _HEALTH,
-            lambda agent, view: health_text(told_of(agent, view)),
-            sort_key=lambda agent, view: RANKS[told_of(agent, view).health],
+            lambda agent, view: health_text(agent_health(agent, view)),
+            sort_key=lambda agent, view: RANKS[agent_health(agent, view).health],
         ),
         Column(
             "status",
@@ -456,4 +460,4 @@ TRADES: Final[tuple[Column[FillView], ...]] = (
     ),
     Column("source", "by", 14, lambda fill, _: formats.plain(fill.source, 40), tier=140),
 )
-"""The trades of all agents, as they are heard."""
+"""The trades of all agents, as they arrive."""

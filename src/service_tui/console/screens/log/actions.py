@@ -1,4 +1,4 @@
-"""What a person does in the action log: read an entry, follow the chain, or one of them."""
+"""Actions of the action log: read an entry, verify the chain, filter by actor."""
 
 from functools import partial
 from typing import Final, TypeAlias
@@ -14,7 +14,7 @@ Log: TypeAlias = TableScreen[ActionView]
 
 
 def open_entry(screen: Log) -> None:
-    """The entry that is highlighted, as a page."""
+    """Open the highlighted entry as a page."""
     entry = screen.row_in_focus()
     if entry is not None:
         write = partial(entry_text, entry)
@@ -23,13 +23,13 @@ def open_entry(screen: Log) -> None:
 
 
 def verify(screen: Log) -> None:
-    """Follow the chain from its first line again."""
+    """Verify the chain from its first line again."""
     screen.give(ReadLog())
-    screen.say("following the chain from its first line")
+    screen.show_toast("following the chain from its first line")
 
 
-def only_who(screen: Log) -> None:
-    """Show only what the same one did, or all."""
+def only_actor(screen: Log) -> None:
+    """Show only entries of the same actor, or all."""
     entry = None if screen.only else screen.row_in_focus()
     screen.only = None
     if entry is not None and entry.who:
@@ -41,5 +41,5 @@ def only_who(screen: Log) -> None:
 ACTIONS: Final[tuple[ScreenAction[Log], ...]] = (
     ScreenAction("log.open", open_entry),
     ScreenAction("log.verify", verify),
-    ScreenAction("log.who", only_who),
+    ScreenAction("log.who", only_actor),
 )

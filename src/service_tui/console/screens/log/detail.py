@@ -1,4 +1,4 @@
-"""What the action log says: of its chain in one line, of one entry whole."""
+"""Texts of the action log: its chain in one line, one entry in full."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import of_wall
-from service_tui.console.screens.log.table import deed_text, words
+from service_tui.console.screens.log.table import event_text, words
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.slices.log import ActionView, LogView
 from service_tui.desk.state import DeskState
@@ -17,7 +17,7 @@ _LABEL: Final = 9
 
 
 def chain_text(log: LogView, now: Timestamp) -> Text:
-    """How far the chain was followed, and what was written since."""
+    """The length of the verified chain, and the entries written since."""
     if log.checked_at is None:
         return Text("the log is being read", "muted")
     if log.problem:
@@ -35,14 +35,14 @@ def chain_text(log: LogView, now: Timestamp) -> Text:
 
 
 def entry_text(entry: ActionView, state: DeskState, now: Timestamp) -> Text:
-    """One entry whole."""
+    """One entry in full."""
     day = formats.date_time(entry.at or None).plain.rpartition(" ")[0]
     when = Text(f"{day} {formats.clock_time(entry.at or None).plain}".strip())
     clock = (of_wall(state).replace(",", ""), "muted")
     age = Text.assemble(("  ", ""), formats.age(entry.at or None, now), (" ago", "muted"))
     lines = [
         Text.assemble(
-            deed_text(entry), ("  by ", "muted"), (formats.plain(entry.who, 60).plain, "bold")
+            event_text(entry), ("  by ", "muted"), (formats.plain(entry.who, 60).plain, "bold")
         ),
         Text(words(entry, state) or "no words"),
         Text.assemble(("when".ljust(_LABEL), "muted"), when, clock, age),
@@ -54,7 +54,7 @@ def entry_text(entry: ActionView, state: DeskState, now: Timestamp) -> Text:
 
 
 def explain_entry(entry: ActionView, view: ViewContext) -> tuple[Explanation, ...]:
-    """What the hash of an entry is made of."""
+    """Inputs of an entry's hash."""
     inputs = (("entry", Text(f"{entry.number:,}")), ("who", formats.plain(entry.who, 60)))
     formula = "sha256 of the hash of the line before it, and of the entry as written"
     age = formats.age(entry.at or None, view.now)

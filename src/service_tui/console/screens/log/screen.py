@@ -1,4 +1,4 @@
-"""The action log: what the person and the agents did, newest first, and whether its chain holds."""
+"""The action log: actions of the person and the agents, newest first, and its chain's state."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -25,7 +25,7 @@ from service_tui.units import Timestamp
 
 
 class LogScreen(TableScreen[ActionView]):
-    """The entries, the newest first, and one of them whole."""
+    """The entries, the newest first, and one of them in full."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("log")]
 
@@ -38,7 +38,7 @@ class LogScreen(TableScreen[ActionView]):
     pane_type = None
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-beside": (120, 0)}
-    """From where an entry stands beside the list; below it, under the list."""
+    """Least sizes at which an entry is beside the list; else below it."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         self.tables = (log_table(on_wall(state)),)
@@ -57,7 +57,7 @@ class LogScreen(TableScreen[ActionView]):
                 yield self._detail
 
     def on_mount(self) -> None:
-        """Have the chain followed, as somebody looks."""
+        """Have the chain verified when the log is first shown."""
         self.give(ReadLog())
 
     def name_of(self, row: ActionView) -> str:
@@ -65,11 +65,11 @@ class LogScreen(TableScreen[ActionView]):
         return row.hash
 
     def explain(self, row: ActionView | None, view: ViewContext) -> tuple[Explanation, ...]:
-        """What the hash of an entry is made of."""
+        """Inputs of an entry's hash."""
         return () if row is None else explain_entry(row, view)
 
     def show_header(self) -> None:
-        """Show how the chain stands, and whose entries alone are listed."""
+        """Show the state of the chain, and the actor whose entries alone are listed."""
         line = chain_text(self.state.log, self.now)
         if self.only:
             line.append_text(Text.assemble(("  only ", "muted"), (self.only.name, "accent")))

@@ -15,7 +15,7 @@ from service_tui.desk.slices.log import ActionView, LogEvent
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-DEEDS: Final = {
+EVENT_SIGNS: Final = {
     LogEvent.INTENT: ("→", "accent"),
     LogEvent.CONFIRMED: ("✓", "accent"),
     LogEvent.RESULT: ("✓", "profit"),
@@ -30,11 +30,11 @@ DEEDS: Final = {
     LogEvent.AGENT: ("·", "muted"),
     LogEvent.LOST: ("!", "breach"),
 }
-"""Glyph and tone of each word; what an older log calls otherwise has neither."""
+"""Glyph and tone of each event; unknown events of an older log have neither."""
 
-_WORDS_MAX: Final = 2_000
+_ENTRY_TEXT_MAX: Final = 2_000
 _ENDS: Final = frozenset({LogEvent.RESULT.value, LogEvent.REFUSAL.value, LogEvent.UNKNOWN.value})
-"""Words of how an order ended."""
+"""Texts of an order's result."""
 
 
 _UNREAD: Final = "Not known yet: the log is being read."
@@ -45,25 +45,25 @@ _NONE: Final = (
 )
 
 
-def deed_text(entry: ActionView) -> Text:
-    """What an entry is, as glyph and word."""
-    known = next((one for one in LogEvent if one.value == entry.what), None)
-    glyph, tone = DEEDS.get(known, ("·", "muted")) if known is not None else ("·", "muted")
+def event_text(entry: ActionView) -> Text:
+    """An entry's event, as glyph and word."""
+    known = next((event for event in LogEvent if event.value == entry.what), None)
+    glyph, tone = EVENT_SIGNS.get(known, ("·", "muted")) if known is not None else ("·", "muted")
     return Text(f"{glyph} {formats.plain(entry.what, 12).plain}", tone)
 
 
 def words(entry: ActionView, state: DeskState) -> str:
-    """Its words, without amounts while these are masked."""
-    found = entry.words
+    """Its text, without amounts while these are masked."""
+    result = entry.words
     for market_id, question in _questions(entry, state):
-        found = found.replace(market_id, question)
-    if entry.question and entry.question not in found:
-        found = f"{found}, {entry.question}"
-    return without_amounts(formats.plain(found, _WORDS_MAX).plain, masked=is_private(state))
+        result = result.replace(market_id, question)
+    if entry.question and entry.question not in result:
+        result = f"{result}, {entry.question}"
+    return without_amounts(formats.plain(result, _ENTRY_TEXT_MAX).plain, masked=is_private(state))
 
 
 def _questions(entry: ActionView, state: DeskState) -> Iterator[tuple[str, str]]:
-    """The markets that an entry names by their ids, with what they ask."""
+    """The markets that an entry names by their ids, with their questions."""
     if entry.market and entry.question:
         yield entry.market, entry.question
         return
@@ -73,14 +73,14 @@ def _questions(entry: ActionView, state: DeskState) -> Iterator[tuple[str, str]]
             yield market.market_id, market.question
 
 
-def one_line_each(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
-    """The entries without the orders whose end stands among them and says what was ordered.
+def without_reported_orders(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
+    """The entries without the orders whose listed result repeats the order.
 
     Args:
         entries: newest first.
 
     Returns:
-        The rest, in the same order; the log itself keeps every line.
+        The other entries, in the same order; the log itself keeps every line.
     """
     ends: dict[tuple[str, str], list[str]] = {}
     kept: list[ActionView] = []
@@ -89,16 +89,18 @@ def one_line_each(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
         if entry.what in _ENDS:
             ends.setdefault(key, []).append(entry.words)
         elif entry.what == LogEvent.INTENT.value:
-            told_by = next((w for w in ends.get(key, ()) if w.startswith(f"{entry.words}: ")), None)
-            if told_by is not None:
-                ends[key].remove(told_by)
+            reported_end = next(
+                (w for w in ends.get(key, ()) if w.startswith(f"{entry.words}: ")), None
+            )
+            if reported_end is not None:
+                ends[key].remove(reported_end)
                 continue
         kept.append(entry)
     return tuple(kept)
 
 
 def search_text(entry: ActionView, _: ViewContext) -> str:
-    """Everything that a search finds an entry by, casefolded."""
+    """The text in which a search finds an entry, casefolded."""
     parts = (entry.who, entry.what, entry.kind, entry.words, entry.question, entry.hash)
     return "\n".join(parts).casefold()
 
@@ -115,7 +117,7 @@ def log_table(wall: str) -> TableSpec[ActionView]:
     """The entries; `wall` stands behind the title of their times where there are two clocks."""
     return TableSpec[ActionView](
         "log",
-        rows=lambda state: one_line_each(state.log.entries),
+        rows=lambda state: without_reported_orders(state.log.entries),
         key=lambda one: one.key,
         columns=(
             Column(
@@ -139,7 +141,7 @@ def log_table(wall: str) -> TableSpec[ActionView]:
             Column(
                 "who", "who", 11, lambda one, _: formats.plain(one.who, 40), lambda one, _: one.who
             ),
-            Column("what", "what", 11, lambda row, _: deed_text(row), lambda one, _: one.what),
+            Column("what", "what", 11, lambda row, _: event_text(row), lambda one, _: one.what),
             Column(
                 "kind",
                 "of",

@@ -1,4 +1,4 @@
-"""What a person does with markets: trade, star, be told of a price, and narrow the list."""
+"""Actions on markets: trade, star, price alert, and filters of the list."""
 
 from dataclasses import replace
 from typing import Final, TypeAlias
@@ -36,8 +36,8 @@ Markets: TypeAlias = TableScreen[MarketView]
 # -- the market in focus ------------------------------------------------------------------------
 
 
-def knows_holding(screen: Markets) -> str:
-    """A market is highlighted, and whether anything is held in it is known."""
+def has_known_positions(screen: Markets) -> str:
+    """A market is highlighted, and its positions have loaded."""
     market = screen.selected()
     if market is None:
         return NO_ROW
@@ -47,27 +47,27 @@ def knows_holding(screen: Markets) -> str:
 
 
 def buy(screen: Markets) -> None:
-    """Open the ticket to buy in the market that is highlighted."""
+    """Open the ticket to buy in the highlighted market."""
     market = screen.row_in_focus()
     if market is not None:
         open_ticket(screen, market, None, Action.BUY)
 
 
 def sell(screen: Markets) -> None:
-    """Open the ticket to sell what is held in the market that is highlighted."""
+    """Open the ticket to sell the position in the highlighted market."""
     market = screen.row_in_focus()
     if market is None:
         return
-    found = sellable(screen.state, market.market_id)
-    if found is not None:
-        side, venue = found
+    result = sellable(screen.state, market.market_id)
+    if result is not None:
+        side, venue = result
         open_ticket(screen, market, side, Action.SELL, venue)
     else:
-        screen.say(f"you hold nothing in this market: {cap('markets.buy')} buys", "warn")
+        screen.show_toast(f"you hold nothing in this market: {cap('markets.buy')} buys", "warn")
 
 
 def star(screen: Markets) -> None:
-    """Star the market that is highlighted, or take its star."""
+    """Star the highlighted market, or remove its star."""
     market = screen.row_in_focus()
     if market is not None:
         is_starred = market.market_id in screen.state.stars
@@ -75,7 +75,7 @@ def star(screen: Markets) -> None:
 
 
 def add_price_alert(screen: Markets) -> None:
-    """Tell when a price of the market that is highlighted is there."""
+    """Add a price alert on the highlighted market."""
     market = screen.row_in_focus()
     if market is not None:
         held = screen.state.held(market.market_id)
@@ -83,65 +83,69 @@ def add_price_alert(screen: Markets) -> None:
 
 
 def next_range(screen: Markets) -> None:
-    """Let the chart span the next range."""
+    """Select the next span of the chart."""
     screen.query_one(MarketPane).next_range()
     screen.show_detail()
 
 
-# -- what narrows the list ----------------------------------------------------------------------
+# -- filters of the list ------------------------------------------------------------------------
 
 
-def _wanted(screen: Markets) -> MarketFilter:
-    return screen.query_one(MarketChips).wanted
+def _filter_of(screen: Markets) -> MarketFilter:
+    return screen.query_one(MarketChips).filter_in_force
 
 
-def _want(screen: Markets, wanted: MarketFilter) -> None:
-    screen.query_one(MarketChips).wanted = wanted
+def _set_filter(screen: Markets, filter_in_force: MarketFilter) -> None:
+    screen.query_one(MarketChips).filter_in_force = filter_in_force
     screen.filter_rows()
 
 
 def next_category(screen: Markets) -> None:
     """Show the next category alone, then all of them."""
-    wanted, categories = _wanted(screen), categories_of(screen.state.markets.values())
-    _want(screen, replace(wanted, category=after(categories, wanted.category)))
+    filter_in_force, categories = _filter_of(screen), categories_of(screen.state.markets.values())
+    _set_filter(
+        screen, replace(filter_in_force, category=after(categories, filter_in_force.category))
+    )
 
 
 def next_status(screen: Markets) -> None:
     """Show open, closed, resolved or all markets."""
-    wanted = _wanted(screen)
-    _want(screen, replace(wanted, status=after(STATUSES, wanted.status)))
+    filter_in_force = _filter_of(screen)
+    _set_filter(screen, replace(filter_in_force, status=after(STATUSES, filter_in_force.status)))
 
 
 def next_until(screen: Markets) -> None:
-    """Show markets that end soon, or whenever."""
-    wanted = _wanted(screen)
-    _want(screen, replace(wanted, until=after(tuple(UNTIL_S), wanted.until)))
+    """Show markets that end soon, or at any time."""
+    filter_in_force = _filter_of(screen)
+    _set_filter(
+        screen, replace(filter_in_force, until=after(tuple(UNTIL_S), filter_in_force.until))
+    )
 
 
 def next_venue(screen: Markets) -> None:
-    """Show what trades on the next venue, on none but sim, then all."""
-    wanted, venues = _wanted(screen), venues_of(screen.state.markets.values())
-    if len(venues) == 1 and not wanted.venue:
-        screen.say("the service does not say where its markets trade", "warn")
+    """Show markets of the next venue, sim-only ones, then all."""
+    filter_in_force, venues = _filter_of(screen), venues_of(screen.state.markets.values())
+    if len(venues) == 1 and not filter_in_force.venue:
+        screen.show_toast("the service does not say where its markets trade", "warn")
     else:
-        _want(screen, replace(wanted, venue=after(venues, wanted.venue)))
+        _set_filter(screen, replace(filter_in_force, venue=after(venues, filter_in_force.venue)))
 
 
 def toggle_held(screen: Markets) -> None:
-    """Show only what is held, or all."""
-    wanted = _wanted(screen)
-    _want(screen, replace(wanted, held=not wanted.held))
+    """Show only markets with a position, or all."""
+    filter_in_force = _filter_of(screen)
+    _set_filter(screen, replace(filter_in_force, held=not filter_in_force.held))
 
 
 def toggle_starred(screen: Markets) -> None:
-    """Show only what is starred, or all."""
-    wanted = _wanted(screen)
-    _want(screen, replace(wanted, starred=not wanted.starred))
+    """Show only starred markets, or all."""
+    filter_in_force = _filter_of(screen)
+    _set_filter(screen, replace(filter_in_force, starred=not filter_in_force.starred))
 
 
 ACTIONS: Final[tuple[ScreenAction[Markets], ...]] = (
     ScreenAction("markets.buy", buy, requires=(has_row, can_buy)),
-    ScreenAction("markets.exit", sell, requires=(knows_holding, can_sell)),
+    ScreenAction("markets.exit", sell, requires=(has_known_positions, can_sell)),
     ScreenAction("markets.star", star, requires=(has_row,)),
     ScreenAction("markets.category", next_category),
     ScreenAction("markets.status", next_status),

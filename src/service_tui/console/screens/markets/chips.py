@@ -1,14 +1,14 @@
-"""What narrows the list of markets, as a strip of switches above it."""
+"""The filters of the markets, as a strip of switches above the list."""
 
 from service_tui.console.freshness import counted, is_answered
 from service_tui.console.screens.markets.filter import MarketFilter
-from service_tui.console.widgets.choice import Choice
+from service_tui.console.widgets.segmented_control import SegmentedControl
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 
 
-class MarketChips(Choice, can_focus=False):
-    """Holds what is wanted; a click on a switch asks for what its key does."""
+class MarketChips(SegmentedControl, can_focus=False):
+    """Holds the filter; a click on a switch does the same as its key."""
 
     SWITCHES = (
         "markets.category",
@@ -20,14 +20,14 @@ class MarketChips(Choice, can_focus=False):
     )
     """The keys of the switches, behind the number of markets."""
 
-    def __init__(self, wanted: MarketFilter, *, id: str) -> None:  # noqa: A002 - Textual's own word
+    def __init__(self, filter_in_force: MarketFilter, *, id: str) -> None:  # noqa: A002 - Textual's own word
         super().__init__(id=id)
-        self.wanted = wanted
+        self.filter_in_force = filter_in_force
 
     def show_number(self, state: DeskState, number: int) -> None:
-        """Show how many of the markets are listed, and what narrows them."""
-        chips = self.wanted.chips()
-        total = counted(len(state.markets), heard=is_answered(state, Topic.MARKETS))
-        words = (f"{number:,} of {total}", *(chip.words for chip in chips))
+        """Show the number of listed markets, and the filters in force."""
+        chips = self.filter_in_force.chips()
+        total = counted(len(state.markets), is_loaded=is_answered(state, Topic.MARKETS))
+        labels = (f"{number:,} of {total}", *(chip.words for chip in chips))
         narrows = frozenset(place for place, chip in enumerate(chips, start=1) if chip.narrows)
-        self.show(words, None, strong=narrows)
+        self.show(labels, None, strong=narrows)

@@ -1,4 +1,4 @@
-"""What is told about one market: its figures, news, trades, rules and the own position."""
+"""Texts on one market: its figures, news, trades, rules and the own position."""
 
 from datetime import UTC
 from typing import Final
@@ -25,20 +25,20 @@ from service_tui.units import Timestamp
 QUESTION_MAX: Final = 300
 NEWS_MAX: Final = 8
 TRADES_MAX: Final = 12
-"""Lines of each that a pane shows; the newest come first."""
+"""Lines of each part in a pane; the newest come first."""
 
 TWO_ACROSS: Final = 52
 """Cells from which figures of a position stand two a line."""
 
-ON_ITS_WAY: Final = "on its way …"
-_NOT_TOLD: Final = Text("not told", "muted")
+LOADING: Final = "on its way …"
+_NOT_LOADED: Final = Text("not told", "muted")
 
 
 def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
-    """The question whole, the price large, and beside it what it did and what is left.
+    """The question in full, the price large, and beside it the change and the time left.
 
     Returns:
-        Lines of at most `width` cells but for the question; 0 where there is room for all.
+        Lines of at most `width` cells except the question; 0: there is room for all.
     """
     price = formats.price(market.price).plain
     change = Text.assemble(
@@ -54,7 +54,7 @@ def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
 
 
 def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text:
-    """What is left of a market's time, or what became of it. `now` is the world's time."""
+    """A market's time left, or its outcome. `now` is the world's time."""
     if market.status is MarketStatus.RESOLVED:
         known = {True: ("YES", "yes"), False: ("NO", "no"), None: ("over", "muted")}
         word, ink = known[market.outcome]
@@ -68,26 +68,27 @@ def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text
 
 
 def holdings(state: DeskState, market_id: str, width: int) -> Text:
-    """The own position in a market: what it cost, is marked at, and would bring now."""
+    """The own position in a market: cost, mark and exit value."""
     held, masked = state.held(market_id), is_private(state)
     if not held:
-        said = if_none(state, f"none here; {cap('markets.buy')} buys", Topic.POSITIONS)
-        return section("position", Text(said, "muted"))
+        message = if_none(state, f"none here; {cap('markets.buy')} buys", Topic.POSITIONS)
+        return section("position", Text(message, "muted"))
     across = 2 if width >= TWO_ACROSS else 1
     blocks = [
-        figures(_position_figures(each, masked=masked), across=across, width=width) for each in held
+        figures(_position_figures(trade, masked=masked), across=across, width=width)
+        for trade in held
     ]
     return section("position", Text("\n").join(blocks))
 
 
 def news(detail: DetailView | None, now: Timestamp, clock: str = "") -> Text:
-    """What happened and what it did to the price of YES, newest first; `clock` names its time."""
+    """News and their effect on the price of YES, newest first; `clock` names their time."""
     title = f"news{clock}"
     if detail is None:
-        return section(title, Text(ON_ITS_WAY, "muted"))
+        return section(title, Text(LOADING, "muted"))
     if detail.problem:
         return section(title, Text(f"not available: {detail.problem}", "warn"))
-    lines = [_news_line(each, now) for each in detail.news[:NEWS_MAX]]
+    lines = [_news_line(item, now) for item in detail.news[:NEWS_MAX]]
     return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
 
 
@@ -95,25 +96,25 @@ def trades(detail: DetailView | None, now: Timestamp, width: int, clock: str = "
     """The last trades of anybody, newest first; `clock` names their time."""
     title = f"trades{clock}"
     if detail is None:
-        return section(title, Text(ON_ITS_WAY, "muted"))
+        return section(title, Text(LOADING, "muted"))
     if detail.problem:
         return section(title, Text("not available", "muted"))
-    lines = [_trade_line(each, now, width) for each in detail.trades[:TRADES_MAX]]
+    lines = [_trade_line(trade, now, width) for trade in detail.trades[:TRADES_MAX]]
     return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
 
 
 def rules(market: MarketView, detail: DetailView | None, width: int, clock: str = "") -> Text:
-    """When and how the market resolves, and what it is made of."""
-    told = market.criteria or (detail.criteria if detail is not None else "")
+    """When and how the market resolves, and its inputs."""
+    text = market.criteria or (detail.criteria if detail is not None else "")
     unknown = "not available" if detail is not None and detail.problem else "no criteria given"
-    shown = Text(told) if told else Text(ON_ITS_WAY if detail is None else unknown, "muted")
+    shown = Text(text) if text else Text(LOADING if detail is None else unknown, "muted")
     facts: tuple[Figure, ...] = (
         ("resolves, UTC", formats.date_time(market.resolves_at, UTC)),
         ("resolves, local", formats.date_time(market.resolves_at)),
         ("volume 24 h, $SIM", formats.money(market.volume)),
         ("liquidity b, $SIM", formats.money(market.liquidity)),
         ("category", formats.plain(market.category)),
-        ("trades on", Text(", ".join(market.venues)) if market.venues else _NOT_TOLD),
+        ("trades on", Text(", ".join(market.venues)) if market.venues else _NOT_LOADED),
         ("status", Text(market.status.value)),
     )
     return Text("\n\n").join((
@@ -123,30 +124,30 @@ def rules(market: MarketView, detail: DetailView | None, width: int, clock: str 
     ))
 
 
-def _position_figures(held: PositionView, *, masked: bool) -> tuple[Figure, ...]:
-    side = Text(held.side.value.upper(), "yes" if held.side is Side.YES else "no")
-    percent = Text() if masked else Text.assemble(" ", formats.percent_change(held.pnl_pct))
+def _position_figures(position: PositionView, *, masked: bool) -> tuple[Figure, ...]:
+    side = Text(position.side.value.upper(), "yes" if position.side is Side.YES else "no")
+    percent = Text() if masked else Text.assemble(" ", formats.percent_change(position.pnl_pct))
     return (
         ("side", side),
-        ("shares", formats.shares(held.shares, masked=masked)),
-        ("average", formats.price(held.average)),
-        ("mark", formats.price(held.mark_price)),
-        ("mark value", formats.money(held.mark_value, masked=masked)),
-        ("exit value", formats.money(held.exit_value, masked=masked)),
-        ("unrealized", Text.assemble(formats.pnl(held.unrealized, masked=masked), percent)),
-        ("realized", formats.pnl(held.realized, masked=masked)),
+        ("shares", formats.shares(position.shares, masked=masked)),
+        ("average", formats.price(position.average)),
+        ("mark", formats.price(position.mark_price)),
+        ("mark value", formats.money(position.mark_value, masked=masked)),
+        ("exit value", formats.money(position.exit_value, masked=masked)),
+        ("unrealized", Text.assemble(formats.pnl(position.unrealized, masked=masked), percent)),
+        ("realized", formats.pnl(position.realized, masked=masked)),
     )
 
 
-def _news_line(told: NewsView, now: Timestamp) -> Text:
-    rises = told.price_after >= told.price_before
+def _news_line(item: NewsView, now: Timestamp) -> Text:
+    rises = item.price_after >= item.price_before
     return Text.assemble(
-        (f"{formats.age(told.at, now).plain:>4}  ", "muted"),
-        formats.price(told.price_before),
+        (f"{formats.age(item.at, now).plain:>4}  ", "muted"),
+        formats.price(item.price_before),
         " → ",
-        formats.price(told.price_after),
+        formats.price(item.price_after),
         (" ▲ " if rises else " ▼ ", "profit" if rises else "loss"),
-        formats.plain(told.headline),
+        formats.plain(item.headline),
     )
 
 

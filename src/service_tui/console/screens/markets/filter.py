@@ -1,11 +1,11 @@
-"""Which markets are wanted: what the keys have switched on, and what was typed."""
+"""The filter of the markets: switches by key, and the typed search."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from service_tui.console.freshness import is_answered, not_told
+from service_tui.console.freshness import is_answered, not_loaded_text
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.search import Search, read_search
 from service_tui.console.view_context import ViewContext
@@ -19,7 +19,7 @@ UNTIL_S: Final = {"any": 0.0, "< 1 h": 3_600.0, "< 1 d": 86_400.0, "< 1 w": 604_
 COMPARED: Final = ("price", "change", "volume", "left", "liquidity")
 """Columns that a comparison may name; `left` is time to resolution: `left:<2h`."""
 NAMED: Final = {"venue": tuple(venue.value for venue in Venue)}
-"""Columns that a name may stand behind: `venue:evm`."""
+"""Columns that match names: `venue:evm`."""
 
 NAMES: Final = {
     **{name: name for name in (*COMPARED, *NAMED, "question", "category")},
@@ -31,10 +31,10 @@ NAMES: Final = {
     "ends": "left",
     "endsin": "left",
 }
-"""The names of the columns, as the table shows them: what stands there may be typed."""
+"""The names of the columns, as the table shows them: these can be typed."""
 
 SIM_ALONE: Final = "sim alone"
-"""The choice of venue that leaves the markets without an order book on a real one."""
+"""The venue filter that leaves markets without an order book on a real venue."""
 
 _STATUS: Final = {
     "open": MarketStatus.ACTIVE,
@@ -56,20 +56,20 @@ _NO_MARKETS: Final = {
 
 
 class Chip(NamedTuple):
-    """A switch in words, with its key, and whether it narrows the list now."""
+    """A switch as text, with its key, and whether it is in force."""
 
     words: str
     narrows: bool
 
 
-def _chip(switch: str, wanted: str) -> Chip:
-    # Nothing behind a switch that narrows nothing: all of them fit into 80 cells.
-    return Chip(f"{switch} {wanted}".rstrip(), narrows=bool(wanted))
+def _chip(switch: str, market_filter: str) -> Chip:
+    # An unset switch has no text: all of them fit into 80 cells.
+    return Chip(f"{switch} {market_filter}".rstrip(), narrows=bool(market_filter))
 
 
 @dataclass(frozen=True, slots=True)
 class MarketFilter:
-    """Everything that narrows the list. `category` is empty when all are wanted."""
+    """All filters of the list. `category` is empty for all."""
 
     typed: str = ""
     category: str = ""
@@ -80,7 +80,7 @@ class MarketFilter:
     venue: str = ""
 
     def chips(self) -> tuple[Chip, ...]:
-        """What each key has switched, in the order of the keys c, o, t, V, h, w."""
+        """Each key's switch, in the order of the keys c, o, t, V, h, w."""
         until = "" if self.until == "any" else self.until
         return (
             _chip(f"{cap('markets.category')} category", self.category),
@@ -95,13 +95,13 @@ class MarketFilter:
         )
 
     def to_text(self) -> str:
-        """The filter as a preference is kept."""
+        """The filter as a preference stores it."""
         return urlencode(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
 class FilterContext:
-    """What a filter needs to know beside the market. `now` is the world's time."""
+    """The inputs of a filter besides the market. `now` is the world's time."""
 
     now: Timestamp
     held: frozenset[str]
@@ -109,15 +109,15 @@ class FilterContext:
 
     @classmethod
     def of(cls, view: ViewContext) -> "FilterContext":
-        """What there is around the markets in a state."""
-        held = frozenset(held.market_id for held in view.state.positions)
+        """The inputs in a state."""
+        held = frozenset(position.market_id for position in view.state.positions)
         return cls(view.world_now, held, view.state.stars)
 
 
 def filter_from(text: str) -> MarketFilter:
-    """The filter that a preference keeps; a fresh one if it cannot be read."""
+    """The filter of a preference; a fresh one if it cannot be read."""
     kept = dict(parse_qsl(text))
-    found = MarketFilter(
+    result = MarketFilter(
         typed=kept.get("typed", ""),
         category=kept.get("category", ""),
         status=kept.get("status", "open"),
@@ -126,17 +126,17 @@ def filter_from(text: str) -> MarketFilter:
         starred=kept.get("starred") == "True",
         venue=kept.get("venue", ""),
     )
-    is_read = found.status in STATUSES and found.until in UNTIL_S and found.venue in _VENUES
-    return found if is_read else MarketFilter()
+    is_read = result.status in STATUSES and result.until in UNTIL_S and result.venue in _VENUES
+    return result if is_read else MarketFilter()
 
 
 def categories_of(markets: Iterable[MarketView]) -> tuple[str, ...]:
-    """Every category there is, in order, after the empty one that stands for all."""
+    """Every category, in order, after the empty one for all."""
     return ("", *sorted({market.category for market in markets if market.category}))
 
 
 def venues_of(markets: Iterable[MarketView]) -> tuple[str, ...]:
-    """Every choice of venue that leaves a market, after the empty one that stands for all."""
+    """Every venue filter that leaves a market, after the empty one for all."""
     kinds = {market.venues for market in markets if market.venues}
     real = {venue.value for kind in kinds for venue in kind if venue is not Venue.SIM}
     there = {"", *real, *((SIM_ALONE,) if (Venue.SIM,) in kinds else ())}
@@ -144,31 +144,35 @@ def venues_of(markets: Iterable[MarketView]) -> tuple[str, ...]:
 
 
 def after(choices: tuple[str, ...], current: str) -> str:
-    """The choice after the current one, round and round; the first if it is gone."""
+    """The option after the current one, round and round; the first if it is gone."""
     return (
         choices[(choices.index(current) + 1) % len(choices)] if current in choices else choices[0]
     )
 
 
-def chosen(
-    markets: Iterable[MarketView], wanted: MarketFilter, around: FilterContext
+def filtered(
+    markets: Iterable[MarketView], market_filter: MarketFilter, context: FilterContext
 ) -> list[MarketView]:
-    """The markets that pass, in their order."""
-    # One pass for each filter that is set: thousands of rows go through here at every poll.
-    left, status, until_s = list(markets), _STATUS.get(wanted.status), UNTIL_S[wanted.until]
+    """The markets that pass the filter, in their order."""
+    # One pass for each active filter: thousands of rows go through here at every poll.
+    left, status, until_s = (
+        list(markets),
+        _STATUS.get(market_filter.status),
+        UNTIL_S[market_filter.until],
+    )
     if status is not None:
         left = [market for market in left if market.status is status]
-    if wanted.category:
-        left = [market for market in left if market.category == wanted.category]
-    if wanted.venue:
-        left = _trading_on(wanted.venue, left)
-    if wanted.held:
-        left = [market for market in left if market.market_id in around.held]
-    if wanted.starred:
-        left = [market for market in left if market.market_id in around.stars]
+    if market_filter.category:
+        left = [market for market in left if market.category == market_filter.category]
+    if market_filter.venue:
+        left = _trading_on(market_filter.venue, left)
+    if market_filter.held:
+        left = [market for market in left if market.market_id in context.held]
+    if market_filter.starred:
+        left = [market for market in left if market.market_id in context.stars]
     if until_s:
-        left = [market for market in left if _ends_within(market, until_s, around.now)]
-    return _found(wanted.typed, left, around.now) if wanted.typed else left
+        left = [market for market in left if _ends_within(market, until_s, context.now)]
+    return _matching(market_filter.typed, left, context.now) if market_filter.typed else left
 
 
 def _trading_on(venue: str, markets: list[MarketView]) -> list[MarketView]:
@@ -178,14 +182,14 @@ def _trading_on(venue: str, markets: list[MarketView]) -> list[MarketView]:
 
 
 def search_of(typed: str) -> Search:
-    """What of a typed search is understood of markets."""
+    """Parse a search of markets."""
     return read_search(typed, COMPARED, NAMED, NAMES)
 
 
-def _found(typed: str, markets: list[MarketView], now: Timestamp) -> list[MarketView]:
+def _matching(typed: str, markets: list[MarketView], now: Timestamp) -> list[MarketView]:
     search = search_of(typed)
     if search.named:
-        # Asked once for each set of venues: there are a handful among thousands of markets.
+        # Matched once for each set of venues: there are a handful among thousands of markets.
         fits = {kind: search.names("venue", kind) for kind in {each.venues for each in markets}}
         markets = [market for market in markets if fits[market.venues]]
     if search.words or search.comparisons or search.cells:
@@ -194,12 +198,12 @@ def _found(typed: str, markets: list[MarketView], now: Timestamp) -> list[Market
 
 
 def search_text(market: MarketView) -> str:
-    """Everything that a search finds a market by, casefolded."""
+    """The text in which a search finds a market, casefolded."""
     return f"{market.question} {market.category} {' '.join(market.tags)}".casefold()
 
 
 def matches(market: MarketView, search: Search, now: Timestamp) -> bool:
-    """True if question, category and tags hold the words, and the numbers compare."""
+    """True if question, category and tags match the words, and the numbers compare."""
     cells = {"question": market.question, "category": market.category}
     return search.matches(
         search_text(market), lambda column: market_number(market, column, now), cells.__getitem__
@@ -207,24 +211,24 @@ def matches(market: MarketView, search: Search, now: Timestamp) -> bool:
 
 
 def seconds_left(market: MarketView, now: Timestamp) -> float | None:
-    """World seconds until it resolves, negative when overdue; None if not known or over."""
+    """World seconds until it resolves, negative when overdue; None if unknown or over."""
     if market.resolves_at is None or market.status is MarketStatus.RESOLVED:
         return None
     return market.resolves_at - now
 
 
-def why_empty(state: DeskState, wanted: MarketFilter) -> str:
-    """Why no market is shown, and what to do about it."""
+def why_empty(state: DeskState, market_filter: MarketFilter) -> str:
+    """Why no market is listed, and what to do about it."""
     if state.markets:
-        narrowing = [chip.words for chip in wanted.chips() if chip.narrows]
-        search = [f"/{wanted.typed}"] if wanted.typed else []
+        narrowing = [chip.words for chip in market_filter.chips() if chip.narrows]
+        search = [f"/{market_filter.typed}"] if market_filter.typed else []
         return (
             f"No market of {len(state.markets):,} passes:\n\n"
             f"{'   '.join(narrowing + search)}\n\n"
             f"{cap('rows.out')} clears the search, {cap('rows.out')} again the filters."
         )
     if state.service.phase is Phase.ONLINE and not is_answered(state, Topic.MARKETS):
-        return not_told("markets")
+        return not_loaded_text("markets")
     return with_keys(_NO_MARKETS[state.service.phase]).replace(
         "{problem}", state.service.problem or "no answer"
     )

@@ -1,4 +1,4 @@
-"""The market under the cursor, whole: chart, position, news, trades, rules."""
+"""The market under the cursor in full: chart, position, news, trades, rules."""
 
 from typing import Final
 
@@ -18,17 +18,17 @@ from service_tui.terms import Side
 from service_tui.units import Timestamp
 
 REST_S: Final = 0.12
-"""The cursor rests so long before the market under it is asked about."""
+"""How long the cursor rests before the market's detail is requested."""
 
 RANGES: Final = {3_600: "1 h", 21_600: "6 h", 86_400: "24 h", 604_800: "7 d", 0: "all"}
 """Spans of the chart in seconds; 0 is the market's whole life."""
 
 
 class MarketPane(DetailPane):
-    """Shows one market, and asks for its detail. Never shows the detail of another."""
+    """Shows one market, and requests its detail. Never shows the detail of another."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own word
-        self._prices = PriceChart(empty=market_text.ON_ITS_WAY)
+        self._prices = PriceChart(empty=market_text.LOADING)
         super().__init__(self._prices, id=id)
         self._span_s = 86_400
         self._market_id: str | None = None
@@ -38,13 +38,13 @@ class MarketPane(DetailPane):
         self._clock = ""
 
     def next_range(self) -> None:
-        """Span the next range, and ask for it at once."""
+        """Select the next span, and request it at once."""
         spans = list(RANGES)
         self._span_s = spans[(spans.index(self._span_s) + 1) % len(spans)]
-        self._ask()
+        self._request()
 
     def release(self) -> None:
-        """Ask for nothing any more."""
+        """Stop requesting details."""
         if self._resting is not None:
             self._resting.stop()
             self._resting = None
@@ -52,20 +52,20 @@ class MarketPane(DetailPane):
             self._watched = None
             self.post_message(CommandGiven(WatchMarket(None)))
 
-    def tells(self, market_id: str) -> bool:
-        """Whether it is this market that stands here."""
+    def shows(self, market_id: str) -> bool:
+        """True if the pane shows this market."""
         return market_id == self._market_id and self._charted is not None
 
     def show_market(self, market: MarketView | None, state: DeskState, now: Timestamp) -> None:
-        """Show this market as the state knows it, at wall time `now`; None: none is in focus."""
+        """Show this market in a state, at wall time `now`; None: none is in focus."""
         self._aim(None if market is None else market.market_id)
         if market is None:
             self._charted = None
             self._prices.show((), empty="")
             self.show(Text("no market is highlighted", "muted"), Text(), Text())
             return
-        found = state.detail
-        detail = found if found is not None and found.market_id == market.market_id else None
+        newest = state.detail
+        detail = newest if newest is not None and newest.market_id == market.market_id else None
         held = state.held(market.market_id)
         width, world = self.text_width, world_now(state, now)
         self._clock = of_world(state)
@@ -81,15 +81,15 @@ class MarketPane(DetailPane):
         )
 
     def _aim(self, market_id: str | None) -> None:
-        """Ask about a market once the cursor has rested on it."""
+        """Request a market's detail once the cursor has rested on it."""
         if market_id == self._market_id and (self._watched is not None or self._resting):
             return
         self._market_id = market_id
         if self._resting is not None:
             self._resting.stop()
-        self._resting = self.set_timer(REST_S, self._ask)
+        self._resting = self.set_timer(REST_S, self._request)
 
-    def _ask(self) -> None:
+    def _request(self) -> None:
         self._resting = None
         if self._market_id is None or (self._market_id, self._span_s) == self._watched:
             return
@@ -103,17 +103,17 @@ class MarketPane(DetailPane):
         held: tuple[PositionView, ...],
         world: Timestamp,
     ) -> None:
-        entry, asked = _entry(held), RANGES[self._span_s]
-        charted = (market.market_id, market.price, detail, entry, asked)
+        entry, request = _entry(held), RANGES[self._span_s]
+        charted = (market.market_id, market.price, detail, entry, request)
         if charted == self._charted:
             return
         self._charted = charted
         if detail is None:
-            self._prices.show((), title=f"YES, {asked}", empty=market_text.ON_ITS_WAY)
+            self._prices.show((), title=f"YES, {request}", empty=market_text.LOADING)
             return
-        late = "" if detail.span_s == self._span_s else f"; {asked} {market_text.ON_ITS_WAY}"
+        late = "" if detail.span_s == self._span_s else f"; {request} {market_text.LOADING}"
         self._prices.show(
-            # The line ends in the price that the headline says.
+            # The line ends at the headline's price.
             price_points(market, detail, world),
             entry=entry,
             news=[NewsMark(n.at, n.headline, n.price_after >= n.price_before) for n in detail.news],
@@ -123,7 +123,7 @@ class MarketPane(DetailPane):
 
 
 def _entry(held: tuple[PositionView, ...]) -> float | None:
-    """The average entry as a price of YES, which the chart draws; None without one position."""
+    """The position's average price as a price of YES, for the chart; None without exactly one."""
     if len(held) != 1 or held[0].average is None:
         return None
     return held[0].average if held[0].side is Side.YES else 1.0 - held[0].average

@@ -18,22 +18,22 @@ from service_tui.console.screens.markets.chips import MarketChips
 from service_tui.console.screens.markets.filter import (
     FilterContext,
     MarketFilter,
-    chosen,
     filter_from,
+    filtered,
     search_of,
     why_empty,
 )
 from service_tui.console.screens.markets.pane import MarketPane
 from service_tui.console.screens.markets.table import MARKETS, room_of
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.choice import Choice
+from service_tui.console.widgets.segmented_control import SegmentedControl
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 _FILTER: Final = "filter.markets"
-"""The preference that keeps the search and the filters."""
+"""The preference that stores the search and the filters."""
 
 
 class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters of its own
@@ -54,14 +54,14 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
         "-two": (200, 0),
         "-tall": (0, 44),
     }
-    """From where the detail stands beside the list, in two columns, and with a large chart. Source:
+    """Least widths for the detail beside the list, in two columns, and with a large chart. Source:
     ux, "Looks"."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
-        wanted = filter_from(state.preferences.get(_FILTER, ""))
-        super().__init__(state, now, wanted.typed)
-        self.chips = MarketChips(wanted, id="markets-chips")
-        self._filter_kept = wanted.to_text()
+        filter_in_force = filter_from(state.preferences.get(_FILTER, ""))
+        super().__init__(state, now, filter_in_force.typed)
+        self.chips = MarketChips(filter_in_force, id="markets-chips")
+        self._filter_kept = filter_in_force.to_text()
         self.pane = self.market = MarketPane(id="markets-detail")
 
     def compose(self) -> ComposeResult:
@@ -74,69 +74,69 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
             yield self.market
 
     def fit(self) -> None:
-        """Share the width out between the list and the pane."""
+        """Divide the width between the list and the pane."""
         super().fit()
         room = room_of(self.size.width)
         self.market.styles.width = room.pane or None
         self.table.text_cells = room.question
 
     def show_in_room(self) -> None:
-        """The pane; the table looks after itself."""
+        """Show the pane; the table arranges itself."""
         self.show_detail()
 
     def keep(self) -> None:
         """Keep the order and the filters for the next start."""
         super().keep()
-        kept = self.chips.wanted.to_text()
+        kept = self.chips.filter_in_force.to_text()
         if kept != self._filter_kept:
             self._filter_kept = kept
             self.give(SetPreference(_FILTER, kept))
 
     def leave(self) -> None:
-        """Ask for no detail while another screen is in front."""
+        """Request no detail while another screen is in front."""
         self.market.release()
 
-    # -- what is listed -------------------------------------------------------------------------
+    # -- the list -------------------------------------------------------------------------------
 
     def rows(self) -> tuple[MarketView, ...]:
-        """The markets that search and filters want."""
+        """The markets that pass search and filters."""
         markets = self.state.markets.values()
-        return tuple(chosen(markets, self.chips.wanted, FilterContext.of(self.view)))
+        return tuple(filtered(markets, self.chips.filter_in_force, FilterContext.of(self.view)))
 
     def empty_text(self) -> str:
         """Why no market is listed, and what to do."""
-        return why_empty(self.state, self.chips.wanted)
+        return why_empty(self.state, self.chips.filter_in_force)
 
     def narrow(self, typed: str) -> None:
-        """Search; what of it cannot be read is said, and the rest is in force."""
-        self.line.say(search_of(typed).problem)
-        self._want(replace(self.chips.wanted, typed=typed))
+        """Search; problems are shown, the parsed part applies."""
+        self.line.show_problem(search_of(typed).problem)
+        self._set_filter(replace(self.chips.filter_in_force, typed=typed))
 
     def is_hidden(self, row: str) -> bool:
-        """True for a market that there is, and that the filter keeps from the list."""
+        """True for an existing market that the filter hides."""
         return row in self.state.markets and super().is_hidden(row)
 
     def show_all(self) -> None:
-        """Clear the search and the filters, of whatever status the market is."""
+        """Clear the search and the filters, whatever the market's status."""
         self.line.clear()
-        self._want(MarketFilter(status="all"))
-        self.say("filters cleared to show this market")
+        self._set_filter(MarketFilter(status="all"))
+        self.show_toast("filters cleared to show this market")
 
     def step_out(self) -> bool:
-        """As everywhere, and at last from the filters to the markets that are open."""
+        """As everywhere, and at last from the filters to the open markets."""
         if super().step_out():
             return True
-        if self.chips.wanted == MarketFilter():
+        if self.chips.filter_in_force == MarketFilter():
             return False
-        self._want(MarketFilter())
+        self._set_filter(MarketFilter())
         return True
 
-    def _want(self, wanted: MarketFilter) -> None:
-        self.chips.wanted = wanted
+    def _set_filter(self, filter_in_force: MarketFilter) -> None:
+        self.chips.filter_in_force = filter_in_force
         self.filter_rows()
 
-    @on(Choice.Picked, "#markets-chips")
-    def _chip_clicked(self, event: Choice.Picked) -> None:
+    @on(SegmentedControl.Picked, "#markets-chips")
+    def _chip_clicked(self, event: SegmentedControl.Picked) -> None:
         event.stop()
         if event.index:
             self.action_perform(MarketChips.SWITCHES[event.index - 1])
@@ -146,15 +146,15 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
     # -- what is shown --------------------------------------------------------------------------
 
     def show_header(self) -> None:
-        """Show how many markets are listed, and what narrows them."""
+        """Show the number of listed markets, and the filters in force."""
         self.chips.show_number(self.state, len(self.table.order))
 
     def show_detail(self) -> None:
-        """Show the market under the cursor beside the list, where there is room."""
+        """Show the market under the cursor beside the list, if there is room."""
         market = self.table.highlighted()
-        # Coming back, the list is painted first: the pane tells this market already, and goes on
-        # with the tick that follows the paint.
-        is_back = not self.size and market is not None and self.market.tells(market.market_id)
+        # Coming back, the list is painted first: the pane shows this market already, and is
+        # updated by the tick that follows the paint.
+        is_back = not self.size and market is not None and self.market.shows(market.market_id)
         if self.shows_detail and not is_back:
             self.market.show_market(market, self.state, self.now)
 

@@ -1,4 +1,4 @@
-"""The table of the markets, and how its width is shared out."""
+"""The table of the markets, and the division of its width."""
 
 from bisect import bisect_right
 from typing import Final, NamedTuple
@@ -29,15 +29,15 @@ from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.terms import Venue
 
 STAR: Final = "★"
-HELD: Final = "●"
+POSITION_MARK: Final = "●"
 
 _SPARK_CELLS: Final = 8
 _SPARK_SPAN: Final = 0.04
-"""A sparkline's height is at least four points: smaller moves are noise."""
+"""Least height of a sparkline, four points: smaller moves are noise."""
 
 
 class Room(NamedTuple):
-    """How a terminal's width is shared out: cells of the pane beside the list, of a question."""
+    """The division of a terminal's width: cells of the pane beside the list, of a question."""
 
     pane: int
     question: int
@@ -54,14 +54,14 @@ _ROOMS: Final = {
     220: Room(100, 74),
     250: Room(100, 83),
 }
-"""By the width of the terminal, whole between two of them: a question never gets fewer letters in a
-wider one, though a pane takes room from 120 on and a second column of it from 200 on. So it takes
-no more in a narrow one than beside the pane, and other columns have the rest. Source: ux, "Looks".
+"""By the width of the terminal, in full between two of them: a question never gets fewer letters
+in a wider one, though a pane takes room from 120 on and a second column of it from 200 on. So it
+takes no more in a narrow one than beside the pane; others have the rest. Source: ux, "Looks".
 """
 
 
 def room_of(width: int) -> Room:
-    """What pane and question get in a terminal so wide."""
+    """Widths of pane and question in a terminal of a width."""
     widths = tuple(_ROOMS)
     place = bisect_right(widths, max(0, width)) - 1
     below = _ROOMS[widths[place]]
@@ -74,10 +74,10 @@ def room_of(width: int) -> Room:
 
 
 def _marks(market: MarketView, view: ViewContext) -> Text:
-    is_held = any(held.market_id == market.market_id for held in view.state.positions)
+    has_position = any(position.market_id == market.market_id for position in view.state.positions)
     return Text.assemble(
         (STAR if market.market_id in view.state.stars else " ", "accent"),
-        (HELD if is_held else " ", "foreground"),
+        (POSITION_MARK if has_position else " ", "foreground"),
     )
 
 
@@ -147,7 +147,7 @@ MARKETS: Final = TableSpec[MarketView](
     ),
     search_text=lambda market, _: search_text(market),
     empty_text=lambda state: why_empty(state, MarketFilter()),
-    is_told=lambda state: is_answered(state, Topic.MARKETS),
+    is_loaded=lambda state: is_answered(state, Topic.MARKETS),
     sort="volume",
     falling=True,
     compared={

@@ -1,6 +1,6 @@
-"""What a person does with monitors and alerts: set, change, remove, exit, undo.
+"""Actions on monitors and alerts: set, change, remove, exit, undo.
 
-Guarding asks nothing. What sells, or touches many, asks first. `ACTIONS`, at the end, is the list.
+Protection needs no confirmation; sales and actions on many do. `ACTIONS`, at the end, is the list.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.exit_estimate import guarded
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
-from service_tui.console.forms.monitor_draft import Change, why_not_set
+from service_tui.console.forms.monitor_draft import Change, monitor_block_reason
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.parts.shared_actions import (
     can_change,
@@ -88,7 +88,7 @@ def is_exitable(screen: RiskScreen) -> str:
 
 
 def edit(screen: RiskScreen) -> None:
-    """Change the stop and target of the monitor that is highlighted, or of those marked."""
+    """Change the stop and target of the highlighted monitor, or of the marked ones."""
     rows = _monitors(screen.table.selected_or_marked())
     if len(rows) > 1:
         _edit_many(screen, rows)
@@ -99,13 +99,13 @@ def edit(screen: RiskScreen) -> None:
 
 
 def edit_all(screen: RiskScreen) -> None:
-    """Change the stop and target of all monitors that are shown."""
+    """Change the stop and target of all monitors in the list."""
     order = screen.table.order
     _edit_many(screen, _monitors([order[place] for place in range(len(order))]))
 
 
 def add_price_alert(screen: RiskScreen) -> None:
-    """Tell when a price of the market of the highlighted row is there."""
+    """Add a price alert on the market of the highlighted row."""
     row = screen.row_in_focus()
     if row is not None:
         open_price_alert(screen, row.market_id, row.side)
@@ -117,8 +117,8 @@ def _set(screen: RiskScreen, change: Change) -> None:
 
 
 def _edit_many(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
-    if all(why_not_set(row) for row in rows):
-        screen.say("none of them can be set: closed, exiting or not held", "warn")
+    if all(monitor_block_reason(row) for row in rows):
+        screen.show_toast("none of them can be set: closed, exiting or not held", "warn")
         return
 
     def filled(changes: tuple[Change, ...]) -> None:
@@ -133,11 +133,11 @@ def _edit_many(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
 
 
 def remove(screen: RiskScreen) -> None:
-    """Guard what is highlighted or marked no longer, or forget a price alert."""
+    """Remove the highlighted or marked monitors, or a price alert."""
     rows = screen.table.selected_or_marked()
     monitors = _monitors(rows)
     if len(monitors) > 1:
-        _ask_to_remove(screen, monitors)
+        _confirm_removal(screen, monitors)
     elif monitors:
         _remove(screen, monitors)
     else:
@@ -148,7 +148,7 @@ def remove(screen: RiskScreen) -> None:
         screen.row_in_focus()
 
 
-def _ask_to_remove(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
+def _confirm_removal(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
     body = Text(
         f"Nothing guards or sells {counted(len(rows), 'position')} then. "
         f"{cap('monitors.undo')} undoes it.\n"
@@ -188,7 +188,7 @@ def _monitors(rows: Sequence[RiskRow]) -> tuple[MonitorView, ...]:
 
 
 def _before(row: MonitorView) -> Command:
-    """The order that brings back what guards a position now."""
+    """The command that restores a position's present monitor."""
     if row.stop_pct is None and row.target_pct is None:
         return RemoveMonitor(row.market_id, row.side, row.venue, row.question)
     return SetMonitor(
@@ -205,19 +205,19 @@ def _all_before(rows: Sequence[MonitorView]) -> tuple[Command, ...]:
 
 
 def exit_row(screen: RiskScreen) -> None:
-    """Sell the position that is highlighted, or exit for its alert now."""
+    """Sell the highlighted position, or exit for its alert now."""
     row = screen.row_in_focus()
     if isinstance(row, AlertView):
-        _ask_to_exit(screen, row)
+        _confirm_exit(screen, row)
     elif isinstance(row, MonitorView):
         market = screen.state.markets.get(row.market_id)
         if market is None:
-            screen.say(no_market_reason(), "warn")
+            screen.show_toast(no_market_reason(), "warn")
         else:
             open_ticket(screen, market, row.side, Action.SELL, row.venue)
 
 
-def _ask_to_exit(screen: RiskScreen, alert: AlertView) -> None:
+def _confirm_exit(screen: RiskScreen, alert: AlertView) -> None:
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
             screen.give(ExitAlert(alert.alert_id))
@@ -227,7 +227,7 @@ def _ask_to_exit(screen: RiskScreen, alert: AlertView) -> None:
 
 
 def exit_question(alert: AlertView, view: ViewContext) -> Text:
-    """Object, side, shares, price, proceeds, wallet, venue, mode, and what happens next."""
+    """Object, side, shares, price, proceeds, wallet, venue, mode, and the next step."""
     held = guarded(view.state, alert.holding)
     brings = view.money(None if held is None else held.exit_value)
     mode = view.state.service.mode if alert.venue is Venue.SIM else Mode.LIVE

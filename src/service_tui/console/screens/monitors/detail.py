@@ -1,4 +1,4 @@
-"""What the monitors screen says of a row, and above its tables. Pure functions."""
+"""Texts of the monitors screen on a row, and above its tables. Pure functions."""
 
 from typing import Final
 
@@ -34,25 +34,25 @@ from service_tui.units import Timestamp
 
 _EXITS_MAX: Final = 6
 _ENDS: Final = 14
-"""Cells of what stands on either end of the bar: a word, a blank, a price."""
+"""Cells at either end of the bar: a word, a blank, a price."""
 
 
 # -- above the tables ---------------------------------------------------------------------------
 
 
 def guarded_text(state: DeskState) -> Text:
-    """How many positions are guarded."""
-    guarded_count, held_count = guard_counts(state)
-    is_less = guarded_count < held_count and Topic.MONITORS in state.seen
+    """The number of protected positions."""
+    guarded_count, position_count = guard_counts(state)
+    is_less = guarded_count < position_count and Topic.MONITORS in state.seen
     both = is_answered(state, Topic.MONITORS, Topic.POSITIONS)
-    guarded_words = counted(guarded_count, heard=both)
-    held_words = counted(held_count, heard=is_answered(state, Topic.POSITIONS))
-    words = f"{'! ' if is_less else ''}{guarded_words} of {held_words} guarded"
-    return Text(words, "warn" if is_less else "muted")
+    guarded_number = counted(guarded_count, is_loaded=both)
+    position_number = counted(position_count, is_loaded=is_answered(state, Topic.POSITIONS))
+    text = f"{'! ' if is_less else ''}{guarded_number} of {position_number} guarded"
+    return Text(text, "warn" if is_less else "muted")
 
 
 def _freshness(state: DeskState, now: Timestamp) -> Text:
-    """The age of what is told of monitors, once it is older than its period."""
+    """The age of the monitors, once it exceeds their period."""
     period = state.polls.get(Topic.MONITORS)
     if period is None or Topic.MONITORS not in state.seen:
         return Text()
@@ -60,7 +60,7 @@ def _freshness(state: DeskState, now: Timestamp) -> Text:
 
 
 def urgent_text(view: ViewContext) -> Text:
-    """What cannot wait: old data, alerts before their exit, a heartbeat that is missing."""
+    """Urgent conditions: stale data, alerts before their exit, a missing heartbeat."""
     state, now = view.state, view.now
     waiting = state.risk.open_alerts
     line = _freshness(state, now)
@@ -85,7 +85,7 @@ def urgent_text(view: ViewContext) -> Text:
 
 
 def describe(row: RiskRow, view: ViewContext) -> Detail:
-    """Everything about one row; `view.width` is the cells of a line."""
+    """One row in full; `view.width` is the cells of a line."""
     match row:
         case MonitorView():
             return _describe_monitor(row, view)
@@ -97,8 +97,8 @@ def describe(row: RiskRow, view: ViewContext) -> Detail:
             return _describe_price_alert(row, view)
 
 
-def way_line(monitor: MonitorView, width: int) -> Text:
-    """The bar over the whole width, its ends named."""
+def distance_line(monitor: MonitorView, width: int) -> Text:
+    """The bar over the full width, its ends named."""
     room = max(9, width - 2 * (_ENDS + 1))
     left = Text("no stop", "muted")
     if monitor.stop_price is not None:
@@ -138,13 +138,13 @@ def _describe_monitor(row: MonitorView, view: ViewContext) -> Detail:
         ("its P&L $", view.pnl(None if target is None else target.pnl)),
     )
     body = Text.assemble(
-        way_line(row, view.width), "\n", figures(shown, across=2, width=view.width)
+        distance_line(row, view.width), "\n", figures(shown, across=2, width=view.width)
     )
     return Detail(_head(row.question, row, tail), body, _future(row, view))
 
 
 def _future(row: MonitorView, view: ViewContext) -> Text:
-    """What a breach does, then what has happened in this position already."""
+    """The effect of a breach, then the exits of this position so far."""
     ends: list[str] = []
     if row.stop_price is not None:
         ends.append(f"falls to {formats.price(row.stop_price).plain}")
@@ -166,12 +166,12 @@ def _future(row: MonitorView, view: ViewContext) -> Text:
     ]
     lines += [
         Text.assemble(
-            (f"{formats.date_time(each.at).plain}  ", "muted"),
-            f"{formats.plain(each.cause, 30).plain}  ",
-            view.pnl(each.pnl),
+            (f"{formats.date_time(exit_.at).plain}  ", "muted"),
+            f"{formats.plain(exit_.cause, 30).plain}  ",
+            view.pnl(exit_.pnl),
         )
-        for each in view.state.risk.exits
-        if (each.market_id, each.side, each.venue) == (row.market_id, row.side, row.venue)
+        for exit_ in view.state.risk.exits
+        if (exit_.market_id, exit_.side, exit_.venue) == (row.market_id, row.side, row.venue)
     ]
     if lines:
         blocks.append(section(f"before{of_wall(view.state)}", Text("\n").join(lines[:_EXITS_MAX])))
@@ -205,8 +205,8 @@ def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
             "another program on this data directory exits, or nobody: "
             f"{cap('monitors.exit')} says more"
         )
-    words = view.sentence(row.detail) or who
-    more = section("how it stands", Text(words))
+    text = view.sentence(row.detail) or who
+    more = section("how it stands", Text(text))
     if row.detail:
         more.append(f"\n{who}", "muted")
     if row.ticket_id:
@@ -226,11 +226,11 @@ def _describe_exit(row: ExitView, view: ViewContext) -> Detail:
         ("proceeds $", view.money(row.proceeds)),
         ("P&L $", view.pnl(row.pnl)),
     )
-    said = Text("Selling a whole position lowers its price, so a share mostly brings less than")
-    said.append(" the price that set it off.")
+    message = Text("Selling a whole position lowers its price, so a share mostly brings less than")
+    message.append(" the price that set it off.")
     return Detail(
         _head(row.question, row, tail), figures(shown, across=2, width=view.width),
-        section("price and proceeds", said),
+        section("price and proceeds", message),
     )  # fmt: skip
 
 
@@ -244,18 +244,18 @@ def _describe_price_alert(row: PriceAlertView, view: ViewContext) -> Detail:
         (f"since{on_wall(view.state)}", formats.date_time(row.created_at)),
         (f"fired{on_wall(view.state)}", formats.date_time(row.triggered_at)),
     )
-    said = (
+    message = (
         f"It is told once, here on this desk. Nothing is traded. {cap('monitors.remove')} "
         "forgets it."
     )
     return Detail(
         _head(row.question, row, tail), figures(shown, across=2, width=view.width),
-        section("what it does", Text(said)),
+        section("what it does", Text(message)),
     )  # fmt: skip
 
 
 def removed_text(row: MonitorView) -> str:
-    """A monitor that goes, in a line: what guards it until now."""
+    """A monitor to be removed, in a line: its thresholds until now."""
     stop = "no stop" if row.stop_pct is None else f"stop {percent_short(row.stop_pct)} down"
     target = "no target" if row.target_pct is None else f"target {percent_short(row.target_pct)} up"
     return f"{stop}, {target}"
@@ -265,7 +265,7 @@ def removed_text(row: MonitorView) -> str:
 
 
 def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, ...]:
-    """Stop, target, what an exit brings now and at the stop."""
+    """Sources of stop, target, and the proceeds of an exit now and at the stop."""
     age = _age(view)
     entry, mark = ("entry", formats.price(row.entry)), ("mark", formats.price(row.mark))
     stop = exit_at(row, row.stop_price, view.state.markets.get(row.market_id))

@@ -1,4 +1,4 @@
-"""Stop and target of many positions at once; what changes is said line by line, then asked."""
+"""Stop and target of many positions at once; the changes are listed, then confirmed."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final
@@ -10,7 +10,7 @@ from service_tui.console.fields import Field, FieldError, percent_text
 from service_tui.console.forms.confirm import Question
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.form import Form, Shown
-from service_tui.console.forms.monitor_draft import Change, read_changes, why_not_set
+from service_tui.console.forms.monitor_draft import Change, monitor_block_reason, read_changes
 from service_tui.console.keys import cap
 from service_tui.desk.slices.risk import MonitorView
 from service_tui.desk.state import DeskState
@@ -31,36 +31,36 @@ class MonitorMany(Form[tuple[Change, ...]]):
     def __init__(self, state: DeskState, now: Timestamp, monitors: tuple[MonitorView, ...]) -> None:
         super().__init__(state, now)
         self._monitors = monitors
-        self._gone = 0
+        self._missing_count = 0
 
     def renew(self) -> None:
         """The same monitors as they are now, without those that are gone."""
-        found = tuple(
+        present = tuple(
             monitor
             for each in self._monitors
             if (monitor := self.state.risk.monitor(each.key)) is not None
         )
-        self._gone += len(self._monitors) - len(found)
-        self._monitors = found
+        self._missing_count += len(self._monitors) - len(present)
+        self._monitors = present
 
     def validate(self) -> tuple[Change, ...]:
-        """What would change."""
+        """The changes to set."""
         if not self._monitors:
             raise FieldError(f"none of them is guarded any more: {cap('form.cancel')} leaves")
         return read_changes(self._monitors, self.read(STOP), self.read(TARGET))
 
     def describe(self, result: tuple[Change, ...] | None) -> Mapping[str, Shown]:
-        """How many change and how many stay."""
-        gone = f", {self._gone} gone meanwhile" if self._gone else ""
+        """The number of changed and of unchanged monitors."""
+        missing = f", {self._missing_count} gone meanwhile" if self._missing_count else ""
         hint = "An empty line leaves a threshold as it is; off ends it."
         return {
-            "form-question": f"{counted(len(self._monitors), 'monitor')}{gone}",
+            "form-question": f"{counted(len(self._monitors), 'monitor')}{missing}",
             "form-preview": self._outcome(result),
             "form-hint": Text(hint, "muted"),
         }
 
     def finish(self, result: tuple[Change, ...]) -> None:
-        """Ask, with every line that changes."""
+        """Open the confirmation, with a line for each change."""
         past = sum(bool(change.exits_at_once) for change in result)
         of_all = counted(len(self._monitors), "monitor")
         verb = "changes" if len(result) == 1 else "change"
@@ -77,20 +77,22 @@ class MonitorMany(Form[tuple[Change, ...]]):
         self._app().push_screen(ConfirmMany(question, lines), answered)
 
     def _outcome(self, result: tuple[Change, ...] | None) -> Text:
-        closed = sum(bool(why_not_set(monitor)) for monitor in self._monitors)
+        closed = sum(bool(monitor_block_reason(monitor)) for monitor in self._monitors)
         left = f", {closed} of closed markets or exiting are left out" if closed else ""
         if result is None:
             return Text(f"nothing changes yet{left}", "muted")
         stay = len(self._monitors) - len(result) - closed
         past = sum(bool(change.exits_at_once) for change in result)
-        said = Text.assemble((f"{len(result)} change", "bold"), f", {stay} stay as they are{left}")
+        message = Text.assemble(
+            (f"{len(result)} change", "bold"), f", {stay} stay as they are{left}"
+        )
         if past:
-            said.append(f"\n{past} would be sold at once", "bold loss")
-        return said
+            message.append(f"\n{past} would be sold at once", "bold loss")
+        return message
 
 
 def change_line(change: Change) -> Text:
-    """One monitor: what it is about, and each threshold before and after."""
+    """One monitor: its position, and each threshold before and after."""
     about = change.monitor
     line = Text.assemble(
         (f"{about.side.value.upper():<4}", about.side.value),

@@ -1,4 +1,4 @@
-"""What guards the positions: monitors, alerts, exits, price alerts, and one of them in detail."""
+"""Protection of the positions: monitors, alerts, exits, price alerts, and one of them in detail."""
 
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ from service_tui.console.screens.monitors.detail import (
 from service_tui.console.screens.monitors.table import ALERTS, TABLES, RiskRow
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.slices.risk import MonitorView
 
 
@@ -35,26 +35,26 @@ class MonitorsScreen(TableScreen[RiskRow]):
     watches = ("risk", "positions", "service.phase", "service.problem")
 
     def compose(self) -> ComposeResult:
-        """Which table, what is urgent, the table with its search line, the detail."""
+        """The tabs, urgent conditions, the table with its search line, the detail."""
         with Horizontal(id="monitors-top"):
             yield self.tabs
-            yield Words(id="monitors-guarded")
-        yield Words(id="monitors-urgent")
+            yield TextBlock(id="monitors-guarded")
+        yield TextBlock(id="monitors-urgent")
         yield self.line
         yield from self.lists
         if self.pane is not None:
             yield self.pane
 
     def show_header(self) -> None:
-        """Show the number of rows of each table, what is guarded, and what is urgent."""
+        """Show the number of rows of each table, of protected positions, and urgent conditions."""
         self.show_tabs(strong=[TABLES.index(ALERTS)] if self.state.risk.open_alerts else ())
-        self.query_one("#monitors-guarded", Words).tell(guarded_text(self.state))
-        self.query_one("#monitors-urgent", Words).tell_if_any(urgent_text(self.view))
+        self.query_one("#monitors-guarded", TextBlock).show_text(guarded_text(self.state))
+        self.query_one("#monitors-urgent", TextBlock).show_if_any(urgent_text(self.view))
 
     def detail(self, row: RiskRow, view: ViewContext) -> Detail:
-        """Everything about a row."""
+        """A row in full."""
         return describe(row, view)
 
     def explain(self, row: RiskRow | None, view: ViewContext) -> tuple[Explanation, ...]:
-        """Where stop, target and what an exit brings come from; nothing of what is no monitor."""
+        """Sources of stop, target and exit value; none for other rows than monitors."""
         return explain_monitor(row, view) if isinstance(row, MonitorView) else ()

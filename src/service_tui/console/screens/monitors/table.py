@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_answered, not_told
+from service_tui.console.freshness import is_answered, not_loaded_text
 from service_tui.console.keys import with_keys
 from service_tui.console.table_spec import (
     TableSpec,
@@ -32,16 +32,16 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp, decimal
 
 RiskRow: TypeAlias = MonitorView | AlertView | ExitView | PriceAlertView
-"""Whatever the screen lists."""
+"""Any row of the screen."""
 
 TRACK: Final = 9
 """Cells of the bar in the table: four on each side of the entry."""
 
 NEAR: Final = 0.25
-"""A quarter of the way left to the stop: worth a colour."""
+"""A quarter of the distance left to the stop: shown in colour."""
 
 SOON_S: Final = 600.0
-"""An alert with ten minutes left of its hour is worth a colour."""
+"""An alert with ten minutes left of its hour is shown in colour."""
 
 _PERCENT_MAX: Final = 4
 """Letters of a percentage without its sign: `12.5`."""
@@ -79,18 +79,18 @@ _WAITING: Final = {
 
 
 def monitor_state_text(monitor: MonitorView) -> Text:
-    """How it stands, in a sign and a word."""
+    """A monitor's state, as a sign and a word."""
     glyph, tone = _MONITOR_STATES[monitor.state]
     return Text(f"{glyph} {monitor.state.value}", tone)
 
 
 def kind_word(monitor: MonitorView) -> str:
-    """Who set it, in a word."""
+    """The monitor's origin, in a word."""
     return "auto" if monitor.automatic else "hand"
 
 
 def threshold_text(price: float | None, pct: float | None, sign: str) -> Text:
-    """A threshold as price and as signed percent of the entry; `off` where there is none."""
+    """A threshold as price and as signed percent of the entry; `off` if there is none."""
     if pct is None:
         return Text("off", "muted")
     percent = f"{sign}{percent_short(pct)}"
@@ -100,7 +100,7 @@ def threshold_text(price: float | None, pct: float | None, sign: str) -> Text:
 
 
 def percent_short(pct: float) -> str:
-    """A fraction in percent in at most five cells, with a decimal only where it has one."""
+    """A fraction in percent in at most five cells, with a decimal only if it has one."""
     value = pct * 100.0
     written = f"{value:.1f}".removesuffix(".0")
     if len(written) > _PERCENT_MAX:
@@ -109,13 +109,13 @@ def percent_short(pct: float) -> str:
 
 
 def nearest(monitor: MonitorView) -> float | None:
-    """What is left of the shorter way to a threshold, 0 to 1."""
+    """The rest of the shorter distance to a threshold, 0 to 1."""
     ways = [way for way in (monitor.to_stop, monitor.to_target) if way is not None]
     return min(ways, default=None)
 
 
 def track(monitor: MonitorView, width: int = TRACK) -> Text:
-    """The way from the stop (left) over the entry (middle) to the target (right), and the mark.
+    """The range from the stop (left) over the entry (middle) to the target (right), and the mark.
 
     Returns:
         `width` cells, an odd number. A side without a threshold is empty; each has its own scale.
@@ -132,23 +132,23 @@ def track(monitor: MonitorView, width: int = TRACK) -> Text:
 
 
 def bar_text(monitor: MonitorView) -> Text:
-    """The way as a bar while it is watched, else the word for what it is."""
+    """The range as a bar while it is watched, else the word for its state."""
     if monitor.state is MonitorState.WATCHING:
         return track(monitor)
-    words = {MonitorState.BREACHED: "▼ breach", MonitorState.CLOSED: "■ closed"}
+    labels = {MonitorState.BREACHED: "▼ breach", MonitorState.CLOSED: "■ closed"}
     _, tone = _MONITOR_STATES[monitor.state]
-    return Text(words.get(monitor.state, monitor.state.value), tone)
+    return Text(labels.get(monitor.state, monitor.state.value), tone)
 
 
 def _mark_place(monitor: MonitorView, half: int) -> tuple[int | None, str]:
-    """Where on the bar the mark stands, and its ink."""
+    """The mark's place on the bar, and its ink."""
     mark, entry = monitor.mark, monitor.entry
     if mark is None or entry is None:
         return None, "muted"
     if mark < entry and monitor.to_stop is not None:
         left = monitor.to_stop
         ink = "breach" if left <= 0 else "warn" if left <= NEAR else "loss"
-        # Only a breach stands on the very end.
+        # Only a breach is at the very end.
         return max(int(left > 0), round(left * half)), f"bold {ink}"
     if mark > entry and monitor.to_target is not None:
         left = monitor.to_target
@@ -160,13 +160,13 @@ def _mark_place(monitor: MonitorView, half: int) -> tuple[int | None, str]:
 
 
 def alert_state_text(alert: AlertView) -> Text:
-    """How far its exit has come, in a sign and a word."""
+    """An alert's exit, as a sign and a word."""
     glyph, tone = _ALERT_STATES[alert.state]
     return Text(f"{glyph} {alert.state.value}", tone)
 
 
 def left_text(alert: AlertView, now: Timestamp) -> Text:
-    """What is left of its hour, while that matters."""
+    """The rest of its hour, while that matters."""
     if not alert.state.is_open:
         return Text(formats.NOT_KNOWN, "muted")
     left = alert.left_s(now)
@@ -175,12 +175,12 @@ def left_text(alert: AlertView, now: Timestamp) -> Text:
 
 
 def sold_by(row: ExitView) -> str:
-    """Who sold, in a word or two."""
+    """The seller, in a word or two."""
     return "service" if row.by_service else "this desk"
 
 
 def price_alert_state(row: PriceAlertView, now: Timestamp) -> Text:
-    """Whether it waits, or when and where it fired."""
+    """The state of a price alert: waiting, or when and where it fired."""
     if row.triggered_at is None:
         return Text("◷ waits", "muted")
     ago = formats.age(row.triggered_at, now).plain
@@ -188,13 +188,13 @@ def price_alert_state(row: PriceAlertView, now: Timestamp) -> Text:
 
 
 def price_now(row: PriceAlertView, state: DeskState) -> float | None:
-    """The price of its side now; None where the market is not known."""
+    """The price of its side now; None if the market is not loaded."""
     market = state.markets.get(row.market_id)
     return None if market is None else market.price_of(row.side)
 
 
 def points_off(row: PriceAlertView, state: DeskState) -> float | None:
-    """How far the price still has to go, signed, while it waits."""
+    """The price's remaining distance, signed, while it waits."""
     now = price_now(row, state)
     return None if now is None or not row.is_open else row.threshold - now
 
@@ -235,21 +235,21 @@ def _units(amount: Micros | None) -> float | None:
 # -- why there are no rows ----------------------------------------------------------------------
 
 
-def _is_told(state: DeskState) -> bool:
+def _is_loaded(state: DeskState) -> bool:
     return is_answered(state, Topic.MONITORS)
 
 
 def _empty(sentence: str) -> Callable[[DeskState], str]:
-    """What a table that the service tells of says without rows."""
+    """The empty text of a table that the service fills."""
 
     def empty_text(state: DeskState) -> str:
         service = state.service
-        if _is_told(state):
+        if _is_loaded(state):
             return with_keys(sentence)
         if service.phase in _WAITING:
             waiting = with_keys(_WAITING[service.phase])
             return waiting.replace("{problem}", service.problem or "no answer")
-        return not_told("monitors")
+        return not_loaded_text("monitors")
 
     return empty_text
 
@@ -319,7 +319,7 @@ MONITORS: Final = TableSpec[MonitorView](
         "Every buy gets one by itself while that is on in the settings ({app.settings}).\n"
         "Portfolio ({app.portfolio}): put the cursor on a position, {portfolio.monitor} guards it."
     ),
-    # What is nearest to its end stands on top.
+    # The row nearest to its end is on top.
     sort="way",
     compared={
         "entry": lambda row, _: row.entry,
@@ -330,7 +330,7 @@ MONITORS: Final = TableSpec[MonitorView](
         "exit": lambda row, _: _units(row.exit_value),
         "pnl": lambda row, _: _units(row.exit_pnl),
     },
-    is_told=_is_told,
+    is_loaded=_is_loaded,
 )
 
 ALERTS: Final = TableSpec[AlertView](
@@ -382,7 +382,7 @@ ALERTS: Final = TableSpec[AlertView](
     ),
     sort="time",
     falling=True,
-    is_told=_is_told,
+    is_loaded=_is_loaded,
 )
 
 EXITS: Final = TableSpec[ExitView](
@@ -415,7 +415,7 @@ EXITS: Final = TableSpec[ExitView](
     ),
     sort="time",
     falling=True,
-    is_told=_is_told,
+    is_loaded=_is_loaded,
 )
 
 PRICE_ALERTS: Final = TableSpec[PriceAlertView](
@@ -460,7 +460,7 @@ PRICE_ALERTS: Final = TableSpec[PriceAlertView](
         date_column("created", "since", lambda row: row.created_at, tier=104),
     ),
     search_text=_price_alert_text,
-    # They are kept on this machine: no service has to tell of them.
+    # They are stored on this machine: no service has to report them.
     empty_text=_no_price_alert,
     sort="created",
     falling=True,

@@ -1,1 +1,1 @@
-"""Screen 9: the person's orders and what became of them."""
+"""Screen 9: the person's orders and their results."""

@@ -1,4 +1,4 @@
-"""What a person does with the commands of the blotter: see the market, the reasons, the orders."""
+"""Actions on commands of the blotter: open the market, the history, the open orders."""
 
 from typing import Final, TypeAlias
 
@@ -19,7 +19,7 @@ def is_about_market(screen: Blotter) -> str:
 
 
 def toggle_open(screen: Blotter) -> None:
-    """Show only what has no end yet, or all."""
+    """Show only commands without a result, or all."""
     screen.only = None if screen.only else Only[TicketView](lambda ticket: ticket.in_flight)
     screen.filter_rows()
 

@@ -1,4 +1,4 @@
-"""What the blotter says of one command: its state in a word, its times, its end."""
+"""One command of the blotter in full: its state, its times, its result."""
 
 import textwrap
 from typing import Final
@@ -29,7 +29,7 @@ _WAITS: Final = {
 
 
 def describe(ticket: TicketView, view: ViewContext) -> Text:
-    """One command whole: what, where, when, how it ended, what to do, by which reference."""
+    """One command in full: subject, place, times, result, fix, reference."""
     width = view.width
     glyph, word, tone = STATES[ticket.state]
     head = Text.assemble((f"{glyph} {word}", f"bold {tone}"), "  ")
@@ -79,16 +79,16 @@ def _times(ticket: TicketView, now: Timestamp) -> tuple[tuple[str, Text], ...]:
 
 
 def _after(at: Timestamp | None, before: Timestamp, now: Timestamp) -> Text:
-    """A time and how long after the step before it."""
+    """A time and its delay after the step before it."""
     if at is None:
         return Text("not yet", "muted")
     gap = max(0.0, at - before)
-    words = f"+{gap * 1000:,.0f} ms" if gap < 1 else f"+{formats.duration(gap)}"
-    return Text.assemble(formats.moment_of(at, now), (f"  {words}", "muted"))
+    text = f"+{gap * 1000:,.0f} ms" if gap < 1 else f"+{formats.duration(gap)}"
+    return Text.assemble(formats.moment_of(at, now), (f"  {text}", "muted"))
 
 
 def explain_ticket(ticket: TicketView, view: ViewContext) -> tuple[Explanation, ...]:
-    """How long a command took."""
+    """The duration of a command."""
     formula = "settled - sent" if ticket.sent_at is not None else "settled - opened"
     wall = on_wall(view.state)
     moments = (

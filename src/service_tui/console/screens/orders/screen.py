@@ -1,4 +1,4 @@
-"""Every command given, how far it came, and how it ended."""
+"""Every command, its progress and its result."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -15,7 +15,7 @@ from service_tui.console.screens.orders.actions import ACTIONS
 from service_tui.console.screens.orders.detail import describe, explain_ticket
 from service_tui.console.screens.orders.table import BLOTTER
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.slices.records import TicketView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -35,11 +35,11 @@ class BlotterScreen(TableScreen[TicketView]):
     pane_type = None
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-beside": (120, 0)}
-    """From where the detail stands beside the list; below it, under the list."""
+    """Least sizes at which the detail is beside the list; else below it."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
-        self._detail = Words(id="blotter-detail-text", keeps_room=True)
+        self._detail = TextBlock(id="blotter-detail-text", keeps_room=True)
         self._wide = 40
 
     def compose(self) -> ComposeResult:
@@ -52,11 +52,11 @@ class BlotterScreen(TableScreen[TicketView]):
                 yield self._detail
 
     def name_of(self, row: TicketView) -> str:
-        """Its reference, by which the service knows it; else what was ordered."""
+        """Its reference at the service; else the order."""
         return row.client_ref or row.what
 
     def explain(self, row: TicketView | None, view: ViewContext) -> tuple[Explanation, ...]:
-        """How long a command took."""
+        """The duration of a command."""
         return () if row is None else explain_ticket(row, view)
 
     def show_detail(self) -> None:
@@ -64,7 +64,7 @@ class BlotterScreen(TableScreen[TicketView]):
         ticket = self.selected()
         text = Text("no command highlighted", "muted")
         if ticket is not None:
-            # Coming back, it has no size until it is laid out: most likely that of before.
+            # Coming back, it has no size until it is laid out: most likely the former one.
             self._wide = self._detail.size.width or self._wide
             text = describe(ticket, ViewContext.of(self.state, self.now, self._wide))
-        self._detail.tell(text)
+        self._detail.show_text(text)

@@ -1,4 +1,4 @@
-"""The table of the blotter: every command, the redemptions, and the fills of others among them."""
+"""The table of the blotter: every command, the redemptions, and the fills of others."""
 
 from typing import Final
 
@@ -36,45 +36,45 @@ _NONE: Final = (
 
 
 def took_s(ticket: TicketView) -> float | None:
-    """From sending (or else taking in) to the end, in seconds; None while it has no end."""
+    """From sending (or else accepting) to the result, in seconds; None without a result."""
     if ticket.settled_at is None:
         return None
     return max(0.0, ticket.settled_at - (ticket.sent_at or ticket.opened_at))
 
 
 def milliseconds(ticket: TicketView) -> str:
-    """How long a command took; a dash while it has no end."""
+    """The duration of a command; a dash without a result."""
     took = took_ms(ticket)
     return formats.NOT_KNOWN if took is None else f"{took:,.0f}"
 
 
 def took_ms(ticket: TicketView) -> float | None:
-    """The same in milliseconds."""
+    """The duration in milliseconds."""
     took = took_s(ticket)
     return None if took is None else took * 1000
 
 
-def marked(words: Text) -> Text:
-    """The words of a command; what says that its money is real stands out."""
-    words.highlight_words([f"{Mode.LIVE.value} "], "bold live")
-    return words
+def marked(text: Text) -> Text:
+    """The text of a command; the mark of real money stands out."""
+    text.highlight_words([f"{Mode.LIVE.value} "], "bold live")
+    return text
 
 
 def with_venue(ticket: TicketView, question: Text) -> Text:
-    """What a command is about, behind its money and its venue where that is a real one."""
+    """The subject of a command, behind its money and its venue if that is a real one."""
     if ticket.venue is Venue.SIM:
         return question
     return Text.assemble((f"{MONEY_OF[ticket.venue]} {ticket.venue.value}", "live"), "  ", question)
 
 
 def rows(state: DeskState) -> tuple[TicketView, ...]:
-    """The redemptions, the commands, and the fills that no command here asked for."""
+    """The redemptions, the commands, and the fills without a command of this desk."""
     others = fill_tickets(state.trades, state.tickets)
     return (*run_tickets(state.redemption.runs), *state.tickets, *others)
 
 
 def search_text(ticket: TicketView, view: ViewContext) -> str:
-    """Everything that a search finds a command by, casefolded."""
+    """The text in which a search finds a command, casefolded."""
     parts = (
         ticket.what,
         view.state.question_of(ticket),
@@ -97,7 +97,7 @@ def _plain(sentence: str, view: ViewContext) -> Text:
 
 
 def _is_read(state: DeskState) -> bool:
-    # What there is to poll is known once the desk is open, and with it its commands.
+    # The topics to poll are set once the desk is open, and with it its commands.
     return bool(state.polls)
 
 
@@ -147,7 +147,7 @@ BLOTTER: Final = TableSpec[TicketView](
     ),
     search_text=search_text,
     empty_text=_empty_text,
-    is_told=_is_read,
+    is_loaded=_is_read,
     sort="time",
     falling=True,
     # Milliseconds, money, seconds.

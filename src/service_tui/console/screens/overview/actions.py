@@ -1,11 +1,11 @@
-"""What a person does with what needs them: do what it asks for, put it aside, bring it back."""
+"""Actions on needs: perform the row's action, dismiss it, restore it."""
 
 from typing import Final, TypeAlias
 
 from service_tui.console.actions import ScreenAction
 from service_tui.console.keys import key_named
-from service_tui.console.messages import ApprovalWanted, GoTo, KeyChosen
-from service_tui.console.needs import AWAY, DISMISSED, away_mark, meanwhile
+from service_tui.console.messages import ApprovalRequested, GoTo, KeyChosen
+from service_tui.console.needs import DISMISSED, DISMISSED_ABSENCE, absence_mark, absence_of
 from service_tui.console.needs_fleet import HELD
 from service_tui.console.parts.shared_actions import undo
 from service_tui.console.parts.table_screen import TableScreen
@@ -17,28 +17,28 @@ from service_tui.desk.slices.records import TicketView
 Needs: TypeAlias = TableScreen[Need]
 
 _DISMISSED_MAX: Final = 20
-"""Rows go by themselves after ten minutes: older ones need not be remembered."""
+"""Rows expire after ten minutes: older dismissals need not be stored."""
 
 
 def can_dismiss(screen: Needs) -> str:
-    """The highlighted row, or else the absence, can be put aside."""
+    """The highlighted row, or else the absence, can be dismissed."""
     if _lost_order(screen) is None and _dismissal(screen) is None:
         return "nothing here can be dismissed"
     return ""
 
 
 def has_dismissed(screen: Needs) -> str:
-    """Something was put aside that can be brought back."""
+    """A dismissed row can be restored."""
     return "" if screen.take_back else "nothing was dismissed"
 
 
 def do_it(screen: Needs) -> None:
-    """Do what the highlighted row asks for, or open it: a verb that moves money asks first."""
+    """Perform the highlighted row's action, or open it: a verb that moves money confirms first."""
     need = screen.selected()
     if need is None:
         return
     if need.key.startswith(HELD):
-        screen.post_message(ApprovalWanted(need.key.removeprefix(HELD)))
+        screen.post_message(ApprovalRequested(need.key.removeprefix(HELD)))
         return
     key = key_named(need.act) if need.act else None
     if key is not None and key.group == "app":
@@ -48,7 +48,7 @@ def do_it(screen: Needs) -> None:
 
 
 def dismiss(screen: Needs) -> None:
-    """Put the highlighted row aside, or else the absence."""
+    """Dismiss the highlighted row, or else the absence."""
     lost, given = _lost_order(screen), _dismissal(screen)
     if lost is not None:
         screen.give(GiveUp(lost.ticket_id))
@@ -59,20 +59,23 @@ def dismiss(screen: Needs) -> None:
 
 
 def _lost_order(screen: Needs) -> TicketView | None:
-    """The highlighted order, if it is one of which no trace was found."""
+    """The highlighted order, if it was looked up without a trace."""
     need = screen.selected()
     row = None if need is None else need.row
-    return next((one for one in screen.state.tickets if one.ticket_id == row and one.is_lost), None)
+    return next(
+        (ticket for ticket in screen.state.tickets if ticket.ticket_id == row and ticket.is_lost),
+        None,
+    )
 
 
 def _dismissal(screen: Needs) -> SetPreference | None:
-    """What puts aside what can be now."""
+    """The preference that dismisses the row or the absence."""
     need, preferences = screen.selected(), screen.state.preferences
     if need is not None and need.is_dismissable:
         kept = preferences.get(DISMISSED, "").split("\n")[-_DISMISSED_MAX:]
         return SetPreference(DISMISSED, "\n".join([*filter(None, kept), need.key]))
-    told = meanwhile(screen.state)
-    return None if told is None else SetPreference(AWAY, away_mark(told))
+    text = absence_of(screen.state)
+    return None if text is None else SetPreference(DISMISSED_ABSENCE, absence_mark(text))
 
 
 ACTIONS: Final[tuple[ScreenAction[Needs], ...]] = (

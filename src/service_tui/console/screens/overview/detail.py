@@ -1,4 +1,4 @@
-"""What is said beside the rows: what happened meanwhile, the service's heartbeat, the calm."""
+"""Texts beside the rows: absence summary, heartbeat, idle text."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,8 +6,8 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.calm import Calm
 from service_tui.console.freshness import of_wall
+from service_tui.console.idle_time import IdleTime
 from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.table import all_is_well
 from service_tui.console.view_context import ViewContext
@@ -20,7 +20,7 @@ from service_tui.units import Micros, Timestamp
 
 RESOLVED_MAX: Final = 5
 NEWS_MAX: Final = 3
-"""Lines of each; the rest is counted."""
+"""Lines of each part; the rest is counted."""
 
 _AMOUNT: Final = 10
 """Cells of an amount, right-aligned."""
@@ -32,22 +32,22 @@ ALARM_S: Final = 1_800.0
 """Without a briefing for so long alerts may come and go unseen. Source: spec, "Limits"."""
 
 LATE_S: Final = 60.0
-"""Older than this the age is said louder: it comes every 15 s."""
+"""Beyond this the age is marked: a briefing comes every 15 s."""
 
-_SAID_MAX: Final = 3
+_ITEMS_MAX: Final = 3
 _PERCENT: Final = 100.0
 
 
 # -- the absence ----------------------------------------------------------------------------------
 
 
-def away_text(told: AbsenceView, *, width: int, lines: int, masked: bool) -> Text:
-    """How long, what it did to the equity, what resolved, what was in the news.
+def absence_text(absence: AbsenceView, *, width: int, lines: int, masked: bool) -> Text:
+    """Duration, change of the equity, resolved markets, news.
 
     Args:
-        told: what the world says.
+        absence: the world's summary.
         width: cells of a line.
-        lines: how many lines there is room for, >= 2.
+        lines: the number of lines available, >= 2.
         masked: hide amounts.
 
     Returns:
@@ -55,30 +55,30 @@ def away_text(told: AbsenceView, *, width: int, lines: int, masked: bool) -> Tex
     """
     head = Text.assemble(
         ("While you were away", "bold heading"),
-        f"  {formats.duration(told.world_elapsed_s)}",
+        f"  {formats.duration(absence.world_elapsed_s)}",
         (" of world time, since ", "muted"),
-        formats.date_time(told.closed_at),
+        formats.date_time(absence.closed_at),
     )
-    rows = [head, _sums(told, masked=masked)]
-    resolved = [_resolved(each, width, masked=masked) for each in told.resolved[:RESOLVED_MAX]]
+    rows = [head, _sums(absence, masked=masked)]
+    resolved = [_resolved(each, width, masked=masked) for each in absence.resolved[:RESOLVED_MAX]]
     rows += resolved[: max(0, lines - len(rows))]
-    news = [_news(each) for each in told.news[:NEWS_MAX]]
+    news = [_news(item) for item in absence.news[:NEWS_MAX]]
     rows += news[: max(0, lines - len(rows))]
     for row in rows:
         row.truncate(width, overflow="ellipsis")
     return Text("\n").join(rows)
 
 
-def _sums(told: AbsenceView, *, masked: bool) -> Text:
+def _sums(absence: AbsenceView, *, masked: bool) -> Text:
     line = Text()
-    if told.equity_before is not None and told.equity_after is not None:
-        change = Micros(told.equity_after - told.equity_before)
+    if absence.equity_before is not None and absence.equity_after is not None:
+        change = Micros(absence.equity_after - absence.equity_before)
         line.append_text(
             Text.assemble(
                 ("equity ", "muted"),
-                formats.money(told.equity_before, masked=masked),
+                formats.money(absence.equity_before, masked=masked),
                 " → ",
-                formats.money(told.equity_after, masked=masked),
+                formats.money(absence.equity_after, masked=masked),
                 " ",
                 formats.pnl(change, masked=masked, arrow=True),
                 "   ",
@@ -86,29 +86,29 @@ def _sums(told: AbsenceView, *, masked: bool) -> Text:
         )
     line.append_text(
         Text.assemble(
-            f"{told.resolved_count:,}",
+            f"{absence.resolved_count:,}",
             (" resolved, yours ", "muted"),
-            f"{len(told.resolved)}",
+            f"{len(absence.resolved)}",
             ("   ", "muted"),
-            f"{told.listed_count:,}",
+            f"{absence.listed_count:,}",
             (" new   ", "muted"),
-            f"{len(told.news)}",
+            f"{len(absence.news)}",
             (" news", "muted"),
         )
     )
     return line
 
 
-def _resolved(each: ResolvedView, width: int, *, masked: bool) -> Text:
-    won = each.payout > 0
+def _resolved(resolved: ResolvedView, width: int, *, masked: bool) -> Text:
+    won = resolved.payout > 0
     line = Text.assemble(
         (" ✓ " if won else " ✗ ", "profit" if won else "loss"),
-        ("YES  " if each.outcome else "NO   ", "yes" if each.outcome else "no"),
-        formats.plain(each.question),
+        ("YES  " if resolved.outcome else "NO   ", "yes" if resolved.outcome else "no"),
+        formats.plain(resolved.question),
     )
-    sums = [("  P&L ", formats.pnl(each.pnl, masked=masked))]
+    sums = [("  P&L ", formats.pnl(resolved.pnl, masked=masked))]
     if width >= PAID_FROM:
-        sums.insert(0, ("  paid ", formats.money(each.payout, masked=masked)))
+        sums.insert(0, ("  paid ", formats.money(resolved.payout, masked=masked)))
     tail = Text()
     for label, amount in sums:
         tail.append(label, "muted")
@@ -119,15 +119,15 @@ def _resolved(each: ResolvedView, width: int, *, masked: bool) -> Text:
     return line
 
 
-def _news(each: NewsView) -> Text:
-    rose = each.price_after >= each.price_before
+def _news(news: NewsView) -> Text:
+    rose = news.price_after >= news.price_before
     return Text.assemble(
         (" ▲ " if rose else " ▼ ", "profit" if rose else "loss"),
-        formats.price(each.price_before),
+        formats.price(news.price_before),
         " → ",
-        formats.price(each.price_after),
+        formats.price(news.price_after),
         "  ",
-        formats.plain(each.headline),
+        formats.plain(news.headline),
     )
 
 
@@ -135,32 +135,32 @@ def _news(each: NewsView) -> Text:
 
 
 def is_alarming(state: DeskState, now: Timestamp) -> bool:
-    """Whether no briefing has come for so long that alerts may have been missed."""
+    """True if no briefing has come for so long that alerts may have been missed."""
     age = age_s(state, Topic.BRIEFING, now)
     return age is not None and not age <= ALARM_S
 
 
 def briefing_text(view: ViewContext, lines: int) -> Text:
-    """The heartbeat in at most so many lines, >= 1; what is longer than `view.width` is cut.
+    """The heartbeat in at most so many lines, >= 1, each cut at `view.width`.
 
     Returns:
-        The age, then what is grave, what is to be done, and what is new.
+        The age, then grave items, tasks, and new items.
     """
-    found = [_head(view.state, view.now)]
+    lines_of_text = [_head(view.state, view.now)]
     if view.state.briefing is not None:
-        found += _told(view.state.briefing, view)
-    for line in found[:lines]:
+        lines_of_text += _items(view.state.briefing, view)
+    for line in lines_of_text[:lines]:
         line.truncate(max(1, view.width), overflow="ellipsis")
-    return Text("\n").join(found[:lines])
+    return Text("\n").join(lines_of_text[:lines])
 
 
 def _head(state: DeskState, now: Timestamp) -> Text:
-    """The counts and the age; a briefing that stays away takes the whole line."""
+    """The counts and the age; a missing briefing takes the whole line."""
     age = age_s(state, Topic.BRIEFING, now)
     late = state.risk.briefing_late
     if is_alarming(state, now):
-        said = late or f"no briefing for {formats.duration(age or 0.0)}"
-        return Text.assemble((" NO BRIEFING ", "bold reverse loss"), (f" {said}", "bold loss"))
+        message = late or f"no briefing for {formats.duration(age or 0.0)}"
+        return Text.assemble((" NO BRIEFING ", "bold reverse loss"), (f" {message}", "bold loss"))
     if late:
         return Text.assemble(("briefing  ", "bold heading"), (f"LATE  {late}", "bold warn"))
     head = Text.assemble(("briefing  ", "bold heading"))
@@ -196,28 +196,28 @@ def _counts(known: BriefingView) -> Iterator[Text]:
         yield Text.assemble(("wins ", "muted"), formats.percent(standing.win_rate, 0))
 
 
-def _told(known: BriefingView, view: ViewContext) -> Iterator[Text]:
+def _items(known: BriefingView, view: ViewContext) -> Iterator[Text]:
     for texts, glyph, tone in (
         (known.alerts, "▼", "loss"),
         (known.warnings, "!", "warn"),
         (known.every_action, "→", "accent"),
     ):
-        for text in texts[:_SAID_MAX]:
-            said = view.sentence(text)
-            yield Text.assemble((f"{glyph} ", tone), said)
-        if len(texts) > _SAID_MAX:
-            yield Text(f"  and {len(texts) - _SAID_MAX} more", "muted")
+        for text in texts[:_ITEMS_MAX]:
+            message = view.sentence(text)
+            yield Text.assemble((f"{glyph} ", tone), message)
+        if len(texts) > _ITEMS_MAX:
+            yield Text(f"  and {len(texts) - _ITEMS_MAX} more", "muted")
     yield from _new(known, view)
 
 
 def _new(known: BriefingView, view: ViewContext) -> Iterator[Text]:
-    """How many markets are new and still trade, and the first of them."""
+    """The number of new markets that still trade, and the first of them."""
     fresh = open_news(known, view.state, view.world_now)
     count = len(fresh)
     if count:
         first, left_s = fresh[0]
-        said = first.left if left_s is None else formats.duration(left_s)
-        left = f"  {said}" if said else ""
+        message = first.left if left_s is None else formats.duration(left_s)
+        left = f"  {message}" if message else ""
         noun = "new market" if count == 1 else "new markets, the first:"
         yield Text.assemble(
             ("+ ", "accent"), (f"{count} {noun} ", "muted"), formats.plain(first.question),
@@ -232,16 +232,16 @@ def _new(known: BriefingView, view: ViewContext) -> Iterator[Text]:
 
 
 def advice_text(need: Need) -> Text:
-    """What enter does for a row, and what is to be known before."""
+    """Enter's effect on a row, and its note."""
     verb = ("enter ", "muted"), (need.verb, "accent"), ("; ", "muted")
     return Text.assemble(*verb, formats.plain(need.advice))
 
 
-def calm_text(calm: Calm, view: ViewContext) -> str:
-    """That all is well, since when, and what was looked at to say so."""
-    if calm.since is None:
+def idle_text(idle_time: IdleTime, view: ViewContext) -> str:
+    """The text without any need: since when, and what was checked."""
+    if idle_time.since is None:
         return all_is_well()
-    since = formats.moment_of(calm.since, view.now).plain
-    length = formats.duration(max(0.0, view.now - calm.since))
-    start = ", as long as this console looks" if calm.is_from_start else ""
+    since = formats.moment_of(idle_time.since, view.now).plain
+    length = formats.duration(max(0.0, view.now - idle_time.since))
+    start = ", as long as this console looks" if idle_time.is_from_start else ""
     return all_is_well(f" since {since}{of_wall(view.state)}, for {length}{start}")

@@ -1,4 +1,4 @@
-"""What needs the person now, and what happened while nobody looked."""
+"""Everything that needs the person now, and the summary of an absence."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
@@ -8,35 +8,35 @@ from textual.binding import BindingType
 
 from service_tui.console.actions import ScreenAction
 from service_tui.console.keys import bindings_of
-from service_tui.console.needs import meanwhile, needs, untold
+from service_tui.console.needs import absence_of, needs, unloaded_topics
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.actions import ACTIONS, can_dismiss
 from service_tui.console.screens.overview.detail import (
+    absence_text,
     advice_text,
-    away_text,
     briefing_text,
-    calm_text,
+    idle_text,
     is_alarming,
 )
 from service_tui.console.screens.overview.table import ADVICE_FROM, NEEDS
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 _TABLE_LINES: Final = 7
-"""What the absence leaves to the rows that need somebody."""
+"""Lines of the absence, which leave room for the rows."""
 
 _BRIEFING_LINES: Final = 9
-"""The most lines that the heartbeat takes; a third of what the rows leave."""
+"""Most lines of the heartbeat; a third of the room that the rows leave."""
 
 _EDGE: Final = 3
-"""Cells that the block's edge and padding take."""
+"""Cells of the block's edge and padding."""
 
 
 class AttentionScreen(TableScreen[Need], inherit_bindings=False):
-    """A short list; enter leads to each thing."""
+    """A short list; enter leads to each subject."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("attention")]
 
@@ -52,36 +52,36 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
-        self._away = Words(id="attention-away")
-        self._advice = Words(id="attention-advice")
-        self._briefing = Words(id="attention-briefing")
+        self._absence = TextBlock(id="attention-away")
+        self._advice = TextBlock(id="attention-advice")
+        self._briefing = TextBlock(id="attention-briefing")
 
     def compose(self) -> ComposeResult:
-        """The absence, the rows, what is to be known of one, the heartbeat."""
-        yield self._away
+        """The absence, the rows, the note on one, the heartbeat."""
+        yield self._absence
         yield self.table
         yield self._advice
         yield self._briefing
 
     def watched(self) -> object:
-        """The rows, which change with the time as well; the absence, the heartbeat, the calm."""
+        """The rows, which change with the time as well; absence, heartbeat and idle time."""
         state = self.state
-        calm = self.surroundings.calm.since
-        away, masked = meanwhile(state), self.view.masked
-        return self.rows(), away, calm, untold(state), masked, state.briefing
+        idle_time = self.program.idle_time.since
+        absence, masked = absence_of(state), self.view.masked
+        return self.rows(), absence, idle_time, unloaded_topics(state), masked, state.briefing
 
     def rows(self) -> tuple[Need, ...]:
         """Everything that needs the person."""
         return needs(self.state, self.now)
 
     def empty_text(self) -> str:
-        """What has to be told of first, or since when all is well."""
-        if untold(self.state):
+        """The topics still to load, or since when there has been no need."""
+        if unloaded_topics(self.state):
             return super().empty_text()
-        return calm_text(self.surroundings.calm, self.view)
+        return idle_text(self.program.idle_time, self.view)
 
     def row_in_focus(self) -> Need | None:
-        """The highlighted row; where there is none, the list itself says that all is well."""
+        """The highlighted row; without one, the list itself shows that there is no need."""
         return self.selected()
 
     def refusal(self, action: ScreenAction[Any], why: str) -> str:
@@ -91,40 +91,40 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
         return why
 
     def tick(self) -> None:
-        """Let the age of the briefing go on, and the length of the calm."""
+        """Update the age of the briefing, and the idle time."""
         self.table.empty = self.empty_text()
         super().tick()
 
     def show_in_room(self) -> None:
-        """Show again what depends on the room there is."""
-        self._show_away()
+        """Show again the parts that depend on the room."""
+        self._show_absence()
         super().show_in_room()
 
     def show_parts(self) -> None:
         """Show the absence."""
-        self._show_away()
+        self._show_absence()
         # At a first visit the layout may come after this; then there is room for more lines.
-        self.call_after_refresh(self._show_away)
+        self.call_after_refresh(self._show_absence)
 
     def show_header(self) -> None:
         """Show the heartbeat."""
         if self.size:
             lines = max(1, min(_BRIEFING_LINES, (self.size.height - _TABLE_LINES) // 3))
             view = ViewContext.of(self.state, self.now, self.size.width - _EDGE)
-            self._briefing.tell(briefing_text(view, lines))
+            self._briefing.show_text(briefing_text(view, lines))
             self._briefing.set_class(is_alarming(self.state, self.now), "-alarm")
 
     def show_detail(self) -> None:
-        """Show what is to be known of the row under the cursor, where no column does."""
+        """Show the note on the row under the cursor, unless a column does."""
         need = self.selected()
         self._advice.display = need is not None and self.size.width < ADVICE_FROM
         if need is not None:
-            self._advice.tell(advice_text(need))
+            self._advice.show_text(advice_text(need))
 
-    def _show_away(self) -> None:
-        told = meanwhile(self.state)
-        self._away.display = told is not None
-        if told is not None and self.size:
+    def _show_absence(self) -> None:
+        text = absence_of(self.state)
+        self._absence.display = text is not None
+        if text is not None and self.size:
             lines = max(2, self.size.height - _TABLE_LINES)
             width, masked = self.size.width - _EDGE, self.view.masked
-            self._away.tell(away_text(told, width=width, lines=lines, masked=masked))
+            self._absence.show_text(absence_text(text, width=width, lines=lines, masked=masked))

@@ -1,4 +1,4 @@
-"""The table of what needs the person, and what it says while that is nothing."""
+"""The table of the needs, and its text when there are none."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.keys import cap
-from service_tui.console.needs import needs, untold
+from service_tui.console.needs import needs, unloaded_topics
 from service_tui.console.ranking import Need
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.widgets.columns import Column
@@ -15,9 +15,9 @@ from service_tui.units import Timestamp
 
 VERB_FROM: Final = 120
 ADVICE_FROM: Final = 160
-"""Widths from which verb and advice are columns; below the latter, a line tells both of one row."""
+"""Widths from which verb and advice are columns; below the latter, a line shows both."""
 
-_LOOKED_AT: Final = (
+_CHECKED: Final = (
     "No alert waits for its exit, no trade for your approval, no signal.\n"
     "No order waits for its end, none was refused in the last ten minutes.\n"
     "No position resolves within 15 minutes, none moved by more than 15 %.\n"
@@ -27,27 +27,27 @@ _LOOKED_AT: Final = (
 _WAITING: Final = "Not known yet: the service has not answered since the start."
 
 
-def _what(need: Need) -> Text:
-    """The thing; one that cannot wait is red and bold in every theme."""
+def _subject(need: Need) -> Text:
+    """The subject; an urgent one is red and bold in every theme."""
     text = formats.plain(need.what)
     return Text(text.plain, "bold breach") if need.is_last else text
 
 
 def _rows(state: DeskState) -> tuple[Need, ...]:
-    # As of the newest answer: the screen, which knows the time, asks for them itself.
+    # As of the newest answer: the screen, which has the time, reads them itself.
     return needs(state, max(state.seen.values(), default=Timestamp(0.0)))
 
 
 def all_is_well(since: str = "") -> str:
-    """That nothing needs the person, and what was looked at to say so."""
-    return f"All is well{since}.\n\n{_LOOKED_AT}"
+    """The text without any need, and what was checked."""
+    return f"All is well{since}.\n\n{_CHECKED}"
 
 
 def _empty_text(state: DeskState) -> str:
-    """What has to be told of before all can be said to be well; else that it is."""
+    """The topics still to load; else the text without any need."""
     if state.from_cache or not state.seen:
         return _WAITING
-    missing = ", ".join(untold(state))
+    missing = ", ".join(unloaded_topics(state))
     if not missing:
         return all_is_well()
     return (
@@ -61,7 +61,7 @@ NEEDS: Final = TableSpec[Need](
     key=lambda need: need.key,
     columns=(
         Column("kind", "", 11, lambda need, _: Text(f"{need.glyph} {need.word}", need.tone)),
-        Column("what", "what needs you", 24, lambda need, _: _what(need), flex=True),
+        Column("what", "what needs you", 24, lambda need, _: _subject(need), flex=True),
         Column("figure", "", 11, lambda need, _: need.figure, align="right", glows=False),
         Column(
             "verb",

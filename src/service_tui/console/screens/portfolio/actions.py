@@ -1,4 +1,4 @@
-"""What a person does with a position: sell, buy more, guard it, see its market and its reasons."""
+"""Actions on a position: sell, buy more, protect it, open its market and its history."""
 
 from typing import Final, TypeAlias
 
@@ -35,12 +35,12 @@ def is_open(screen: Portfolio) -> str:
 
 
 def sell(screen: Portfolio) -> None:
-    """Open the ticket to sell from the position that is highlighted."""
+    """Open the ticket to sell from the highlighted position."""
     _trade(screen, Action.SELL)
 
 
 def buy(screen: Portfolio) -> None:
-    """Open the ticket to buy more of the side that is highlighted."""
+    """Open the ticket to buy more of the highlighted side."""
     _trade(screen, Action.BUY)
 
 
@@ -50,21 +50,21 @@ def _trade(screen: Portfolio, action: Action) -> None:
         return
     market = screen.state.markets.get(held.market_id)
     if market is None:
-        screen.say(no_market_reason(), "warn")
+        screen.show_toast(no_market_reason(), "warn")
     else:
-        # On the venue where it is held, and nowhere else.
+        # On the venue of the position, and on no other.
         open_ticket(screen, market, held.side, action, held.venue)
 
 
 def guard(screen: Portfolio) -> None:
-    """Open the form for the stop and target of the position that is highlighted."""
+    """Open the form for the stop and target of the highlighted position."""
     held = screen.row_in_focus()
     if held is not None:
         open_monitor(screen, guarded(screen.state, held.key) or unguarded(held))
 
 
 def add_price_alert(screen: Portfolio) -> None:
-    """Tell when a price of the market of this position is there."""
+    """Add a price alert on the market of this position."""
     held = screen.row_in_focus()
     if held is not None:
         open_price_alert(screen, held.market_id, held.side)

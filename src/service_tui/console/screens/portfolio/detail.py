@@ -1,4 +1,4 @@
-"""What the portfolio says of the account and of one position. Pure functions."""
+"""Texts of the portfolio on the account and on one position. Pure functions."""
 
 from typing import Final
 
@@ -37,29 +37,33 @@ def account_figures(account: AccountView | None, *, masked: bool) -> tuple[Figur
 def venue_lines(
     sums: tuple[VenueSumView, ...], now: Timestamp, width: int, *, masked: bool
 ) -> Text:
-    """A line for each real venue that was used, in its own money; `now` is wall time."""
+    """A line for each real venue that was used, in its own currency; `now` is wall time."""
     lines = [_venue_line(one, now, masked=masked) for one in sums if one.is_used]
     for line in lines:
         line.truncate(width, overflow="ellipsis")
     return Text("\n").join(lines)
 
 
-def _venue_line(one: VenueSumView, now: Timestamp, *, masked: bool) -> Text:
-    """The venue's P&L stands early, with its age: it is the figure that is old."""
-    line = Text.assemble((f"{one.venue.value} {one.money}", "live"), ("  P&L ", "muted"))
-    line.append_text(formats.pnl(one.pnl, masked=masked))
-    line.append_text(_as_of(one.pnl_at, now))
-    held = f"  {one.positions} open, worth "
-    line.append_text(Text.assemble((held, "muted"), formats.money(one.value, masked=masked)))
-    line.append_text(Text.assemble(("  cash ", "muted"), formats.money(one.cash, masked=masked)))
-    if one.reserved:
-        kept = formats.money(one.reserved, masked=masked)
+def _venue_line(venue_sum: VenueSumView, now: Timestamp, *, masked: bool) -> Text:
+    """The venue's P&L comes first, with its age: it is the figure that is old."""
+    line = Text.assemble(
+        (f"{venue_sum.venue.value} {venue_sum.money}", "live"), ("  P&L ", "muted")
+    )
+    line.append_text(formats.pnl(venue_sum.pnl, masked=masked))
+    line.append_text(_as_of(venue_sum.pnl_at, now))
+    held = f"  {venue_sum.positions} open, worth "
+    line.append_text(Text.assemble((held, "muted"), formats.money(venue_sum.value, masked=masked)))
+    line.append_text(
+        Text.assemble(("  cash ", "muted"), formats.money(venue_sum.cash, masked=masked))
+    )
+    if venue_sum.reserved:
+        kept = formats.money(venue_sum.reserved, masked=masked)
         line.append_text(Text.assemble(("  in open buys ", "muted"), kept))
     return line
 
 
 def _as_of(at: Timestamp | None, now: Timestamp) -> Text:
-    """When the venue's own figure was taken; one that should have been taken anew says so."""
+    """When the venue's own figure was taken; a stale one is marked."""
     if at is None:
         return Text()
     age = formats.age(at, now).plain
@@ -68,86 +72,92 @@ def _as_of(at: Timestamp | None, now: Timestamp) -> Text:
     return Text(f" STALE {age}", "stale")
 
 
-def describe(held: PositionView, view: ViewContext, *, is_closed: bool) -> Detail:
-    """Everything about one position, and the account's own trades in its market."""
-    body = closed_body(held, view) if is_closed else position_body(held, view)
-    return Detail(position_head(held), body, own_trades(held, view))
+def describe(position: PositionView, view: ViewContext, *, is_closed: bool) -> Detail:
+    """One position in full, and the account's own trades in its market."""
+    body = closed_body(position, view) if is_closed else position_body(position, view)
+    return Detail(position_head(position), body, own_trades(position, view))
 
 
-def position_head(held: PositionView) -> Text:
-    """The question whole, the side held, and where, if that is no play money."""
-    where = "" if held.venue is Venue.SIM else f"  {held.venue.value}, {MONEY_OF[held.venue]}"
+def position_head(position: PositionView) -> Text:
+    """The question in full, the side, and the venue, if that is a real one."""
+    where = (
+        ""
+        if position.venue is Venue.SIM
+        else f"  {position.venue.value}, {MONEY_OF[position.venue]}"
+    )
     return Text.assemble(
-        (formats.plain(held.question, 300).plain, "bold"),
+        (formats.plain(position.question, 300).plain, "bold"),
         "\n",
-        (held.side.value.upper(), f"bold {'yes' if held.side is Side.YES else 'no'}"),
+        (position.side.value.upper(), f"bold {'yes' if position.side is Side.YES else 'no'}"),
         (where, "live"),
-        (f"  {held.category}  {held.status.value}", "muted"),
+        (f"  {position.category}  {position.status.value}", "muted"),
     )
 
 
-def position_body(held: PositionView, view: ViewContext) -> Text:
-    """What the position cost, is marked at, and would bring."""
+def position_body(position: PositionView, view: ViewContext) -> Text:
+    """The cost, mark and exit value of the position."""
     opened = (
-        ("opened", Text.assemble(formats.age(held.opened_at, view.now), " ago"))
-        if held.opened_at is not None
+        ("opened", Text.assemble(formats.age(position.opened_at, view.now), " ago"))
+        if position.opened_at is not None
         else ("opened", formats.age(None, view.now))
     )
-    unit = "$" if held.venue is Venue.SIM else MONEY_OF[held.venue]
+    unit = "$" if position.venue is Venue.SIM else MONEY_OF[position.venue]
     shown: tuple[Figure, ...] = (
-        ("shares", view.shares(held.shares)),
-        (f"cost {unit}", view.money(held.cost)),
-        ("average", formats.price(held.average)),
-        ("mark", formats.price(held.mark_price)),
-        (f"mark value {unit}", view.money(held.mark_value)),
-        (f"exit value {unit}", view.money(held.exit_value)),
-        (f"unrealized {unit}", view.pnl(held.unrealized)),
-        (f"realized {unit}", view.pnl(held.realized)),
-        ("P&L %", formats.percent_change(held.pnl_pct)),
+        ("shares", view.shares(position.shares)),
+        (f"cost {unit}", view.money(position.cost)),
+        ("average", formats.price(position.average)),
+        ("mark", formats.price(position.mark_price)),
+        (f"mark value {unit}", view.money(position.mark_value)),
+        (f"exit value {unit}", view.money(position.exit_value)),
+        (f"unrealized {unit}", view.pnl(position.unrealized)),
+        (f"realized {unit}", view.pnl(position.realized)),
+        ("P&L %", formats.percent_change(position.pnl_pct)),
         opened,
     )
     return Text.assemble(
-        "\n", figures(shown, across=2, width=view.width), "\n\n", _mark_and_exit(held)
+        "\n", figures(shown, across=2, width=view.width), "\n\n", _mark_and_exit(position)
     )
 
 
-def closed_body(held: PositionView, view: ViewContext) -> Text:
-    """How a closed position ended."""
+def closed_body(position: PositionView, view: ViewContext) -> Text:
+    """The end of a closed position."""
     shown: tuple[Figure, ...] = (
-        ("ended", outcome(held)),
-        (_made(held), view.pnl(held.made)),
-        ("average", formats.price(held.average)),
-        ("resolved, world", formats.date_time(held.resolves_at)),
+        ("ended", outcome(position)),
+        (_made(position), view.pnl(position.made)),
+        ("average", formats.price(position.average)),
+        ("resolved, world", formats.date_time(position.resolves_at)),
     )
     return Text.assemble("\n", figures(shown, across=2, width=view.width))
 
 
-def _made(held: PositionView) -> str:
-    """What the result of a closed position is: on a venue it may wait to be redeemed."""
-    return "realized $" if held.venue is Venue.SIM else f"made {MONEY_OF[held.venue]}"
+def _made(position: PositionView) -> str:
+    """The label of a closed position's result: on a venue it may wait to be redeemed."""
+    return "realized $" if position.venue is Venue.SIM else f"made {MONEY_OF[position.venue]}"
 
 
-def own_trades(held: PositionView, view: ViewContext) -> Text:
+def own_trades(position: PositionView, view: ViewContext) -> Text:
     """The account's own trades in the position's market, newest first, with their reasons."""
-    state, here = view.state, (held.market_id, held.venue)
+    state, here = view.state, (position.market_id, position.venue)
     own = [trade for trade in state.trades if (trade.market_id, trade.venue) == here][:TRADES_MAX]
     if not own:
-        said = if_none(state, "none among the newest", Topic.TRADES)
-        return section(f"own trades{of_wall(state)}", Text(said, "muted"))
+        message = if_none(state, "none among the newest", Topic.TRADES)
+        return section(f"own trades{of_wall(state)}", Text(message, "muted"))
     lines = [_trade(trade, view) for trade in own]
     return section(f"own trades{of_wall(state)}", Text("\n").join(lines))
 
 
-def _mark_and_exit(held: PositionView) -> Text:
-    if held.status is not MarketStatus.ACTIVE:
-        side = held.side.value.upper()
+def _mark_and_exit(position: PositionView) -> Text:
+    if position.status is not MarketStatus.ACTIVE:
+        side = position.side.value.upper()
         return Text(f"The market is closed: each share pays 1 if it ends {side}, else 0.", "muted")
-    said = Text("Mark is shares x price now; exit is what selling all of it would bring", "muted")
-    if held.exit_value is None or held.mark_value <= 0:
-        return said.append("; not known now.")
-    less = (held.mark_value - held.exit_value) / held.mark_value
-    words = formats.percent(less).plain
-    return said.append(f", {words} less: each share sold lowers the price of the next.")
+    message = Text(
+        "Mark is shares x price now; exit is what selling all of it would bring", "muted"
+    )
+    if position.exit_value is None or position.mark_value <= 0:
+        return message.append("; not known now.")
+    less = (position.mark_value - position.exit_value) / position.mark_value
+    text = formats.percent(less).plain
+    return message.append(f", {text} less: each share sold lowers the price of the next.")
 
 
 def _trade(trade: TradeView, view: ViewContext) -> Text:

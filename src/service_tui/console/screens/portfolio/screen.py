@@ -1,4 +1,4 @@
-"""What the account has: its worth over time, its positions, and one of them in detail."""
+"""The account: its worth over time, its positions, and one of them in detail."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Final
@@ -20,7 +20,7 @@ from service_tui.console.search import read_search
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.price_chart import PriceChart
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import PositionView
 from service_tui.desk.state import DeskState
@@ -33,10 +33,10 @@ _FIGURE_CELLS: Final = 23
 """Least width of a figure of the account: its label, a sign and up to a million."""
 
 _FILTER: Final = "filter.portfolio"
-"""The preference that keeps the search."""
+"""The preference that stores the search."""
 
 _SPAN_MIN: Final = 1.0
-"""The curve's axis spans at least one $SIM: cents are noise."""
+"""Least span of the curve's axis, one $SIM: cents are noise."""
 
 
 class PortfolioScreen(TableScreen[PositionView]):
@@ -63,7 +63,7 @@ class PortfolioScreen(TableScreen[PositionView]):
     no_row_text: ClassVar[str] = "no position is highlighted"
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-with-detail": (120, 0), "-two": (160, 0)}
-    """From where the detail stands beside the curve, and in two columns. Source: ux, "Looks"."""
+    """Least widths for the detail beside the curve, and in two columns. Source: ux, "Looks"."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         kept = state.preferences.get(_FILTER, "")
@@ -80,8 +80,8 @@ class PortfolioScreen(TableScreen[PositionView]):
 
     def compose(self) -> ComposeResult:
         """Figures, curve and detail, then the positions with their search line."""
-        yield Words(id="portfolio-figures")
-        yield Words(id="portfolio-venues")
+        yield TextBlock(id="portfolio-figures")
+        yield TextBlock(id="portfolio-venues")
         with Horizontal(id="portfolio-top"):
             yield self._curve
             if self.pane is not None:
@@ -91,7 +91,7 @@ class PortfolioScreen(TableScreen[PositionView]):
         yield from self.lists
 
     def fit(self) -> None:
-        """Arrange figures, curve and detail for the size that there is."""
+        """Arrange figures, curve and detail for the present size."""
         super().fit()
         self.set_class(self.size.height < SHORT_BELOW, "-short")
 
@@ -103,23 +103,23 @@ class PortfolioScreen(TableScreen[PositionView]):
             self.give(SetPreference(_FILTER, self._typed))
 
     def narrow(self, typed: str) -> None:
-        """Search; what of it cannot be read is said, and the rest is in force."""
+        """Search; problems are shown, the parsed part applies."""
         self._typed = typed
         super().narrow(typed)
 
     def rows(self) -> tuple[PositionView, ...]:
-        """The positions that the search finds."""
+        """The positions that match the search."""
         rows = super().rows()
         search = self.search
-        return tuple(held for held in rows if self.is_found(held, search)) if search else rows
+        return tuple(row for row in rows if self.is_found(row, search)) if search else rows
 
     def empty_text(self) -> str:
-        """That the search finds none of them, or why there are none."""
+        """That no position matches the search, or why there are none."""
         total = len(super().rows())
         if not total:
             return super().empty_text()
-        said = f"No position of {total:,} matches /{self._typed}"
-        return f"{said}\n\n{cap('rows.out')} clears the search."
+        message = f"No position of {total:,} matches /{self._typed}"
+        return f"{message}\n\n{cap('rows.out')} clears the search."
 
     def is_hidden(self, row: str) -> bool:
         """Never: a search that is kept stays."""
@@ -129,7 +129,7 @@ class PortfolioScreen(TableScreen[PositionView]):
     # -- what is shown --------------------------------------------------------------------------
 
     def show_parts(self) -> None:
-        """Show the curve; it ends in what the figures say."""
+        """Show the curve; it ends at the value of the figures."""
         state = self.state
         points = [(each.at, decimal(each.equity)) for each in state.equity]
         equity = None if state.account is None else state.account.equity
@@ -138,20 +138,20 @@ class PortfolioScreen(TableScreen[PositionView]):
         self._curve.show(points, title=f"equity, $SIM{of_wall(state)}")
 
     def show_header(self) -> None:
-        """Show the account, what lies on real venues where anything does, and the tabs."""
+        """Show the account, the money on real venues if there is any, and the tabs."""
         view, width = self.view, max(_FIGURE_CELLS, self.size.width - 4)
         shown = account_figures(view.state.account, masked=view.masked)
         across = min(4, max(1, (width + 3) // (_FIGURE_CELLS + 3)))
-        block = self.query_one("#portfolio-figures", Words)
-        block.tell(figures(shown, across=across, width=width))
-        block = self.query_one("#portfolio-venues", Words)
+        block = self.query_one("#portfolio-figures", TextBlock)
+        block.show_text(figures(shown, across=across, width=width))
+        block = self.query_one("#portfolio-venues", TextBlock)
         lines = venue_lines(view.state.venue_sums, view.now, width, masked=view.masked)
         block.display = bool(lines)
-        block.tell(lines)
+        block.show_text(lines)
         self.show_tabs()
 
     def detail(self, row: PositionView, view: ViewContext) -> Detail:
-        """Everything about a position."""
+        """A position in full."""
         return describe(row, view, is_closed=self.spec is CLOSED)
 
     def explain(self, row: PositionView | None, view: ViewContext) -> tuple[Explanation, ...]:

@@ -1,4 +1,4 @@
-"""The tables of the portfolio: what is held, and what was."""
+"""The tables of the portfolio: open and closed positions."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_answered, not_told
+from service_tui.console.freshness import is_answered, not_loaded_text
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.table_spec import (
     TableSpec,
@@ -37,27 +37,29 @@ _EMPTY: Final = {
 # -- cells --------------------------------------------------------------------------------------
 
 
-def outcome(held: PositionView) -> Text:
-    """How the market of a position ended, and whether that won; or that it was sold."""
-    if held.outcome is None:
-        return Text("awaited" if held.status is MarketStatus.CLOSED else "sold", "muted")
-    won = held.outcome is (held.side is Side.YES)
-    word = "YES" if held.outcome else "NO"
+def outcome(position: PositionView) -> Text:
+    """The outcome of a position's market, and whether it won; or that it was sold."""
+    if position.outcome is None:
+        return Text("awaited" if position.status is MarketStatus.CLOSED else "sold", "muted")
+    won = position.outcome is (position.side is Side.YES)
+    word = "YES" if position.outcome else "NO"
     return Text.assemble(f"{word:<4}", ("won", "profit") if won else ("lost", "loss"))
 
 
-def _question_text(held: PositionView) -> Text:
-    """The question; real money says so before it, in whatever width."""
-    question = formats.plain(held.question)
-    if held.venue is Venue.SIM:
+def _question_text(position: PositionView) -> Text:
+    """The question; real money is marked before it, at any width."""
+    question = formats.plain(position.question)
+    if position.venue is Venue.SIM:
         return question
-    return Text.assemble((f"{venue_mark(held.venue)} ", "live"), question)
+    return Text.assemble((f"{venue_mark(position.venue)} ", "live"), question)
 
 
-def _left_text(held: PositionView, now: Timestamp) -> Text:
-    if held.status is not MarketStatus.ACTIVE or held.resolves_at is None:
-        return Text("awaited" if held.status is MarketStatus.CLOSED else formats.NOT_KNOWN, "muted")
-    left = held.resolves_at - now
+def _left_text(position: PositionView, now: Timestamp) -> Text:
+    if position.status is not MarketStatus.ACTIVE or position.resolves_at is None:
+        return Text(
+            "awaited" if position.status is MarketStatus.CLOSED else formats.NOT_KNOWN, "muted"
+        )
+    left = position.resolves_at - now
     return Text(formats.duration(left)) if left > 0 else Text("awaited", "muted")
 
 
@@ -84,20 +86,20 @@ _MONEY: Final = Column[PositionView](
 
 
 def _on_venues(state: DeskState, *, is_closed: bool) -> tuple[PositionView, ...]:
-    return tuple(held for held in state.on_venues if held.is_closed is is_closed)
+    return tuple(position for position in state.on_venues if position.is_closed is is_closed)
 
 
-def _search_text(held: PositionView, _: ViewContext) -> str:
-    where = f"{held.venue.value} {MONEY_OF[held.venue]}"
-    return f"{held.question} {held.category} {held.side.value} {where}".casefold()
+def _search_text(position: PositionView, _: ViewContext) -> str:
+    where = f"{position.venue.value} {MONEY_OF[position.venue]}"
+    return f"{position.question} {position.category} {position.side.value} {where}".casefold()
 
 
 def _units(amount: Micros | None) -> float | None:
     return None if amount is None else decimal(amount)
 
 
-def _time_left(held: PositionView, view: ViewContext) -> float | None:
-    return None if held.resolves_at is None else held.resolves_at - view.world_now
+def _time_left(position: PositionView, view: ViewContext) -> float | None:
+    return None if position.resolves_at is None else position.resolves_at - view.world_now
 
 
 _COMPARED: Final[Mapping[str, Callable[[PositionView, ViewContext], float | None]]] = {
@@ -119,7 +121,7 @@ _COMPARED: Final[Mapping[str, Callable[[PositionView, ViewContext], float | None
 def _no_open(state: DeskState) -> str:
     service = state.service
     if service.phase is Phase.ONLINE and not is_answered(state, Topic.POSITIONS):
-        return not_told("positions")
+        return not_loaded_text("positions")
     return with_keys(_EMPTY[service.phase]).replace("{problem}", service.problem or "no answer")
 
 
@@ -134,7 +136,7 @@ def _open_known(state: DeskState) -> bool:
 
 
 def _closed_known(state: DeskState) -> bool:
-    # The cache keeps what is open only: what was closed is not known before the first answer.
+    # The cache has open positions only: closed ones are unknown before the first answer.
     return is_answered(state, Topic.POSITIONS) and not state.from_cache
 
 
@@ -174,7 +176,7 @@ OPEN: Final = TableSpec[PositionView](
     sort="value",
     falling=True,
     compared=_COMPARED,
-    is_told=_open_known,
+    is_loaded=_open_known,
 )
 
 CLOSED: Final = TableSpec[PositionView](
@@ -200,7 +202,7 @@ CLOSED: Final = TableSpec[PositionView](
     sort="resolved",
     falling=True,
     compared=_COMPARED,
-    is_told=_closed_known,
+    is_loaded=_closed_known,
 )
 
 TABLES: Final = (OPEN, CLOSED)

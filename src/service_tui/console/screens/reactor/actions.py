@@ -1,6 +1,6 @@
-"""What a person does with signals and wallets: mirror, dismiss, follow, authorise, undo.
+"""Actions on signals and wallets: mirror, dismiss, follow, authorise, undo.
 
-Stopping asks nothing; mirroring shows what it buys, `auto` what it may spend. `ACTIONS`, at the
+Stopping needs no confirmation; mirroring shows its buy, `auto` its caps. `ACTIONS`, at the
 end, is the list.
 """
 
@@ -13,7 +13,7 @@ from service_tui.console import formats
 from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
-from service_tui.console.freshness import why_not_traded
+from service_tui.console.freshness import trade_block_reason
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.parts.shared_actions import (
     can_change,
@@ -63,11 +63,11 @@ _ENDED: Final = {
 # -- requirements -------------------------------------------------------------------------------
 
 
-def why_not_mirrored(  # noqa: PLR0911 - a table
+def mirror_block_reason(  # noqa: PLR0911 - a table
     state: DeskState, signal: SignalView, now: Timestamp
 ) -> str:
-    """Why a signal cannot be mirrored, in one sentence; empty when it can."""
-    if why := why_not_traded(state, (), now):
+    """Why a signal cannot be mirrored, in one sentence; empty if it can."""
+    if why := trade_block_reason(state, (), now):
         return why
     if state.halted_since is not None:
         return f"trading is halted: mirrors wait for the word RESUME ({cap('app.halt')})"
@@ -104,7 +104,7 @@ def is_mirrorable(screen: Reactor) -> str:
     row = screen.selected()
     if screen.table.order.marked or not isinstance(row, SignalView):
         return ""
-    return why_not_mirrored(screen.state, row, screen.now)
+    return mirror_block_reason(screen.state, row, screen.now)
 
 
 def has_waiting(screen: Reactor) -> str:
@@ -129,12 +129,12 @@ def is_dismissible(screen: Reactor) -> str:
 
 
 def is_configurable(screen: Reactor) -> str:
-    """The service has a reactor for this agent, and its config is known."""
-    return why_not_configured(screen.state)
+    """The service has a reactor for this agent, and its config has loaded."""
+    return configure_block_reason(screen.state)
 
 
-def why_not_configured(state: DeskState) -> str:
-    """Why the reactor cannot be configured, in one sentence; empty when it can."""
+def configure_block_reason(state: DeskState) -> str:
+    """Why the reactor cannot be configured, in one sentence; empty if it can."""
     if state.reactor.barred:
         return f"the service has no reactor for this plan: Agents ({cap('app.agents')}) changes it"
     return "" if state.reactor.config is not None else "the reactor's config is not known yet"
@@ -154,7 +154,7 @@ def is_on_feed(screen: Reactor) -> str:
 
 
 def can_take_back(screen: Reactor) -> str:
-    """Something was changed here that can be taken back."""
+    """A change made here can be undone."""
     if screen.take_back:
         return ""
     return "nothing was changed here; a mirror cannot be undone"
@@ -164,11 +164,11 @@ def can_take_back(screen: Reactor) -> str:
 
 
 def mirror(screen: Reactor) -> None:
-    """Mirror the signal that is highlighted, or those that are marked."""
+    """Mirror the highlighted or marked signals."""
     rows = screen.table.selected_or_marked()
     signals = [row for row in rows if isinstance(row, SignalView)]
     if len(signals) > 1:
-        _ask_many(screen, signals, "Mirror these signals?")
+        _confirm_many(screen, signals, "Mirror these signals?")
     elif signals:
         _mirror(screen, signals[0])
     else:
@@ -176,15 +176,15 @@ def mirror(screen: Reactor) -> None:
 
 
 def mirror_all(screen: Reactor) -> None:
-    """Mirror every signal that waits from the wallet that is highlighted."""
+    """Mirror every signal that waits from the highlighted wallet."""
     row = screen.row_in_focus()
     if row is not None:
         name = screen.state.reactor.wallet(_wallet_of(row)).short
-        _ask_many(screen, _waiting_of(screen, row), f"Mirror all of {name}?")
+        _confirm_many(screen, _waiting_of(screen, row), f"Mirror all of {name}?")
 
 
 def dismiss(screen: Reactor) -> None:
-    """Dismiss the signals that are highlighted or marked; follow a wallet no longer."""
+    """Dismiss the highlighted or marked signals; unfollow a wallet."""
     rows = screen.table.selected_or_marked()
     for row in rows:
         if isinstance(row, SourceWalletView):
@@ -197,7 +197,7 @@ def dismiss(screen: Reactor) -> None:
 
 
 def _mirror(screen: Reactor, signal: SignalView) -> None:
-    """At once where what it buys stands on the screen, else after a look at it."""
+    """Mirror at once if its quote is on the screen, else after a look at it."""
     preview = screen.query_one(SignalPane).preview
     is_seen = screen.shows_detail and preview.is_seen(signal, screen.now)
     is_play = screen.state.service.mode is not Mode.LIVE
@@ -207,32 +207,32 @@ def _mirror(screen: Reactor, signal: SignalView) -> None:
         screen.open_dialog(MirrorForm(screen.state, screen.now, signal), screen.give)
 
 
-def _ask_many(screen: Reactor, signals: Sequence[SignalView], title: str) -> None:
-    """Name each of them, oldest first; what is confirmed is exactly these."""
+def _confirm_many(screen: Reactor, signals: Sequence[SignalView], title: str) -> None:
+    """Confirm several signals, oldest first; exactly the listed ones are mirrored."""
     view = screen.view
     able = sorted(
-        (one for one in signals if not why_not_mirrored(view.state, one, view.now)),
+        (signal for signal in signals if not mirror_block_reason(view.state, signal, view.now)),
         key=lambda one: one.at,
     )
     if not able:
-        screen.say("none of them can be mirrored any more", "warn")
+        screen.show_toast("none of them can be mirrored any more", "warn")
         return
 
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
-            for one in able:
-                screen.give(MirrorSignal(one.signal_id, one.question))
+            for signal in able:
+                screen.give(MirrorSignal(signal.signal_id, signal.question))
             screen.table.clear_marks()
 
     question = Question(title, _many_text(able, view), "mirror")
-    lines = tuple(_mirror_line(one, view) for one in able)
+    lines = tuple(_mirror_line(signal, view) for signal in able)
     screen.open_dialog(ConfirmMany(question, lines), answered)
 
 
 def _waiting_of(screen: Reactor, row: ReactorRow) -> tuple[SignalView, ...]:
     """The signals that wait from the wallet of a row."""
     wallet = _wallet_of(row)
-    return tuple(one for one in screen.state.reactor.waiting if one.wallet == wallet)
+    return tuple(signal for signal in screen.state.reactor.waiting if signal.wallet == wallet)
 
 
 def _wallet_of(row: ReactorRow) -> str:
@@ -246,19 +246,19 @@ def _mode_text(view: ViewContext) -> Text:
 
 
 def _many_text(signals: Sequence[SignalView], view: ViewContext) -> Text:
-    """What mirroring several signals spends."""
-    total = Micros(sum(one.amount for one in signals))
-    said = Text.assemble(
+    """The cost of mirroring several signals."""
+    total = Micros(sum(signal.amount for signal in signals))
+    message = Text.assemble(
         f"{counted(len(signals), 'signal')}, ", view.money(total), " $ in all, ", _mode_text(view),
         ".\nEach buys at most at its bound, once; what has expired by its turn, "
         "or does not fit the day's cap, is skipped.\n",
     )  # fmt: skip
     left = view.state.reactor.day_left
     if left is not None and left < total:
-        said.append("The day's cap leaves ")
-        said.append_text(view.money(left))
-        said.append(" $: not all of them fit.\n", "warn")
-    return said
+        message.append("The day's cap leaves ")
+        message.append_text(view.money(left))
+        message.append(" $: not all of them fit.\n", "warn")
+    return message
 
 
 def _mirror_line(signal: SignalView, view: ViewContext) -> Text:
@@ -276,7 +276,7 @@ def _mirror_line(signal: SignalView, view: ViewContext) -> Text:
 
 
 def follow(screen: Reactor) -> None:
-    """Follow another wallet; one that is highlighted and not followed is offered first."""
+    """Follow another wallet; a highlighted unfollowed one is offered first."""
 
     def filled(named: NamedWallet) -> None:
         screen.give(FollowWallet(named.address, named.label))
@@ -292,17 +292,17 @@ def _unfollow(screen: Reactor, row: SourceWalletView) -> None:
         screen.give(UnfollowWallet(row.address, row.label))
         screen.take_back = (FollowWallet(row.address),)
     else:
-        screen.say("this wallet is not followed", "warn")
+        screen.show_toast("this wallet is not followed", "warn")
 
 
 def rename(screen: Reactor) -> None:
-    """Name the wallet that is highlighted, or that of the signal."""
+    """Name the highlighted wallet, or that of the signal."""
     row = screen.row_in_focus()
     if row is None:
         return
     wallet = screen.state.reactor.wallet(_wallet_of(row))
-    chosen = screen.state.reactor.choices.get(wallet.address)
-    before = LabelWallet(wallet.address, "" if chosen is None else chosen.label)
+    selected = screen.state.reactor.choices.get(wallet.address)
+    before = LabelWallet(wallet.address, "" if selected is None else selected.label)
 
     def filled(named: NamedWallet) -> None:
         screen.give(LabelWallet(named.address, named.label))
@@ -312,25 +312,25 @@ def rename(screen: Reactor) -> None:
 
 
 def choose_policy(screen: Reactor) -> None:
-    """Choose what is done with the signals of the wallet that is highlighted."""
+    """Choose the policy for the signals of the highlighted wallet."""
     row = screen.row_in_focus()
     if row is None:
         return
     wallet = screen.state.reactor.wallet(_wallet_of(row))
 
-    def chosen(policy: Policy) -> None:
+    def set_policy(policy: Policy) -> None:
         if policy is not wallet.policy:
             screen.give(SetWalletPolicy(wallet.address, policy, wallet.label))
-            # To be asked again, or not at all, spends nothing: only that can be brought back.
+            # The policies `ask` and `ignore` spend nothing: only these can be restored.
             back = SetWalletPolicy(wallet.address, wallet.policy, wallet.label)
             screen.take_back = () if wallet.policy is Policy.AUTO else (back,)
 
     name = formats.plain(wallet.short, 32).plain
-    screen.open_dialog(ChoosePolicy(name, wallet.policy, auto_text(screen.view)), chosen)
+    screen.open_dialog(ChoosePolicy(name, wallet.policy, auto_text(screen.view)), set_policy)
 
 
 def auto_text(view: ViewContext) -> Text:
-    """What `auto` authorises: what one mirror and one day may spend, where, and how it ends."""
+    """The authorisation of `auto`: the caps of one mirror and one day, the venue, and its end."""
     config = view.state.reactor.config
     if config is None:
         return Text("\nauto: the caps are not known yet.", "warn")
@@ -361,7 +361,7 @@ def configure(screen: Reactor) -> None:
 
 
 def run(screen: Reactor) -> None:
-    """Switch the reactor off at once, or on after a question."""
+    """Switch the reactor off at once, or on after a confirmation."""
     if screen.state.reactor.is_enabled:
         screen.give(SetReactorConfig(enabled=False))
         return
@@ -375,13 +375,13 @@ def run(screen: Reactor) -> None:
 
 
 def run_text(view: ViewContext) -> Text:
-    """What begins when the reactor is switched on."""
+    """The effect of switching the reactor on."""
     reactor, config = view.state.reactor, view.state.reactor.config
     if config is None:
         return Text()
     auto = sum(reactor.policy_of(wallet) is Policy.AUTO for wallet in config.wallets)
     followed = len(config.wallets)
-    said = Text.assemble(
+    message = Text.assemble(
         _mode_text(view), f".\n{counted(followed, 'wallet')} followed: "
         f"{followed - auto} ask or are off, ",
         (f"{auto} on auto, mirrored without asking", "bold warn" if auto else ""),
@@ -390,8 +390,10 @@ def run_text(view: ViewContext) -> Text:
         f" $. {cap('reactor.run')} switches it off, at once.",
     )  # fmt: skip
     if not followed:
-        said.append(f"\n\nNo wallet is followed yet: {cap('reactor.follow')} follows one.", "warn")
-    return said
+        message.append(
+            f"\n\nNo wallet is followed yet: {cap('reactor.follow')} follows one.", "warn"
+        )
+    return message
 
 
 def reset_breaker(screen: Reactor) -> None:
@@ -408,36 +410,40 @@ def reset_breaker(screen: Reactor) -> None:
     screen.open_dialog(Confirm(Question("Reset the breaker?", body, "reset")), answered)
 
 
-# -- what of the feed is shown ------------------------------------------------------------------
+# -- filters of the feed ------------------------------------------------------------------------
 
 
 def next_state(screen: Reactor) -> None:
-    """Show only what waits, what was mirrored, skipped or failed; then all again."""
-    wanted = screen.query_one(FeedLine).wanted
-    _narrow_feed(screen, FeedFilter((wanted.state + 1) % len(STATES), wanted.wallet))
+    """Show only signals that wait, were mirrored, skipped or failed; then all again."""
+    filter_in_force = screen.query_one(FeedLine).filter_in_force
+    _narrow_feed(
+        screen, FeedFilter((filter_in_force.state + 1) % len(STATES), filter_in_force.wallet)
+    )
 
 
 def only_wallet(screen: Reactor) -> None:
-    """Show only the signals of the wallet that is highlighted; then all again."""
-    row, wanted = screen.row_in_focus(), screen.query_one(FeedLine).wanted
+    """Show only the signals of the highlighted wallet; then all again."""
+    row, filter_in_force = screen.row_in_focus(), screen.query_one(FeedLine).filter_in_force
     if isinstance(row, SourceWalletView):
         screen.bring_forward(TABLES.index(FEED))
-        _narrow_feed(screen, FeedFilter(wanted.state, row.address))
+        _narrow_feed(screen, FeedFilter(filter_in_force.state, row.address))
         screen.table.focus()
     elif isinstance(row, SignalView):
-        _narrow_feed(screen, FeedFilter(wanted.state, "" if wanted.wallet else row.wallet))
+        _narrow_feed(
+            screen, FeedFilter(filter_in_force.state, "" if filter_in_force.wallet else row.wallet)
+        )
 
 
-def _narrow_feed(screen: Reactor, wanted: FeedFilter) -> None:
-    screen.query_one(FeedLine).wanted = wanted
-    screen.only = Only(wanted.wants) if wanted else None
+def _narrow_feed(screen: Reactor, filter_in_force: FeedFilter) -> None:
+    screen.query_one(FeedLine).filter_in_force = filter_in_force
+    screen.only = Only(filter_in_force.wants) if filter_in_force else None
     screen.filter_rows()
 
 
-def freeze(screen: Reactor) -> None:
-    """Hold the feed as it stands, or let it run on."""
+def pause_feed(screen: Reactor) -> None:
+    """Pause the feed's display, or resume it."""
     feed = screen.query_one(FeedLine)
-    feed.frozen = screen.state.reactor.signals if feed.frozen is None else None
+    feed.paused_rows = screen.state.reactor.signals if feed.paused_rows is None else None
     screen.show_rows()
     screen.show_header()
 
@@ -454,7 +460,7 @@ ACTIONS: Final[tuple[ScreenAction[Reactor], ...]] = (
     ScreenAction("reactor.config", configure, requires=(can_change, is_configurable)),
     ScreenAction("reactor.run", run, requires=(can_change, is_configurable)),
     ScreenAction("reactor.reset", reset_breaker, requires=(can_change, is_breaker_open)),
-    ScreenAction("reactor.freeze", freeze, requires=(is_on_feed,)),
+    ScreenAction("reactor.freeze", pause_feed, requires=(is_on_feed,)),
     ScreenAction("reactor.state", next_state, requires=(is_on_feed,)),
     ScreenAction("reactor.wallet", only_wallet, requires=(has_row,)),
     ScreenAction("reactor.market", open_market, requires=(is_signal,)),

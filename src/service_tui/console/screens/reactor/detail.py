@@ -1,4 +1,4 @@
-"""What is said of the reactor, above its tables and of one row: a signal or a wallet."""
+"""Texts of the reactor: above its tables, and on one signal or wallet."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ from service_tui.terms import MIRROR_PRICE_MAX, Mode, Venue
 from service_tui.units import Micros, Timestamp
 
 _METER: Final = 10
-"""Cells of the bar that says how much of the day's cap is used."""
+"""Cells of the bar of the day's cap."""
 
 _POLICIES: Final = {
     Policy.ASK: "you mirror or dismiss each of its signals before it expires",
@@ -58,7 +58,7 @@ _COST: Final = "what its order was placed for"
 
 
 def state_text(view: ViewContext) -> Text:
-    """How the reactor stands and what bounds a mirror, in a line of `view.width` cells."""
+    """The state of the reactor and the bounds of a mirror, in a line of `view.width` cells."""
     state, reactor, config = view.state, view.state.reactor, view.state.reactor.config
     if reactor.barred or config is None:
         word = "not on this plan" if reactor.barred else "not known yet"
@@ -74,16 +74,16 @@ def state_text(view: ViewContext) -> Text:
     ]
     failures = reactor.breaker.failures
     if failures and not reactor.breaker.is_paused(view.now):
-        said = f"{failures} of {reactor.breaker.failures_max} failures"
-        bits.append(Bit(Text(said, "warn" if failures > 1 else "muted"), 2, right=True))
+        message = f"{failures} of {reactor.breaker.failures_max} failures"
+        bits.append(Bit(Text(message, "warn" if failures > 1 else "muted"), 2, right=True))
     return joined(fitted_bits(bits, view.width), view.width)
 
 
 def _sizing(config: ReactorConfigView, view: ViewContext) -> Text:
-    """How large a mirror is, as a sentence without a verb."""
+    """The size of a mirror, as a short text."""
     least, most = _whole_shares(config.min_size, view), _whole_shares(config.max_size, view)
-    said = f"{_percent(config.mirror_fraction)} of buys from {least}, {most} shares at most"
-    return Text(f"{said}, +{_percent(config.price_buffer)}", "muted")
+    message = f"{_percent(config.mirror_fraction)} of buys from {least}, {most} shares at most"
+    return Text(f"{message}, +{_percent(config.price_buffer)}", "muted")
 
 
 def _short_sizing(config: ReactorConfigView, view: ViewContext) -> Text:
@@ -106,7 +106,7 @@ def _runs(reactor: ReactorView, now: Timestamp) -> Text:
 
 
 def _day(reactor: ReactorView, view: ViewContext) -> Text:
-    """The day's cap, and what of it is used."""
+    """The day's cap, and its use."""
     config, spent = reactor.config, reactor.day_spent
     if config is None:
         return Text()
@@ -121,7 +121,7 @@ def _day(reactor: ReactorView, view: ViewContext) -> Text:
 
 
 def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
-    """The one thing that cannot wait, and the key that does something about it."""
+    """The one urgent condition, and the key for it."""
     state, now, reactor = view.state, view.now, view.state.reactor
     if state.from_cache or state.service.phase is not Phase.ONLINE:
         return Text()
@@ -130,7 +130,7 @@ def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
     if line := _breaker(reactor, now):
         return line
     period, age = state.polls.get(Topic.REACTOR), age_s(state, Topic.REACTOR, now)
-    # Signals live a minute: what is a few polls old says nothing of what waits now.
+    # Signals live a minute: data some polls old does not show the waiting ones.
     if period is not None and age is not None and (old := formats.freshness(age, 2 * period)):
         return Text.assemble(
             old, (f"  signals may have come and gone since; {cap('app.refresh')} asks now", "warn")
@@ -140,8 +140,8 @@ def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
             f"○ the reactor is off, nothing is watched: {cap('reactor.run')} switches it on", "warn"
         )
     if reactor.dropped:
-        said = f"! {reactor.dropped} signals of the last listing cannot be used: "
-        return Text.assemble((said, "warn"), formats.plain(reactor.broken, 120))
+        message = f"! {reactor.dropped} signals of the last listing cannot be used: "
+        return Text.assemble((message, "warn"), formats.plain(reactor.broken, 120))
     return _waiting(view)
 
 
@@ -162,7 +162,7 @@ def _breaker(reactor: ReactorView, now: Timestamp) -> Text:
 
 def _waiting(view: ViewContext) -> Text:
     now = view.now
-    waiting = [one for one in view.state.reactor.waiting if one.left_s(now) > 0]
+    waiting = [signal for signal in view.state.reactor.waiting if signal.left_s(now) > 0]
     if not waiting:
         return Text()
     first = min(waiting, key=lambda one: one.expires_at)
@@ -179,14 +179,14 @@ def _waiting(view: ViewContext) -> Text:
 
 
 def describe(row: ReactorRow, view: ViewContext, preview: Preview) -> Detail:
-    """Everything about one row; `preview` is of the signal in focus."""
+    """One row in full; `preview` is of the signal in focus."""
     if isinstance(row, SourceWalletView):
         return _describe_wallet(row, view)
     return _describe_signal(row, view, preview)
 
 
 def _mirror_text(row: SignalView, state: DeskState) -> str:
-    """What the mirroring key does next."""
+    """The effect of the mirroring key."""
     if row.is_too_dear:
         return "too dear now"
     if state.service.mode is Mode.LIVE:
@@ -205,10 +205,10 @@ def _describe_signal(row: SignalView, view: ViewContext, preview: Preview) -> De
     head = Text.assemble((formats.plain(row.question, 300).plain, "bold"), "\n", tail)
     if row.can_mirror(now):
         shown = preview.figures(row, masked=view.masked)
-        said, ink = preview.words(row, now)
+        message, ink = preview.state_text_(row, now)
         todo = _mirror_text(row, view.state)
         body = Text.assemble(
-            figures(shown, across=2, width=view.width), "\n", (said, ink), "   ",
+            figures(shown, across=2, width=view.width), "\n", (message, ink), "   ",
             (todo, "warn" if row.is_too_dear else "accent"),
         )  # fmt: skip
     else:
@@ -225,10 +225,10 @@ def _outcome(row: SignalView, view: ViewContext) -> Text:
         ("now", formats.price(row.price_now)),
         ("P&L $", view.pnl(row.pnl)),
     )
-    words = without_amounts(formats.plain(row.detail, 300).plain, masked=view.masked)
-    if not words:
-        words = "its time has passed: nothing was bought"
-    body = Text.assemble((words, ""), "\n", figures(shown, across=2, width=view.width))
+    state_text_ = without_amounts(formats.plain(row.detail, 300).plain, masked=view.masked)
+    if not state_text_:
+        state_text_ = "its time has passed: nothing was bought"
+    body = Text.assemble((state_text_, ""), "\n", figures(shown, across=2, width=view.width))
     if row.ticket_id:
         body.append(
             f"\nblotter ({cap('app.blotter')}): {formats.plain(row.ticket_id, 60).plain}", "muted"
@@ -250,8 +250,8 @@ def _source(row: SignalView, view: ViewContext) -> Text:
     )
     text = section("the source", figures(shown, across=2, width=view.width))
     if row.is_too_dear and row.can_mirror(view.now):
-        said = "The price is above what the mirror may pay: it would buy nothing now."
-        text.append(f"\n{said}", "warn")
+        message = "The price is above what the mirror may pay: it would buy nothing now."
+        text.append(f"\n{message}", "warn")
     return text
 
 
@@ -371,7 +371,7 @@ def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Expl
 
 
 def _one_trade(row: SignalView, state: DeskState) -> Micros | None:
-    """The most that one trade may spend on the signal's venue; None where that is not known."""
+    """The limit per trade on the signal's venue; None if unknown."""
     rails = state.buy_limits
     if rails is None:
         return None

@@ -1,4 +1,4 @@
-"""What of the feed is shown: by state, by wallet, as it runs or frozen."""
+"""The display of the feed: filters by state and wallet, live or paused."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,9 +6,9 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console.keys import cap
-from service_tui.console.screens.reactor.table import ReactorRow, frozen_rows, wallet_name
+from service_tui.console.screens.reactor.table import ReactorRow, rows_of_paused, wallet_name
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.slices.reactor import ReactorView, SignalState, SignalView
 
 STATES: Final[tuple[tuple[str, frozenset[SignalState]], ...]] = (
@@ -18,64 +18,68 @@ STATES: Final[tuple[tuple[str, frozenset[SignalState]], ...]] = (
     ("skipped", frozenset({SignalState.SKIPPED})),
     ("failed", frozenset({SignalState.FAILED, SignalState.UNKNOWN})),
 )
-"""What the feed can be narrowed to, in the order of the key."""
+"""The filters by state, in the order of the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedFilter:
-    """Which signals are shown: a place of `STATES`, and one wallet or, empty, every one."""
+    """The signals to show: a place of `STATES`, and one wallet or, empty, every one."""
 
     state: int = 0
     wallet: str = ""
 
     def __bool__(self) -> bool:
-        """True if anything is left out."""
+        """True if any signal is hidden."""
         return bool(self.state or self.wallet)
 
     def wants(self, row: ReactorRow) -> bool:
-        """Whether a row is shown: only signals are left out."""
+        """True if a row is shown: only signals are hidden."""
         if not isinstance(row, SignalView):
             return True
         return row.state in STATES[self.state][1] and self.wallet in {"", row.wallet}
 
 
-class FeedLine(Words):
-    """Says what narrows the feed. It keeps what the operator has chosen on the screen."""
+class FeedLine(TextBlock):
+    """Shows the feed's filters. It keeps the operator's choices on the screen."""
 
     def __init__(self) -> None:
         super().__init__(id="reactor-filter")
-        self.wanted = FeedFilter()
-        self.frozen: tuple[SignalView, ...] | None = None
-        """The signals at which the feed was frozen; None while it runs."""
+        self.filter_in_force = FeedFilter()
+        self.paused_rows: tuple[SignalView, ...] | None = None
+        """The signals at which the feed was paused; None while it is live."""
 
     def rows(self, reactor: ReactorView) -> tuple[SignalView, ...]:
-        """The signals of the feed, or those at which it was frozen, as they are now."""
-        return reactor.signals if self.frozen is None else frozen_rows(self.frozen, reactor)
+        """The signals of the feed, or those at which it was paused, as they are now."""
+        return (
+            reactor.signals
+            if self.paused_rows is None
+            else rows_of_paused(self.paused_rows, reactor)
+        )
 
     def show_filter(self, view: ViewContext) -> None:
-        """Show what is left out, and how many signals came since the feed was frozen."""
-        self.tell(filter_text(self.wanted, view, self._newer(view.state.reactor)))
+        """Show the filters, and the number of signals since the feed was paused."""
+        self.show_text(filter_text(self.filter_in_force, view, self._newer(view.state.reactor)))
 
     def _newer(self, reactor: ReactorView) -> int | None:
-        if self.frozen is None:
+        if self.paused_rows is None:
             return None
-        held = {one.signal_id for one in self.frozen}
-        return sum(one.signal_id not in held for one in reactor.signals)
+        held = {row.signal_id for row in self.paused_rows}
+        return sum(signal.signal_id not in held for signal in reactor.signals)
 
 
-def filter_text(wanted: FeedFilter, view: ViewContext, newer: int | None) -> Text:
-    """What of the feed is shown; `newer` counts what came since it froze, None while it runs."""
+def filter_text(feed_filter: FeedFilter, view: ViewContext, newer: int | None) -> Text:
+    """The feed's filters; `newer` counts the signals since it was paused, None while it is live."""
     line = Text()
     if newer is not None:
         line.append("frozen", "bold stale")
         count = f", {newer} newer" if newer else ""
         line.append(f"{count}; {cap('reactor.freeze')} lets it run", "stale")
-    if wanted.state:
-        line.append(f"{'   ' if line else ''}only {STATES[wanted.state][0]}", "bold accent")
-    if wanted.wallet:
-        label = view.state.reactor.label_of(wanted.wallet)
+    if feed_filter.state:
+        line.append(f"{'   ' if line else ''}only {STATES[feed_filter.state][0]}", "bold accent")
+    if feed_filter.wallet:
+        label = view.state.reactor.label_of(feed_filter.wallet)
         line.append("   only " if line else "only ", "bold accent")
-        line.append(wallet_name(label, wanted.wallet, masked=view.masked).plain, "bold accent")
+        line.append(wallet_name(label, feed_filter.wallet, masked=view.masked).plain, "bold accent")
     return line or Text(
         f"{cap('reactor.state')}, {cap('reactor.wallet')} and {cap('rows.filter')} narrow it",
         "muted",

@@ -1,4 +1,4 @@
-"""What the reactor alone opens: its config, a wallet to follow, a wallet's name and its policy."""
+"""Forms of the reactor: its config, a wallet to follow, a wallet's name and its policy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from service_tui.console.fields import (
     percent_text,
     write_number,
 )
-from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
+from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
@@ -60,10 +60,10 @@ LABEL_MAX: Final = 32
 _VENUES: Final = tuple(Venue)
 _SIZE: Final = Micros(500 * ONE)
 _PRICE: Final = 0.60
-"""The source trade by which the sizes are explained."""
+"""The source trade of the example."""
 
 LISTED_MAX: Final = 8
-"""Known wallets that stand below the line; typing narrows them."""
+"""Known wallets listed below the line; typing filters them."""
 
 POLICIES: Final = (
     (Policy.ASK, "you mirror or dismiss each signal before it expires"),
@@ -77,7 +77,7 @@ POLICIES: Final = (
 
 
 def read_size(text: str, what: str, *, decimals: int) -> Micros:
-    """Shares or money as they were typed.
+    """Parse shares or money.
 
     Returns:
         Micros, 0 or more.
@@ -86,17 +86,17 @@ def read_size(text: str, what: str, *, decimals: int) -> Micros:
         FieldError: it is no such figure; `what` names it.
     """
     amount = amount_rule(decimals)
-    words = {
-        **{fault: f"{what}: {said}" for fault, said in amount.words.items()},
+    messages = {
+        **{fault: f"{what}: {message}" for fault, message in amount.messages.items()},
         Fault.EMPTY: f"{what}: type a figure, 0 is one",
         Fault.SIGNED: f"{what}: 0 or more: leave out the sign",
     }
     signs = ("-", "+", "\N{MINUS SIGN}")
-    return parse_number(text, replace(amount, words=words, least=Micros(0), signs=signs))
+    return parse_number(text, replace(amount, messages=messages, least=Micros(0), signs=signs))
 
 
 def read_percent(text: str, what: str, most: float) -> float:
-    """A fraction as it was typed, in percent.
+    """Parse a percentage into a fraction.
 
     Returns:
         The fraction, 0 to `most` percent.
@@ -105,8 +105,8 @@ def read_percent(text: str, what: str, most: float) -> float:
         FieldError: it is none; `what` names it.
     """
     span = f"{what}: 0 to {most:.0f} percent"
-    words = {Fault.NOT_PLAIN: f"{span}, such as {most / 10:g}", Fault.TOO_LARGE: span}
-    return parse_percent(text, Number(words, most=Micros(round(most * ONE)), unit="%"))
+    messages = {Fault.NOT_PLAIN: f"{span}, such as {most / 10:g}", Fault.TOO_LARGE: span}
+    return parse_percent(text, Number(messages, most=Micros(round(most * ONE)), unit="%"))
 
 
 def size_text(amount: Micros, *, decimals: int) -> str:
@@ -135,7 +135,7 @@ VENUE: Final = OptionsRow("reactor-venue", "venue")
 
 
 class ReactorForm(Form[SetReactorConfig]):
-    """Returns what changes; the watchlist and the switch have keys of their own."""
+    """Returns the change; the watchlist and the switch have keys of their own."""
 
     heading: ClassVar[str] = "Reactor"
     body = (FRACTION, MIN, MAX, CAP, BUFFER, VENUE, "form-preview", "form-hint")
@@ -153,32 +153,34 @@ class ReactorForm(Form[SetReactorConfig]):
         }
 
     def validate(self) -> SetReactorConfig:
-        """What changes."""
-        found = changes(self._before, self._wanted())
-        if found == SetReactorConfig():
+        """The change."""
+        result = changes(self._before, self._typed_config())
+        if result == SetReactorConfig():
             raise FieldError("nothing is changed yet")
-        return found
+        return result
 
     def describe(self, result: SetReactorConfig | None) -> Mapping[str, Shown]:
-        """What a mirror of a plain source trade would be."""
+        """The mirror of an example trade."""
         del result
         try:
-            said = example(self._wanted())
+            message = example(self._typed_config())
         except FieldError:
-            said = Text(formats.NOT_KNOWN, "muted")
+            message = Text(formats.NOT_KNOWN, "muted")
         return {
-            VENUE.name: Chosen(tuple(venue.value for venue in _VENUES), _VENUES.index(self._venue)),
-            "form-preview": said,
+            VENUE.name: OptionsState(
+                tuple(venue.value for venue in _VENUES), _VENUES.index(self._venue)
+            ),
+            "form-preview": message,
             "form-hint": self._hint(),
         }
 
     def choose(self, name: str, index: int) -> None:
-        """Take a venue."""
+        """Select a venue."""
         del name
         self._venue = _VENUES[index]
 
     def objection(self, result: SetReactorConfig) -> str:
-        """What loosens the caps of a wallet on `auto` is asked twice."""
+        """Looser caps of a wallet on `auto` need a second enter."""
         count = sum(
             self.state.reactor.policy_of(wallet) is Policy.AUTO for wallet in self._before.wallets
         )
@@ -187,8 +189,8 @@ class ReactorForm(Form[SetReactorConfig]):
         whose = f"{count} wallets are" if count > 1 else "1 wallet is"
         return f"{whose} on auto: more may then be spent without asking; enter again sets it"
 
-    def _wanted(self) -> ReactorConfigView:
-        """What stands in the lines; one that was not touched keeps its figure to the last digit.
+    def _typed_config(self) -> ReactorConfigView:
+        """Parse the lines; an untouched one keeps its figure to the last digit.
 
         Returns:
             The config, whether it differs or not.
@@ -218,7 +220,7 @@ class ReactorForm(Form[SetReactorConfig]):
 
 
 def loosens(before: ReactorConfigView, change: SetReactorConfig) -> bool:
-    """Whether more may be spent, or elsewhere, than before."""
+    """True if more may be spent, or elsewhere, than before."""
     pairs = (
         (change.max_size, before.max_size),
         (change.mirror_fraction, before.mirror_fraction),
@@ -230,7 +232,7 @@ def loosens(before: ReactorConfigView, change: SetReactorConfig) -> bool:
 
 
 def example(config: ReactorConfigView) -> Text:
-    """What the mirror of a plain source trade would be."""
+    """The mirror of an example trade."""
     shares = Micros(min(int(_SIZE * config.mirror_fraction), config.max_size))
     spends = Micros(min(round(shares * _PRICE), config.daily_cap))
     most = min(MIRROR_PRICE_MAX, _PRICE * (1 + config.price_buffer))
@@ -244,25 +246,25 @@ def example(config: ReactorConfigView) -> Text:
     )  # fmt: skip
 
 
-def changes(before: ReactorConfigView, wanted: ReactorConfigView) -> SetReactorConfig:
-    """The command that turns one config into the other: only what differs is sent."""
+def changes(before: ReactorConfigView, after: ReactorConfigView) -> SetReactorConfig:
+    """The command that turns one config into the other: only changed fields are sent."""
     return SetReactorConfig(
-        min_size=_new(before.min_size, wanted.min_size),
-        max_size=_new(before.max_size, wanted.max_size),
-        mirror_fraction=_new(before.mirror_fraction, wanted.mirror_fraction),
-        daily_cap=_new(before.daily_cap, wanted.daily_cap),
-        venue=_new(before.venue, wanted.venue),
-        enabled=_new(before.enabled, wanted.enabled),
-        price_buffer=_new(before.price_buffer, wanted.price_buffer),
+        min_size=_new(before.min_size, after.min_size),
+        max_size=_new(before.max_size, after.max_size),
+        mirror_fraction=_new(before.mirror_fraction, after.mirror_fraction),
+        daily_cap=_new(before.daily_cap, after.daily_cap),
+        venue=_new(before.venue, after.venue),
+        enabled=_new(before.enabled, after.enabled),
+        price_buffer=_new(before.price_buffer, after.price_buffer),
     )
 
 
-def _new(before: Value, wanted: Value) -> Value | None:
-    return None if wanted == before else wanted
+def _new(before: Value, after: Value) -> Value | None:
+    return None if after == before else after
 
 
 def reverse(change: SetReactorConfig, before: ReactorConfigView) -> SetReactorConfig:
-    """The command that brings back what a change of the form replaced."""
+    """The command that restores the fields a change replaced."""
     return SetReactorConfig(
         min_size=None if change.min_size is None else before.min_size,
         max_size=None if change.max_size is None else before.max_size,
@@ -277,11 +279,11 @@ def reverse(change: SetReactorConfig, before: ReactorConfigView) -> SetReactorCo
 
 
 def read_wallet(text: str, followed: frozenset[str]) -> str:
-    """An address as it was typed or pasted, with its checksum.
+    """Parse a wallet's address, with its checksum.
 
     Args:
         text: the line.
-        followed: checksummed addresses that are followed already.
+        followed: checksummed addresses of followed wallets.
 
     Returns:
         The address, checksummed.
@@ -294,8 +296,8 @@ def read_wallet(text: str, followed: frozenset[str]) -> str:
         raise FieldError("choose a wallet with the arrows, or type its address")
     if not is_address(given):
         digits = given.removeprefix("0x").removeprefix("0X")
-        said = f", this has {len(digits)}" if given[:2] in {"0x", "0X"} else ""
-        raise FieldError(f"an address is 0x and 40 hex digits{said}")
+        message = f", this has {len(digits)}" if given[:2] in {"0x", "0X"} else ""
+        raise FieldError(f"an address is 0x and 40 hex digits{message}")
     try:
         address = checked_address(given)
     except ValueError as refused:
@@ -308,10 +310,10 @@ def read_wallet(text: str, followed: frozenset[str]) -> str:
 
 
 def read_label(text: str) -> str:
-    """A name for a wallet as it was typed.
+    """Parse a name for a wallet.
 
     Returns:
-        The name on one line; empty is none.
+        The name on one line; empty for none.
 
     Raises:
         FieldError: it is too long.
@@ -324,25 +326,25 @@ def read_label(text: str) -> str:
 
 ADDRESS: Final = Field(
     "follow-address", "wallet", str.strip, placeholder="address, or a part of its name",
-    letters=80, look="wide",
+    letters=80, css_class="wide",
 )  # fmt: skip
 LABEL: Final = Field(
     "follow-label", "name", read_label, placeholder="yours; empty: as the service calls it",
-    letters=LABEL_MAX + 8, look="wide",
+    letters=LABEL_MAX + 8, css_class="wide",
 )  # fmt: skip
 NEW_LABEL: Final = replace(LABEL, placeholder="empty: as the service calls it")
 
 
 @dataclass(frozen=True, slots=True)
 class NamedWallet:
-    """A wallet, checksummed, and what it is to be called; empty: as the service calls it."""
+    """A wallet, checksummed, and its new name; empty: the service's name."""
 
     address: str
     label: str
 
 
 class FollowForm(Form[NamedWallet]):
-    """Arrows choose a known wallet, or its address is typed; enter follows it."""
+    """Arrows select a known wallet, or its address is typed; enter follows it."""
 
     heading: ClassVar[str] = "Follow a wallet"
     hint: ClassVar[str] = "arrows choose, tab goes to its name, enter follows, {form.cancel} leaves"
@@ -356,46 +358,48 @@ class FollowForm(Form[NamedWallet]):
 
     def __init__(self, state: DeskState, now: Timestamp, address: str = "") -> None:
         super().__init__(state, now)
-        self._chosen = address
+        self._selected = address
 
     def validate(self) -> NamedWallet:
         """The wallet and its name."""
-        text, found = self.read(ADDRESS), self._found()
-        self._keep_choice(found)
-        wanted = self._chosen if found and not is_address(text) else text
+        text, result = self.read(ADDRESS), self._matching()
+        self._keep_choice(result)
+        requested = self._selected if result and not is_address(text) else text
         label = self.read(LABEL)
-        return NamedWallet(read_wallet(wanted, self._followed()), label)
+        return NamedWallet(read_wallet(requested, self._followed()), label)
 
     def describe(self, result: NamedWallet | None) -> Mapping[str, Shown]:
-        """The known wallets that fit, the chosen one marked; what an address stands for."""
-        found = self._found()
-        said = "A followed wallet's buys become signals; until you choose otherwise you are asked."
+        """The matching known wallets, the selected one marked; the description of an address."""
+        match = self._matching()
+        message = (
+            "A followed wallet's buys become signals; until you choose otherwise you are asked."
+        )
         return {
-            "form-preview": self._list(found) if found else self._unknown(result),
-            "form-hint": Text(said, "muted"),
+            "form-preview": self._list(match) if match else self._unknown(result),
+            "form-hint": Text(message, "muted"),
         }
 
     def changed(self, name: str) -> None:
-        """What is typed chooses the first that fits."""
+        """Select the first match of the typed text."""
         if name == ADDRESS.name:
-            self._chosen = ""
+            self._selected = ""
 
     def action_choose(self, by: int) -> None:
-        """Choose the next known wallet, or the one before."""
-        found = self._found()
-        if not found:
+        """Select the next known wallet, or the former one."""
+        result = self._matching()
+        if not result:
             return
-        addresses = [wallet.address for wallet in found]
-        place = addresses.index(self._chosen) + by if self._chosen in addresses else 0
-        self._chosen = addresses[place % len(addresses)]
+        addresses = [wallet.address for wallet in result]
+        place = addresses.index(self._selected) + by if self._selected in addresses else 0
+        self._selected = addresses[place % len(addresses)]
         self.refresh_form()
 
     def _followed(self) -> frozenset[str]:
         config = self.state.reactor.config
         return frozenset(() if config is None else config.wallets)
 
-    def _found(self) -> tuple[KnownWalletView, ...]:
-        """Known wallets that are not followed and fit what was typed, the best record first."""
+    def _matching(self) -> tuple[KnownWalletView, ...]:
+        """Known wallets that are not followed and match the typed text, the best record first."""
         typed = self.read(ADDRESS).casefold()
         followed = self._followed()
         wallets = (
@@ -406,22 +410,22 @@ class FollowForm(Form[NamedWallet]):
         )
         return tuple(sorted(wallets, key=lambda wallet: (-wallet.realized, wallet.address)))
 
-    def _keep_choice(self, found: tuple[KnownWalletView, ...]) -> None:
-        addresses = [wallet.address for wallet in found]
-        if self._chosen not in addresses and addresses:
-            self._chosen = addresses[0]
+    def _keep_choice(self, matches: tuple[KnownWalletView, ...]) -> None:
+        addresses = [wallet.address for wallet in matches]
+        if self._selected not in addresses and addresses:
+            self._selected = addresses[0]
 
-    def _list(self, found: tuple[KnownWalletView, ...]) -> Text:
-        place = next((i for i, one in enumerate(found) if one.address == self._chosen), 0)
-        first = max(0, min(place - LISTED_MAX // 2, len(found) - LISTED_MAX))
+    def _list(self, matches: tuple[KnownWalletView, ...]) -> Text:
+        place = next((i for i, one in enumerate(matches) if one.address == self._selected), 0)
+        first = max(0, min(place - LISTED_MAX // 2, len(matches) - LISTED_MAX))
         lines = [
-            known_line(wallet, is_chosen=wallet.address == self._chosen, masked=self.masked)
-            for wallet in found[first : first + LISTED_MAX]
+            known_line(wallet, is_selected=wallet.address == self._selected, masked=self.masked)
+            for wallet in matches[first : first + LISTED_MAX]
         ]
         head = Text(
             f"  {'known here':<20} {'address':<12}{'won':>11}{'made $':>12}  venue", "muted"
         )
-        rest = len(found) - LISTED_MAX
+        rest = len(matches) - LISTED_MAX
         tail = [Text(f"  {rest} more: type a part of the name", "muted")] if rest > 0 else []
         return Text("\n").join([head, *lines, *tail])
 
@@ -432,7 +436,7 @@ class FollowForm(Form[NamedWallet]):
 
 
 class LabelForm(Form[NamedWallet]):
-    """Names a wallet; an empty line takes the name away."""
+    """Names a wallet; an empty line removes the name."""
 
     heading: ClassVar[str] = "Name of a wallet"
     body = ("form-question", NEW_LABEL, "form-hint")
@@ -450,17 +454,17 @@ class LabelForm(Form[NamedWallet]):
         return NamedWallet(self._wallet.address, label)
 
     def describe(self, result: NamedWallet | None) -> Mapping[str, Shown]:
-        """Whose name it is."""
+        """The wallet of the name."""
         del result
         shown = formats.MASK if self.masked else self._wallet.address
         return {"form-question": shown, "form-hint": "It stays on this machine."}
 
     def _own(self) -> str:
-        chosen = self.state.reactor.choices.get(self._wallet.address)
-        return "" if chosen is None else chosen.label
+        selected = self.state.reactor.choices.get(self._wallet.address)
+        return "" if selected is None else selected.label
 
 
-def known_line(wallet: KnownWalletView, *, is_chosen: bool, masked: bool) -> Text:
+def known_line(wallet: KnownWalletView, *, is_selected: bool, masked: bool) -> Text:
     """One known wallet in a line of the list."""
     name = formats.plain(wallet.label, 20)
     name.truncate(20, pad=True)
@@ -471,13 +475,13 @@ def known_line(wallet: KnownWalletView, *, is_chosen: bool, masked: bool) -> Tex
     address = formats.address(wallet.address, masked=masked)
     address.truncate(12, pad=True)
     line = Text.assemble(
-        ("▸ " if is_chosen else "  ", "accent"), name, " ", (address.plain, "muted")
+        ("▸ " if is_selected else "  ", "accent"), name, " ", (address.plain, "muted")
     )
     line.append(f"{won:>11}")
     line.append(" " * max(1, 12 - made.cell_len))
     line.append_text(made)
     line.append(f"  {wallet.venue.value}", "muted")
-    if is_chosen:
+    if is_selected:
         line.stylize("bold")
     return line
 
@@ -486,12 +490,12 @@ def known_line(wallet: KnownWalletView, *, is_chosen: bool, masked: bool) -> Tex
 
 
 class ChoosePolicy(Dialog[Policy | None]):
-    """A digit, or a click, chooses; enter chooses nothing, and keys typed ahead neither.
+    """A digit, or a click, chooses; enter chooses none, and keys typed ahead neither.
 
     Args:
-        whose: the wallet's name.
-        now: what is done until now.
-        auto: what `auto` authorises, with its caps.
+        wallet_name: the wallet's name.
+        now: the present policy.
+        auto: the authorisation of `auto`, with its caps.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -505,24 +509,24 @@ class ChoosePolicy(Dialog[Policy | None]):
     ]
     AUTO_FOCUS = "#policy-stay"
 
-    def __init__(self, whose: str, now: Policy, auto: Text) -> None:
+    def __init__(self, wallet_name: str, now: Policy, auto: Text) -> None:
         super().__init__()
-        self._whose = whose
+        self._name = wallet_name
         self._now = now
         self._auto = auto
 
     def compose(self) -> ComposeResult:
-        """What each policy means, what `auto` may spend, and a door to each."""
+        """The meaning of each policy, the caps of `auto`, and a button for each."""
         with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(f" Signals of {self._whose} "))
+            frame.border_title = content(Text(f" Signals of {self._name} "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} leaves it as it is "))
             lines = [
                 Text.assemble(
                     ("● " if policy is self._now else "○ ", "accent"),
                     (f"{policy.value:<6}", "bold" if policy is self._now else ""),
-                    (says, "muted"),
+                    (meaning, "muted"),
                 )
-                for policy, says in POLICIES
+                for policy, meaning in POLICIES
             ]
             yield Static(content(Text("\n").join(lines)), markup=False, id="policy-lines")
             yield Static(content(self._auto), markup=False, id="policy-auto")
@@ -535,7 +539,7 @@ class ChoosePolicy(Dialog[Policy | None]):
                 )
 
     def on_mount(self) -> None:
-        """Take digits in a moment, once the caps have been seen."""
+        """Accept digits in a moment, once the caps have been seen."""
         for door in self.query(Button):
             door.can_focus = door.id == "policy-stay"
         self.arm_soon()
@@ -546,7 +550,7 @@ class ChoosePolicy(Dialog[Policy | None]):
             self.dismiss(POLICIES[place][0])
 
     def action_close(self) -> None:
-        """Leave it as it is."""
+        """Keep the present policy."""
         self.dismiss(None)
 
     @on(Button.Pressed)

@@ -1,4 +1,4 @@
-"""Mirroring a signal: what it would bring, and the form that shows it before it is bought."""
+"""Mirroring a signal: its quote, and the form that shows it before the buy."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
@@ -17,7 +17,7 @@ from service_tui.console.keys import cap, with_keys
 from service_tui.console.messages import CommandGiven
 from service_tui.console.screens.reactor.table import dearer_text, progress_text, wallet_name
 from service_tui.console.widgets.detail_pane import DetailPane
-from service_tui.console.widgets.door import Door
+from service_tui.console.widgets.light_button import LightButton
 from service_tui.desk.commands.reactor import MirrorSignal
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.quote import QuoteView
@@ -28,10 +28,10 @@ from service_tui.units import Timestamp
 
 MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 
-_WANTED: Final = frozenset({
+_FIGURES: Final = frozenset({
     "shares", "price", "average", "fee", "most you lose", "most you win",
 })  # fmt: skip
-"""Figures of the ticket that say something of a mirror; the rest is measured at the source."""
+"""Figures of the ticket that apply to a mirror; the rest is measured at the source."""
 
 _TWO_ACROSS: Final = 56
 EARLY: Final = "that came before this was seen and did nothing: look at it, then press again"
@@ -39,11 +39,11 @@ UNSEEN: Final = "asking what it would bring: nothing is bought unseen"
 KEPT: Final = "nothing is bought unseen: mirrors when quoted; enter or {form.cancel} takes it back"
 
 
-# -- what it would bring ------------------------------------------------------------------------
+# -- the quote ----------------------------------------------------------------------------------
 
 
 def mirror_order(signal: SignalView) -> PlaceTrade:
-    """The buy that a signal proposes, as the ticket would write it."""
+    """The buy that a signal proposes, as an order of the ticket."""
     return PlaceTrade(
         market_id=signal.market_id,
         side=signal.side,
@@ -61,47 +61,47 @@ class Preview:
         self._about = ""
         self._quoting = Quoting()
 
-    def ask(self, signal: SignalView, now: Timestamp) -> RequestQuote | None:
-        """The question to send for a signal, if one is due."""
+    def request(self, signal: SignalView, now: Timestamp) -> RequestQuote | None:
+        """The quote request for a signal, if one is due."""
         if signal.signal_id != self._about:
             self._about, self._quoting = signal.signal_id, Quoting()
         order, price = mirror_order(signal), signal.price_now or signal.price
         if not self._quoting.is_due(order, price, now):
             return None
-        return self._quoting.ask(order, price, now)
+        return self._quoting.request(order, price, now)
 
-    def hear(self, quote: QuoteView | None, now: Timestamp) -> None:
-        """Keep an answer if it is one to the newest question."""
-        self._quoting.hear(quote, now)
+    def receive(self, quote: QuoteView | None, now: Timestamp) -> None:
+        """Keep an answer if it matches the newest request."""
+        self._quoting.receive(quote, now)
 
     def is_seen(self, signal: SignalView, now: Timestamp) -> bool:
-        """Whether a quote of now stands there for exactly this mirror."""
+        """True if a present quote is shown for exactly this mirror."""
         if signal.signal_id != self._about:
             return False
         return self._quoting.quote_age_text(mirror_order(signal), now)[1]
 
     def refusal(self, signal: SignalView) -> str:
-        """Why the service would refuse it now; empty if it did not say so."""
+        """Why the service would refuse it now; empty if it would not."""
         return self._quoting.refusal(mirror_order(signal)) if self._is_about(signal) else ""
 
     def figures(self, signal: SignalView, *, masked: bool) -> Sequence[Figure]:
-        """What it would bring, measured at the source; dashes until a quote is there."""
+        """The quote's figures, measured at the source; dashes without a quote."""
         quote = self._quoting.quote_of(mirror_order(signal)) if self._is_about(signal) else None
-        found = quote if quote is not None and quote.ok else None
-        shown = quote_figures(found, (Action.BUY, signal.venue), None, masked=masked)
-        average = None if found is None else found.average
+        result = quote if quote is not None and quote.ok else None
+        shown = quote_figures(result, (Action.BUY, signal.venue), None, masked=masked)
+        average = None if result is None else result.average
         above = dearer_text(None if average is None else average - signal.price)
         unit = f" {MONEY_OF[signal.venue]}"
         ink = "loss" if average is not None and average > signal.price_max else ""
         return (
-            *(figure for figure in shown if figure[0] in _WANTED),
+            *(figure for figure in shown if figure[0] in _FIGURES),
             ("above source", Text.assemble(above, (" pt", "muted"))),
             ("pays at most", Text(formats.price(signal.price_max).plain, ink)),
             ("spends", Text.assemble(formats.money(signal.amount, masked=masked), (unit, "muted"))),
         )
 
-    def words(self, signal: SignalView, now: Timestamp) -> tuple[str, str]:
-        """How the quote stands, and in which ink."""
+    def state_text_(self, signal: SignalView, now: Timestamp) -> tuple[str, str]:
+        """The state of the quote, and its ink."""
         if refusal := self.refusal(signal):
             return refusal, "warn"
         if not self._is_about(signal):
@@ -113,7 +113,7 @@ class Preview:
 
 
 class SignalPane(DetailPane):
-    """The row in focus. It keeps what mirroring the signal that is told there would bring."""
+    """The row in focus. It keeps the quote of its signal's mirror."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own word
         super().__init__(id=id)
@@ -124,10 +124,10 @@ class SignalPane(DetailPane):
 
 
 class MirrorForm(Form[MirrorSignal]):
-    """Enter mirrors on play money; real money wants y, and enter does nothing.
+    """Enter mirrors on play money; real money needs y, and enter does nothing.
 
-    It is about one signal, whatever comes or goes meanwhile: one that ends while this is open is
-    said to have ended, and then nothing can be mirrored from here.
+    It is about one signal, whatever others come or go: if it ends while this is open, the form
+    shows so, and nothing can be mirrored from here.
     """
 
     heading: ClassVar[str] = "Mirror"
@@ -148,20 +148,20 @@ class MirrorForm(Form[MirrorSignal]):
         self._was_early = False
 
     def on_mount(self) -> None:
-        """Ask at once; take keys in a moment."""
-        door = self.query_one("#form-set", Door)
-        door.tell(f"mirror  {'y' if self._is_live else 'enter'}")
-        door.can_focus = False
+        """Request the quote at once; accept keys in a moment."""
+        button = self.query_one("#form-set", LightButton)
+        button.show_text(f"mirror  {'y' if self._is_live else 'enter'}")
+        button.can_focus = False
         self.arm_soon()
-        self._ask()
+        self._request()
 
     def renew(self) -> None:
-        """The signal as it is now; it may have ended meanwhile."""
-        found = self.state.reactor.signal(self._signal.signal_id)
-        self._is_gone = found is None
-        self._signal = found or self._signal
-        self._preview.hear(self.state.quote, self.now)
-        self._ask()
+        """The signal as it is now; it may have ended."""
+        result = self.state.reactor.signal(self._signal.signal_id)
+        self._is_gone = result is None
+        self._signal = result or self._signal
+        self._preview.receive(self.state.quote, self.now)
+        self._request()
         if self._is_kept:
             self._mirror()
 
@@ -180,13 +180,13 @@ class MirrorForm(Form[MirrorSignal]):
         return MirrorSignal(signal.signal_id, signal.question)
 
     def _ended(self) -> str:
-        """Why the signal cannot be mirrored any more; empty while it can."""
+        """Why the signal can no longer be mirrored; empty if it can."""
         if self._is_gone:
             return "this signal is gone"
         return "" if self._signal.can_mirror(self.now) else ended_text(self._signal)
 
     def describe(self, result: MirrorSignal | None) -> Mapping[str, Shown]:
-        """What it is about, and what it would bring now."""
+        """The signal, and its quote."""
         del result
         signal, mode = self._signal, self.state.service.mode
         about = Text.assemble(
@@ -207,23 +207,23 @@ class MirrorForm(Form[MirrorSignal]):
         }
 
     def _hint(self) -> Text:
-        """How the quote stands, and what became of a key that came before it."""
-        said, ink = self._preview.words(self._signal, self.now)
+        """The state of the quote, and of a key that came before it."""
+        message, ink = self._preview.state_text_(self._signal, self.now)
         if self._is_awaited and not self._preview.is_seen(self._signal, self.now):
-            said, ink = with_keys(KEPT) if self._is_kept else UNSEEN, "warn"
+            message, ink = with_keys(KEPT) if self._is_kept else UNSEEN, "warn"
         elif self._was_early:
-            said, ink = EARLY, "warn"
-        return Text(said, ink)
+            message, ink = EARLY, "warn"
+        return Text(message, ink)
 
     def action_set(self) -> None:
-        """Mirror, where enter may: once its quote is here; another enter takes that back."""
+        """Mirror, if enter may: once its quote is here; another enter cancels that."""
         if not self.is_armed:
             self._refuse_early()
         elif not self._is_live:
             (self._take_back if self._is_kept else self._mirror)()
 
     def action_cancel(self) -> None:
-        """Take back an enter that waits for its quote, else leave."""
+        """Cancel an enter that waits for its quote, else leave."""
         if self._is_kept:
             self._take_back()
         else:
@@ -241,29 +241,29 @@ class MirrorForm(Form[MirrorSignal]):
             self._refuse_early()
 
     def _refuse_early(self) -> None:
-        """Say that a key or a click typed ahead mirrored nothing."""
+        """Show that a key or a click typed ahead mirrored nothing."""
         self._was_early = True
         self.refresh_form()
 
-    @on(Door.Pressed, "#form-set")
-    def _door_pressed(self, event: Door.Pressed) -> None:
+    @on(LightButton.Pressed, "#form-set")
+    def _button_pressed(self, event: LightButton.Pressed) -> None:
         event.stop()
-        # Else the base would take back at once what this click has kept.
+        # Otherwise the base would cancel at once what this click has kept.
         event.prevent_default()
         self.action_confirm()
 
     def _mirror(self) -> None:
-        """Leave with the mirror if its quote stands here, else say what is against it."""
-        found = self.result_or_problem()
+        """Return the mirror if its quote is here, else show the problem."""
+        result = self.result_or_problem()
         if self.is_done:
             return
-        if not isinstance(found, str) and self._preview.is_seen(self._signal, self.now):
-            self.finish(found)
+        if not isinstance(result, str) and self._preview.is_seen(self._signal, self.now):
+            self.finish(result)
             return
         self._was_early = False
         self.query_one("#form-problem").add_class("-asked")
-        # Real money waits for a key that is pressed while the quote is seen.
-        self._is_kept = not isinstance(found, str) and not self._is_live
+        # Real money needs a key that is pressed while the quote is seen.
+        self._is_kept = not isinstance(result, str) and not self._is_live
         self._is_awaited = True
         self.refresh_form()
 
@@ -271,17 +271,17 @@ class MirrorForm(Form[MirrorSignal]):
     def _is_live(self) -> bool:
         return self.state.service.mode is Mode.LIVE
 
-    def _ask(self) -> None:
+    def _request(self) -> None:
         if self.is_done or self._is_gone or not self._signal.can_mirror(self.now):
             return
-        question = self._preview.ask(self._signal, self.now)
+        question = self._preview.request(self._signal, self.now)
         if question is not None:
             self.post_message(CommandGiven(question))
 
 
 def ended_text(signal: SignalView) -> str:
-    """How a signal that cannot be mirrored has ended, in a few words."""
+    """The end of a signal that cannot be mirrored, in a few words."""
     if signal.state.value == "pending":
         return "its time has passed"
-    words = formats.plain(signal.detail, 80).plain
-    return f"{signal.state.value}{f', {words}' if words else ''}"
+    state_text_ = formats.plain(signal.detail, 80).plain
+    return f"{signal.state.value}{f', {state_text_}' if state_text_ else ''}"

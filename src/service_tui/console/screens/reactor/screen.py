@@ -11,7 +11,7 @@ from textual.timer import Timer
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.keys import bindings_of
 from service_tui.console.parts.table_screen import Only, TableScreen
-from service_tui.console.screens.reactor.actions import ACTIONS, why_not_mirrored
+from service_tui.console.screens.reactor.actions import ACTIONS, mirror_block_reason
 from service_tui.console.screens.reactor.detail import (
     describe,
     explain_row,
@@ -24,16 +24,16 @@ from service_tui.console.screens.reactor.table import FEED, TABLES, ReactorRow, 
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.slices.reactor import SignalView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 QUIET_S: Final = 0.15
-"""A cursor that moves on asks for no quote. Source: decisions, "Limits in benches"."""
+"""A moving cursor requests no quote. Source: decisions, "Limits in benches"."""
 
 _STATE_MIN: Final = 20
-"""Cells that the line about the reactor has at least."""
+"""Least cells of the line about the reactor."""
 
 
 class ReactorScreen(TableScreen[ReactorRow]):
@@ -55,12 +55,12 @@ class ReactorScreen(TableScreen[ReactorRow]):
         self._quiet: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """Which table and what of it, how the reactor stands, what is urgent, table and detail."""
+        """The tabs and filters, the reactor's state, urgent conditions, table and detail."""
         with Horizontal(id="reactor-top"):
             yield self.tabs
             yield self.feed
-        yield Words(id="reactor-state")
-        yield Words(id="reactor-urgent")
+        yield TextBlock(id="reactor-state")
+        yield TextBlock(id="reactor-urgent")
         yield self.line
         yield from self.lists
         yield self.signal_pane
@@ -68,59 +68,61 @@ class ReactorScreen(TableScreen[ReactorRow]):
     # -- what is listed -------------------------------------------------------------------------
 
     def rows(self) -> tuple[ReactorRow, ...]:
-        """The wallets, or the signals of the feed, as it runs or frozen."""
+        """The wallets, or the signals of the feed, live or paused."""
         return self.feed.rows(self.state.reactor) if self.spec is FEED else super().rows()
 
     def bring_forward(self, place: int) -> None:
-        """Bring a table to the front; what narrows the feed holds for it alone."""
-        wanted = self.feed.wanted
-        self.only = Only(wanted.wants) if wanted and self.tables[place] is FEED else None
+        """Bring a table to the front; the feed's filters apply to it alone."""
+        filter_in_force = self.feed.filter_in_force
+        self.only = (
+            Only(filter_in_force.wants) if filter_in_force and self.tables[place] is FEED else None
+        )
         super().bring_forward(place)
 
     def show_all(self) -> None:
-        """Leave no signal out."""
-        self.feed.wanted = FeedFilter()
+        """Show every signal."""
+        self.feed.filter_in_force = FeedFilter()
         super().show_all()
 
     def name_of(self, row: ReactorRow) -> str:
-        """Its question, or the wallet's address: that is what one copies."""
+        """Its question, or the wallet's address: the useful text to copy."""
         return row.question if isinstance(row, SignalView) else row.address
 
     # -- what is shown --------------------------------------------------------------------------
 
     def show_parts(self) -> None:
-        """Take the answer to a question for a quote."""
-        self.signal_pane.preview.hear(self.state.quote, self.now)
+        """Pass the answer to a quote request on."""
+        self.signal_pane.preview.receive(self.state.quote, self.now)
 
     def show_state(self) -> None:
-        """Show the state anew, and ask for the quote that it wants."""
+        """Show the state anew, and request the quote that it needs."""
         super().show_state()
-        self._ask()
+        self._request()
 
     def tick(self) -> None:
-        """Let time pass for ages, for what is left of a signal, and for the breaker."""
+        """Update ages, the time left of a signal, and the breaker."""
         super().tick()
-        self._ask()
+        self._request()
 
     def show_header(self) -> None:
-        """Show the counts of both tables, what narrows the feed, how it stands, what is urgent."""
+        """Show the counts of both tables, filters, the reactor's state, urgent conditions."""
         labels, waits = tab_labels(self.state), bool(self.state.reactor.waiting)
         self.tabs.show(labels, self.place, strong=frozenset({TABLES.index(FEED)} if waits else ()))
         self.feed.show_filter(self.view)
         width = max(_STATE_MIN, self.size.width - 4)
         line = state_text(ViewContext.of(self.state, self.now, width))
-        self.query_one("#reactor-state", Words).tell(line)
-        self.query_one("#reactor-urgent", Words).tell_if_any(urgent_text(self.view))
+        self.query_one("#reactor-state", TextBlock).show_text(line)
+        self.query_one("#reactor-urgent", TextBlock).show_if_any(urgent_text(self.view))
 
     def detail(self, row: ReactorRow, view: ViewContext) -> Detail:
-        """Everything about a row."""
+        """A row in full."""
         return describe(row, view, self.signal_pane.preview)
 
     def explain(self, row: ReactorRow | None, view: ViewContext) -> tuple[Explanation, ...]:
-        """Where the mirror's amount, its bound and the statistics come from."""
+        """Sources of the mirror's amount, its bound and the statistics."""
         return () if row is None else explain_row(row, view)
 
-    # -- what mirroring would bring -------------------------------------------------------------
+    # -- the quote of a mirror ------------------------------------------------------------------
 
     @on(RecordTable.Moved)
     def _cursor_moved(self) -> None:
@@ -130,15 +132,15 @@ class ReactorScreen(TableScreen[ReactorRow]):
 
     def _rested(self) -> None:
         self._quiet = None
-        self._ask()
+        self._request()
 
-    def _ask(self) -> None:
-        """Ask what mirroring the signal in focus would bring, where that can be read."""
+    def _request(self) -> None:
+        """Request the quote of the signal in focus, if its figures are shown."""
         row = self.selected()
         if self._quiet is not None or not self.shows_detail or not self.screen.is_current:
             return
-        if not isinstance(row, SignalView) or why_not_mirrored(self.state, row, self.now):
+        if not isinstance(row, SignalView) or mirror_block_reason(self.state, row, self.now):
             return
-        question = self.signal_pane.preview.ask(row, self.now)
+        question = self.signal_pane.preview.request(row, self.now)
         if question is not None:
             self.give(question)

@@ -7,7 +7,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import counted, is_answered, not_told
+from service_tui.console.freshness import counted, is_answered, not_loaded_text
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.table_spec import (
     TableSpec,
@@ -31,16 +31,16 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp, decimal
 
 ReactorRow = SignalView | SourceWalletView
-"""Whatever the screen lists."""
+"""Any row of the screen."""
 
 BAR_CELLS: Final = 7
-"""Cells of the bar that says how much of a signal's life is left."""
+"""Cells of the bar of a signal's time left."""
 
 _SOON_S: Final = 15.0
-"""A signal with so few seconds left is worth a colour."""
+"""A signal with this time left is shown in colour."""
 
 _FAR: Final = 0.03
-"""A price that moved so far against the mirror is worth a colour."""
+"""A price that moved this far against the mirror is shown in colour."""
 
 _LINE: Final = 72
 """Cells of a line in the text of an empty table."""
@@ -99,7 +99,7 @@ def wallet_name(label: str, address: str, *, masked: bool) -> Text:
 
 
 def progress_text(signal: SignalView, now: Timestamp) -> Text:
-    """What is left of its time while it waits, else what became of it."""
+    """A signal's time left while it waits, else its result."""
     waits = signal.state is SignalState.PENDING and signal.left_s(now) > 0
     return _time_left_bar(signal, now) if waits else _state_text(signal, now)
 
@@ -122,7 +122,7 @@ def _time_left_bar(signal: SignalView, now: Timestamp) -> Text:
 
 
 def dearer_text(points: float | None) -> Text:
-    """How much dearer than the source a share was, in points: above 0 is a loss."""
+    """The mirror's price above the source's, in points: above 0 is a loss."""
     text = formats.points(points)
     if points is None or text.style == "flat":
         return text
@@ -130,7 +130,7 @@ def dearer_text(points: float | None) -> Text:
 
 
 def drift_text(signal: SignalView) -> Text:
-    """How far the price moved since the source traded, points; dearer is the mirror's loss."""
+    """The price move since the source traded, points; a higher price is the mirror's loss."""
     drift = signal.drift
     if drift is None:
         return formats.points(None)
@@ -141,7 +141,7 @@ def drift_text(signal: SignalView) -> Text:
 
 
 def policy_text(wallet: SourceWalletView) -> Text:
-    """What is done with its signals, in a sign and a word."""
+    """The policy for its signals, as a sign and a word."""
     if not wallet.is_followed:
         return Text(formats.NOT_KNOWN, "muted")
     glyph, tone = _POLICIES[wallet.policy]
@@ -149,12 +149,12 @@ def policy_text(wallet: SourceWalletView) -> Text:
 
 
 def won_text(wallet: SourceWalletView) -> Text:
-    """How many of its own decided trades it won, as the service counts them."""
-    known = wallet.known
-    if known is None or known.win_rate is None:
+    """The share of its own decided trades that it won, as the service counts them."""
+    record = wallet.known
+    if record is None or record.win_rate is None:
         return Text(formats.NOT_KNOWN, "muted")
-    decided = known.win_count + known.loss_count
-    return Text.assemble(formats.percent(known.win_rate, 0), (f" of {decided:,}", "muted"))
+    decided = record.win_count + record.loss_count
+    return Text.assemble(formats.percent(record.win_rate, 0), (f" of {decided:,}", "muted"))
 
 
 def _if_mirrored(row: SourceWalletView, text: Text) -> Text:
@@ -165,14 +165,16 @@ def _if_mirrored(row: SourceWalletView, text: Text) -> Text:
 
 
 def key_of(row: ReactorRow) -> str:
-    """What names a row while it lives; no two of one table share it."""
+    """The identity of a row while it lives; unique within a table."""
     return row.signal_id if isinstance(row, SignalView) else row.address
 
 
-def frozen_rows(frozen: tuple[SignalView, ...], reactor: ReactorView) -> tuple[SignalView, ...]:
-    """The rows of a frozen feed as they are now: none comes, none goes, none moves."""
-    newest = {one.signal_id: one for one in reactor.signals}
-    return tuple(newest.get(one.signal_id, one) for one in frozen)
+def rows_of_paused(
+    paused_rows: tuple[SignalView, ...], reactor: ReactorView
+) -> tuple[SignalView, ...]:
+    """The rows of a paused feed as they are now: none comes, none goes, none moves."""
+    newest = {signal.signal_id: signal for signal in reactor.signals}
+    return tuple(newest.get(row.signal_id, row) for row in paused_rows)
 
 
 def _wallets(state: DeskState) -> tuple[SourceWalletView, ...]:
@@ -222,7 +224,7 @@ _COMPARED_WALLETS: Final[Mapping[str, Callable[[SourceWalletView, ViewContext], 
 
 def _no_signals(state: DeskState) -> str:
     reactor = state.reactor
-    if why := _nothing_known(state):
+    if why := _nothing_loaded(state):
         return why
     if reactor.config is not None and not reactor.config.wallets:
         return with_keys(_NONE_FOLLOWED)
@@ -230,22 +232,22 @@ def _no_signals(state: DeskState) -> str:
 
 
 def _no_wallets(state: DeskState) -> str:
-    return _nothing_known(state) or with_keys(_NO_WALLETS)
+    return _nothing_loaded(state) or with_keys(_NO_WALLETS)
 
 
-def _nothing_known(state: DeskState) -> str:
+def _nothing_loaded(state: DeskState) -> str:
     service = state.service
     if service.phase in _NOT_ONLINE:
-        said = with_keys(_NOT_ONLINE[service.phase])
-        return said.replace("{problem}", service.problem or "no answer")
+        message = with_keys(_NOT_ONLINE[service.phase])
+        return message.replace("{problem}", service.problem or "no answer")
     if state.reactor.barred:
         return barred_text(state)
-    return "" if Topic.REACTOR in state.seen else not_told("reactor")
+    return "" if Topic.REACTOR in state.seen else not_loaded_text("reactor")
 
 
 def barred_text(state: DeskState) -> str:
     """Why the service has no reactor for this agent, and what to do."""
-    said = "\n".join(wrap(formats.plain(state.reactor.barred).plain, _LINE))
+    message = "\n".join(wrap(formats.plain(state.reactor.barred).plain, _LINE))
     todo = (
         f"Agents ({cap('app.agents')}): the cursor on this desk's agent, {cap('agents.plan')} "
         "changes its plan."
@@ -253,10 +255,10 @@ def barred_text(state: DeskState) -> str:
         else f"It is changed on the service's own dashboard; {cap('app.refresh')} asks again "
         "afterwards."
     )
-    return f"{said}\n\nThe reactor comes with the Pro plan.\n{todo}"
+    return f"{message}\n\nThe reactor comes with the Pro plan.\n{todo}"
 
 
-def _is_told(state: DeskState) -> bool:
+def _is_loaded(state: DeskState) -> bool:
     return is_answered(state, Topic.REACTOR) or bool(state.reactor.barred)
 
 
@@ -317,9 +319,9 @@ FEED: Final = TableSpec[SignalView](
     search_text=_signal_text,
     empty_text=_no_signals,
     compared=_COMPARED_SIGNALS,
-    is_told=_is_told,
+    is_loaded=_is_loaded,
 )
-"""It comes as it is told, the newest on top; sorted only if that was chosen."""
+"""In the order of arrival, the newest on top; sorted only by choice."""
 
 WALLETS: Final = TableSpec[SourceWalletView](
     "wallets",
@@ -417,17 +419,17 @@ WALLETS: Final = TableSpec[SourceWalletView](
     search_text=_wallet_text,
     empty_text=_no_wallets,
     compared=_COMPARED_WALLETS,
-    is_told=_is_told,
+    is_loaded=_is_loaded,
 )
 
 TABLES: Final = (FEED, WALLETS)
 
 
 def tab_labels(state: DeskState) -> tuple[str, str]:
-    """What the tabs say: the number of signals, and of the wallets that are followed."""
+    """Labels of the tabs: the number of signals, and of the followed wallets."""
     config = state.reactor.config
     followed = 0 if config is None else len(config.wallets)
     return (
         FEED.label(state),
-        f"{WALLETS.name} {counted(followed, heard=WALLETS.is_told(state))}",
+        f"{WALLETS.name} {counted(followed, is_loaded=WALLETS.is_loaded(state))}",
     )

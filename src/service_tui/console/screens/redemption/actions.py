@@ -1,6 +1,6 @@
-"""What a person does with redemptions: redeem one, redeem all, turn the automatic.
+"""Actions on redemptions: redeem one, redeem all, switch automatic redemption.
 
-Off asks nothing; on, and everything that signs, asks first. `ACTIONS`, at the end, is the list.
+Off needs no confirmation; on, and all that signs, does. `ACTIONS`, at the end, is the list.
 """
 
 from typing import Final, TypeAlias
@@ -45,24 +45,24 @@ def can_redeem(screen: Redemptions) -> str:
 
 
 def is_holder(screen: Redemptions) -> str:
-    """This program holds the data directory, so that it may sign."""
+    """This program owns the data directory, so that it may sign."""
     if screen.state.redemption.executes:
         return ""
     return "another program holds this data directory: redeem there"
 
 
 def has_ready(screen: Redemptions) -> str:
-    """Something is ready to redeem."""
+    """A position is ready to redeem."""
     return "" if screen.state.redemption.ready else "nothing is ready to redeem"
 
 
-def is_auto_known(screen: Redemptions) -> str:
-    """Whether the service redeems by itself is known."""
-    told = screen.state.redemption.auto.on_service is not None
-    return "" if told else "the service has not told yet whether it is on"
+def is_auto_loaded(screen: Redemptions) -> str:
+    """The service's automatic redemption setting has loaded."""
+    text = screen.state.redemption.auto.on_service is not None
+    return "" if text else "the service has not told yet whether it is on"
 
 
-def is_market_known(screen: Redemptions) -> str:
+def is_market_listed(screen: Redemptions) -> str:
     """The market of the highlighted row is listed."""
     row = screen.selected()
     if row is None:
@@ -78,20 +78,20 @@ def has_hash(screen: Redemptions) -> str:
         return NO_ROW
     if _hash_of(screen, row):
         return ""
-    words = "redeemed without one" if row.stage is Stage.REDEEMED else "nothing was sent yet"
-    return f"no hash: {words}"
+    text = "redeemed without one" if row.stage is Stage.REDEEMED else "nothing was sent yet"
+    return f"no hash: {text}"
 
 
 # -- redeem -------------------------------------------------------------------------------------
 
 
 def redeem(screen: Redemptions) -> None:
-    """Ask, check, and show what would be signed; then the person says yes or no."""
+    """Request and check the transaction, and show it for a confirmation."""
     row = screen.row_in_focus()
     if row is None:
         return
     if not row.is_ready:
-        screen.say(f"not now: {row.next_text}", "warn")
+        screen.show_toast(f"not now: {row.next_text}", "warn")
         return
     screen.give(PrepareRedemption(row.market_id, row.side, row.venue, row.question))
 
@@ -102,7 +102,7 @@ def redeem(screen: Redemptions) -> None:
 
 
 def redeem_all(screen: Redemptions) -> None:
-    """Redeem everything that is ready, once the word is typed."""
+    """Redeem everything that is ready, after the typed word."""
     view, rows = screen.view, screen.state.redemption.ready
     body = Text.assemble(
         f"{counted(len(rows), 'position')}, together ", sums_text(rows, view), ":\n\n"
@@ -130,7 +130,7 @@ def _cost_text(count: int, view: ViewContext) -> Text:
 
 
 def turn_auto(screen: Redemptions) -> None:
-    """Off at once; on once the caps were seen and the word is typed."""
+    """Switch off at once; on after the caps were seen and the word is typed."""
     auto = screen.state.redemption.auto
     is_managed = screen.state.wallet.ownership is not Ownership.EXTERNAL
     if auto.is_on or (is_managed and auto.on_service):
@@ -151,7 +151,7 @@ def turn_auto(screen: Redemptions) -> None:
 
 
 def abandon(screen: Redemptions) -> None:
-    """Give up a run whose nonce can never come."""
+    """Abandon a run whose nonce can never come."""
     row = screen.row_in_focus()
     if row is not None:
         screen.give(AbandonRun(row.key))
@@ -175,8 +175,8 @@ def _hash_of(screen: Redemptions, row: RedemptionRow) -> str:
 ACTIONS: Final[tuple[ScreenAction[Redemptions], ...]] = (
     ScreenAction("redemption.redeem", redeem, requires=(can_redeem, is_holder, has_row)),
     ScreenAction("redemption.all", redeem_all, requires=(can_redeem, is_holder, has_ready)),
-    ScreenAction("redemption.auto", turn_auto, requires=(can_redeem, is_auto_known)),
+    ScreenAction("redemption.auto", turn_auto, requires=(can_redeem, is_auto_loaded)),
     ScreenAction("redemption.abandon", abandon, requires=(can_change, has_row)),
-    ScreenAction("redemption.market", open_market, requires=(is_market_known,)),
+    ScreenAction("redemption.market", open_market, requires=(is_market_listed,)),
     ScreenAction("redemption.hash", copy_hash, requires=(has_hash,)),
 )

@@ -1,4 +1,4 @@
-"""What is said of redemptions: the line of sums, and one of them step by step. Pure functions."""
+"""Texts on redemptions: the line of sums, and one of them step by step. Pure functions."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -46,14 +46,14 @@ _SERVED: Final = (Step.REQUESTED, Step.CONFIRMED, Step.REPORTED)
 """Steps of a wallet that the service signs for."""
 
 _NAMES: Final = {"parent collection": "parent"}
-"""Arguments whose name is longer than a label."""
+"""Width of arguments with a name longer than a label."""
 
 
 # -- above the table ----------------------------------------------------------------------------
 
 
 def sums_bits(view: ViewContext) -> tuple[Bit, ...]:
-    """All redemptions in one line: what can be had, what waits, gas, and the automatic."""
+    """All redemptions in one line: redeemable, waiting, gas, and the automatic."""
     state, queue = view.state, view.state.redemption
     if not (queue.rows or is_answered(state, Topic.REDEMPTIONS)):
         return (Bit(Text("the queue is not known yet", "muted")), *_wallet_bits(state.wallet))
@@ -61,7 +61,7 @@ def sums_bits(view: ViewContext) -> tuple[Bit, ...]:
     counts = dict.fromkeys(Stage, 0)
     for row in queue.rows:
         counts[row.stage] += not (row.lost and row.stage is Stage.READY)
-    # Their transaction is on its way: they are no longer to be had, and not redeemed yet.
+    # Their transaction is pending: they are no longer redeemable, and not redeemed yet.
     open_keys = {run.key for run in queue.runs if run.state.is_open}
     under_way = sum(row.stage is Stage.READY and row.key in open_keys for row in queue.rows)
     label, tone = _auto_text(state)
@@ -94,7 +94,7 @@ def _wallet_bits(wallet: WalletView) -> tuple[Bit, ...]:
 
 
 def _auto_text(state: DeskState) -> tuple[str, str]:
-    """Whether it goes by itself, in a word and its tone."""
+    """The state of automatic redemption, as a word and its tone."""
     auto = state.redemption.auto
     if auto.on_service is None:
         return "not known", "muted"
@@ -111,19 +111,19 @@ def paid(amount: Micros, money: str, view: ViewContext) -> Text:
 
 
 def sums_text(rows: Sequence[RedemptionRow], view: ViewContext) -> Text:
-    """What these pay together, each money by itself; empty where there are none."""
+    """The payout of these together, by currency; empty without any."""
     sums: dict[str, int] = {}
     for row in rows:
         sums[row.money] = int(sums.get(row.money, 0) + row.amount)
-    told = [paid(Micros(total), money, view) for money, total in sums.items()]
-    return Text(", ").join(told)
+    amounts = [paid(Micros(total), money, view) for money, total in sums.items()]
+    return Text(", ").join(amounts)
 
 
 # -- a row --------------------------------------------------------------------------------------
 
 
 def describe(row: RedemptionRow, view: ViewContext) -> Detail:
-    """One row whole: head, steps, figures."""
+    """One row in full: head, steps, figures."""
     run = view.state.redemption.run(row.key)
     figures = [
         ("pays", paid(row.amount, row.money, view)),
@@ -153,19 +153,19 @@ def _head(row: RedemptionRow) -> Text:
 
 
 def steps_text(run: RunView, now: Timestamp) -> Text:
-    """Every step of a run with its time; what is to come is pale."""
+    """Every step of a run with its time; future ones are pale."""
     lines: list[Text] = []
     steps = _SERVED if run.managed else tuple(Step)
     pending = run.state not in {*_BAD, ChainRunState.DONE}
     for step in steps:
         at = run.at(step)
-        told = next((one.words for one in run.steps if one.step is step), "")
+        text = next((one.words for one in run.steps if one.step is step), "")
         if at is not None:
             when = formats.moment_of(at, now)
             line = Text.assemble(("✓ ", "profit"), (step.value.ljust(_STEP), ""), when)
-            if told:
+            if text:
                 line.append("  ")
-                line.append_text(_told(step, told))
+                line.append_text(_step_text(step, text))
         else:
             is_next, pending = pending, False
             glyph, tone = ("▶ ", "bold accent") if is_next else ("· ", "faint")
@@ -185,8 +185,8 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
     return Text("\n").join(lines)
 
 
-def _told(step: Step, told: str) -> Text:
-    return formats.address(told) if step is Step.BROADCAST else formats.plain(told, 80)
+def _step_text(step: Step, text: str) -> Text:
+    return formats.address(text) if step is Step.BROADCAST else formats.plain(text, 80)
 
 
 # -- a transaction ------------------------------------------------------------------------------
@@ -196,12 +196,12 @@ def call_text(call: CallView, *, width: int = 0, is_short: bool = False) -> Text
     """A transaction decoded: contract, function, arguments, gas and fee.
 
     Args:
-        call: what would be signed, or was.
-        width: cells of a line, beyond which a value goes on below itself; 0 leaves it whole.
+        call: the transaction to sign, or signed.
+        width: cells of a line, beyond which a value continues below itself; 0 leaves it whole.
         is_short: cut addresses and hashes in their middle.
 
     Returns:
-        A line a fact, or more where one is long.
+        A line a fact, or more for a long one.
     """
     to = formats.address(call.to).plain if is_short else call.to
     arguments = (
@@ -215,33 +215,33 @@ def call_text(call: CallView, *, width: int = 0, is_short: bool = False) -> Text
         ("chain", f"{call.chain_id}, nonce {call.nonce}, value 0"),
         ("gas", f"{call.gas:,} at {call.fee_gwei:,.1f} gwei, at most"),
     ]
-    told = [
+    figures_of_call = [
         (label, hanging(formats.plain(value, 200).plain, width or len(value) + LABEL_CELLS))
         for label, value in lines
     ]
     if is_short:
-        told.append(("fee", fee_text(call)))
-    return labelled(told)
+        figures_of_call.append(("fee", fee_text(call)))
+    return labelled(figures_of_call)
 
 
 def _argument(value: str, *, is_short: bool) -> str:
     if not is_short:
         return value
-    words = value.split(" ")
-    return " ".join(formats.address(one).plain if one.startswith("0x") else one for one in words)
+    text = value.split(" ")
+    return " ".join(formats.address(word).plain if word.startswith("0x") else word for word in text)
 
 
 # -- the numbers of a row -----------------------------------------------------------------------
 
 
 def explain_row(row: RedemptionRow, view: ViewContext) -> tuple[Explanation, ...]:
-    """What a redemption pays is made of."""
+    """Inputs of a redemption's payout."""
     inputs = (
         ("shares", view.shares(row.shares)),
         ("cost", paid(row.cost, row.money, view)),
     )
     age = age_s(view.state, Topic.REDEMPTIONS, view.now)
-    told = Text(formats.duration(age)) if age is not None else Text("not seen yet")
+    text = Text(formats.duration(age)) if age is not None else Text("not seen yet")
     pays = paid(row.amount, row.money, view)
     formula = "a winning share pays 1, a losing one 0; the chain is asked again before signing"
-    return (Explanation("pays", pays, formula, inputs, "the redemption queue", told),)
+    return (Explanation("pays", pays, formula, inputs, "the redemption queue", text),)

@@ -1,7 +1,7 @@
-"""Before a redemption is signed: what would be signed, decoded, and what it costs.
+"""Confirmation of a redemption: the transaction, decoded, and its cost.
 
-It opens at once, shows how asking and checking go on, and takes the yes only once there is
-something to say yes to.
+It opens at once, shows the progress of request and checks, and accepts a confirmation only
+once there is a transaction to sign.
 """
 
 from typing import ClassVar, Final
@@ -15,15 +15,15 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from service_tui.console import formats
 from service_tui.console.chain_text import fee_text
 from service_tui.console.figures import hanging, labelled, section
-from service_tui.console.forms.confirm import say_confirmed
+from service_tui.console.forms.confirm import record_confirmation
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.screens.redemption.detail import call_text, paid, steps_text
 from service_tui.console.theme import content
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import Dialog
-from service_tui.console.widgets.door import Door
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.light_button import LightButton
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.wallet import GAP_WORD
 from service_tui.desk.slices.redemption import ChainRunState, RedemptionRow, RunView
 from service_tui.desk.slices.wallet import KeyState
@@ -39,7 +39,7 @@ _MANAGED: Final = (
 
 
 class RedeemDialog(Dialog[str | None]):
-    """Returns the digest of what was confirmed, empty for a managed wallet; None when left."""
+    """Returns the digest of the confirmed transaction, empty if managed; None when left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("dialog"),
@@ -47,7 +47,7 @@ class RedeemDialog(Dialog[str | None]):
         Binding("j", "lines(1)", show=False),
         Binding("k", "lines(-1)", show=False),
     ]
-    # None of the doors: an enter that was meant for something else must not confirm this.
+    # Not a button: an enter that was meant for something else must not confirm this.
     AUTO_FOCUS = "#redeem-body"
 
     def __init__(self, state: DeskState, now: Timestamp, row: RedemptionRow) -> None:
@@ -55,24 +55,24 @@ class RedeemDialog(Dialog[str | None]):
         self._state = state
         self._now = now
         self._row = row
-        # A run that ended before this was opened is not the one that was asked for now.
+        # A run that ended before this was opened is not the requested one.
         self._before = state.redemption.run(row.key)
-        self._seen_call: str = ""
+        self._shown_call: str = ""
         self._is_done = False
 
     def compose(self) -> ComposeResult:
-        """What is asked, and two doors."""
+        """The text, and two buttons."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Redeem this position? "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} signs nothing "))
             with VerticalScroll(id="redeem-body"):
-                yield Words(id="redeem-text")
+                yield TextBlock(id="redeem-text")
             with Horizontal(id="redeem-doors"):
-                yield Door("sign and send  y", id="redeem-yes")
-                yield Door(f"stay  {cap('dialog.close')}", id="redeem-no")
+                yield LightButton("sign and send  y", id="redeem-yes")
+                yield LightButton(f"stay  {cap('dialog.close')}", id="redeem-no")
 
     def on_mount(self) -> None:
-        """Show what is known."""
+        """Show the present state."""
         self.query_one("#redeem-yes").can_focus = False
         self._show()
 
@@ -83,26 +83,28 @@ class RedeemDialog(Dialog[str | None]):
 
     @property
     def run(self) -> RunView | None:
-        """The run that this dialog is about; None before there is one."""
+        """The run of this dialog; None before there is one."""
         run = self._state.redemption.run(self._row.key)
         return None if run is self._before or run == self._before else run
 
     def action_confirm(self) -> None:
-        """Say yes to exactly what stands here."""
+        """Confirm exactly the displayed transaction."""
         run = self.run
-        if self._is_done or run is None or self._why_not(run) or not self.is_seen():
+        if self._is_done or run is None or self._problem(run) or not self.is_seen():
             return
         if run.call is None or not run.call.gap:
             self._confirm(run)
             return
         digest, gap = run.call.digest, run.call.gap
-        said = f"{gap} places of this wallet before nonce {run.call.nonce} are not explained here."
-        body = Text(f"{said} Another program may sign with it; what is sent now waits for them.")
+        message = (
+            f"{gap} places of this wallet before nonce {run.call.nonce} are not explained here."
+        )
+        body = Text(f"{message} Another program may sign with it; what is sent now waits for them.")
 
         def typed(word: str | None) -> None:
             now = self.run
             is_same = now is not None and now.call is not None and now.call.digest == digest
-            if word == GAP_WORD and now is not None and is_same and not self._why_not(now):
+            if word == GAP_WORD and now is not None and is_same and not self._problem(now):
                 self._confirm(now)
 
         self.app.push_screen(  # pyright: ignore[reportUnknownMemberType]
@@ -111,7 +113,7 @@ class RedeemDialog(Dialog[str | None]):
 
     def _confirm(self, run: RunView) -> None:
         self._is_done = True
-        say_confirmed(self, "redeem this position")
+        record_confirmation(self, "redeem this position")
         self.dismiss("" if run.call is None else run.call.digest)
 
     def action_close(self) -> None:
@@ -124,16 +126,16 @@ class RedeemDialog(Dialog[str | None]):
         """Scroll by lines."""
         self.query_one("#redeem-body").scroll_relative(y=by, animate=False)
 
-    @on(Door.Pressed)
-    def _opened(self, event: Door.Pressed) -> None:
+    @on(LightButton.Pressed)
+    def _opened(self, event: LightButton.Pressed) -> None:
         event.stop()
-        if event.door.id == "redeem-yes":
+        if event.button.id == "redeem-yes":
             self.action_confirm()
         else:
             self.action_close()
 
-    def _why_not(self, run: RunView) -> str:
-        """Why there is nothing to say yes to yet."""
+    def _problem(self, run: RunView) -> str:
+        """Why there is nothing to confirm yet."""
         if run.state is not ChainRunState.PREPARED:
             return run.words or run.state.value
         wallet = self._state.wallet
@@ -146,24 +148,24 @@ class RedeemDialog(Dialog[str | None]):
 
     @on(events.Resize)
     def _resized(self) -> None:
-        # Once the new width stands, lines are broken anew.
+        # Once the new width is known, lines are broken anew.
         self.call_after_refresh(self._show)
 
     def _width(self) -> int:
         """Cells of a line; the usual ones before there are any."""
         bodies = self.query("#redeem-body").results(VerticalScroll)
-        return next((one.scrollable_content_region.width for one in bodies), 0) or _WIDTH
+        return next((body.scrollable_content_region.width for body in bodies), 0) or _WIDTH
 
     def _show(self) -> None:
         run = self.run
-        for words in self.query("#redeem-text").results(Words):
-            words.tell(self._text(run))
-        for door in self.query("#redeem-yes").results(Door):
-            door.disabled = run is None or bool(self._why_not(run))
+        for text in self.query("#redeem-text").results(TextBlock):
+            text.show_text(self._text(run))
+        for button in self.query("#redeem-yes").results(LightButton):
+            button.disabled = run is None or bool(self._problem(run))
         shown = "" if run is None or run.state is not ChainRunState.PREPARED else repr(run.call)
-        if shown != self._seen_call:
+        if shown != self._shown_call:
             # Another transaction than a moment ago: keys typed ahead confirm nothing.
-            self._seen_call, self.is_armed = shown, False
+            self._shown_call, self.is_armed = shown, False
             if shown:
                 self.arm_soon()
 
@@ -199,7 +201,7 @@ class RedeemDialog(Dialog[str | None]):
             parts.append(section(title, call_text(call, width=width)))
         else:
             parts.append(steps_text(run, self._now))
-        why = "" if run is None or run.state is not ChainRunState.PREPARED else self._why_not(run)
+        why = "" if run is None or run.state is not ChainRunState.PREPARED else self._problem(run)
         if why:
             parts.append(Text(why, "warn"))
         return Text("\n\n").join(parts)

@@ -37,18 +37,18 @@ class RedemptionScreen(TableScreen[RedemptionRow]):
             yield self.pane
 
     def show_rows(self) -> None:
-        """Show the queue; how a run stands is no part of its row."""
+        """Show the queue; the state of a run is no part of its row."""
         super().show_rows()
         self.table.redraw()
 
     def show_header(self) -> None:
-        """Show what can be had, what waits, gas, and the automatic."""
+        """Show redeemable and waiting amounts, gas, and the automatic."""
         self.query_one("#redemption-sums", SumsBar).show(sums_bits(self.view))
 
     def detail(self, row: RedemptionRow, view: ViewContext) -> Detail:
-        """Where a row stands, step by step."""
+        """The state of a row, step by step."""
         return describe(row, view)
 
     def explain(self, row: RedemptionRow | None, view: ViewContext) -> tuple[Explanation, ...]:
-        """What a redemption pays is made of."""
+        """Inputs of a redemption's payout."""
         return () if row is None else explain_row(row, view)

@@ -1,4 +1,4 @@
-"""The table of redemptions: positions on their way to money, by what can be done about them."""
+"""The table of redemptions: positions on their way to money, by the possible action."""
 
 from typing import Final
 
@@ -28,7 +28,7 @@ _STAGES: Final = {
     Stage.ACTIVE: ("○", "muted"),
     Stage.REDEEMED: ("✓", "muted"),
 }
-"""Sign and tone of each state, in the order of what can be done about it."""
+"""Sign and tone of each state, in the order of the possible action."""
 
 _ORDER: Final = {stage: place for place, stage in enumerate(_STAGES)}
 _MARKS: Final = {
@@ -48,7 +48,7 @@ _BY_HAND: Final = ("☞", "warn")
 
 
 def stage_text(row: RedemptionRow, run: RunView | None = None) -> Text:
-    """A state in a sign and its words; the sign is the run's where one is under way."""
+    """A state as a sign and its text; the sign is the run's if one is under way."""
     glyph, tone = _STAGES[row.stage]
     if run is not None and (run.state.is_open or run.state is ChainRunState.PREPARED):
         glyph, tone = _MARKS[run.state]
@@ -61,13 +61,13 @@ def stage_text(row: RedemptionRow, run: RunView | None = None) -> Text:
 
 
 def _order(row: RedemptionRow) -> float:
-    """What can be done something about stands first; lost ones stand after what waits."""
+    """Rows with a possible action come first; lost ones after those that wait."""
     place = _ORDER[row.stage]
     return place + (2.5 if row.lost and row.stage is Stage.READY else 0.0)
 
 
 def _next_text(row: RedemptionRow, queue: RedemptionView) -> Text:
-    """What happens next, or how the run under way stands."""
+    """The next step, or the state of the run under way."""
     run = queue.run(row.key)
     if run is None or (run.state is ChainRunState.DONE and row.stage is Stage.REDEEMED):
         return formats.plain(row.next_text)
@@ -76,7 +76,7 @@ def _next_text(row: RedemptionRow, queue: RedemptionView) -> Text:
 
 
 def _age(row: RedemptionRow, view: ViewContext) -> Text:
-    """How long it stands so: a question ends by the world's time, money comes by ours."""
+    """Age of the state: a question ends by the world's time, money comes by ours."""
     is_ours = row.stage is Stage.REDEEMED
     return formats.age(row.since, view.now if is_ours else view.world_now)
 
@@ -97,7 +97,7 @@ def _search_text(row: RedemptionRow, _: ViewContext) -> str:
 
 
 def _empty_text(state: DeskState) -> str:
-    """Why there is nothing in the queue, and what to do."""
+    """Why the queue is empty, and what to do."""
     if state.service.phase is Phase.OFFLINE:
         return f"The service does not answer: {state.service.problem}"
     if not is_answered(state, Topic.REDEMPTIONS):
@@ -171,5 +171,5 @@ QUEUE: Final = TableSpec[RedemptionRow](
     empty_text=_empty_text,
     sort="state",
     compared={"amount": lambda row, _: decimal(row.amount)},
-    is_told=lambda state: is_answered(state, Topic.REDEMPTIONS),
+    is_loaded=lambda state: is_answered(state, Topic.REDEMPTIONS),
 )

@@ -1,4 +1,4 @@
-"""What a person does with sessions: begin, end, go through them, replay trades, read a diff."""
+"""Actions on sessions: begin, end, switch, run a backtest, read a diff."""
 
 from typing import Final, TypeAlias
 
@@ -33,38 +33,38 @@ def next_session(screen: Research) -> None:
     session, sessions = _session(screen), screen.state.research.sessions
     if session is not None:
         place = [one.key for one in sessions].index(session.key)
-        screen.query_one(SessionLine).chosen = sessions[(place + 1) % len(sessions)].key
+        screen.query_one(SessionLine).selected_key = sessions[(place + 1) % len(sessions)].key
         screen.show_state()
 
 
 def backtest(screen: Research) -> None:
-    """Ask under which thresholds the skill's trades are to be replayed."""
+    """Open the form for a backtest of the skill's trades."""
     line, session = screen.query_one(SessionLine), _session(screen)
-    line.asked = max(line.asked, screen.state.research.request_id) + 1
+    line.requested = max(line.requested, screen.state.research.request_id) + 1
     skill = "" if session is None else session.skill
 
     def replay(order: RunBacktest) -> None:
         line.shows_backtest = True
         screen.give(order)
 
-    screen.open_dialog(BacktestForm(screen.state, screen.now, skill, line.asked), replay)
+    screen.open_dialog(BacktestForm(screen.state, screen.now, skill, line.requested), replay)
 
 
 def new_session(screen: Research) -> None:
-    """Ask where and on what a session is to begin."""
+    """Open the form for a new session."""
     form = SessionForm(screen.state, screen.now, _session(screen))
     screen.open_dialog(form, screen.give)
 
 
 def end_session(screen: Research) -> None:
-    """Take no more experiments of this skill."""
+    """End the session: no more experiments of this skill."""
     session = _session(screen)
     if session is not None:
         screen.give(EndSession(session.skill))
 
 
 def show_diff(screen: Research) -> None:
-    """Show what the commit of the highlighted experiment changed."""
+    """Show the commit of the highlighted experiment."""
     row, session = screen.row_in_focus(), _session(screen)
     if row is not None and session is not None:
         screen.give(ShowDiff(session.key, row.commit))

@@ -1,6 +1,6 @@
 """Charts of experiments and of a sweep, as lines of text.
 
-The shape of a mark says its status without the colour.
+The shape of a mark gives its status without the colour.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ Cell = tuple[str, str]
 
 
 def figure(value: float | None, unit: str = "") -> str:
-    """A metric as it is said: four digits that count, its unit behind it."""
+    """A metric with four significant digits, and its unit."""
     if value is None:
         return "\N{EN DASH}"
-    said = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"  # noqa: PLR2004  (digits)
-    return f"{said} {unit}".rstrip()
+    message = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"  # noqa: PLR2004  (digits)
+    return f"{message} {unit}".rstrip()
 
 
 def metric_chart(rows: Sequence[ExperimentView], width: int, height: int) -> Text:
@@ -35,16 +35,16 @@ def metric_chart(rows: Sequence[ExperimentView], width: int, height: int) -> Tex
 
     Args:
         rows: of one session, oldest first.
-        width: cells there are; the newest that fit are shown.
-        height: lines there are, the axis and its numbers included.
+        width: cells available; the newest that fit are shown.
+        height: lines available, the axis and its numbers included.
 
     Returns:
-        The lines; one sentence where nothing has a figure.
+        The lines; one sentence if no experiment has a figure.
     """
     room = max(1, width - MARGIN)
     pitch = 3 if len(rows) * 3 <= room else 2 if len(rows) * 2 <= room else 1
     shown = rows[-(room // pitch) :]
-    known = [one.metric for one in shown if one.metric is not None]
+    known = [experiment.metric for experiment in shown if experiment.metric is not None]
     lines = max(2, height - 2)
     if not known:
         return Text("no experiment has a figure yet", "muted")
@@ -62,7 +62,9 @@ def metric_chart(rows: Sequence[ExperimentView], width: int, height: int) -> Tex
     for place, one in enumerate(shown):
         row = lines - 1 if one.metric is None else _row(one.metric, low, high, lines)
         grid[row][place * pitch] = MARKS[one.status]
-    return _framed(grid, (low, high), _spread([str(one.number) for one in shown], pitch))
+    return _framed(
+        grid, (low, high), _spread([str(experiment.number) for experiment in shown], pitch)
+    )
 
 
 def _spread(labels: Sequence[str], pitch: int) -> str:
@@ -76,10 +78,10 @@ def _spread(labels: Sequence[str], pitch: int) -> str:
 
 
 def sweep_chart(view: BacktestView, width: int, height: int) -> Text:
-    """P&L against the threshold that was swept; of several, against the first.
+    """P&L against the swept threshold; of several, against the first.
 
     Returns:
-        The lines; a sentence where there was no sweep.
+        The lines; a sentence without a sweep.
     """
     if not view.points:
         return Text("one set of thresholds: sweep several values to see a chart", "muted")
@@ -118,16 +120,16 @@ def sweep_chart(view: BacktestView, width: int, height: int) -> Text:
 
 def _best_of(points: Sequence[BacktestPoint], name: str) -> dict[float, BacktestPoint]:
     """The best point of each value of a threshold."""
-    found: dict[float, BacktestPoint] = {}
+    result: dict[float, BacktestPoint] = {}
     for point in points:
         value = dict(point.config).get(name)
         if value is None:
-            # A point of another shape: what it would be drawn at is not known.
+            # A point of another shape: its value for this threshold is unknown.
             continue
-        held = found.get(value)
+        held = result.get(value)
         if held is None or point.pnl > held.pnl:
-            found[value] = point
-    return found
+            result[value] = point
+    return result
 
 
 def _swept(points: Sequence[BacktestPoint]) -> str:

@@ -1,4 +1,4 @@
-"""What the research screen says of a session, an experiment and a backtest. Pure functions."""
+"""Texts of the research screen on a session, an experiment and a backtest. Pure functions."""
 
 from typing import Final
 
@@ -42,7 +42,7 @@ CONFIDENCE: Final = ((2.0, "likely real"), (1.0, "unsure"), (0.0, "noise"))
 
 
 def session_text(state: DeskState, session: SessionView | None) -> Text:
-    """Which session is in front, and how it stands."""
+    """The session in front, and its state."""
     research = state.research
     if session is None:
         is_known = is_answered(state, Topic.RESEARCH) or research.needs_plan
@@ -52,10 +52,10 @@ def session_text(state: DeskState, session: SessionView | None) -> Text:
 
 
 def session_line(session: SessionView, place: int, total: int) -> Text:
-    """Which session is in front, and how it stands."""
+    """One session, and its state."""
     glyph, ink = STATES[session.state]
     count = f"{session.count}/{session.cap}" if session.cap else f"{session.count}"
-    said = Text.assemble(
+    message = Text.assemble(
         (f"{glyph} {session.state.value}", ink),
         ("  ", ""),
         (session.skill, "bold"),
@@ -63,22 +63,22 @@ def session_line(session: SessionView, place: int, total: int) -> Text:
         (f"  {count} experiments", "warn" if session.near_cap else ""),
     )
     if session.crashes_in_row:
-        said.append(f"  {session.crashes_in_row} crashes in a row", "loss")
+        message.append(f"  {session.crashes_in_row} crashes in a row", "loss")
     if total > 1:
-        said.append(f"  {place + 1} of {total}, {cap('research.next')} next", "muted")
-    return said
+        message.append(f"  {place + 1} of {total}, {cap('research.next')} next", "muted")
+    return message
 
 
 def why_line(state: DeskState, session: SessionView | None) -> Text:
-    """Why nothing goes on, and what clears it; empty while all is well."""
+    """Why the session has stopped, and the fix; empty if it runs."""
     research = state.research
     if session is None:
         return Text(with_keys(NEEDS_PLAN), "warn") if research.needs_plan else Text("")
     if session.why:
         return Text(f"{session.state.value}: {session.why}", "warn")
     if session.warning or session.near_cap:
-        words = session.warning or f"{session.count} of {session.cap} experiments are done"
-        return Text(words, "warn")
+        text = session.warning or f"{session.count} of {session.cap} experiments are done"
+        return Text(text, "warn")
     return Text("")
 
 
@@ -86,27 +86,29 @@ def why_line(state: DeskState, session: SessionView | None) -> Text:
 
 
 def describe_diff(diff: DiffView) -> Detail:
-    """What a commit changed, or why that is not known."""
-    said = Text(diff.problem, "warn") if diff.problem else diff_text(diff.text)
-    return Detail(Text(f"commit {diff.commit}, {cap('rows.out')} closes", "heading"), said, Text())
+    """The diff of a commit, or why it is not known."""
+    message = Text(diff.problem, "warn") if diff.problem else diff_text(diff.text)
+    return Detail(
+        Text(f"commit {diff.commit}, {cap('rows.out')} closes", "heading"), message, Text()
+    )
 
 
 def describe_backtest(view: ViewContext) -> Detail:
     """The last backtest as a chart, and its figures."""
     research = view.state.research
-    found = research.backtest
-    chart = Text() if found is None else sweep_chart(found, view.width, CHART_LINES)
+    result = research.backtest
+    chart = Text() if result is None else sweep_chart(result, view.width, CHART_LINES)
     return Detail(
         Text(f"backtest, {cap('rows.out')} closes", "heading"),
         chart,
-        backtest_text(found, research, masked=view.masked),
+        backtest_text(result, research, masked=view.masked),
     )
 
 
 def describe(
     session: SessionView | None, row: ExperimentView | None, view: ViewContext, *, is_wide: bool
 ) -> Detail:
-    """A session with its chart, what runs there, and the experiment in focus.
+    """A session with its chart, its run, and the experiment in focus.
 
     Args:
         session: the one in front.
@@ -115,13 +117,13 @@ def describe(
         is_wide: whether the pane has two columns.
 
     Returns:
-        What the pane shows.
+        The pane's content.
     """
     research = view.state.research
     if session is None:
         return Detail(Text(), Text(), backtest_text(research.backtest, research, masked=False))
     rows = [one for one in reversed(research.of(session)) if one.segment == session.segment]
-    # In a low pane what runs now comes before what was tried.
+    # In a low pane the present run comes before the former experiments.
     parts = [experiment_text(row), run_text(session, view.now)]
     more = Text("\n").join(parts if is_wide else parts[::-1])
     lines = CHART_LINES if is_wide else CHART_LINES_LOW
@@ -131,7 +133,7 @@ def describe(
 def session_head(session: SessionView, now: Timestamp) -> Text:
     """The figures of a session."""
     better = f"{session.direction.value} is better"
-    said = Text.assemble(
+    message = Text.assemble(
         (f"{session.metric_name} ({better})  ", "heading"),
         ("baseline ", "muted"),
         figure(session.baseline, session.metric_unit),
@@ -142,115 +144,115 @@ def session_head(session: SessionView, now: Timestamp) -> Text:
         formats.percent_change(session.gain),
     )
     if session.confidence is not None:
-        words = next(word for bound, word in CONFIDENCE if session.confidence >= bound)
-        said.append(f"  {session.confidence:.1f} spreads, {words}", "muted")
-    said.append(f"  {session.kept} kept {session.discarded} dropped {session.crashed} crashed")
+        confidence_word = next(word for bound, word in CONFIDENCE if session.confidence >= bound)
+        message.append(f"  {session.confidence:.1f} spreads, {confidence_word}", "muted")
+    message.append(f"  {session.kept} kept {session.discarded} dropped {session.crashed} crashed")
     if session.last_at is not None:
-        said.append_text(Text("  last ", "muted"))
-        said.append_text(formats.age(session.last_at, now))
-    return said
+        message.append_text(Text("  last ", "muted"))
+        message.append_text(formats.age(session.last_at, now))
+    return message
 
 
 def run_text(session: SessionView | None, now: Timestamp) -> Text:
-    """What runs now, with the end of its output."""
+    """The present run, with the end of its output."""
     run: ExperimentRunView | None = None if session is None else session.run
     if session is None or run is None:
         where = "" if session is None else session.repository
         return Text(f"nothing runs here{'; ' + where if where else ''}", "muted")
-    said = Text()
+    message = Text()
     if run.is_running and session.is_open:
         spent = max(0.0, now - run.started_at)
-        said.append(
+        message.append(
             f"▶ {formats.duration(spent)} of {formats.duration(run.deadline_s)}  ", "accent"
         )
     elif run.is_running:
-        said.append("■ its server is gone  ", "warn")
+        message.append("■ its server is gone  ", "warn")
     elif run.timed_out:
-        said.append("✗ timed out  ", "loss")
+        message.append("✗ timed out  ", "loss")
     elif run.exit_code is None:
-        said.append("✗ was ended  ", "loss")
+        message.append("✗ was ended  ", "loss")
     else:
         good = run.exit_code == 0
-        said.append(
+        message.append(
             f"{'✓' if good else '✗'} last run ended with {run.exit_code}  ",
             "profit" if good else "loss",
         )
-    said.append_text(formats.plain(run.command, 120))
-    tail = [one for one in run.tail.splitlines() if one.strip()][-TAIL:]
+    message.append_text(formats.plain(run.command, 120))
+    tail = [line for line in run.tail.splitlines() if line.strip()][-TAIL:]
     for each in tail:
-        said.append("\n")
-        said.append_text(formats.plain(each, 160))
-    return said
+        message.append("\n")
+        message.append_text(formats.plain(each, 160))
+    return message
 
 
 def experiment_text(row: ExperimentView | None) -> Text:
-    """All about the experiment in focus."""
+    """The experiment in focus in full."""
     if row is None:
         return Text("no row is highlighted", "muted")
-    said = Text.assemble(
+    message = Text.assemble(
         (f"#{row.number} ", "bold"), status_text(row), "  ", (row.session, "muted")
     )
-    said.append(f"\n{row.metric_name} {figure(row.metric, row.metric_unit)}")
+    message.append(f"\n{row.metric_name} {figure(row.metric, row.metric_unit)}")
     if row.metrics:
-        said.append(f"\n{metrics_text(row)}", "muted")
-    said.append("\n")
-    said.append_text(formats.plain(row.description, 600))
+        message.append(f"\n{metrics_text(row)}", "muted")
+    message.append("\n")
+    message.append_text(formats.plain(row.description, 600))
     if row.commit:
-        said.append(f"\ncommit {row.commit}: {cap('research.diff')} shows its diff", "muted")
-    return said
+        message.append(f"\ncommit {row.commit}: {cap('research.diff')} shows its diff", "muted")
+    return message
 
 
 def diff_text(text: str) -> Text:
-    """A diff, with what came and what went in colours beside their signs."""
-    said = Text()
+    """A diff, with added and removed lines in colours beside their signs."""
+    message = Text()
     is_body = False
-    for each in text.splitlines():
-        is_body = (is_body or each.startswith("@@")) and not each.startswith("diff ")
-        ink = DIFF_INKS.get(each[:1], "") if is_body else "muted"
-        said.append(f"{each}\n", ink)
-    return said
+    for line in text.splitlines():
+        is_body = (is_body or line.startswith("@@")) and not line.startswith("diff ")
+        ink = DIFF_INKS.get(line[:1], "") if is_body else "muted"
+        message.append(f"{line}\n", ink)
+    return message
 
 
 def backtest_text(view: BacktestView | None, research: ResearchView, *, masked: bool) -> Text:
     """The figures of the last backtest, or why it has none."""
     if research.request_id:
         return Text("replaying trades ...", "muted")
-    said = Text()
+    message = Text()
     if research.problem:
-        said.append(f"{research.problem}\n", "warn")
+        message.append(f"{research.problem}\n", "warn")
     if view is None:
-        said.append(
+        message.append(
             f"{cap('research.backtest')} replays this desk's agent's trades of a skill under "
             "thresholds",
             "muted",
         )
-        return said
+        return message
     point = view.best if view.best is not None else view.point
     config = ", ".join(f"{name} {figure(value)}" for name, value in point.config)
     where = f"{view.skill} on {view.venue.value}, {counted(view.days, 'day')}"
-    said.append(f"{where}, of this desk's agent: ", "heading")
+    message.append(f"{where}, of this desk's agent: ", "heading")
     if not view.total:
-        said.append(view.message or "no trades to replay", "warn")
-        return said
-    said.append(f"{point.included} of {counted(view.total, 'trade')} pass  ")
-    said.append_text(formats.pnl(point.pnl, masked=masked))
-    said.append(" instead of ", "muted")
-    said.append_text(formats.pnl(view.original, masked=masked))
-    said.append("  ")
-    said.append_text(formats.percent_change(point.improvement))
+        message.append(view.message or "no trades to replay", "warn")
+        return message
+    message.append(f"{point.included} of {counted(view.total, 'trade')} pass  ")
+    message.append_text(formats.pnl(point.pnl, masked=masked))
+    message.append(" instead of ", "muted")
+    message.append_text(formats.pnl(view.original, masked=masked))
+    message.append("  ")
+    message.append_text(formats.percent_change(point.improvement))
     if point.win_rate is not None:
-        said.append(f"  {point.win_rate:.0%} won")
+        message.append(f"  {point.win_rate:.0%} won")
     if config:
-        said.append(f"\nbest: {config}", "accent")
+        message.append(f"\nbest: {config}", "accent")
     if view.message:
-        said.append(f"\n{view.message}", "warn")
-    return said
+        message.append(f"\n{view.message}", "warn")
+    return message
 
 
 def explain_experiment(
     row: ExperimentView, session: SessionView, view: ViewContext
 ) -> tuple[Explanation, ...]:
-    """Where the changes of an experiment come from."""
+    """Sources of an experiment's changes."""
     return (
         Explanation(
             "vs base",

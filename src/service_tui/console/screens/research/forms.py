@@ -1,4 +1,4 @@
-"""What to replay a skill's trades under, and how a session begins."""
+"""Forms of the research screen: a backtest, and a new session."""
 
 import math
 import re
@@ -25,10 +25,10 @@ Value = TypeVar("Value")
 
 STEPS: Final = 20
 VENUES: Final = (Venue.SIM, Venue.EVM)
-"""Where trades can be replayed. Source: spec, "Autoresearch experiment tool parameters"."""
+"""Venues of a backtest. Source: spec, "Autoresearch experiment tool parameters"."""
 
-WHOSE: Final = "Replays the trades of this desk's agent that carry signal_data."
-"""The service replays the trades of whoever asks, and the desk asks with its own key."""
+AGENT_NOTE: Final = "Replays the trades of this desk's agent that carry signal_data."
+"""The service replays the trades of the calling agent, and the desk calls with its own key."""
 
 _NAME: Final = re.compile(THRESHOLD_PATTERN)
 _SLUG: Final = re.compile(SLUG_PATTERN)
@@ -42,24 +42,24 @@ Thresholds = tuple[tuple[tuple[str, float], ...], tuple[tuple[str, tuple[float, 
 
 
 def read_thresholds(text: str) -> Thresholds:
-    """Thresholds that hold, and those to sweep: `min_edge=0.05 max_probability=0.2..0.9`.
+    """Parse fixed thresholds, and those to sweep: `min_edge=0.05 max_probability=0.2..0.9`.
 
     Raises:
-        FieldError: what cannot be read.
+        FieldError: a part cannot be read.
     """
     fixed: list[tuple[str, float]] = []
     swept: list[tuple[str, tuple[float, ...]]] = []
     for word in text.replace(",", " ").split():
-        name, is_there, said = word.partition("=")
+        name, is_there, message = word.partition("=")
         if not is_there or not _NAME.fullmatch(name):
             raise FieldError(
                 f"{word[:40]} is no threshold: write min_edge=0.05, or min_edge=0..0.3"
             )
-        low, is_range, high = said.partition("..")
+        low, is_range, high = message.partition("..")
         try:
             ends = [_parse_threshold(end) for end in ((low, high) if is_range else (low,))]
         except FieldError:
-            raise FieldError(f"{said[:40]} is no number") from None
+            raise FieldError(f"{message[:40]} is no number") from None
         if not is_range:
             fixed.append((name, ends[0]))
             continue
@@ -73,7 +73,7 @@ def read_thresholds(text: str) -> Thresholds:
 
 
 def _parse_threshold(text: str) -> float:
-    """A threshold as it was typed; it alone may lie below zero."""
+    """A typed threshold; it alone may be below zero."""
     bare = text.removeprefix("-")
     value = parse_number(bare, _THRESHOLD) / ONE
     return value if bare == text else -value
@@ -108,7 +108,7 @@ def _parse_direction(text: str) -> Direction:
 
 def _field(name: str, parse: Callable[[str], Value], unit: str) -> Field[Value]:
     label = name.partition("-")[2]
-    return Field(name, label, parse, unit, letters=400, look="wide")
+    return Field(name, label, parse, unit, letters=400, css_class="wide")
 
 
 SKILL: Final = _field("backtest-skill", _parse_slug, "slug")
@@ -124,7 +124,7 @@ BETTER: Final = _field("session-better", _parse_direction, "higher, lower")
 
 
 class BacktestForm(Form[RunBacktest]):
-    """Returns what to replay; a range of values is swept."""
+    """Returns the backtest; a range of values is swept."""
 
     heading: ClassVar[str] = "Backtest"
     hint: ClassVar[str] = "enter replays, {form.cancel} leaves"
@@ -141,23 +141,25 @@ class BacktestForm(Form[RunBacktest]):
         }
 
     def validate(self) -> RunBacktest:
-        """The replay that stands there."""
+        """The typed backtest."""
         skill, (fixed, swept) = self.read(SKILL), self.read(KEEP)
         days, venue = self.read(DAYS) // ONE, self.read(VENUE)
         return RunBacktest(self._request_id, skill, fixed, days, venue, swept)
 
     def describe(self, result: RunBacktest | None) -> Mapping[str, Shown]:
-        """What will be asked."""
-        shown: dict[str, Shown] = {"form-question": WHOSE}
+        """The number of combinations, and the agent."""
+        shown: dict[str, Shown] = {"form-question": AGENT_NOTE}
         if result is not None:
             points = math.prod(len(values) for _, values in result.sweep)
-            said = f"{points} combinations are tried" if result.sweep else "one set of thresholds"
-            shown["form-preview"] = said
+            message = (
+                f"{points} combinations are tried" if result.sweep else "one set of thresholds"
+            )
+            shown["form-preview"] = message
         return shown
 
 
 class SessionForm(Form[StartSession]):
-    """Returns the session that is to begin."""
+    """Returns the new session."""
 
     heading: ClassVar[str] = "New session"
     body = ("form-question", FOLDER, SESSION_SKILL, NAME, METRIC, BETTER, "form-preview")
@@ -175,7 +177,7 @@ class SessionForm(Form[StartSession]):
             }
 
     def validate(self) -> StartSession:
-        """The session that stands there."""
+        """The typed session."""
         like = self._like
         folder, skill = self.read(FOLDER), self.read(SESSION_SKILL)
         name, metric = self.read(NAME), self.read(METRIC)
@@ -187,7 +189,7 @@ class SessionForm(Form[StartSession]):
         return StartSession(name, skill, metric, unit, self.read(BETTER), folder)
 
     def describe(self, result: StartSession | None) -> Mapping[str, Shown]:
-        """What happens."""
+        """The effect."""
         branch = "" if result is None else f"autoresearch/{result.skill}"
         return {
             "form-question": "A fresh baseline; it clears a pause.",

@@ -22,7 +22,7 @@ from service_tui.console.screens.research.session import SessionLine
 from service_tui.console.screens.research.table import EXPERIMENTS, empty_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.research import ShowDiff
 from service_tui.desk.slices.research import ExperimentView, SessionView
 from service_tui.desk.state import DeskState
@@ -30,7 +30,7 @@ from service_tui.units import Timestamp
 
 
 class ResearchScreen(TableScreen[ExperimentView]):
-    """The experiments of one session, with its chart, what runs there, and the last backtest."""
+    """The experiments of one session, with its chart, its run, and the last backtest."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("research")]
 
@@ -48,9 +48,9 @@ class ResearchScreen(TableScreen[ExperimentView]):
         self.session_line = SessionLine()
 
     def compose(self) -> ComposeResult:
-        """The session in front, why it stands, its experiments, the detail."""
+        """The session in front, why it has stopped, its experiments, the detail."""
         yield self.session_line
-        yield Words(id="research-why")
+        yield TextBlock(id="research-why")
         yield self.line
         yield self.table
         if self.pane is not None:
@@ -67,30 +67,32 @@ class ResearchScreen(TableScreen[ExperimentView]):
         return () if session is None else self.state.research.of(session)
 
     def empty_text(self) -> str:
-        """Why there is none, and what brings one."""
+        """Why there is no experiment, and how to get one."""
         return empty_text(self.state, self.session)
 
     def name_of(self, row: ExperimentView) -> str:
-        """What was tried."""
+        """The experiment's description."""
         return row.description
 
     def focus_row(self, row: str | None) -> None:
         """Bring the session of a row to the front, and put the cursor there.
 
-        `NEW_SESSION` and the key of a session: ask for a new one like it.
+        `NEW_SESSION` and the key of a session: open the form for a new one like it.
         """
         research = self.state.research
         if row is not None and row.startswith(NEW_SESSION):
             like = row.removeprefix(NEW_SESSION)
             if research.session(like) is not None:
-                self.session_line.chosen = like
+                self.session_line.selected_key = like
             self.show_state()
             super().focus_row(None)
             self.call_after_refresh(self.action_perform, "research.new")
             return
-        found = next((one for one in research.experiments if one.key == row), None)
-        if found is not None:
-            self.session_line.chosen = f"{found.agent}:{found.skill}"
+        experiment = next(
+            (experiment for experiment in research.experiments if experiment.key == row), None
+        )
+        if experiment is not None:
+            self.session_line.selected_key = f"{experiment.agent}:{experiment.skill}"
             self.show_state()
         super().focus_row(row)
 
@@ -106,9 +108,9 @@ class ResearchScreen(TableScreen[ExperimentView]):
         return True
 
     def show_header(self) -> None:
-        """Show the session in front, and why it stands."""
+        """Show the session in front, and why it has stopped."""
         self.session_line.show_session(self.state)
-        self.query_one("#research-why", Words).tell_if_any(why_line(self.state, self.session))
+        self.query_one("#research-why", TextBlock).show_if_any(why_line(self.state, self.session))
 
     def show_detail(self) -> None:
         """Show a diff, the backtest, or the session with the experiment in focus."""
@@ -126,6 +128,6 @@ class ResearchScreen(TableScreen[ExperimentView]):
         return describe(self.session, row, view, is_wide=is_wide)
 
     def explain(self, row: ExperimentView | None, view: ViewContext) -> tuple[Explanation, ...]:
-        """Where the changes of an experiment come from."""
+        """Sources of an experiment's changes."""
         session = self.session
         return () if row is None or session is None else explain_experiment(row, session, view)

@@ -5,7 +5,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_answered, not_told
+from service_tui.console.freshness import is_answered, not_loaded_text
 from service_tui.console.keys import with_keys
 from service_tui.console.screens.research.chart import MARKS, figure
 from service_tui.console.table_spec import TableSpec
@@ -40,13 +40,13 @@ NEEDS_PLAN: Final = (
 
 
 def status_text(row: ExperimentView) -> Text:
-    """Its end, in a sign and a word."""
+    """Its result, as a sign and a word."""
     glyph, ink = MARKS[row.status]
     return Text(f"{glyph} {row.status.value.replace('_', ' ')}"[:9], ink)
 
 
 def behind_text(row: ExperimentView) -> Text:
-    """How far it is from the best, which is named."""
+    """Its distance from the best, which is named."""
     return Text("best", "accent") if row.is_best else formats.percent_change(row.behind)
 
 
@@ -63,7 +63,7 @@ def commit_text(row: ExperimentView) -> Text:
 
 
 def empty_text(state: DeskState, session: SessionView | None) -> str:
-    """Why there is no row to see, and what brings one."""
+    """Why there is no experiment, and how to get one."""
     if session is not None:
         return NO_EXPERIMENT if session.state is SessionState.RUNNING else with_keys(NO_MORE)
     if state.research.needs_plan:
@@ -73,7 +73,9 @@ def empty_text(state: DeskState, session: SessionView | None) -> str:
         return with_keys(_WAITING[service.phase]).replace(
             "{problem}", service.problem or "no answer"
         )
-    return with_keys(NO_SESSION) if is_answered(state, Topic.RESEARCH) else not_told("sessions")
+    return (
+        with_keys(NO_SESSION) if is_answered(state, Topic.RESEARCH) else not_loaded_text("sessions")
+    )
 
 
 def _search_text(row: ExperimentView, _: ViewContext) -> str:
@@ -155,5 +157,5 @@ EXPERIMENTS: Final = TableSpec[ExperimentView](
         "change": lambda row, _: row.change,
         "behind": lambda row, _: row.behind,
     },
-    is_told=lambda state: is_answered(state, Topic.RESEARCH),
+    is_loaded=lambda state: is_answered(state, Topic.RESEARCH),
 )

@@ -1,6 +1,6 @@
-"""What a person does with a setting: edit it, turn it, bring it back.
+"""Actions on a setting: edit it, switch it, restore it.
 
-Tightening asks nothing. What loosens, or starts something, asks first. `ACTIONS`, at the end, is
+Tightening needs no confirmation; loosening and starting do. `ACTIONS`, at the end, is
 the list.
 """
 
@@ -11,21 +11,21 @@ from typing import Final, TypeAlias
 from rich.text import Text
 
 from service_tui.console.actions import ScreenAction, read_only_reason
-from service_tui.console.deliveries import (
-    CHOSEN,
-    PROTOCOL,
-    QUIET,
-    Channel,
-    Protocol,
-    choices_of,
-    ways_text,
-)
 from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.rail_draft import RailChange
 from service_tui.console.keys import cap, key_named
 from service_tui.console.messages import KeyChosen
+from service_tui.console.notifications import (
+    CHANNELS_OF,
+    PROTOCOL,
+    QUIET,
+    Channel,
+    Protocol,
+    channels_text,
+    choices_of,
+)
 from service_tui.console.parts.shared_actions import undo
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.rail_text import figure, source_text
@@ -64,14 +64,14 @@ from service_tui.terms import SPEEDS, Plan
 Settings: TypeAlias = TableScreen[SettingRow]
 
 _ON_SERVICE: Final = frozenset({STOP, TARGET, AUTO, PAUSED, PLAN})
-"""Keys of the rows that the service keeps; a limit is a row of its own kind."""
+"""Keys of the rows that the service stores; a limit is a row of its own kind."""
 
 _UNKNOWN: Final = "not known yet: wait for the first answer"
 
 # -- requirements -------------------------------------------------------------------------------
 
 
-def can_change_it(screen: Settings) -> str:
+def can_change_setting(screen: Settings) -> str:
     """The highlighted setting is this machine's own, or this desk may change things."""
     row = screen.selected()
     is_order = row is not None and (row.rail is not None or row.key in _ON_SERVICE)
@@ -88,7 +88,7 @@ def is_no_fixed_limit(screen: Settings) -> str:
 
 
 def has_changed(screen: Settings) -> str:
-    """Something was changed here that can be brought back."""
+    """A change made here can be restored."""
     return "" if screen.take_back else "nothing was changed here"
 
 
@@ -103,20 +103,20 @@ def edit(screen: Settings) -> None:
     if row.rail is not None:
         _edit_limit(screen, row.rail)
     elif row.kind is not None:
-        _edit_ways(screen, row.kind)
+        _edit_channels(screen, row.kind)
     else:
         _EDITS[row.key](screen)
 
 
 def bring_back(screen: Settings) -> None:
-    """Bring back what was changed last, here, since the console was opened."""
-    said = f"brought back: {_name_of(screen.take_back[0])}"
+    """Restore the last change made here, since the console was opened."""
+    message = f"brought back: {_name_of(screen.take_back[0])}"
     undo(screen)
-    screen.say(said)
+    screen.show_toast(message)
 
 
 def _name_of(command: Command) -> str:
-    """What a command has set, in a few words."""
+    """The setting of a command, in a few words."""
     match command:
         case SetBuyLimit():
             return RULES[command.rail].name
@@ -140,7 +140,7 @@ def _prefer(screen: Settings, name: str, value: str, before: str) -> None:
 
 
 def _press(ident: str) -> Callable[[Settings], None]:
-    """Does what a key of the table does."""
+    """An action that presses another key of the table."""
 
     def press(screen: Settings) -> None:
         screen.post_message(KeyChosen(key_named(ident)))
@@ -190,7 +190,7 @@ def _loosened(change: RailChange, view: ViewContext) -> Text:
 
 def _defaults(screen: Settings) -> RiskDefaults | None:
     if screen.state.buy_limits is None:
-        screen.say(_UNKNOWN, "warn")
+        screen.show_toast(_UNKNOWN, "warn")
         return None
     return screen.state.buy_limits.defaults
 
@@ -200,8 +200,8 @@ def _edit_defaults(screen: Settings) -> None:
     if before is None:
         return
 
-    def written(wanted: RiskDefaults) -> None:
-        _write_defaults(screen, before, wanted)
+    def written(after: RiskDefaults) -> None:
+        _write_defaults(screen, before, after)
 
     screen.open_dialog(DefaultsForm(screen.state, screen.now, before), written)
 
@@ -210,19 +210,19 @@ def _turn_auto(screen: Settings) -> None:
     before = _defaults(screen)
     if before is not None:
         stop, target = before.stop_loss_pct, before.take_profit_pct
-        wanted = RiskDefaults(stop, target, auto_monitor=not before.auto_monitor)
-        _write_defaults(screen, before, wanted)
+        requested = RiskDefaults(stop, target, auto_monitor=not before.auto_monitor)
+        _write_defaults(screen, before, requested)
 
 
-def _write_defaults(screen: Settings, before: RiskDefaults, wanted: RiskDefaults) -> None:
-    """Ask where buys to come, or positions held, are guarded less than before."""
+def _write_defaults(screen: Settings, before: RiskDefaults, after: RiskDefaults) -> None:
+    """Confirm if future buys, or present positions, are less protected than before."""
 
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
-            # Monitors that turning it off removed do not come back by themselves.
-            _change(screen, (SetDefaults(wanted),), (SetDefaults(before),))
+            # Automatic monitors that this removed are not restored.
+            _change(screen, (SetDefaults(after),), (SetDefaults(before),))
 
-    why = _less_guarded(before, wanted)
+    why = _less_guarded(before, after)
     if not why:
         answered(confirmed=True)
         return
@@ -233,14 +233,14 @@ def _write_defaults(screen: Settings, before: RiskDefaults, wanted: RiskDefaults
     screen.open_dialog(Confirm(Question("Guard less?", body, "guard less")), answered)
 
 
-def _less_guarded(before: RiskDefaults, wanted: RiskDefaults) -> str:
-    """What is guarded less than before, in a sentence; empty where nothing is."""
-    if before.auto_monitor and not wanted.auto_monitor:
+def _less_guarded(before: RiskDefaults, after: RiskDefaults) -> str:
+    """The reduced protection, in a sentence; empty for none."""
+    if before.auto_monitor and not after.auto_monitor:
         return (
             "Buys to come get no monitor, and every automatic monitor is removed now: those "
             "positions are not sold at a stop any more. Monitors set by hand stay."
         )
-    old, new = before.stop_loss_pct, wanted.stop_loss_pct
+    old, new = before.stop_loss_pct, after.stop_loss_pct
     if old is not None and (new is None or new > old):
         far = (
             "without a stop" if new is None else f"with a stop {new:.1%} down instead of {old:.1%}"
@@ -255,9 +255,9 @@ def _less_guarded(before: RiskDefaults, wanted: RiskDefaults) -> str:
 def _turn_paused(screen: Settings) -> None:
     limits = screen.state.limits
     if limits is None:
-        screen.say(_UNKNOWN, "warn")
+        screen.show_toast(_UNKNOWN, "warn")
     elif screen.state.halted_since is not None:
-        screen.say(
+        screen.show_toast(
             f"halted: {cap('app.halt')} shows it, {cap('halt.resume')} and a typed "
             "word there resume",
             "warn",
@@ -280,10 +280,10 @@ def _turn_paused(screen: Settings) -> None:
 def _edit_plan(screen: Settings) -> None:
     account = screen.state.account
     if account is None or not screen.state.service.embedded:
-        screen.say("the plan is the service's: it is not changed from here")
+        screen.show_toast("the plan is the service's: it is not changed from here")
         return
 
-    def chosen(plan: Plan) -> None:
+    def set_plan(plan: Plan) -> None:
         if plan is not account.plan:
             orders = [
                 Govern(AgentAct.PLAN, account.agent_id, account.name, one)
@@ -291,28 +291,30 @@ def _edit_plan(screen: Settings) -> None:
             ]
             _change(screen, orders[:1], orders[1:])
 
-    screen.open_dialog(ChoosePlan("this desk's agent", account.plan), chosen)
+    screen.open_dialog(ChoosePlan("this desk's agent", account.plan), set_plan)
 
 
-def _tell_cooldowns(screen: Settings) -> None:
+def _show_cooldowns(screen: Settings) -> None:
     rails = screen.state.buy_limits
     known = () if rails is None else rails.cooldowns
     waiting = [one for one in known if one.until > screen.now]
-    words = "no market waits now" if not waiting else f"{len(waiting)} wait, longest first"
-    screen.say(f"cooldowns end by themselves: {words}")
+    text = "no market waits now" if not waiting else f"{len(waiting)} wait, longest first"
+    screen.show_toast(f"cooldowns end by themselves: {text}")
 
 
 # -- notices ------------------------------------------------------------------------------------
 
 
-def _edit_ways(screen: Settings, kind: NoticeKind) -> None:
-    before = choices_of(screen.state.preferences).ways_of(kind)
+def _edit_channels(screen: Settings, kind: NoticeKind) -> None:
+    before = choices_of(screen.state.preferences).channels_of(kind)
 
-    def chosen(ways: frozenset[Channel]) -> None:
-        if ways != before:
-            _prefer(screen, CHOSEN + kind.value, ways_text(ways), ways_text(before))
+    def set_channels(channels: frozenset[Channel]) -> None:
+        if channels != before:
+            _prefer(
+                screen, CHANNELS_OF + kind.value, channels_text(channels), channels_text(before)
+            )
 
-    screen.open_dialog(ChannelsForm(screen.state, screen.now, kind, before), chosen)
+    screen.open_dialog(ChannelsForm(screen.state, screen.now, kind, before), set_channels)
 
 
 def _edit_quiet(screen: Settings) -> None:
@@ -320,15 +322,15 @@ def _edit_quiet(screen: Settings) -> None:
 
     def written(hours: Hours) -> None:
         if hours.quiet != before:
-            words = ["" if one is None else one.describe() for one in (hours.quiet, before)]
-            _prefer(screen, QUIET, words[0], words[1])
+            texts = ["" if one is None else one.describe() for one in (hours.quiet, before)]
+            _prefer(screen, QUIET, texts[0], texts[1])
 
     screen.open_dialog(QuietForm(screen.state, screen.now, before), written)
 
 
 def _turn_protocol(screen: Settings) -> None:
     before = choices_of(screen.state.preferences).protocol
-    other = next(one for one in Protocol if one is not before)
+    other = next(protocol for protocol in Protocol if protocol is not before)
     _prefer(screen, PROTOCOL, other.value, before.value)
 
 
@@ -342,9 +344,9 @@ def _next_pace(screen: Settings) -> None:
     screen.give(SetSpeed(SPEEDS[(place + 1) % len(SPEEDS)]))
 
 
-def _tell_about(screen: Settings) -> None:
-    tell = partial(about_text, around=screen.surroundings)
-    screen.open_dialog(About("This desk", tell, screen.state, screen.now))
+def _show_about(screen: Settings) -> None:
+    make_text = partial(about_text, program=screen.program)
+    screen.open_dialog(About("This desk", make_text, screen.state, screen.now))
 
 
 _EDITS: Final[Mapping[str, Callable[[Settings], None]]] = {
@@ -353,17 +355,17 @@ _EDITS: Final[Mapping[str, Callable[[Settings], None]]] = {
     AUTO: _turn_auto,
     PAUSED: _turn_paused,
     PLAN: _edit_plan,
-    COOLDOWNS: _tell_cooldowns,
+    COOLDOWNS: _show_cooldowns,
     QUIET_ROW: _edit_quiet,
     PROTOCOL_ROW: _turn_protocol,
     THEME_ROW: _press("app.themes"),
     PACE: _next_pace,
     PRIVACY: _press("app.privacy"),
-    ABOUT: _tell_about,
+    ABOUT: _show_about,
 }
-"""What changes each setting that is no limit and no kind of notice, by its key."""
+"""The editor of each setting that is no limit and no kind of notice, by its key."""
 
 ACTIONS: Final[tuple[ScreenAction[Settings], ...]] = (
-    ScreenAction("settings.edit", edit, requires=(can_change_it, is_no_fixed_limit)),
+    ScreenAction("settings.edit", edit, requires=(can_change_setting, is_no_fixed_limit)),
     ScreenAction("settings.undo", bring_back, requires=(has_changed,)),
 )

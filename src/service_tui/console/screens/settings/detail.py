@@ -1,4 +1,4 @@
-"""What the settings screen tells beside its rows: one row in full, and whose desk this is."""
+"""Texts of the settings screen: one row in full, and this desk's agent, service and files."""
 
 from typing import Final
 
@@ -20,25 +20,25 @@ from service_tui.units import Timestamp
 _SKILLS_MAX: Final = 8
 _NARROW: Final = 13
 _LABEL: Final = 19
-"""Cells of the labels, in the detail and on the page; how many skills are listed."""
+"""Cells of the labels, in the detail and on the page; number of listed skills."""
 
 _UNKNOWN: Final = Text("not known yet", "muted")
 
 
-def about_text(state: DeskState, now: Timestamp, around: ProgramInfo) -> Text:
-    """Which agent, which service, which world, and where things lie."""
+def about_text(state: DeskState, now: Timestamp, program: ProgramInfo) -> Text:
+    """The agent, the service, the world, and the places of files."""
     return Text("\n\n").join((
         section("account", _account(state)),
         section("world", _world(state, now)),
         section("service", _service(state)),
-        section("places", _places(around)),
+        section("places", _places(program)),
         section("keys", _keys()),
     ))
 
 
 def describe(row: SettingRow, view: ViewContext) -> Text:
-    """One row in full: what it means, its figures, and when it starts anew."""
-    parts = [Text.assemble((row.name, "bold"), "\n", row.says)]
+    """One row in full: its meaning, its figures, and its reset time."""
+    parts = [Text.assemble((row.name, "bold"), "\n", row.meaning)]
     if row.rail is not None:
         parts.append(_limit(row.rail, view))
     if row.key == COOLDOWNS:
@@ -47,10 +47,10 @@ def describe(row: SettingRow, view: ViewContext) -> Text:
 
 
 def describe_shortly(row: SettingRow, view: ViewContext) -> Text:
-    """One row in a line, for where there is no room for more."""
+    """One row in a line, without room for more."""
     limit = row.rail
     if limit is None:
-        return Text(row.says, "muted")
+        return Text(row.meaning, "muted")
     figures = f"service {_bare(limit, limit.service)}"
     if RULES[limit.bound].on_desk:
         figures += f", this desk {_bare(limit, limit.own)}"
@@ -59,7 +59,7 @@ def describe_shortly(row: SettingRow, view: ViewContext) -> Text:
         here = formats.clock_time(limit.resets_at).plain.removesuffix(":00")
         left = formats.until(limit.resets_at, view.now).plain
         anew = f"; anew {left}, midnight UTC, {here} here"
-    return Text(f"{figures}{anew} — {row.says}", "muted")
+    return Text(f"{figures}{anew} — {row.meaning}", "muted")
 
 
 def _bare(limit: BuyLimitView, amount: int | None) -> str:
@@ -107,7 +107,8 @@ def _skills(view: ViewContext) -> Text:
     skills = () if rails is None else rails.skills[:_SKILLS_MAX]
     return _rows(
         tuple(
-            (formats.plain(one.slug, _NARROW - 2).plain, view.money(one.spent)) for one in skills
+            (formats.plain(skill.slug, _NARROW - 2).plain, view.money(skill.spent))
+            for skill in skills
         ),
         _NARROW,
     )
@@ -119,19 +120,19 @@ def _cooldowns(view: ViewContext) -> Text:
     waiting = [one for one in known if one.until > view.now][:_SKILLS_MAX]
     return Text("\n").join(
         Text.assemble(
-            formats.until(one.until, view.now),
+            formats.until(signal.until, view.now),
             "  ",
-            (one.side.value.upper(), "yes" if one.side is Side.YES else "no"),
+            (signal.side.value.upper(), "yes" if signal.side is Side.YES else "no"),
             "  ",
-            formats.plain(_about(one.market_id, view.state), 40),
-            (f"  {one.after}", "muted"),
+            formats.plain(_about(signal.market_id, view.state), 40),
+            (f"  {signal.after}", "muted"),
         )
-        for one in waiting
+        for signal in waiting
     )
 
 
 def _rows(rows: tuple[Figure, ...], wide: int = _LABEL) -> Text:
-    """Labels and values, both from the left: values here are words as often as numbers."""
+    """Labels and values, both left-aligned: values here are words as often as numbers."""
     lines = [Text.assemble((label.ljust(wide), "muted"), value) for label, value in rows]
     return Text("\n").join(lines)
 
@@ -183,10 +184,10 @@ def _service(state: DeskState) -> Text:
     ))
 
 
-def _places(around: ProgramInfo) -> Text:
+def _places(program: ProgramInfo) -> Text:
     return _rows((
-        ("data", formats.plain(around.data_path or "not told")),
-        ("log", formats.plain(around.log_path or "not kept")),
+        ("data", formats.plain(program.data_path or "not told")),
+        ("log", formats.plain(program.log_path or "not kept")),
     ))
 
 

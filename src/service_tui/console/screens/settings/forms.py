@@ -1,4 +1,4 @@
-"""The forms of the settings: a limit, the risk defaults, how a notice is told, quiet hours."""
+"""The forms of the settings: a limit, the risk defaults, channels of a notice, quiet hours."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,9 +8,8 @@ from rich.text import Text
 from textual.binding import Binding, BindingType
 
 from service_tui.console import formats
-from service_tui.console.deliveries import KINDS, Channel, Quiet, is_quiet
 from service_tui.console.fields import Field, FieldError, percent_text
-from service_tui.console.forms.form import Chosen, Form, OptionsRow, Shown
+from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.forms.rail_draft import (
     RailChange,
     figure_text,
@@ -18,6 +17,7 @@ from service_tui.console.forms.rail_draft import (
     read_quiet,
     read_rail,
 )
+from service_tui.console.notifications import KINDS, Channel, Quiet, is_quiet
 from service_tui.console.rail_text import figure, source_text, used_line
 from service_tui.desk.buy_limits import buy_limits
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitView, RiskDefaults
@@ -32,7 +32,7 @@ OWN: Final = "rail-own"
 
 
 class RailForm(Form[RailChange]):
-    """Returns the figures that a rail is to have."""
+    """Returns the new figures of a limit."""
 
     heading: ClassVar[str] = "Limit"
     hint: ClassVar[str] = "enter goes on, {form.cancel} leaves"
@@ -54,16 +54,16 @@ class RailForm(Form[RailChange]):
         self.body = ("form-question", "form-about-rail", *fields, "form-preview", "form-hint")
 
     def renew(self) -> None:
-        """What is used, as it is now; the figures that stand in the lines stay."""
-        found = next(
-            (one for one in buy_limits(self.state, self.now) if one.bound is self._view.bound),
+        """The use, as it is now; the typed figures stay."""
+        newest = next(
+            (rail for rail in buy_limits(self.state, self.now) if rail.bound is self._view.bound),
             None,
         )
-        if found is not None:
-            self._view = found
+        if newest is not None:
+            self._view = newest
 
     def validate(self) -> RailChange:
-        """The figures that stand there."""
+        """The typed figures."""
         if self.state.buy_limits is None:
             raise FieldError("the limits are not known yet")
         most = (
@@ -76,7 +76,7 @@ class RailForm(Form[RailChange]):
         return read_rail(self._view, service, own, most=most)
 
     def describe(self, result: RailChange | None) -> Mapping[str, Shown]:
-        """What it is, what binds now, and what would bind."""
+        """The limit, the figure that binds now, and the one that would bind."""
         rows = [self._row("binds now", self._view)]
         if result is not None:
             rows.append(self._row("binds then", result.after))
@@ -86,8 +86,8 @@ class RailForm(Form[RailChange]):
         if self._view.resets_at is not None:
             anew = formats.until(self._view.resets_at, self.now)
             here = formats.clock_time(self._view.resets_at).plain.removesuffix(":00")
-            said = (f" at midnight UTC, {here} here", "muted")
-            rows.append(Text.assemble((f"{'starts anew':<12}", "muted"), anew, said))
+            message = (f" at midnight UTC, {here} here", "muted")
+            rows.append(Text.assemble((f"{'starts anew':<12}", "muted"), anew, message))
         return {
             "form-question": self._rule.name,
             "form-about-rail": self._rule.description,
@@ -115,7 +115,7 @@ class RailForm(Form[RailChange]):
 
 
 def _field(name: str, label: str, unit: str, *, may_be_off: bool) -> Field[str]:
-    """The line of one figure; the draft reads both together."""
+    """The line of one figure; the draft parses both together."""
     off = ", empty is off" if may_be_off else ""
     placeholder = "off" if may_be_off else ""
     return Field(name, label, str.strip, f"{unit}{off}", placeholder, 16, "figure")
@@ -124,7 +124,7 @@ def _field(name: str, label: str, unit: str, *, may_be_off: bool) -> Field[str]:
 # -- the risk defaults ----------------------------------------------------------------------------
 
 _EXAMPLE: Final = 0.50
-"""The entry price by which the thresholds are shown."""
+"""The entry price of the example."""
 
 STOP: Final = Field("defaults-stop", "stop", str.strip, "% down, empty is off", "off")
 TARGET: Final = Field("defaults-target", "target", str.strip, "% up, empty is off", "off")
@@ -132,7 +132,7 @@ AUTO: Final = OptionsRow("defaults-auto", "by itself")
 
 
 class DefaultsForm(Form[RiskDefaults]):
-    """Returns the defaults; monitors that stand already keep their own thresholds."""
+    """Returns the defaults; present monitors keep their own thresholds."""
 
     heading: ClassVar[str] = "Risk defaults"
     body = ("form-question", STOP, TARGET, AUTO, "form-preview", "form-hint")
@@ -147,17 +147,17 @@ class DefaultsForm(Form[RiskDefaults]):
         }
 
     def validate(self) -> RiskDefaults:
-        """The thresholds that stand there."""
+        """The typed thresholds."""
         stop, target = self.read(STOP), self.read(TARGET)
         return read_defaults(self._before, stop, target, auto_monitor=self._auto)
 
     def describe(self, result: RiskDefaults | None) -> Mapping[str, Shown]:
-        """What a position bought at even odds would be sold at."""
+        """The exit prices of a position bought at even odds."""
         shown = self._before if result is None else result
         stop, target = shown.stop_loss_pct, shown.take_profit_pct
         below = None if stop is None else _EXAMPLE * (1 - stop)
         above = None if target is None else _EXAMPLE * (1 + target)
-        said = Text.assemble(
+        message = Text.assemble(
             ("bought at 0.500, sold at ", "muted"),
             formats.price(below),
             (" or below, at ", "muted"),
@@ -166,26 +166,26 @@ class DefaultsForm(Form[RiskDefaults]):
         )
         return {
             "form-question": "Every buy to come is guarded by these.",
-            AUTO.name: Chosen(("on", "off"), 0 if self._auto else 1),
-            "form-preview": said,
+            AUTO.name: OptionsState(("on", "off"), 0 if self._auto else 1),
+            "form-preview": message,
             "form-hint": self._hint(),
         }
 
     def choose(self, name: str, index: int) -> None:
-        """Whether they are set by themselves."""
+        """Switch automatic monitors."""
         del name
         self._auto = index == 0
 
     def _hint(self) -> Text:
         if self._auto:
             return Text("Every buy gets a monitor by itself.", "muted")
-        said = "Buys get no monitor; automatic ones are removed, those set by hand stay."
-        return Text(said, "warn")
+        message = "Buys get no monitor; automatic ones are removed, those set by hand stay."
+        return Text(message, "warn")
 
 
 # -- notices --------------------------------------------------------------------------------------
 
-_SAYS: Final = {
+_CHANNEL_TEXTS: Final = {
     Channel.TOAST: "a line in the corner for five seconds",
     Channel.BADGE: "counted in the top line until you look (0 or 3)",
     Channel.BELL: "the terminal's bell, once for many",
@@ -194,10 +194,11 @@ _SAYS: Final = {
 
 
 class ChannelsForm(Form[frozenset[Channel]]):
-    """A digit turns a way on and off, enter keeps them."""
+    """A digit switches a channel, enter keeps them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(str(place), f"turn({place - 1})", show=False) for place in range(1, len(_SAYS) + 1)
+        Binding(str(place), f"turn({place - 1})", show=False)
+        for place in range(1, len(_CHANNEL_TEXTS) + 1)
     ]
     AUTO_FOCUS = "#form-set"
     heading: ClassVar[str] = "Notifications"
@@ -205,39 +206,39 @@ class ChannelsForm(Form[frozenset[Channel]]):
     body = ("form-question", "form-about-rail", "form-preview", "form-hint")
 
     def __init__(
-        self, state: DeskState, now: Timestamp, kind: NoticeKind, ways: frozenset[Channel]
+        self, state: DeskState, now: Timestamp, kind: NoticeKind, channels: frozenset[Channel]
     ) -> None:
         super().__init__(state, now)
         self._kind = kind
-        self._ways = ways
+        self._channels = channels
 
     def validate(self) -> frozenset[Channel]:
-        """Any choice is one."""
-        return self._ways
+        """The channels; any choice is valid."""
+        return self._channels
 
     def describe(self, result: frozenset[Channel] | None) -> Mapping[str, Shown]:
-        """What it is about, and the ways, those taken marked."""
+        """The kind of notice, and its channels, the selected ones marked."""
         taken, rule = result or frozenset(), KINDS[self._kind]
         lines = [
             Text.assemble(
                 (f"{place} ", "accent"),
-                ("● " if way in taken else "○ ", "accent" if way in taken else "muted"),
-                (f"{way.value:<9}", "bold" if way in taken else ""),
-                (_SAYS[way], "muted"),
+                ("● " if channel in taken else "○ ", "accent" if channel in taken else "muted"),
+                (f"{channel.value:<9}", "bold" if channel in taken else ""),
+                (_CHANNEL_TEXTS[channel], "muted"),
             )
-            for place, way in enumerate(Channel, start=1)
+            for place, channel in enumerate(Channel, start=1)
         ]
-        said = "In quiet hours there is no bell and nothing on the desktop."
+        message = "In quiet hours there is no bell and nothing on the desktop."
         return {
             "form-question": rule.name,
-            "form-about-rail": rule.says,
+            "form-about-rail": rule.meaning,
             "form-preview": Text("\n").join(lines),
-            "form-hint": Text(said, "muted"),
+            "form-hint": Text(message, "muted"),
         }
 
     def action_turn(self, place: int) -> None:
-        """Turn a way on or off."""
-        self._ways ^= {tuple(Channel)[place]}
+        """Switch a channel on or off."""
+        self._channels ^= {tuple(Channel)[place]}
         self.refresh_form()
 
 
@@ -254,7 +255,7 @@ HOURS: Final = Field(
 
 
 class QuietForm(Form[Hours]):
-    """Returns the hours."""
+    """Returns the quiet hours."""
 
     heading: ClassVar[str] = "Quiet hours"
     body = ("form-question", HOURS, "form-preview", "form-hint")
@@ -264,17 +265,17 @@ class QuietForm(Form[Hours]):
         self.first = {HOURS.name: "" if quiet is None else quiet.describe()}
 
     def validate(self) -> Hours:
-        """The hours that stand there."""
+        """The typed hours."""
         return Hours(self.read(HOURS))
 
     def describe(self, result: Hours | None) -> Mapping[str, Shown]:
         """Whether it would be quiet now."""
-        found = None if result is None else result.quiet
-        now = is_quiet(found, self.now)
-        said = "no quiet hours" if found is None else "quiet now" if now else "not quiet now"
+        match = None if result is None else result.quiet
+        now = is_quiet(match, self.now)
+        message = "no quiet hours" if match is None else "quiet now" if now else "not quiet now"
         kept = "Toasts come and the count goes on in them; they may go over midnight."
         return {
             "form-question": "No bell and nothing on the desktop from one time to another.",
-            "form-preview": Text(said, "warn" if now else "muted"),
+            "form-preview": Text(message, "warn" if now else "muted"),
             "form-hint": Text(kept, "muted"),
         }

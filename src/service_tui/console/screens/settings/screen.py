@@ -1,4 +1,4 @@
-"""What can be set, how much of it is used, what it means: limits, risk, pause, notices, desk."""
+"""The settings: value, use and meaning of limits, risk, pause, notices, desk."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -19,7 +19,7 @@ from service_tui.units import Timestamp
 
 
 class SettingsScreen(TableScreen[SettingRow], inherit_bindings=False):
-    """The settings, one of them in full, and whose desk this is."""
+    """The settings, one of them in full, and this desk's agent, service and files."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("settings")]
 
@@ -32,7 +32,7 @@ class SettingsScreen(TableScreen[SettingRow], inherit_bindings=False):
     pane_type = None
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-beside": (112, 0), "-two": (150, 0)}
-    """From where a row is told in full beside the list, and whose desk this is beside that."""
+    """Least widths for a row in full beside the list, and the desk beside that."""
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
@@ -41,7 +41,7 @@ class SettingsScreen(TableScreen[SettingRow], inherit_bindings=False):
         self._hint = Static(markup=False, id="settings-hint")
 
     def compose(self) -> ComposeResult:
-        """The rows, one of them in full, whose desk this is; a line where there is no room."""
+        """The rows, one of them in full, the desk; a line if there is no room."""
         with Horizontal(id="settings-body"):
             yield self.table
             with VerticalScroll(id="settings-detail"):
@@ -55,12 +55,12 @@ class SettingsScreen(TableScreen[SettingRow], inherit_bindings=False):
         return self.rows()
 
     def rows(self) -> tuple[SettingRow, ...]:
-        """Every setting as it stands."""
+        """Every setting with its present value."""
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         return settings(self.view, self.state.preferences.get(THEME, "") or app.theme)
 
     def show_detail(self) -> None:
-        """Show the setting under the cursor, and where there is room whose desk this is."""
+        """Show the setting under the cursor, and the desk if there is room."""
         row, view = self.selected(), self.view
         if row is None:
             return
@@ -69,4 +69,4 @@ class SettingsScreen(TableScreen[SettingRow], inherit_bindings=False):
         else:
             self._hint.update(content(describe_shortly(row, view)))
         if self.has_class("-two"):
-            self._about.update(content(about_text(view.state, view.now, self.surroundings)))
+            self._about.update(content(about_text(view.state, view.now, self.program)))

@@ -1,4 +1,4 @@
-"""The table of the settings: what is set, how much of it is used, and what it means."""
+"""The table of the settings: value, use, and meaning."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,8 +7,8 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.deliveries import KINDS, Channel, Choices, choices_of, is_quiet
 from service_tui.console.keys import cap
+from service_tui.console.notifications import KINDS, Channel, Choices, choices_of, is_quiet
 from service_tui.console.rail_text import figure, source_text, used_bar
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
@@ -26,7 +26,7 @@ THEME_ROW, PACE, PRIVACY, ABOUT = "desk.theme", "desk.pace", "desk.privacy", "de
 """Keys of the rows that are no limit and no kind of notice."""
 
 LIMIT: Final = "limit."
-TELL: Final = "tell."
+NOTIFY_ROW: Final = "tell."
 
 THEME: Final = "theme"
 """The preference that names the theme."""
@@ -34,10 +34,10 @@ THEME: Final = "theme"
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One thing that can be set.
+    """One setting.
 
-    `value` is what is set, `used` a bar beside it, `beside` what is left or where it comes from;
-    `says` is what it means, in a sentence or two.
+    `value` is its value, `used` a bar beside it, `beside` the rest or its source;
+    `meaning` is its description, in a sentence or two.
     """
 
     key: str
@@ -46,26 +46,26 @@ class SettingRow:
     value: Text
     used: Text
     beside: Text
-    says: str
+    meaning: str
     rail: BuyLimitView | None = None
     kind: NoticeKind | None = None
 
 
 def settings(view: ViewContext, theme: str) -> tuple[SettingRow, ...]:
-    """Every setting, in the order of its groups; the name of a group stands at its first row.
+    """Every setting, in the order of its groups; the name of a group is at its first row.
 
-    `theme` is the one in use.
+    `theme` is the present one.
     """
-    found = (
+    rows = (
         *_limits(view),
         *_risk(view.state),
         *_trading(view),
-        *_telling(view),
+        *_notification_rows(view),
         *_desk(view, theme),
     )
     shown: list[SettingRow] = []
     last = ""
-    for row in found:
+    for row in rows:
         group = "" if row.group == last else row.group
         last = row.group
         shown.append(replace(row, group=group))
@@ -91,16 +91,16 @@ def _limits(view: ViewContext) -> Iterator[SettingRow]:
 
 
 def _left(limit: BuyLimitView, *, masked: bool) -> Text:
-    """What is left where something is counted, else whose figure it is."""
+    """The rest if the limit is counted, else the source of its figure."""
     if limit.left is None:
         return Text(source_text(limit), "muted")
     return Text.assemble(figure(limit.bound, limit.left, masked=masked), (" left", "muted"))
 
 
-def _percent(fraction: float | None, way: str) -> Text:
+def _percent(fraction: float | None, channel: str) -> Text:
     if fraction is None:
         return Text("off", "muted")
-    return Text.assemble(formats.percent(fraction), (f" {way}", "muted"))
+    return Text.assemble(formats.percent(fraction), (f" {channel}", "muted"))
 
 
 def _on_off(*, on: bool, word: str = "on", other: str = "off") -> Text:
@@ -145,11 +145,11 @@ def _trading(view: ViewContext) -> Iterator[SettingRow]:
             "daily cap, rates x10, 20 agents.",
         )  # fmt: skip
     if state.buy_limits is not None:
-        waiting = [one for one in state.buy_limits.cooldowns if one.until > now]
+        waiting = [cooldown for cooldown in state.buy_limits.cooldowns if cooldown.until > now]
         yield SettingRow(
             COOLDOWNS, "trading", "cooldowns",
             Text(f"{len(waiting)} now", "warn") if waiting else Text("none now", "muted"),
-            Text(), _longest(max((one.until for one in waiting), default=now), now),
+            Text(), _longest(max((signal.until for signal in waiting), default=now), now),
             "After an order that failed on a real venue a side of a market takes no buy for half "
             "an hour; on the free plan two minutes lie between two buys of a side on sim.",
         )  # fmt: skip
@@ -167,12 +167,19 @@ def _longest(until: Timestamp, now: Timestamp) -> Text:
     return Text(formats.duration(until - now), "muted") if until > now else Text()
 
 
-def _telling(view: ViewContext) -> Iterator[SettingRow]:
+def _notification_rows(view: ViewContext) -> Iterator[SettingRow]:
     choices = choices_of(view.state.preferences)
     for kind, rule in KINDS.items():
-        value, beside = _ways(choices, kind)
+        value, beside = _channels(choices, kind)
         yield SettingRow(
-            TELL + kind.value, "tell me", rule.name, value, Text(), beside, rule.says, kind=kind
+            NOTIFY_ROW + kind.value,
+            "tell me",
+            rule.name,
+            value,
+            Text(),
+            beside,
+            rule.meaning,
+            kind=kind,
         )
     quiet = choices.quiet
     hours = Text("off", "muted") if quiet is None else Text(quiet.describe())
@@ -188,11 +195,15 @@ def _telling(view: ViewContext) -> Iterator[SettingRow]:
     )  # fmt: skip
 
 
-def _ways(choices: Choices, kind: NoticeKind) -> tuple[Text, Text]:
-    """Where it is shown, and what it rings."""
-    ways = choices.ways_of(kind)
-    shown = " ".join(way.value for way in (Channel.TOAST, Channel.BADGE) if way in ways)
-    rings = " ".join(way.value for way in (Channel.BELL, Channel.DESKTOP) if way in ways)
+def _channels(choices: Choices, kind: NoticeKind) -> tuple[Text, Text]:
+    """The display channels, and the sounding ones."""
+    channels = choices.channels_of(kind)
+    shown = " ".join(
+        channel.value for channel in (Channel.TOAST, Channel.BADGE) if channel in channels
+    )
+    rings = " ".join(
+        channel.value for channel in (Channel.BELL, Channel.DESKTOP) if channel in channels
+    )
     return Text(shown or "not shown", "" if shown else "muted"), Text(
         rings or "silent", "accent" if rings else "muted"
     )
@@ -224,7 +235,7 @@ def _desk(view: ViewContext, theme: str) -> Iterator[SettingRow]:
 
 
 def _rows(state: DeskState) -> tuple[SettingRow, ...]:
-    # As of the newest answer: the screen, which knows clock and theme, asks for them itself.
+    # As of the newest answer: the screen, which has clock and theme, reads them itself.
     at = max(state.seen.values(), default=Timestamp(0.0))
     return settings(ViewContext.of(state, at), state.preferences.get(THEME, ""))
 

@@ -1,6 +1,6 @@
-"""What a person does with the wallet: keys, link, approvals, real money, paid calls.
+"""Actions on the wallet: keys, link, approvals, real money, paid calls.
 
-Stopping asks nothing; what signs, pays or deletes asks first. `ACTIONS`, at the end, is the list.
+Stopping needs no confirmation; signing, paying and deleting do. `ACTIONS`, at the end, is the list.
 """
 
 from collections.abc import Callable
@@ -63,14 +63,14 @@ _ALLOW: Final = (
 
 
 class Panel(Protocol):
-    """What the actions need of the panel."""
+    """The panel's interface for the actions."""
 
     state: DeskState
     now: Timestamp
-    asks_approvals: bool
-    """Whether approvals that are read next are confirmed."""
-    asks_link: bool
-    """Whether the challenge that is read next is confirmed."""
+    confirms_approvals: bool
+    """Whether approvals that are read next are to be confirmed."""
+    confirms_link: bool
+    """Whether the challenge that is read next is to be confirmed."""
 
     @property
     def is_dark(self) -> bool:
@@ -78,10 +78,10 @@ class Panel(Protocol):
         ...
 
     def give(self, command: Command) -> None:
-        """Order something."""
+        """Give a command."""
         ...
 
-    def say(self, text: str, tone: str = "info") -> None:
+    def show_toast(self, text: str, tone: str = "info") -> None:
         """Show a toast."""
         ...
 
@@ -94,12 +94,12 @@ class Panel(Protocol):
         dialog: ModalScreen[Result] | ModalScreen[Result | None],
         then: Callable[[Result], None] | None = None,
     ) -> None:
-        """Open a dialog, and hand on what it returns unless it was left."""
+        """Open a dialog, and pass its result on unless it was left."""
         ...
 
 
 def _address(wallet: WalletView) -> str:
-    """The wallet's address, else that of the key; empty where there is neither."""
+    """The wallet's address, else that of the key; empty without either."""
     return wallet.address or wallet.key_address
 
 
@@ -112,7 +112,7 @@ def can_change(panel: Panel) -> str:
 
 
 def has_key(panel: Panel) -> str:
-    """A key is kept here."""
+    """A key is stored here."""
     wallet = panel.state.wallet
     if wallet.key_state is not KeyState.NONE:
         return ""
@@ -121,14 +121,14 @@ def has_key(panel: Panel) -> str:
 
 
 def is_unlocked(panel: Panel) -> str:
-    """The key is open."""
+    """The key is unlocked."""
     if panel.state.wallet.key_state is KeyState.UNLOCKED:
         return ""
     return f"unlock a key first ({cap('wallet.unlock')}), or keep one here ({cap('wallet.keep')})"
 
 
 def is_linked_and_open(panel: Panel) -> str:
-    """The wallet is linked, and its key is open."""
+    """The wallet is linked, and its key is unlocked."""
     wallet = panel.state.wallet
     if wallet.can_sign and wallet.is_linked:
         return ""
@@ -137,7 +137,7 @@ def is_linked_and_open(panel: Panel) -> str:
 
 
 def can_turn_live(panel: Panel) -> str:
-    """Real money is on, so that it can be switched off, or this desk may change things."""
+    """Live trading is on, so that it can be switched off, or this desk may change things."""
     return "" if panel.state.wallet.live else can_change(panel)
 
 
@@ -154,7 +154,7 @@ def is_address_shown(panel: Panel) -> str:
 
 
 def is_address_linked(panel: Panel) -> str:
-    """The address is no longer that of a key alone: money may be sent there."""
+    """The address is linked, not that of a key alone: money may be sent there."""
     return NOT_LINKED if is_unlinked(panel.state.wallet) else ""
 
 
@@ -162,7 +162,7 @@ def is_address_linked(panel: Panel) -> str:
 
 
 def unlock_or_lock(panel: Panel) -> None:
-    """Open the key, or forget the open one at once."""
+    """Unlock the key, or lock it at once."""
     wallet = panel.state.wallet
     if wallet.key_state is KeyState.UNLOCKED:
         panel.give(LockWallet())
@@ -178,7 +178,7 @@ def _unlock(panel: Panel, address: str) -> None:
 
 
 def keep_key(panel: Panel) -> None:
-    """Import a key, or make one."""
+    """Import a key, or create one."""
 
     def answered(secrets: Secrets) -> None:
         panel.give(KeepKey(secrets.passphrase, secrets.secret))
@@ -187,21 +187,21 @@ def keep_key(panel: Panel) -> None:
 
 
 def list_keys(panel: Panel) -> None:
-    """The keys that lie here: open another one, or delete one."""
+    """List the stored keys, to unlock or delete one."""
 
-    def answered(chosen: StoredKeyRequest) -> None:
-        if chosen.removes:
-            _remove(panel, chosen.address)
+    def answered(key_request: StoredKeyRequest) -> None:
+        if key_request.removes:
+            _remove(panel, key_request.address)
         else:
-            _unlock(panel, chosen.address)
+            _unlock(panel, key_request.address)
 
     panel.open_dialog(StoredKeys(panel.state, panel.now), answered)
 
 
 def _remove(panel: Panel, address: str) -> None:
-    """Delete a key, once the end of its address is typed."""
+    """Delete a key, after the end of its address is typed."""
     if why := can_change(panel):
-        panel.say(why, "warn")
+        panel.show_toast(why, "warn")
         return
     body = removal_question(address, panel.state.wallet)
     question = TypedWord("Delete this key for good?", body, address[-TAIL:], "delete")
@@ -212,17 +212,17 @@ def _remove(panel: Panel, address: str) -> None:
 
 
 def link(panel: Panel) -> None:
-    """Read the challenge for the open key's wallet; its text is then shown and confirmed."""
+    """Read the challenge for the unlocked key's wallet; its text is then shown and confirmed."""
     wallet = panel.state.wallet
     if wallet.is_linked and wallet.can_sign:
-        panel.say("this wallet is linked already")
+        panel.show_toast("this wallet is linked already")
     else:
-        panel.asks_link = True
+        panel.confirms_link = True
         panel.give(RequestLink(wallet.key_address))
 
 
 def confirm_link(panel: Panel) -> None:
-    """Show the challenge that was read, and link once it is confirmed."""
+    """Show the challenge, and link after a confirmation."""
     read = panel.state.wallet.challenge
     if read is None:
         return
@@ -236,31 +236,33 @@ def confirm_link(panel: Panel) -> None:
 
 
 def approve(panel: Panel) -> None:
-    """Read the approvals; what is missing is then shown and confirmed."""
+    """Read the approvals; missing ones are then shown and confirmed."""
     if panel.state.wallet.is_linked:
-        panel.asks_approvals = True
+        panel.confirms_approvals = True
         panel.give(ReadApprovals())
     else:
-        panel.say(f"a managed wallet needs none; for an own one link it ({cap('wallet.link')})")
+        panel.show_toast(
+            f"a managed wallet needs none; for an own one link it ({cap('wallet.link')})"
+        )
 
 
 def confirm_approvals(panel: Panel) -> None:
-    """Show the approvals that are missing, and give them once the word is typed."""
+    """Show the missing approvals, and give them after the typed word."""
     wallet = panel.state.wallet
     if not wallet.unset:
-        panel.say("every approval is given")
+        panel.show_toast("every approval is given")
         return
     if not wallet.can_sign:
         unlock = cap("wallet.unlock")
-        panel.say(f"unlock the wallet first ({unlock}): the approvals are signed", "warn")
+        panel.show_toast(f"unlock the wallet first ({unlock}): the approvals are signed", "warn")
         return
-    keys = tuple(one.key for one in wallet.unset)
+    keys = tuple(approval.key for approval in wallet.unset)
     question = TypedWord("Give these approvals?", approvals_question(wallet), APPROVE_WORD)
     panel.open_dialog(question, lambda word: panel.give(SetApprovals(keys, word)))
 
 
 def make_credentials(panel: Panel) -> None:
-    """Have the venue's credentials derived: one signature that moves nothing."""
+    """Derive the venue's credentials: one signature that moves no funds."""
     panel.give(MakeCredentials())
 
 
@@ -268,9 +270,9 @@ def make_credentials(panel: Panel) -> None:
 
 
 def allow_real(panel: Panel) -> None:
-    """Have the service take real trades of this agent, once that is confirmed."""
+    """Allow real trades of this agent at the service, after a confirmation."""
     if panel.state.wallet.real_trading:
-        panel.say("real trades are allowed already")
+        panel.show_toast("real trades are allowed already")
         return
 
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
@@ -282,7 +284,7 @@ def allow_real(panel: Panel) -> None:
 
 
 def turn_live(panel: Panel) -> None:
-    """Real money off at once; on once the word is typed."""
+    """Switch live trading off at once; on after the typed word."""
     wallet = panel.state.wallet
     if wallet.live:
         panel.give(SetLive(on=False))
@@ -292,7 +294,7 @@ def turn_live(panel: Panel) -> None:
 
 
 def pay(panel: Panel) -> None:
-    """Pay the offer that stands there, once confirmed; else set the cap of a day."""
+    """Pay the present offer, after a confirmation; else set the daily cap."""
     paying = panel.state.wallet.pay
     offer = paying.offer
     if offer is None or offer.why_not or not paying.is_on:

@@ -1,4 +1,4 @@
-"""What the wallet panel opens: passphrases, the keys here, a cap for paid calls, a QR code."""
+"""Forms of the wallet panel: passphrases, the stored keys, a cap for paid calls, a QR code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,8 +22,8 @@ from service_tui.console.messages import Copied
 from service_tui.console.qr import qr_text
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
-from service_tui.console.widgets.door import Door
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.light_button import LightButton
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.wallet import SetPay
 from service_tui.desk.slices.wallet import KeyState, StoredKeyView, WalletView
 from service_tui.units import ONE, Micros
@@ -32,8 +32,8 @@ _NONE: Final = (
     "No key lies here. {wallet.keep} on the page before keeps one: imported, or made anew."
 )
 _OVER_MAX: Final = 300
-_TOLD_MAX: Final = 3
-"""Sentences on files that are passed over; more would push the keys out of sight."""
+_PROBLEMS_MAX: Final = 3
+"""Most listed problems of files; more would push the keys out of sight."""
 _HIDDEN: Final = (
     "Addresses are masked: {app.privacy} on any screen shows them, and then they can be removed."
 )
@@ -41,19 +41,19 @@ _HIDDEN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class StoredKeyRequest:
-    """A key by its address, and what is to become of it."""
+    """A key by its address, and the action on it."""
 
     address: str
     removes: bool
 
 
 class StoredKeys(CursorList[StoredKeyRequest | None, StoredKeyView]):
-    """What is chosen is an address, never a place in the list."""
+    """The choice is an address, never a place in the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("stored_keys")]
 
     name_in_keys: ClassVar[str] = "stored_keys"
-    title_words: ClassVar[str] = "Keys on this machine"
+    title_text: ClassVar[str] = "Keys on this machine"
 
     def rows(self) -> tuple[StoredKeyView, ...]:
         """The keys of this directory."""
@@ -64,30 +64,32 @@ class StoredKeys(CursorList[StoredKeyRequest | None, StoredKeyView]):
         return row.address
 
     def action_open(self) -> None:
-        """Open the key under the cursor."""
+        """Unlock the key under the cursor."""
         self._choose(removes=False)
 
     def action_remove(self) -> None:
-        """Delete the key under the cursor, once that is confirmed."""
+        """Delete the key under the cursor, after a confirmation."""
         self._choose(removes=True)
 
     def _choose(self, *, removes: bool) -> None:
-        key = self.chosen_or_said()
-        # What is deleted must have been read, and behind a mask it cannot be.
+        key = self.row_or_toast()
+        # A deletion needs an address that can be read, and a masked one cannot.
         if key is not None and not (removes and is_private(self.state)):
             self.dismiss(StoredKeyRequest(key.address, removes))
 
-    def told(self) -> Text:
-        """The addresses, and what lies among them and is none."""
+    def text(self) -> Text:
+        """The addresses, and problems of other files beside them."""
         masked = is_private(self.state)
         lines = [self._line(key, masked=masked) for key in self.rows()]
         text = Text("\n").join(lines) if lines else Text(with_keys(_NONE), "muted")
         overs = self.state.wallet.passed_over
-        for over in overs[:_TOLD_MAX]:
-            said = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
-            text = Text.assemble(text, ("\n\npassed over: ", "warn"), said)
-        if len(overs) > _TOLD_MAX:
-            more = f"\n\nand {len(overs) - _TOLD_MAX} more: 'service-tui keys list' names them all"
+        for over in overs[:_PROBLEMS_MAX]:
+            message = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
+            text = Text.assemble(text, ("\n\npassed over: ", "warn"), message)
+        if len(overs) > _PROBLEMS_MAX:
+            more = (
+                f"\n\nand {len(overs) - _PROBLEMS_MAX} more: 'service-tui keys list' names them all"
+            )
             text = Text.assemble(text, (more, "warn"))
         if masked and lines:
             text = Text.assemble(text, (f"\n\n{with_keys(_HIDDEN)}", "muted"))
@@ -96,27 +98,27 @@ class StoredKeys(CursorList[StoredKeyRequest | None, StoredKeyView]):
     def _line(self, key: StoredKeyView, *, masked: bool) -> Text:
         wallet = self.state.wallet
         here = key.address == self.at
-        said = ", ".join(_standing(key.address, wallet))
+        message = ", ".join(_key_states(key.address, wallet))
         return Text.assemble(
             ("▌ " if here else "  ", "accent"),
             (formats.MASK if masked else key.address, "bold" if here else ""),
-            (f"  {said}", "muted"),
+            (f"  {message}", "muted"),
         )
 
 
-def _standing(address: str, wallet: WalletView) -> list[str]:
-    """What a key is now: open, or that of the linked wallet."""
-    said: list[str] = []
+def _key_states(address: str, wallet: WalletView) -> list[str]:
+    """The state of a key: unlocked, or that of the linked wallet."""
+    message: list[str] = []
     is_open = wallet.key_state is KeyState.UNLOCKED
     if is_open and wallet.key_address.lower() == address.lower():
-        said.append("open")
+        message.append("open")
     if wallet.is_linked and wallet.address.lower() == address.lower():
-        said.append("linked")
-    return said
+        message.append("linked")
+    return message
 
 
 def removal_question(address: str, wallet: WalletView) -> Text:
-    """What deleting a key means."""
+    """The effect of deleting a key."""
     body = Text.assemble(
         "The encrypted file of this key is deleted, and its passphrase from the system's keyring:"
         "\n\n",
@@ -141,14 +143,14 @@ SECRET_MAX: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What was typed. No repr shows it."""
+    """The typed secrets. No repr shows them."""
 
     passphrase: str = field(repr=False)
     secret: str = field(default="", repr=False)
 
 
 class SecretInput(Input):
-    """A line whose letters are dots; it cannot be copied from, and remembers nothing."""
+    """A line whose letters are dots; it cannot be copied from, and has no history."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own word
         super().__init__(password=True, compact=True, max_length=SECRET_MAX, id=id)
@@ -157,11 +159,11 @@ class SecretInput(Input):
         """Copy nothing."""
 
     def action_cut(self) -> None:
-        """Copy nothing, and leave what was typed."""
+        """Copy nothing, and leave the text."""
 
 
 class PassphraseDialog(Dialog[Secrets | None]):
-    """Asks for the passphrase of a key that is kept here."""
+    """Reads the passphrase of a stored key."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("form"),
@@ -171,11 +173,11 @@ class PassphraseDialog(Dialog[Secrets | None]):
     AUTO_FOCUS = "SecretInput"
 
     def __init__(self, title: str, body: Text, lines: tuple[tuple[str, str], ...]) -> None:
-        """Ask.
+        """Set up the dialog.
 
         Args:
             title: in a few words.
-            body: what it is for, and where it goes.
+            body: its purpose, and where the secret goes.
             lines: name and label of each line.
         """
         super().__init__()
@@ -185,21 +187,21 @@ class PassphraseDialog(Dialog[Secrets | None]):
         self._is_done = False
 
     def compose(self) -> ComposeResult:
-        """What it is for, the lines, what is wrong with them, two doors."""
+        """The purpose, the lines, the problem, two buttons."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" {self._title} "))
             frame.border_subtitle = content(Text(f" {cap('form.cancel')} changes nothing "))
-            body = Words(id="secret-body")
-            body.tell(self._body)
+            body = TextBlock(id="secret-body")
+            body.show_text(self._body)
             yield body
             for name, label in self._lines:
                 with Horizontal(classes="line"):
-                    yield Words(label, classes="label")
+                    yield TextBlock(label, classes="label")
                     yield SecretInput(id=f"secret-{name}")
-            yield Words(id="secret-problem")
+            yield TextBlock(id="secret-problem")
             with Horizontal(id="secret-doors"):
-                yield Door("go on  enter", id="secret-set")
-                yield Door(f"leave  {cap('form.cancel')}", id="secret-cancel")
+                yield LightButton("go on  enter", id="secret-set")
+                yield LightButton(f"leave  {cap('form.cancel')}", id="secret-cancel")
 
     def on_mount(self) -> None:
         """No cursor blinks."""
@@ -207,23 +209,23 @@ class PassphraseDialog(Dialog[Secrets | None]):
             line.cursor_blink = False
 
     def problem(self, typed: dict[str, str]) -> str:
-        """What is against it; empty when nothing is."""
+        """Why the text cannot be used; empty if it can."""
         del typed
         return ""
 
     def action_set(self) -> None:
-        """Give what was typed to whoever asked, once."""
+        """Return the typed secrets, once."""
         typed = {
             name: self.query_one(f"#secret-{name}", SecretInput).value for name, _ in self._lines
         }
         why = self.problem(typed)
         if why:
-            self.query_one("#secret-problem", Words).tell(Text(why, "warn"))
+            self.query_one("#secret-problem", TextBlock).show_text(Text(why, "warn"))
             return
         self._leave(Secrets(typed["passphrase"], typed.get("secret", "")))
 
     def action_cancel(self) -> None:
-        """Leave, and give nothing."""
+        """Leave, and return nothing."""
         self._leave(None)
 
     def _leave(self, secrets: Secrets | None) -> None:
@@ -243,17 +245,17 @@ class PassphraseDialog(Dialog[Secrets | None]):
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
 
-    @on(Door.Pressed)
-    def _opened(self, event: Door.Pressed) -> None:
+    @on(LightButton.Pressed)
+    def _opened(self, event: LightButton.Pressed) -> None:
         event.stop()
-        if event.door.id == "secret-set":
+        if event.button.id == "secret-set":
             self.action_set()
         else:
             self.action_cancel()
 
 
 class NewKeyDialog(PassphraseDialog):
-    """Asks for a key, or none for a new one, and twice for its passphrase."""
+    """Reads a key, or none for a new one, and twice its passphrase."""
 
     def __init__(self) -> None:
         body = Text.assemble(
@@ -272,7 +274,7 @@ class NewKeyDialog(PassphraseDialog):
 
 
 def unlock_dialog(address: str) -> PassphraseDialog:
-    """Asks for the passphrase of one key."""
+    """A dialog for the passphrase of one key."""
     body = Text.assemble(
         "The key of ",
         (address, "bold"),
@@ -286,7 +288,7 @@ _SENDS: Final = "Only USDC.e and POL of chain 137 are of use here; native USDC i
 
 
 class WalletCode(Page):
-    """The code, and below it the address in letters, to be compared with what the camera read."""
+    """The code, and below it the address in letters, to compare with the camera's result."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy_address", "copy", show=False)]
 
@@ -301,7 +303,7 @@ class WalletCode(Page):
         return Text.assemble(code, "\n", (self._address, "bold"), (f"\n{_SENDS}", "muted"))
 
     def action_copy_address(self) -> None:
-        """Copy the address, because the person asked for that."""
+        """Copy the address, at the person's request."""
         self.post_message(Copied(self._address, "the wallet's address"))
 
 
@@ -327,18 +329,18 @@ class PayForm(Form[SetPay]):
     body = ("form-question", CAP, "form-preview")
 
     def validate(self) -> SetPay:
-        """The cap that stands there; none turns it off."""
+        """The typed cap; none turns it off."""
         return SetPay(self.read(CAP))
 
     def objection(self, result: SetPay) -> str:
-        """Turning it on is asked once more."""
+        """Turning it on needs a second enter."""
         return "this lets the desk pay after your yes: enter once more" if result.day_max else ""
 
     def describe(self, result: SetPay | None) -> Mapping[str, Shown]:
-        """What it means."""
-        words = Text(
+        """The meaning of the cap."""
+        messages = Text(
             "After a 429 the service may offer a call for 0.005 USDC on a Base-type chain. With a "
             "cap, the offer is shown here and paid only after your yes, for exactly that price.",
         )
-        said = "" if result is None else result.describe()
-        return {"form-question": words, "form-preview": Text(said, "muted")}
+        message = "" if result is None else result.describe()
+        return {"form-question": messages, "form-preview": Text(message, "muted")}

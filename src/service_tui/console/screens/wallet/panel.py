@@ -1,4 +1,4 @@
-"""The wallet panel: address with its code, what is in it, what is still missing."""
+"""The wallet panel: address with its code, balances, missing steps."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final, TypeVar
@@ -23,7 +23,7 @@ from service_tui.console.screens.wallet.text import (
 )
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog, open_above
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.command import Command
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -31,10 +31,10 @@ from service_tui.units import Timestamp
 Result = TypeVar("Result")
 
 BESIDE_FROM: Final = 100
-"""Width from which the code stands beside the words."""
+"""Width from which the code stands beside the text."""
 
 NARROW: Final = 60
-"""Width of the words before they are laid out."""
+"""Width of the text before it is laid out."""
 
 
 class WalletPanel(Dialog[None]):
@@ -55,60 +55,60 @@ class WalletPanel(Dialog[None]):
         self.state = state
         self.now = now
         self._code = ""
-        self.asks_approvals = False
-        self.asks_link = False
+        self.confirms_approvals = False
+        self.confirms_link = False
 
     def compose(self) -> ComposeResult:
-        """The words, the code, the keys."""
+        """The text, the code, the keys."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Wallet "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} closes "))
             with VerticalScroll(id="wallet-body"), Horizontal(id="wallet-columns"):
                 with Vertical(id="wallet-words"):
-                    yield Words(id="wallet-text")
-                    yield Words(id="wallet-checks")
+                    yield TextBlock(id="wallet-text")
+                    yield TextBlock(id="wallet-checks")
                 with Vertical(id="wallet-beside"):
-                    yield Words(id="wallet-code")
-                    yield Words(id="wallet-approvals")
-                    yield Words(id="wallet-pay")
-            yield Words(id="wallet-keys")
+                    yield TextBlock(id="wallet-code")
+                    yield TextBlock(id="wallet-approvals")
+                    yield TextBlock(id="wallet-pay")
+            yield TextBlock(id="wallet-keys")
 
     def on_mount(self) -> None:
-        """Show what is known."""
+        """Show the wallet."""
         self._show()
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive a newer state; approvals that were asked for are then confirmed."""
+        """Receive a newer state; requested approvals are then confirmed."""
         before, read = self.state.wallet.approvals_at, self.state.wallet.challenge
         self.state, self.now = state, now
         self._show()
         wallet = self.state.wallet
-        if self.asks_approvals and wallet.job is None and wallet.approvals_at != before:
-            self.asks_approvals = False
+        if self.confirms_approvals and wallet.job is None and wallet.approvals_at != before:
+            self.confirms_approvals = False
             confirm_approvals(self)
-        if self.asks_link and wallet.job is None and wallet.challenge not in {None, read}:
-            self.asks_link = False
+        if self.confirms_link and wallet.job is None and wallet.challenge not in {None, read}:
+            self.confirms_link = False
             confirm_link(self)
 
     @on(events.Resize)
     def _resized(self) -> None:
         self.set_class(self.size.width >= BESIDE_FROM, "-beside")
         self.call_after_refresh(self._show)
-        self.call_after_refresh(self._tell_keys)
+        self.call_after_refresh(self._show_keys)
 
-    def _tell_keys(self) -> None:
-        """The keys, as many to a line as there is room for; none is broken in two."""
+    def _show_keys(self) -> None:
+        """Show the keys, as many a line as fit; none is broken in two."""
         for body in self.query("#wallet-body").results(VerticalScroll):
-            for words in self.query("#wallet-keys").results(Words):
-                words.tell(Text(_in_lines(body.outer_size.width), "muted"))
+            for text in self.query("#wallet-keys").results(TextBlock):
+                text.show_text(Text(_in_lines(body.outer_size.width), "muted"))
 
-    # -- what the keys do ------------------------------------------------------------------------
+    # -- actions of the keys ---------------------------------------------------------------------
 
     def action_perform(self, ident: str) -> None:
-        """Run a declared action, or say why it is disabled."""
+        """Run a declared action, or show why it is disabled."""
         action = next(action for action in ACTIONS if action.id == ident)
         if why := action.disabled_reason(self):
-            self.say(why, "warn")
+            self.show_toast(why, "warn")
         else:
             action.run(self)
 
@@ -118,15 +118,15 @@ class WalletPanel(Dialog[None]):
         return self.app.current_theme.dark  # pyright: ignore[reportUnknownMemberType] - untyped
 
     def give(self, command: Command) -> None:
-        """Order something."""
+        """Give a command."""
         self.post_message(CommandGiven(command))
 
-    def say(self, text: str, tone: str = "info") -> None:
+    def show_toast(self, text: str, tone: str = "info") -> None:
         """Show a toast."""
         self.post_message(ToastMessage(text, tone))
 
     def copy(self, text: str, what: str) -> None:
-        """Copy a text; `what` names it in the toast that says so."""
+        """Copy a text; `what` names it in the toast."""
         self.post_message(Copied(text, what))
 
     def open_dialog(
@@ -134,7 +134,7 @@ class WalletPanel(Dialog[None]):
         dialog: ModalScreen[Result] | ModalScreen[Result | None],
         then: Callable[[Result], None] | None = None,
     ) -> None:
-        """Open a dialog, and hand on what it returns unless it was left."""
+        """Open a dialog, and pass its result on unless it was left."""
         open_above(self, dialog, then)
 
     def action_lines(self, by: int) -> None:
@@ -149,31 +149,31 @@ class WalletPanel(Dialog[None]):
 
     def _show(self) -> None:
         wallet, state = self.state.wallet, self.state
-        told = {
+        shown = {
             "text": wallet_text(state),
             "checks": checklist_text(wallet, self._room("checks")),
             "approvals": approvals_text(wallet) if wallet.is_linked else Text(),
             "pay": pay_text(state),
         }
-        for name, text in told.items():
-            for words in self.query(f"#wallet-{name}").results(Words):
-                words.tell(text)
-        # An address that is not linked yet has no code: nobody is to send anything there.
+        for name, text in shown.items():
+            for sentence in self.query(f"#wallet-{name}").results(TextBlock):
+                sentence.show_text(text)
+        # An address that is not linked yet has no code: nobody should send money there.
         address = "" if is_private(state) else wallet.address
         on_dark = self.is_dark
         is_beside = bool(address) and self.size.width >= BESIDE_FROM
         code = f"{address} {on_dark} {is_beside}"
         if code != self._code:
-            # Parts of parts may not stand yet when the page itself does.
-            for words in self.query("#wallet-code").results(Words):
+            # Parts of parts may not be mounted yet when the page itself is.
+            for sentence in self.query("#wallet-code").results(TextBlock):
                 self._code = code
-                words.display = is_beside
-                words.tell(qr_text(address, on_dark=on_dark) if is_beside else Text())
+                sentence.display = is_beside
+                sentence.show_text(qr_text(address, on_dark=on_dark) if is_beside else Text())
 
     def _room(self, name: str) -> int:
         """Width of a block; that of a page of 80 columns until it is laid out."""
-        found = self.query(f"#wallet-{name}").results(Words)
-        return next((words.content_size.width for words in found), 0) or NARROW
+        result = self.query(f"#wallet-{name}").results(TextBlock)
+        return next((text.content_size.width for text in result), 0) or NARROW
 
 
 def _in_lines(width: int) -> str:

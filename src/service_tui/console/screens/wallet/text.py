@@ -1,4 +1,4 @@
-"""What is told of the wallet: address, balances, approvals, what real trades still need."""
+"""Texts on the wallet: address, balances, approvals, missing steps of real trades."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ _NAME: Final = 24
 """Wider than the longest name of a check, "money the venue takes"."""
 
 _FIX: Final = 3
-"""How far what is to be done stands below what is missing."""
+"""Indent of a fix below its missing step."""
 
 _NATIVE: Final = (
     "Native USDC is not accepted by the venue: swap it to USDC.e (bridged) before it is of use."
@@ -37,16 +37,16 @@ _LINK: Final = (
 )
 
 NOT_LINKED: Final = "not linked yet: do not send here"
-"""Said of a key's address that the service does not know as the wallet."""
+"""Note on a key's address that the service does not know as the wallet."""
 
 
 def is_unlinked(wallet: WalletView) -> bool:
-    """Whether the address that is shown is a key's alone: the balances are another wallet's."""
+    """True if the shown address is a key's alone: the balances are another wallet's."""
     return bool(wallet.key_address) and not wallet.address
 
 
 def wallet_text(state: DeskState) -> Text:
-    """Whose the wallet is, and what lies in it."""
+    """The wallet's owner, and its balances."""
     wallet, masked = state.wallet, is_private(state)
     address = wallet.address or wallet.key_address or wallet.managed_address
     owner = "not known yet" if wallet.ownership is None else wallet.ownership.value
@@ -79,7 +79,7 @@ def wallet_text(state: DeskState) -> Text:
 
 
 def _balances(wallet: WalletView, *, masked: bool) -> list[tuple[str, Text]]:
-    """What lies in the wallet; of a key that is not linked nothing is known."""
+    """Balances of the wallet; unknown for a key that is not linked."""
     if is_unlinked(wallet):
         return [("balances", Text(NOT_LINKED, "warn"))]
     native = [("native USDC", formats.money(wallet.usdc_native, masked=masked))]
@@ -100,8 +100,8 @@ def _source(wallet: WalletView) -> Text:
 
 
 def checklist_text(wallet: WalletView, width: int) -> Text:
-    """What real trades need, done or not, and what to do about what is missing."""
-    lines = [_check(one, width) for one in wallet.checks]
+    """The steps before real trades, done or not, and the fix of missing ones."""
+    lines = [_check(check, width) for check in wallet.checks]
     missing = len(wallet.lacks)
     head = "everything is there" if not missing else f"{missing} missing"
     if not wallet.is_read:
@@ -114,9 +114,9 @@ def _check(check: CheckView, width: int) -> Text:
     glyph, tone = ("✓ ", "profit") if check.is_done else ("✗ ", "warn")
     if check.is_done is None:
         glyph, tone = "? ", "muted"
-    says = hanging(check.detail, width, _NAME + len(glyph))
-    says.stylize("muted")
-    line = Text.assemble((glyph, tone), f"{check.name.ljust(_NAME - 1)} ", says)
+    meaning = hanging(check.detail, width, _NAME + len(glyph))
+    meaning.stylize("muted")
+    line = Text.assemble((glyph, tone), f"{check.name.ljust(_NAME - 1)} ", meaning)
     if check.fix:
         fix = hanging(fix_text(check.fix, within="wallet"), width, _FIX)
         fix.stylize("warn")
@@ -132,12 +132,12 @@ def approvals_text(wallet: WalletView) -> Text:
         )
     lines = [
         Text.assemble(
-            ("✓ ", "profit") if one.is_set else ("✗ ", "warn"),
-            one.token.ljust(20),
+            ("✓ ", "profit") if approval.is_set else ("✗ ", "warn"),
+            approval.token.ljust(20),
             ("for ", "muted"),
-            one.spender,
+            approval.spender,
         )
-        for one in wallet.approvals
+        for approval in wallet.approvals
     ]
     unset = len(wallet.unset)
     head = "approvals: all given" if not unset else f"approvals: {unset} missing"
@@ -145,23 +145,24 @@ def approvals_text(wallet: WalletView) -> Text:
 
 
 def approvals_question(wallet: WalletView) -> Text:
-    """What is signed to give what is missing."""
+    """The content of the signature that gives missing approvals."""
     unset = wallet.unset
     lines = [
         Text.assemble(
-            ("✗ ", "warn"), one.token.ljust(20), ("may be moved by ", "muted"), one.spender,
-            ("\n   ", ""), (one.spender_address, "muted"),
+            ("✗ ", "warn"), approval.token.ljust(20), ("may be moved by ", "muted"),
+            approval.spender,
+            ("\n   ", ""), (approval.spender_address, "muted"),
         )
-        for one in unset
+        for approval in unset
     ]  # fmt: skip
-    cost = sum_of(one.call.fee_max for one in unset if one.call is not None)
+    cost = sum_of(approval.call.fee_max for approval in unset if approval.call is not None)
     body = Text.assemble(
         f"{len(unset)} transactions are signed, one after the other; what is set is skipped. Each "
         "lets a contract of the venue move a token of this wallet, without limit, until it is "
         "taken back.\n\n",
         Text("\n").join(lines),
     )
-    first = next((one.call for one in unset if one.call is not None), None)
+    first = next((approval.call for approval in unset if approval.call is not None), None)
     if first is not None:
         body.append_text(Text.assemble(("\n\neach costs at most  ", "muted"), fee_text(first)))
         body.append_text(Text.assemble(("\ntogether  ", "muted"), f"{decimal(cost):,.4f} POL"))
@@ -169,7 +170,7 @@ def approvals_question(wallet: WalletView) -> Text:
 
 
 def challenge_question(read: ChallengeView) -> Text:
-    """The text that is signed to link a wallet, word for word, and what it means."""
+    """The text that is signed to link a wallet, word for word, and its meaning."""
     return Text.assemble(
         (f"{read.address}\n\n", "bold"),
         _LINK,
@@ -179,11 +180,11 @@ def challenge_question(read: ChallengeView) -> Text:
 
 
 def pay_text(state: DeskState) -> Text:
-    """What may be paid for calls, what was, and what is on offer."""
+    """The budget for paid calls, the paid sum, and the present offer."""
     pay, masked = state.wallet.pay, is_private(state)
     if not pay.is_on:
-        told = Text("off: a 429 is waited out, and nothing is ever paid", "muted")
-        return section("pay per call", told)
+        text = Text("off: a 429 is waited out, and nothing is ever paid", "muted")
+        return section("pay per call", text)
     figures = [
         ("cap a day", formats.money(pay.day_max, masked=masked)),
         ("paid today", Text(f"{decimal(pay.spent):,.3f}")),
@@ -202,14 +203,14 @@ def pay_text(state: DeskState) -> Text:
 
 
 def live_question(wallet: WalletView) -> Text:
-    """What switching real money on means."""
+    """The meaning of switching live trading on."""
     body = Text.assemble(
         "Orders for evm_venue and sol_venue may then leave this desk, each after a dialog of its "
         f"own. It lasts for this session; {cap('wallet.live')} switches it off at once.",
     )
-    lacks = [one for one in wallet.lacks if one.name != "real money"]
+    lacks = [check for check in wallet.lacks if check.name != "real money"]
     if lacks:
-        names = ", ".join(one.name for one in lacks)
+        names = ", ".join(check.name for check in lacks)
         body.append(f"\n\nStill missing before an order can leave: {names}.", "warn")
     if wallet.simulated:
         body.append("\n\nThis service simulates its venues: the money is play money.", "muted")

@@ -11,25 +11,25 @@ from hypothesis import strategies as st
 from kit.console.doors import Running, running, seen_before
 from kit.console.host import until
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.deliveries import (
+from service_tui.console.notifications import (
     KINDS,
     Channel,
     Choices,
     Protocol,
     Quiet,
+    channels_text,
     choices_of,
-    deliveries,
     desktop_bytes,
     is_quiet,
+    notifications,
     quiet_of,
-    ways_text,
 )
 from service_tui.desk.slices.records import Notice, NoticeKind
 from service_tui.units import Timestamp
 
 STATE = seen_before(sample_state())
 BERLIN = ZoneInfo("Europe/Berlin")
-ALL = ways_text(Channel)
+ALL = channels_text(Channel)
 LOUD = Choices({kind: frozenset(Channel) for kind in KINDS})
 ALERT, FILL, HALT = NoticeKind.ALERT, NoticeKind.FILL, NoticeKind.HALT
 
@@ -48,12 +48,12 @@ def at(*parts: int, zone: tzinfo = UTC) -> Timestamp:
 
 def test_every_kind_has_a_rule_but_what_answers_the_person() -> None:
     assert set(KINDS) == set(NoticeKind) - {NoticeKind.DESK}
-    assert Choices().ways_of(NoticeKind.DESK) == {Channel.TOAST}
+    assert Choices().channels_of(NoticeKind.DESK) == {Channel.TOAST}
 
 
 def test_nothing_rings_until_it_is_chosen() -> None:
     for kind in KINDS:
-        assert not {Channel.BELL, Channel.DESKTOP} & choices_of({}).ways_of(kind)
+        assert not {Channel.BELL, Channel.DESKTOP} & choices_of({}).channels_of(kind)
 
 
 def test_choices_are_kept_as_words_and_odd_ones_are_passed_over() -> None:
@@ -63,9 +63,9 @@ def test_choices_are_kept_as_words_and_odd_ones_are_passed_over() -> None:
         "notify.quiet": "22:00-07:30",
         "notify.protocol": "OSC 777",
     })
-    assert chosen.ways_of(ALERT) == {Channel.BELL, Channel.DESKTOP}
-    assert chosen.ways_of(FILL) == frozenset()
-    assert chosen.ways_of(HALT) == KINDS[HALT].ways
+    assert chosen.channels_of(ALERT) == {Channel.BELL, Channel.DESKTOP}
+    assert chosen.channels_of(FILL) == frozenset()
+    assert chosen.channels_of(HALT) == KINDS[HALT].channels
     assert chosen.quiet == Quiet(22 * 60, 7 * 60 + 30)
     assert chosen.protocol is Protocol.OSC777
     assert choices_of({"notify.protocol": "OSC 99"}).protocol is Protocol.OSC9
@@ -73,7 +73,7 @@ def test_choices_are_kept_as_words_and_odd_ones_are_passed_over() -> None:
 
 @given(st.sets(st.sampled_from(Channel)))
 def test_ways_are_read_as_they_are_kept(ways: set[Channel]) -> None:
-    assert choices_of({"notify.alert": ways_text(ways)}).ways_of(ALERT) == ways
+    assert choices_of({"notify.alert": channels_text(ways)}).channels_of(ALERT) == ways
 
 
 # -- quiet hours --------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def test_quiet_hours_over_a_change_of_the_clock(moment: tuple[int, ...], *, quie
 @given(st.integers(0, 1439), st.integers(0, 1439), st.integers(0, 1439))
 def test_a_span_and_its_rest_share_the_day(begins: int, ends: int, minute: int) -> None:
     if begins != ends:
-        assert Quiet(begins, ends).holds(minute) != Quiet(ends, begins).holds(minute)
+        assert Quiet(begins, ends).contains(minute) != Quiet(ends, begins).contains(minute)
 
 
 # -- what is delivered --------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def test_a_span_and_its_rest_share_the_day(begins: int, ends: int, minute: int) 
 def test_each_way_is_used_only_where_it_is_chosen() -> None:
     for way in Channel:
         choices = Choices({ALERT: frozenset({way})})
-        found = deliveries([notice(1)], choices, NOW, zone=UTC)
+        found = notifications([notice(1)], choices, NOW, zone=UTC)
         assert bool(found.toasts) is (way is Channel.TOAST)
         assert found.unseen == (way is Channel.BADGE)
         assert found.bell is (way is Channel.BELL)
@@ -176,19 +176,19 @@ def test_each_way_is_used_only_where_it_is_chosen() -> None:
 
 def test_quiet_hours_keep_toast_and_count_and_silence_the_rest() -> None:
     quiet = replace(LOUD, quiet=Quiet(0, 1439))
-    found = deliveries([notice(1), notice(2, HALT)], quiet, at(2027, 6, 1, 3), zone=UTC)
+    found = notifications([notice(1), notice(2, HALT)], quiet, at(2027, 6, 1, 3), zone=UTC)
     assert (len(found.toasts), found.unseen) == (2, 2)
     assert (found.bell, found.desktop) == (False, "")
 
 
 def test_many_of_a_kind_are_one_toast_with_their_number_and_the_gravest_tone() -> None:
     notices = [notice(1, tone="bad"), notice(2, text="target", tone="good"), notice(3, FILL, "x")]
-    found = deliveries(notices, LOUD, NOW, zone=UTC)
+    found = notifications(notices, LOUD, NOW, zone=UTC)
     first, second = found.toasts
-    assert (first.words(), first.tone, first.count) == ("2 alerts, the last: target", "bad", 2)
-    assert second.words() == "x"
-    more = deliveries([notice(4, text="stop")], LOUD, NOW, zone=UTC, shown={ALERT: first})
-    assert more.toasts[0].words() == "3 alerts, the last: stop"
+    assert (first.summary(), first.tone, first.count) == ("2 alerts, the last: target", "bad", 2)
+    assert second.summary() == "x"
+    more = notifications([notice(4, text="stop")], LOUD, NOW, zone=UTC, shown={ALERT: first})
+    assert more.toasts[0].summary() == "3 alerts, the last: stop"
     assert found.bell
     assert found.desktop == "3 notices, the last: x"
 
@@ -197,35 +197,35 @@ def test_a_notice_that_says_itself_how_many_wait_is_said_once() -> None:
     kind = NoticeKind.APPROVAL
     many = "2 trades wait for you, the newest: trend asks to buy NO"
     notices = [notice(1, kind, "trend asks to buy NO"), notice(2, kind, many, tone="warn")]
-    (toast,) = deliveries(notices, LOUD, NOW, zone=UTC).toasts
-    assert (toast.words(), toast.tone) == (many, "warn")
-    later = deliveries([notice(3, kind, "approved: buy NO")], LOUD, NOW, shown={kind: toast})
-    assert later.toasts[0].words() == "approved: buy NO"
+    (toast,) = notifications(notices, LOUD, NOW, zone=UTC).toasts
+    assert (toast.summary(), toast.tone) == (many, "warn")
+    later = notifications([notice(3, kind, "approved: buy NO")], LOUD, NOW, shown={kind: toast})
+    assert later.toasts[0].summary() == "approved: buy NO"
 
 
 def test_an_alert_and_its_exit_are_counted_once_until_somebody_has_looked() -> None:
     alert = replace(notice(1), about="alert-1")
     exit_ = replace(notice(2, NoticeKind.EXIT, "sold"), about="alert-1")
     other = replace(notice(3), about="alert-2")
-    found = deliveries([alert, exit_, other], Choices(), NOW, zone=UTC)
+    found = notifications([alert, exit_, other], Choices(), NOW, zone=UTC)
     assert (len(found.toasts), found.unseen) == (2, 2)
-    later = deliveries([exit_], Choices(), NOW, zone=UTC, counted=frozenset({"alert-1"}))
+    later = notifications([exit_], Choices(), NOW, zone=UTC, counted=frozenset({"alert-1"}))
     assert (len(later.toasts), later.unseen) == (1, 0)
-    assert deliveries([exit_], Choices(), NOW, zone=UTC).unseen == 1
-    assert deliveries([notice(1), notice(2)], Choices(), NOW, zone=UTC).unseen == 2
+    assert notifications([exit_], Choices(), NOW, zone=UTC).unseen == 1
+    assert notifications([notice(1), notice(2)], Choices(), NOW, zone=UTC).unseen == 2
 
 
 def test_answers_to_the_person_are_never_merged_nor_counted() -> None:
     notices = [notice(number, NoticeKind.DESK, f"answer {number}") for number in range(3)]
-    found = deliveries(notices, LOUD, NOW, zone=UTC)
-    assert [toast.words() for toast in found.toasts] == ["answer 0", "answer 1", "answer 2"]
+    found = notifications(notices, LOUD, NOW, zone=UTC)
+    assert [toast.summary() for toast in found.toasts] == ["answer 0", "answer 1", "answer 2"]
     assert (found.unseen, found.bell, found.desktop) == (0, False, "")
 
 
 @given(st.lists(st.tuples(st.sampled_from(NoticeKind), st.text(max_size=30)), max_size=40))
 def test_there_is_at_most_one_toast_a_kind(kinds: list[tuple[NoticeKind, str]]) -> None:
     notices = [notice(place, kind, text) for place, (kind, text) in enumerate(kinds)]
-    found = deliveries(notices, LOUD, NOW, zone=UTC)
+    found = notifications(notices, LOUD, NOW, zone=UTC)
     told = [toast.kind for toast in found.toasts if toast.kind in KINDS]
     assert len(told) == len(set(told)) == len({kind for kind, _ in kinds} - {NoticeKind.DESK})
     assert sum(toast.count for toast in found.toasts) == len(notices)

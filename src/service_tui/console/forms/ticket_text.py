@@ -1,4 +1,4 @@
-"""What the order ticket says of its market, its venue and its choices."""
+"""Texts of the order ticket on its market, its venue and its options."""
 
 from typing import Final
 
@@ -25,13 +25,13 @@ from service_tui.units import Timestamp
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 _SIMULATED: Final = "simulated, no real money,"
 SIM_NAMED: Final = 68
-"""Cells from which a ticket for a real venue shows the prices of sim, by that name."""
+"""Cells from which a ticket for a real venue shows the prices of sim, named so."""
 
 TWO_ACROSS: Final = 58
 """Cells from which two columns of figures stand side by side."""
 
 _WIDE_ONLY: Final = frozenset({"slippage", "for the shares"})
-"""What a narrow ticket leaves out for the fee: it follows from the rest."""
+"""Labels that a narrow ticket leaves out for the fee: they follow from the rest."""
 
 _SWITCHED_OFF: Final = (
     "real money is switched off: leave this, press {app.redemption}, "
@@ -40,7 +40,7 @@ _SWITCHED_OFF: Final = (
 
 
 def market_line(state: DeskState, draft: Draft, now: Timestamp) -> Text:
-    """In which money the order is, where, and until when the market is open."""
+    """The currency, the venue, and the closing time of the market."""
     is_real = draft.venue is not Venue.SIM
     mode = Mode.LIVE if is_real else state.service.mode
     money = _SIMULATED if is_real and is_simulated(state) else _MODES[mode]
@@ -58,8 +58,8 @@ def side_labels(market: MarketView, venue: Venue, width: int) -> tuple[str, ...]
     """The sides with their prices, which are those of sim.
 
     Returns:
-        A label for each side. A real venue has prices of its own, and the quote tells them: there
-        sim's is called so, and left out of a ticket that has no room for its name.
+        A label for each side. A real venue has prices of its own, which the quote shows: there
+        sim's is named so, and left out of a ticket without room for its name.
     """
     if venue is not Venue.SIM and 0 < width < SIM_NAMED:
         return tuple(side.value.upper() for side in Side)
@@ -70,7 +70,7 @@ def side_labels(market: MarketView, venue: Venue, width: int) -> tuple[str, ...]
 
 
 def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
-    """Buy, and sell with what is held of this side on this venue."""
+    """Buy, and sell with the position of this side on this venue."""
     held = holding(state, draft.market.market_id, draft.side, draft.venue)
     none = if_none(state, "none held", Topic.POSITIONS)
     if is_counting(state, draft.market.market_id):
@@ -80,7 +80,7 @@ def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
 
 
 def hint(state: DeskState, market: MarketView) -> str:
-    """The keys of the ticket; those of venue and limit where there is another venue."""
+    """The keys of the ticket; those of venue and limit if there is another venue."""
     offered = state.wallet.live and len(venues_of(market)) > 1
     venue = f"  {cap('ticket.venue')} venue  {cap('ticket.kind')} limit" if offered else ""
     return (
@@ -90,29 +90,29 @@ def hint(state: DeskState, market: MarketView) -> str:
 
 
 def unit_text(draft: Draft) -> str:
-    """What the amount counts."""
+    """The unit of the amount."""
     return f"spend {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
 
 
-def kind_labels(draft: Draft) -> tuple[str, ...]:
-    """When it trades: now, or once somebody meets its limit."""
+def type_labels(draft: Draft) -> tuple[str, ...]:
+    """The order types: market, or limit."""
     return ("now", "rest at" if draft.rests else "rest at a limit")
 
 
 def order_text(order: PlaceTrade) -> str:
-    """The order as a person would say it, with its money."""
+    """The order with its money, as a sentence."""
     unit = f" {MONEY_OF[order.venue]}" if order.action is Action.BUY else ""
     return f"{order.bare_text()}{unit}"
 
 
 def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: int) -> Text:
-    """What the order would bring, `width` cells wide; 0 while that is not known."""
-    wanted, masked = (draft.action, draft.venue), is_private(state)
+    """The quote's figures, `width` cells wide; 0 while that is unknown."""
+    requested, masked = (draft.action, draft.venue), is_private(state)
     if draft.rests:
-        shown = resting_figures(quote, wanted, masked=masked)
+        shown = resting_figures(quote, requested, masked=masked)
     else:
         held = holding(state, draft.market.market_id, draft.side, draft.venue)
-        shown = quote_figures(quote, wanted, held, masked=masked)
+        shown = quote_figures(quote, requested, held, masked=masked)
     across = 2 if (width or TWO_ACROSS) >= TWO_ACROSS else 1
     if across == 1 and draft.venue is not Venue.SIM:
         shown = [figure for figure in shown if figure[0] not in _WIDE_ONLY]
@@ -120,10 +120,10 @@ def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: 
 
 
 def next_venue(state: DeskState, draft: Draft) -> Venue | str:
-    """The venue to turn to; the real ones come only while real money is switched on.
+    """The next venue to select; the real ones only while real money is on.
 
     Returns:
-        The next one on which the market trades; a sentence where there is none.
+        The next one on which the market trades; a sentence if there is none.
     """
     offered = venues_of(draft.market)
     if set(offered) == {draft.venue}:

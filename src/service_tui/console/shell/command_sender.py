@@ -1,10 +1,10 @@
-"""What the operator ordered, on its way to the desk - or the reason why it does not go."""
+"""Commands of the operator on their way to the desk, or the reason why one is refused."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from service_tui.console.doors import DeskDoors
+from service_tui.console.desk_api import DeskApi
 from service_tui.console.freshness import is_private
 from service_tui.console.reasons import reason_text, without_amounts
 from service_tui.desk.command import Command
@@ -25,29 +25,31 @@ from service_tui.units import Timestamp
 
 OPENING: Final = "the desk is still opening: press it again in a moment"
 PACE_S: Final = 3.0
-"""A pace that was asked for and has not come by then is not coming."""
+"""A requested pace that has not arrived within this time is not coming."""
 
 DECIDED_S: Final = 10.0
-"""A decided trade is listed no more, unless it still waits after so long: nothing came of it."""
+"""A decided trade is hidden; if it still waits after this time, the decision failed."""
 
 
 class _Decided(NamedTuple):
     """When a trade was decided, by which order, and after which notice."""
 
     at: Timestamp
-    words: str
+    text: str
     after: int
 
-    def holds(self, state: DeskState, now: Timestamp) -> bool:
-        """Whether something may still come of it: the desk has not said that nothing did."""
+    def may_take_effect(self, state: DeskState, now: Timestamp) -> bool:
+        """True while the decision may still take effect: the desk has reported no failure."""
         return 0 <= now - self.at < DECIDED_S and not any(
-            one.notice_id > self.after and one.tone != "good" and one.text.startswith(self.words)
-            for one in state.notices
+            notice.notice_id > self.after
+            and notice.tone != "good"
+            and notice.text.startswith(self.text)
+            for notice in state.notices
         )
 
 
 class CommandSender:
-    """Hands commands to the desk once it is open, and refuses what must not go."""
+    """Hands commands to the desk once it is open, and refuses those that must not go."""
 
     def __init__(self) -> None:
         self._submit: Callable[[Command], object] | None = None
@@ -60,23 +62,23 @@ class CommandSender:
         self._speed: int | None = None
         self._decided: dict[str, _Decided] = {}
 
-    def open(self, desk: DeskDoors) -> None:
-        """The desk is open: what was kept for it goes first, and of that a halt."""
+    def open(self, desk: DeskApi) -> None:
+        """Attach the open desk: queued commands go first, and of these a halt."""
         self._submit, self._closed = desk.submit, ""
         for command in sorted(self._kept.values(), key=lambda one: not isinstance(one, Halt)):
             desk.submit(command)
         self._kept.clear()
 
     def close(self, why: str) -> None:
-        """The desk takes nothing any more; `why` is the sentence for whoever tries."""
+        """Refuse commands from now on; `why` is the reason."""
         self._submit, self._closed = None, why
 
     def give(self, command: Command, state: DeskState, now: Timestamp) -> str:
         """Hand a command over.
 
         Returns:
-            Why it was not taken, in one sentence; empty when it was, when it is kept until the
-            desk is open, or when nobody would miss it.
+            Why the command was refused, in one sentence; empty if it was accepted, is kept until
+            the desk is open, or can be dropped.
         """
         if isinstance(command, Halt):
             return self._halt(command, now)
@@ -90,56 +92,56 @@ class CommandSender:
                 order = without_amounts(command.describe(), masked=is_private(state))
                 return f"{order}: not sent. {reason_text(why)}"
         if isinstance(command, SetSpeed):
-            self._paces, self._pace_at = [*self._asked_paces(now), command.speed], now
+            self._paces, self._pace_at = [*self._requested_paces(now), command.speed], now
         if isinstance(command, ApproveHeld | RefuseHeld):
-            after = max((one.notice_id for one in state.notices), default=0)
+            after = max((notice.notice_id for notice in state.notices), default=0)
             self._decided[command.held_id] = _Decided(now, command.describe(), after)
         self._submit(command)
         return ""
 
     def pace(self, speed: int, now: Timestamp) -> int:
-        """The pace that was asked for last, while it is on its way; else `speed`, the world's."""
-        return next(reversed(self._asked_paces(now)), speed)
+        """The last requested pace, while it is on its way; else `speed`, the world's."""
+        return next(reversed(self._requested_paces(now)), speed)
 
     def laid_over(self, state: DeskState, now: Timestamp) -> DeskState:
-        """The state with what the operator preferred, halted and decided, until the desk has it."""
+        """The state with preferences, halt and decisions given here, until the desk has them."""
         if state.halt is not None:
             self._halted_at = None
         elif self._halted_at is not None:
             state = replace(state, halt=HaltView(self._halted_at))
-        self._hear_speed(None if state.world is None else state.world.speed)
+        self._settle_paces(None if state.world is None else state.world.speed)
         state = self._without_decided(state, now)
-        said = state.preferences
-        self._preferences = {k: v for k, v in self._preferences.items() if said.get(k) != v}
+        preferences = state.preferences
+        self._preferences = {k: v for k, v in self._preferences.items() if preferences.get(k) != v}
         if not self._preferences:
             return state
-        return replace(state, preferences={**said, **self._preferences})
+        return replace(state, preferences={**preferences, **self._preferences})
 
     def _without_decided(self, state: DeskState, now: Timestamp) -> DeskState:
-        """The state in which no trade waits that was decided here a moment ago."""
+        """The state without the trades decided here a moment ago."""
         held = state.supervision.held
-        listed = {one.held_id for one in held}
+        listed = {trade.held_id for trade in held}
         self._decided = {
             held_id: decided
             for held_id, decided in self._decided.items()
-            if held_id in listed and decided.holds(state, now)
+            if held_id in listed and decided.may_take_effect(state, now)
         }
         if not self._decided:
             return state
-        left = tuple(one for one in held if one.held_id not in self._decided)
+        left = tuple(trade for trade in held if trade.held_id not in self._decided)
         return replace(state, supervision=replace(state.supervision, held=left))
 
-    def _asked_paces(self, now: Timestamp) -> list[int]:
+    def _requested_paces(self, now: Timestamp) -> list[int]:
         return self._paces if now - self._pace_at < PACE_S else []
 
-    def _hear_speed(self, speed: int | None) -> None:
-        """A pace that came answers all asked before it; one that nobody here asked for, all."""
+    def _settle_paces(self, speed: int | None) -> None:
+        """A pace that arrived settles all requested before it; an unrequested one settles all."""
         if speed != self._speed:
             answered = self._paces.index(speed) + 1 if speed in self._paces else len(self._paces)
             self._speed, self._paces = speed, self._paces[answered:]
 
     def _halt(self, command: Halt, now: Timestamp) -> str:
-        """A halt is never late: a desk that is still opening is halted before it does anything."""
+        """A halt is never late: a desk that is still opening is halted before anything else."""
         if self._submit is not None:
             self._submit(command)
         elif self._closed:
@@ -156,7 +158,7 @@ class CommandSender:
             case WatchMarket() | ReadLog():
                 self._kept[command.kind] = command
             case RequestQuote() | NoteConfirmed() | ReadDay():
-                # A ticket that is open says itself that nothing can be traded yet.
+                # An open ticket shows itself that nothing can be traded yet.
                 pass
             case _:
                 return f"{command.describe()}: {self._closed or OPENING}"

@@ -1,4 +1,4 @@
-"""How a desk goes on that cannot be opened as it is: its ways, and a door to each."""
+"""Recovery of a desk that cannot be opened as it is: its options, and a button for each."""
 
 from typing import ClassVar, Final
 
@@ -9,21 +9,21 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Static
 
-from service_tui.console.doors import RecoveryOption
+from service_tui.console.desk_api import RecoveryOption
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.room import make_room
 
-WAYS_MAX: Final = 9
+OPTIONS_MAX: Final = 9
 
 
-class GoOn(Dialog[RecoveryOption | None]):
-    """A digit, or a click, chooses; to leave it keeps the desk closed.
+class RecoveryDialog(Dialog[RecoveryOption | None]):
+    """A digit, or a click, chooses; leaving keeps the desk closed.
 
     Args:
         why: what happened.
-        ways: what there is to choose, best first.
+        options: the recovery options, best first.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -32,44 +32,44 @@ class GoOn(Dialog[RecoveryOption | None]):
         Binding("right", "app.focus_next", show=False),
         *(
             Binding(f"{place}", f"take({place - 1})", show=False)
-            for place in range(1, WAYS_MAX + 1)
+            for place in range(1, OPTIONS_MAX + 1)
         ),
     ]
     AUTO_FOCUS = ""
 
-    def __init__(self, why: str, ways: tuple[RecoveryOption, ...]) -> None:
+    def __init__(self, why: str, options: tuple[RecoveryOption, ...]) -> None:
         super().__init__()
         self._why = why
-        self._ways = ways[:WAYS_MAX]
+        self._options = options[:OPTIONS_MAX]
 
     def compose(self) -> ComposeResult:
-        """What happened, each way in words, and its door."""
+        """The reason, each option in words, and its button."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" The desk cannot be opened as it is "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} keeps it closed "))
-            told = Text(self._why)
-            for place, way in enumerate(self._ways, start=1):
-                told.append(f"\n\n{place} {way.label}", "accent")
-                told.append(f"\n{way.told}", "muted")
+            details = Text(self._why)
+            for place, option in enumerate(self._options, start=1):
+                details.append(f"\n\n{place} {option.label}", "accent")
+                details.append(f"\n{option.details}", "muted")
             with VerticalScroll(id="confirm-reading", can_focus=False):
-                yield Static(content(told), markup=False, id="confirm-body")
+                yield Static(content(details), markup=False, id="confirm-body")
             with Horizontal(id="confirm-doors"):
-                for place, way in enumerate(self._ways, start=1):
-                    door = Text(f"{place} {way.label}")
+                for place, option in enumerate(self._options, start=1):
+                    door = Text(f"{place} {option.label}")
                     yield Button(content(door), compact=True, id=f"way-{place}")
 
     def on_mount(self) -> None:
-        """Listen for the digits in a moment: those typed ahead lead to screens."""
+        """Accept the digits in a moment: those typed ahead lead to screens."""
         self.arm_soon()
 
     def on_resize(self) -> None:
-        """Keep the doors on the screen, however much is told."""
+        """Keep the buttons on the screen, however long the text."""
         self.call_after_refresh(self._make_room)
 
     def action_take(self, place: int) -> None:
-        """Choose a way by its place, once the dialog has been seen."""
-        if place < len(self._ways) and self.is_seen():
-            self.dismiss(self._ways[place])
+        """Choose an option by its place, once the dialog has been seen."""
+        if place < len(self._options) and self.is_seen():
+            self.dismiss(self._options[place])
 
     def action_close(self) -> None:
         """Leave the desk closed."""

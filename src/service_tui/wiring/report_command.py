@@ -1,7 +1,7 @@
 """`service-tui report` and `service-tui export`: the console's tables without a screen.
 
-Whoever holds the directory is asked; where nobody does, this process holds it for as long as it
-reads. No desk is opened, and no app is built: either takes longer than the report.
+Requests go to the directory's owner; without an owner, this process owns it while it reads. No
+desk is opened, and no app is built: either takes longer than the report.
 """
 
 import asyncio
@@ -32,40 +32,40 @@ from service_tui.storage.opening import open_for_reading
 from service_tui.terms import Mode, Venue
 from service_tui.units import Timestamp
 from service_tui.wiring.attached import AGAIN_S, HolderTransport, address_of, client_of_holder
-from service_tui.wiring.closed import closed_in_plain_words
+from service_tui.wiring.closed import explain_closed_desk
 from service_tui.wiring.keys import KeysError, stored_desk_keys
 from service_tui.wiring.options import Options
 
 log = logging.getLogger(__name__)
 
-KNOWN_S: Final = 30.0
-"""How long another process that holds the directory is given to begin serving, or to end."""
+OWNER_WAIT_S: Final = 30.0
+"""How long another process that owns the directory has to begin serving, or to end."""
 
 DAY: Final = (Topic.AGENTS, Topic.FLEET)
-"""What the day is made of, beside the trades of each agent."""
+"""The topics of the day's report, besides the trades of each agent."""
 
 TABLES: Final = (Topic.MARKETS, Topic.POSITIONS, *DAY, Topic.BRIEFING, Topic.RESEARCH)
-"""What every table is made of: prices first, the positions are marked with them."""
+"""The topics of the tables: prices first, the positions are marked with them."""
 
 ELSEWHERE: Final = "the agents of another service are told of on its own dashboard"
 SILENT: Final = "the service does not answer: nothing is reported"
 
 
 class ReportError(Exception):
-    """There is nothing to report from, or nowhere to write; one plain sentence."""
+    """There is no data to report, or the file cannot be written; one plain sentence."""
 
 
-Ends = tuple[Client, Database]
-"""Whom to ask, and the database of the same directory."""
+Connection = tuple[Client, Database]
+"""A client of the service, and the database of the same directory."""
 
-Line = Callable[[Options, Clock], AbstractAsyncContextManager[Ends]]
-"""Opens a way to whoever answers for a directory."""
+Connect = Callable[[Options, Clock], AbstractAsyncContextManager[Connection]]
+"""Opens a connection to the service of a directory."""
 
 
-# Without words of its own: asyncio makes some of whatever a task returns, and throws them away.
+# No repr: asyncio builds that of each task's result, and throws it away.
 @dataclass(frozen=True, slots=True, repr=False)
-class Known:
-    """What was told, and when."""
+class ReportData:
+    """The state, the past of each agent, and when they were read."""
 
     state: DeskState
     pasts: Pasts
@@ -82,14 +82,14 @@ def day(options: Options, agent: str, *, as_table: bool) -> str:
         ReportError: no such agent, or no answer.
         DeskClosedError: the directory cannot be used.
     """
-    known = _known(options, DAY)
-    fleet = known.state.fleet
-    names = [{one.agent_id, one.name} for one in (() if fleet is None else fleet.agents)]
-    if agent and not any(agent in each for each in names):
+    data = _load(options, DAY)
+    fleet = data.state.fleet
+    names = [{member.agent_id, member.name} for member in (() if fleet is None else fleet.agents)]
+    if agent and not any(agent in aliases for aliases in names):
         raise ReportError(f"no agent is called {agent!r}; 'service-tui report' lists all")
     if not as_table:
-        return day_in_markdown(known.state, known.at, known.pasts, agent)
-    rows = agent_rows(known.state, known.pasts, known.at)
+        return day_in_markdown(data.state, data.at, data.pasts, agent)
+    rows = agent_rows(data.state, data.pasts, data.at)
     return as_csv([row for row in rows if not agent or agent in {row["agent"], row["name"]}])
 
 
@@ -103,8 +103,8 @@ def export(options: Options, folder: Path) -> int:
         ReportError: a file is in the way, or the disk refuses.
         DeskClosedError: the directory cannot be used.
     """
-    known = _known(options, TABLES)
-    files = files_of(known.state, known.at, known.pasts)
+    data = _load(options, TABLES)
+    files = files_of(data.state, data.at, data.pasts)
     try:
         write_files(folder, files)
     except OSError as error:
@@ -113,7 +113,7 @@ def export(options: Options, folder: Path) -> int:
 
 
 def keep(path: Path, text: str) -> None:
-    """Write a report to a file that is not there yet; ReportError where it is."""
+    """Write a report to a new file; ReportError if the file exists."""
     try:
         write_new(path, text)
     except OSError as error:
@@ -121,70 +121,74 @@ def keep(path: Path, text: str) -> None:
 
 
 def _halt_text(error: OSError) -> str:
-    """What stands against a file, without a number."""
+    """Why a file could not be written, without an error number."""
     if error.strerror is None:
         return str(error)
     return f"{error.filename} cannot be written: {error.strerror}"
 
 
-def _known(options: Options, topics: Sequence[Topic]) -> Known:
-    """What there is to tell; ReportError where the service tells nothing."""
+def _load(options: Options, topics: Sequence[Topic]) -> ReportData:
+    """Read the topics of the directory's service; ReportError if it gives none."""
     if options.url is not None:
         raise ReportError(ELSEWHERE)
-    with closed_in_plain_words():
-        found = asyncio.run(_found(options, topics, SystemClock()))
-    # Not raised where something is open: whatever passes there could be wrapped.
-    if isinstance(found, str):
-        raise ReportError(found)
-    return found
+    with explain_closed_desk():
+        data = asyncio.run(_read(options, topics, SystemClock()))
+    # Raised outside the loop: an error that passes open contexts could be wrapped.
+    if isinstance(data, str):
+        raise ReportError(data)
+    return data
 
 
-async def _found(options: Options, topics: Sequence[Topic], clock: Clock) -> Known | str:
-    """What the holder of the directory knows, whoever that is, or why there is nothing."""
+async def _read(options: Options, topics: Sequence[Topic], clock: Clock) -> ReportData | str:
+    """Read the topics from the directory's service, or return why that failed."""
     began = clock.monotonic()
     while True:
         try:
-            return await told_by(_held, options, topics, clock)
+            return await read_topics(_connect_as_owner, options, topics, clock)
         except DirectoryLockedError:
-            # Another report ends soon; whoever stays says where it serves.
-            known = await _told_beside(options, topics, clock)
-        if known is not None:
-            return known
-        if clock.monotonic() - began >= KNOWN_S:
+            # Another report ends soon; a process that stays publishes its address.
+            data = await _read_from_owner(options, topics, clock)
+        if data is not None:
+            return data
+        if clock.monotonic() - began >= OWNER_WAIT_S:
             return SILENT
         await clock.sleep(AGAIN_S)
 
 
-async def _told_beside(options: Options, topics: Sequence[Topic], clock: Clock) -> Known | None:
-    """What another process tells that holds the directory; None while it tells nothing."""
+async def _read_from_owner(
+    options: Options, topics: Sequence[Topic], clock: Clock
+) -> ReportData | None:
+    """Read the topics from the directory's owner; None while it does not answer."""
     if address_of(options.data_dir) is None:
         return None
     try:
-        return await told_by(_beside, options, topics, clock)
+        return await read_topics(_connect_to_owner, options, topics, clock)
     except (ServiceError, KeysError) as error:
         log.warning("the holder tells nothing: %s", error)
         return None
 
 
-async def told_by(line: Line, options: Options, topics: Sequence[Topic], clock: Clock) -> Known:
-    """What is known of some topics, and of every agent's trades, asked over a line."""
+async def read_topics(
+    connect: Connect, options: Options, topics: Sequence[Topic], clock: Clock
+) -> ReportData:
+    """Read some topics and every agent's trades over a connection."""
     service = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
     state = DeskState(service=service)
     for run in known_runs(options.data_dir):
         state = reduce(state, Changed(run))
     rng = random.SystemRandom()
-    async with line(options, clock) as (client, database):
-        around = DeskContext(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
-        state, pasts = await read_once(state, around, topics)
-        return Known(state, pasts, clock.now())
+    async with connect(options, clock) as (client, database):
+        context = DeskContext(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
+        state, pasts = await read_once(state, context, topics)
+        return ReportData(state, pasts, clock.now())
 
 
 @asynccontextmanager
-async def _beside(options: Options, clock: Clock) -> AsyncGenerator[Ends]:
-    """A line to whoever holds the directory; nothing is written.
+async def _connect_to_owner(options: Options, clock: Clock) -> AsyncGenerator[Connection]:
+    """A connection to the directory's owner; nothing is written.
 
     Yields:
-        The line.
+        The client and the database.
     """
     keys = stored_desk_keys(options.data_dir)
     if keys is None:
@@ -201,17 +205,17 @@ async def _beside(options: Options, clock: Clock) -> AsyncGenerator[Ends]:
 
 
 @asynccontextmanager
-async def _held(options: Options, clock: Clock) -> AsyncGenerator[Ends]:
-    """A line to the service of a directory that nobody holds; it comes to now, and goes no further.
+async def _connect_as_owner(options: Options, clock: Clock) -> AsyncGenerator[Connection]:
+    """A connection to the service of a directory without an owner; its world is brought up to now.
 
     Yields:
-        The line.
+        The client and the database.
 
     Raises:
-        DirectoryLockedError: another process holds it.
+        DirectoryLockedError: another process owns it.
     """
-    # Who finds a holder needs none of this.
+    # Not needed where an owner answers.
     from service_tui.wiring.reading import reading  # noqa: PLC0415
 
-    async with reading(options, clock) as line:
-        yield line
+    async with reading(options, clock) as connection:
+        yield connection

@@ -8,9 +8,9 @@ import httpx
 from service_tui.clock import SystemClock
 from service_tui.server.embedded import BASE_URL
 from service_tui.wire.endpoints.public import REGISTER
-from service_tui.wiring import agent_door
-from service_tui.wiring.holding import holding
+from service_tui.wiring import agent_command
 from service_tui.wiring.options import Options
+from service_tui.wiring.ownership import own_directory
 
 
 async def test_beside_a_holder_an_agent_is_retired_and_readmitted(tmp_path: Path) -> None:
@@ -18,10 +18,10 @@ async def test_beside_a_holder_an_agent_is_retired_and_readmitted(tmp_path: Path
         data_dir=tmp_path, config_dir=tmp_path / "c", log_path=tmp_path / "log", seed=7
     )
 
-    async def told(act: str, name: str) -> agent_door.HaltReport:
-        return await asyncio.to_thread(agent_door.govern, options, act, name)
+    async def told(act: str, name: str) -> agent_command.HaltReport:
+        return await asyncio.to_thread(agent_command.govern, options, act, name)
 
-    async with holding(options, SystemClock()) as held:
+    async with own_directory(options, SystemClock()) as held:
         service = held.sim.service
         async with httpx.AsyncClient(transport=held.sim.transport, base_url=BASE_URL) as nobody:
             born = await nobody.post(REGISTER.path, json={"name": "heron"})

@@ -20,7 +20,7 @@ from service_tui.console.screens.agents.skill_forms import StartSkillForm
 from service_tui.console.screens.agents.table import AGENTS
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
-from service_tui.console.widgets.words import Words
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import (
     ApproveHeld,
     PauseAll,
@@ -72,7 +72,7 @@ async def test_real_money_says_its_venue_and_is_confirmed_on_a_dialog_of_its_own
         assert "switched off" in problem(seen)
         await seen.bring(replace(off, wallet=replace(off.wallet, live=True)))
         assert "USDC.e on evm_venue" in str(
-            seen.app.screen.query_one("#form-preview", Words).render()
+            seen.app.screen.query_one("#form-preview", TextBlock).render()
         )
         await seen.press("enter")
         assert isinstance(seen.app.screen, Confirm)
@@ -103,7 +103,7 @@ async def test_a_buy_over_the_budget_is_not_sent_and_says_so(slug: str) -> None:
         assert isinstance(seen.app.screen, ApprovalForm)
         assert "over the budget" in problem(seen)
         assert "82.00 of 100.00" in problem(seen)
-        preview = str(seen.app.screen.query_one("#form-preview", Words).render())
+        preview = str(seen.app.screen.query_one("#form-preview", TextBlock).render())
         assert "within every limit" not in preview
         assert given(seen, ApproveHeld) == []
         # What still fits goes out.

@@ -1,4 +1,4 @@
-"""The key by which the person decides for agents, from anywhere: the trades that wait."""
+"""Keys for decisions about agents, from anywhere: halt, and waiting trades."""
 
 from dataclasses import replace
 from typing import Final
@@ -8,7 +8,7 @@ from textual.message import Message
 
 from service_tui.console.freshness import is_answered
 from service_tui.console.keys import key_named
-from service_tui.console.messages import ApprovalWanted, ToastMessage
+from service_tui.console.messages import ApprovalRequested, ToastMessage
 from service_tui.console.shell.views import Views
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, ReadDay, RefuseHeld
@@ -17,38 +17,38 @@ from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.slices.records import Topic
 
 HALT: Final = "app.halt"
-"""Its keys halt from everywhere, also from inside an input."""
+"""Keys of this group halt from everywhere, also from inside an input."""
 
 
 class HaltKeys(Views):
     """Views that halt at once, and then show the halt."""
 
-    _was_given: bool = False
+    _has_halted: bool = False
 
     def give(self, command: Command) -> str:
-        """Hand a command to the desk; the app says how.
+        """Hand a command to the desk; implemented by the app.
 
         Returns:
-            Why it was not taken; empty when it was.
+            Why the command was refused; empty if it was accepted.
         """
         raise NotImplementedError
 
     def post_message(self, message: Message) -> bool:
-        """Halt when the key arrives, wherever the focus is and however long the queue."""
+        """Halt when the key arrives, whatever the focus and the queue."""
         if isinstance(message, events.Key) and message.key in key_named(HALT).keys:
-            self._was_given = True
+            self._has_halted = True
             self.give(Halt())
-            # What was typed before and has not had its turn belongs to what was stopped.
+            # Keys typed before that wait for their turn belong to the halted work.
             self.forget_typed()
         return super().post_message(message)
 
     def action_halt(self) -> None:
-        """Halt, unless the key has done so, and show who has acknowledged it."""
+        """Halt, unless the key has done so, and show the acknowledgements."""
         from service_tui.console.forms.halt import HaltPanel  # noqa: PLC0415 - not at first
 
-        if not self._was_given:
+        if not self._has_halted:
             self.give(Halt())
-        self._was_given = False
+        self._has_halted = False
         shown = any(isinstance(screen, HaltPanel) for screen in self.screen_stack)
         if not shown and self.desk_state.halted_since is not None:
             self.push_screen(HaltPanel(self.desk_state, self.now))
@@ -57,34 +57,34 @@ class HaltKeys(Views):
 TYPED_AHEAD: Final = (
     "that was the last trade that waited: the keys typed right behind it did nothing"
 )
-NOT_TAKEN: Final = "your decision was not sent: the keys typed right behind it did nothing"
+NOT_SENT: Final = "your decision was not sent: the keys typed right behind it did nothing"
 TOO_EARLY: Final = "the keys typed ahead did nothing: look at the next trade first"
 
 
 class PermissionKeys(HaltKeys):
-    """Views that ask whether an agent may trade."""
+    """Views with the approvals of agents' trades."""
 
     def action_approvals(self) -> None:
-        """The waiting trade with the nearest deadline; decided, the next one takes its place."""
+        """Open the waiting trade with the nearest deadline; after a decision the next follows."""
         held = self.desk_state.supervision.held
         if not held:
             none = "no trade waits for your approval"
             if self.desk_state.service.embedded and not is_answered(self.desk_state, Topic.FLEET):
                 none = "which trades wait for you is not known yet: the service has not told"
-            # A warning stays until it was seen: a key that did nothing says why.
+            # A warning stays until it is seen: it explains a key without effect.
             self.post_message(ToastMessage(none, "warn"))
             return
         self._decide(held[0])
 
-    def _hand_over(self, decision: ApproveHeld | RefuseHeld) -> None:
-        """Give a decision to the desk; only one that is taken leads to the next trade."""
+    def _submit_decision(self, decision: ApproveHeld | RefuseHeld) -> None:
+        """Give a decision to the desk; only an accepted one leads to the next trade."""
         if self.give(decision):
-            self.rest_keys(NOT_TAKEN)
+            self.rest_keys(NOT_SENT)
         else:
             self._next_trade()
 
     def _next_trade(self) -> None:
-        """Bring the next trade that waits; keys typed ahead were meant for none of it."""
+        """Open the next waiting trade; keys typed ahead do not apply to it."""
         left = self.desk_state.supervision.held
         self.rest_keys(TOO_EARLY if left else TYPED_AHEAD)
         if left:
@@ -100,16 +100,16 @@ class PermissionKeys(HaltKeys):
         self.give(ReadDay())
         self.push_screen(Report(self.desk_state, self.now, first=first or ""))
 
-    @on(ApprovalWanted)
-    def _wanted(self, message: ApprovalWanted) -> None:
-        """This one and no other: it may have been decided a moment ago."""
-        for held in self.desk_state.supervision.held:
-            if held.held_id == message.held_id:
-                self._decide(held)
+    @on(ApprovalRequested)
+    def _approval_requested(self, message: ApprovalRequested) -> None:
+        """Open this trade only: it may have been decided a moment ago."""
+        for trade in self.desk_state.supervision.held:
+            if trade.held_id == message.held_id:
+                self._decide(trade)
                 return
         self.post_message(ToastMessage("that trade waits no longer", "info"))
 
-    def _decide(self, held: HeldView, *, is_next: bool = False) -> None:
+    def _decide(self, trade: HeldView, *, is_next: bool = False) -> None:
         from service_tui.console.forms.approval import (  # noqa: PLC0415 - not at first
             ApprovalForm,
             is_real,
@@ -120,16 +120,16 @@ class PermissionKeys(HaltKeys):
             return
 
         def decided(decision: ApproveHeld | RefuseHeld | None) -> None:
-            if isinstance(decision, ApproveHeld) and is_real(held, self.desk_state):
-                ask_for_real(decision)
+            if isinstance(decision, ApproveHeld) and is_real(trade, self.desk_state):
+                confirm_real(decision)
             elif decision is not None:
-                self._hand_over(decision)
+                self._submit_decision(decision)
 
-        def ask_for_real(order: ApproveHeld) -> None:
+        def confirm_real(order: ApproveHeld) -> None:
             def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
                 if confirmed:
-                    self._hand_over(replace(order, confirmed=True))
+                    self._submit_decision(replace(order, confirmed=True))
 
-            self.push_screen(real_question(held, order, self.desk_state), answered)
+            self.push_screen(real_question(trade, order, self.desk_state), answered)
 
-        self.push_screen(ApprovalForm(self.desk_state, self.now, held, is_next=is_next), decided)
+        self.push_screen(ApprovalForm(self.desk_state, self.now, trade, is_next=is_next), decided)

@@ -1,4 +1,4 @@
-"""What needs the person of positions: to redeem, about to resolve, far moved, settled. Pure."""
+"""Needs of positions: to redeem, about to resolve, far moved, settled. Pure."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,20 +15,20 @@ from service_tui.terms import MarketStatus, Side
 from service_tui.units import Timestamp
 
 RESOLVES_WITHIN_S: Final = 900.0
-"""A position whose market resolves within so much world time can still be closed."""
+"""A position whose market resolves within this world time can still be closed."""
 
 MOVED_FROM: Final = 0.15
-"""A position that moved by more than this part of itself since it was bought, or in 24 hours."""
+"""A move that needs a look, as a part of the position, since the buy or in 24 hours."""
 
 SETTLED_FOR_S: Final = 3_600.0
-"""What came to its end is told for so much world time."""
+"""How long, in world time, a settled position stays listed."""
 
 MOVED_MAX: Final = 10
-"""The largest moves; a list of everything needs nobody."""
+"""Most moves listed: a longer list would hide the largest."""
 
 
 def of_positions(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """What became of what is held, or is about to."""
+    """Rows about open, resolving and settled positions."""
     yield from _redeemable(state)
     yield from _resolving(state, now)
     yield from _moved(state)
@@ -36,7 +36,7 @@ def of_positions(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 
 def _redeemable(state: DeskState) -> Iterator[Need]:
-    """What has won on a real venue and waits for its owner; by itself it needs nobody."""
+    """Winnings on a real venue that await redemption; automatic ones need nobody."""
     auto, masked = state.redemption.auto, is_private(state)
     goes_by_itself = auto.is_on and not auto.paused
     for row in state.redemption.rows:
@@ -75,31 +75,31 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
 def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:
     world, pace = world_now(state, now), _pace(state)
     clock = of_world(state)
-    for held in state.positions:
-        if held.status is not MarketStatus.ACTIVE or held.resolves_at is None:
+    for position in state.positions:
+        if position.status is not MarketStatus.ACTIVE or position.resolves_at is None:
             continue
-        left = held.resolves_at - world
+        left = position.resolves_at - world
         if left <= RESOLVES_WITHIN_S:
             yield Need(
-                f"resolves {held.key}", "accent", "◷", "resolves", _holding(held),
-                formats.until(held.resolves_at, world), f"it can be sold until then{clock}",
-                "portfolio", held.key,
-                left_s=max(0.0, left) / pace, money=held.mark_value,
+                f"resolves {position.key}", "accent", "◷", "resolves", _position_text(position),
+                formats.until(position.resolves_at, world), f"it can be sold until then{clock}",
+                "portfolio", position.key,
+                left_s=max(0.0, left) / pace, money=position.mark_value,
                 verb="sells it", act="portfolio.sell",
             )  # fmt: skip
 
 
 def _pace(state: DeskState) -> float:
-    """Seconds of the world in a second of the person; a world that stands is not waited for."""
+    """Seconds of the world in a second of the person; a paused world is not waited for."""
     speed = state.world.speed if state.service.embedded and state.world is not None else 1
     return float(speed or 1)
 
 
 def _moved(state: DeskState) -> Iterator[Need]:
     moves = [
-        (move, held)
-        for held in state.positions
-        if (move := _largest_move(held, state.markets.get(held.market_id))) is not None
+        (move, position)
+        for position in state.positions
+        if (move := _largest_move(position, state.markets.get(position.market_id))) is not None
         and abs(move[0]) > MOVED_FROM
     ]
     moves.sort(key=lambda each: -abs(each[0][0]))
@@ -107,41 +107,45 @@ def _moved(state: DeskState) -> Iterator[Need]:
         rose = move > 0
         yield Need(
             f"moved {held.key}", "profit" if rose else "loss", "▲" if rose else "▼", "moved",
-            _holding(held), formats.percent_change(move), since, "portfolio", held.key,
+            _position_text(held), formats.percent_change(move), since, "portfolio", held.key,
             money=held.mark_value,
         )  # fmt: skip
 
 
-def _largest_move(held: PositionView, market: MarketView | None) -> tuple[float, str] | None:
-    """How far a position moved, as a part of what it was: since it was bought, or in 24 hours."""
+def _largest_move(position: PositionView, market: MarketView | None) -> tuple[float, str] | None:
+    """How far a position moved, as a part of its value: since the buy, or in 24 hours."""
     moves: list[tuple[float, str]] = []
-    if held.pnl_pct is not None:
-        awaited = ", its outcome is awaited" if held.status is MarketStatus.CLOSED else ""
-        moves.append((held.pnl_pct, f"since bought{awaited}"))
+    if position.pnl_pct is not None:
+        awaited = ", its outcome is awaited" if position.status is MarketStatus.CLOSED else ""
+        moves.append((position.pnl_pct, f"since bought{awaited}"))
     if market is not None and market.price_24h_ago is not None and market.is_open:
         yes = market.price_24h_ago
-        before = yes if held.side is Side.YES else 1.0 - yes
+        before = yes if position.side is Side.YES else 1.0 - yes
         if 0 < before < 1:
-            moves.append((market.price_of(held.side) / before - 1.0, "price of the side, in 24 h"))
+            moves.append((
+                market.price_of(position.side) / before - 1.0,
+                "price of the side, in 24 h",
+            ))
     return max(moves, key=lambda move: abs(move[0]), default=None)
 
 
 def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """Positions that came to their end a short while ago."""
+    """Positions settled a short while ago."""
     world, masked = world_now(state, now), is_private(state)
-    for held in state.closed:
-        if held.resolves_at is None or held.outcome is None or not held.shares:
+    for position in state.closed:
+        if position.resolves_at is None or position.outcome is None or not position.shares:
             continue
-        if 0 <= world - held.resolves_at <= SETTLED_FOR_S:
-            won = held.realized > 0
+        if 0 <= world - position.resolves_at <= SETTLED_FOR_S:
+            won = position.realized > 0
             yield Need(
-                f"settled {held.key}", "profit" if won else "loss", "▲" if won else "▼", "settled",
-                _holding(held), formats.pnl(held.realized, masked=masked),
-                f"resolved {'YES' if held.outcome else 'NO'}; {cap('portfolio.closed')} in the "
+                f"settled {position.key}", "profit" if won else "loss", "▲" if won else "▼",
+                "settled",
+                _position_text(position), formats.pnl(position.realized, masked=masked),
+                f"resolved {'YES' if position.outcome else 'NO'}; {cap('portfolio.closed')} in the "
         "portfolio shows it",
-                "portfolio", is_dismissable=True, money=held.realized,
+                "portfolio", is_dismissable=True, money=position.realized,
             )  # fmt: skip
 
 
-def _holding(held: PositionView) -> str:
-    return f"{held.side.value.upper()}  {held.question}"
+def _position_text(position: PositionView) -> str:
+    return f"{position.side.value.upper()}  {position.question}"

@@ -26,19 +26,19 @@ from service_tui.wire.endpoints.desk import DESK_CLAIM
 from service_tui.wire.endpoints.public import PLACE_TRADE, REGISTER
 from service_tui.wire.trades import TradeRequest
 from service_tui.wiring.data import open_data
-from service_tui.wiring.holding import holding, open_embedded
 from service_tui.wiring.options import Options
+from service_tui.wiring.ownership import open_embedded, own_directory
 from service_tui.wiring.renewal import client_keys
-from service_tui.wiring.report_door import (
+from service_tui.wiring.report_command import (
     DAY,
     TABLES,
-    Ends,
-    Line,
+    Connect,
+    Connection,
     ReportError,
-    _beside,
-    _held,
+    _connect_as_owner,
+    _connect_to_owner,
     keep,
-    told_by,
+    read_topics,
 )
 
 
@@ -85,17 +85,17 @@ class Asked:
         self.clock = ManualClock()
         self.options = Options(path / "data", path / "config", path / "log", seed=7)
 
-    async def by(self, line: Line) -> dict[str, str]:
+    async def by(self, connect: Connect) -> dict[str, str]:
         """Every file of an export."""
-        known = await told_by(line, self.options, TABLES, self.clock)
+        known = await read_topics(connect, self.options, TABLES, self.clock)
         files = files_of(known.state, known.at, known.pasts)
-        day = await told_by(line, self.options, DAY, self.clock)
+        day = await read_topics(connect, self.options, DAY, self.clock)
         # A report asks for less, and says the same.
         assert day_in_markdown(day.state, day.at, day.pasts) == files["day.md"]
         return files
 
     @asynccontextmanager
-    async def whole(self, options: Options, clock: Clock) -> AsyncGenerator[Ends]:
+    async def whole(self, options: Options, clock: Clock) -> AsyncGenerator[Connection]:
         """The whole service with its app, in this process."""
         async with (
             open_data(options.data_dir, clock) as data,
@@ -145,10 +145,10 @@ class Asked:
 async def test_every_way_of_asking_gives_the_same_figures(tmp_path: Path) -> None:
     asked = Asked(tmp_path)
     await asked.trade()
-    brief = await asked.by(_held)
+    brief = await asked.by(_connect_as_owner)
     assert await asked.by(asked.whole) == brief
-    async with holding(asked.options, asked.clock):
-        assert await asked.by(_beside) == brief
+    async with own_directory(asked.options, asked.clock):
+        assert await asked.by(_connect_to_owner) == brief
     rows = json.loads(brief["positions.json"])
     assert {row["venue"]: row["money"] for row in rows} == {"sim": "$SIM", "evm_venue": "USDC.e"}
     assert {row["market"] for row in rows} == {rows[0]["market"]}
@@ -160,14 +160,14 @@ async def test_every_way_of_asking_gives_the_same_figures(tmp_path: Path) -> Non
 
 async def test_an_export_has_the_positions_of_every_agent(tmp_path: Path) -> None:
     asked = Asked(tmp_path)
-    async with holding(asked.options, asked.clock) as held:
+    async with own_directory(asked.options, asked.clock) as held:
         async with client_of(held.sim, asked.clock, None) as nobody:
             made = (await nobody.call(REGISTER, body=RegisterRequest(name="other"))).answer
         async with client_of(held.sim, asked.clock, made.api_key) as other:
             market = next(iter(held.sim.service.world.markets))
             order = TradeRequest(market_id=market, side=Side.YES, amount=9.0)
             assert (await other.call(PLACE_TRADE, body=order)).answer.success
-        files = await asked.by(_beside)
+        files = await asked.by(_connect_to_owner)
     (row,) = json.loads(files["positions.json"])
     assert (row["agent"], row["market"], row["cost"]) == (made.agent_id, market, 9.0)
 
@@ -176,9 +176,9 @@ async def test_a_report_leaves_a_directory_free_and_keeps_what_it_made_of_the_ti
     tmp_path: Path,
 ) -> None:
     asked = Asked(tmp_path)
-    await asked.by(_held)
+    await asked.by(_connect_as_owner)
     await leap(asked.clock, 3_600.0)
-    later = await asked.by(_held)
+    later = await asked.by(_connect_as_owner)
     assert await asked.by(asked.whole) == later
 
 

@@ -1,4 +1,4 @@
-"""Orders that an attached console left open, taken over by the next desk of the directory."""
+"""Orphaned orders of consoles that are gone, moved to the next desk of the directory."""
 
 import asyncio
 import logging
@@ -17,14 +17,14 @@ from service_tui.wiring.options import Options
 log = logging.getLogger(__name__)
 
 TAKEN_OVER: Final = '{"outcome": "taken over by the next desk of this directory"}'
-"""How such a ticket ends in the blotter where it was opened."""
+"""Outcome of such a ticket in the blotter where it was opened."""
 
 
 async def take_over(options: Options, data: Data, clock: Clock) -> None:
-    """Bring the open orders of consoles that are gone into this desk's own blotter.
+    """Move the open orders of consoles that are gone into this desk's own blotter.
 
-    A ticket stands in the new blotter before it ends in the old one: killed between the two, both
-    look it up, which does no harm. What cannot be read now is tried again at the next start.
+    A ticket is in the new blotter before it ends in the old one: killed between the two, both look
+    it up, which does no harm. A blotter that cannot be read now is tried at the next start.
     """
     if options.read_only:
         return
@@ -39,10 +39,12 @@ async def take_over(options: Options, data: Data, clock: Clock) -> None:
 
 async def _take_from(folder: Path, own: Blotter, clock: Clock) -> None:
     async with AsyncExitStack() as stack:
-        left = Blotter((await stack.enter_async_context(open_data(folder, clock))).database)
-        for ticket in await asyncio.to_thread(left.open_tickets):
+        abandoned = Blotter((await stack.enter_async_context(open_data(folder, clock))).database)
+        for ticket in await asyncio.to_thread(abandoned.open_tickets):
             await _copy(ticket, own, clock)
-            await left.settle(ticket.ticket_id, StoredState.FAILED, TAKEN_OVER, now=clock.now())
+            await abandoned.settle(
+                ticket.ticket_id, StoredState.FAILED, TAKEN_OVER, now=clock.now()
+            )
             log.info("an order of %s is looked up from here", folder)
 
 

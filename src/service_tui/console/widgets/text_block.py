@@ -1,4 +1,4 @@
-"""A block of text that is repainted only when it changed, and laid out only when its shape did.
+"""A block of text that is repainted only after a change, and laid out only after one of its shape.
 
 Used wherever figures tick: the ticket, the detail panes, the rows of options.
 """
@@ -14,18 +14,18 @@ from textual.widgets import Static
 from service_tui.console.theme import content
 
 REST_S: Final = 0.5
-"""How long a block that keeps its room has to stay shorter before the room is given back."""
+"""How long a block that keeps its room must be shorter before the room is given back."""
 
 
-class Words(Static):
+class TextBlock(Static):
     """Text from the desk; never read as markup.
 
     Args:
-        text: what to say at first.
+        text: the first text.
         id: Textual's id.
         classes: Textual's classes.
-        keeps_room: whether a shorter text leaves the block as high as it is for a moment: for
-            blocks that change with each key, where a layout would cost more than all the rest.
+        keeps_room: whether a shorter text leaves the block's height for a moment: for
+        blocks that change with each key, where a layout would cost more than all the rest.
     """
 
     def __init__(
@@ -37,29 +37,29 @@ class Words(Static):
         keeps_room: bool = False,
     ) -> None:
         super().__init__(Content(text), id=id, classes=classes)
-        self._told = Content(text)
+        self._shown = Content(text)
         self._keeps_room = keeps_room
         self._resting: Timer | None = None
         self._width = 0
 
-    def tell(self, text: Text | Content | str) -> None:
-        """Say this from now on."""
-        told = _content(text)
-        if told.is_same(self._told):
+    def show_text(self, text: Text | Content | str) -> None:
+        """Show this text."""
+        shown = _content(text)
+        if shown.is_same(self._shown):
             return
-        before, self._told = self._told, told
-        # A layout paints the whole screen anew: blocks that tick would ask for one each second.
-        self.update(told, layout=not self._has_room(before, told))
+        before, self._shown = self._shown, shown
+        # A layout paints the whole screen anew: blocks that tick would request one each second.
+        self.update(shown, layout=not self._has_room(before, shown))
 
-    def tell_if_any(self, text: Text) -> None:
-        """Say this from now on, and take no room while that is nothing."""
+    def show_if_any(self, text: Text) -> None:
+        """Show this text; an empty one takes no room."""
         self.display = bool(text.plain)
-        self.tell(text)
+        self.show_text(text)
 
-    def _has_room(self, before: Content, told: Content) -> bool:
+    def _has_room(self, before: Content, content: Content) -> bool:
         if self.styles.is_auto_width or not self.content_size.width:
             return False
-        needed = self._height(told)
+        needed = self._height(content)
         width_before, self._width = self._width, self.content_size.width
         if not self._keeps_room or self._width != width_before:
             return needed == self._height(before)
@@ -81,7 +81,7 @@ class Words(Static):
 
     def _give_back(self) -> None:
         self._resting = None
-        # Whoever is hidden is laid out when it is shown again.
+        # A hidden block is laid out when it is shown again.
         if all(node.display for node in self.ancestors_with_self):
             self.refresh(layout=True)
 

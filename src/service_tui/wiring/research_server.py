@@ -1,8 +1,8 @@
-"""The MCP server's way to its session: opened when it can be, and tried again until then.
+"""The MCP server's session: opened when possible, retried until then.
 
-A client that starts the server where there is no repository, no git or no room hears why in every
-tool's answer, instead of a line that is just cut off. What is heavy is imported while the client
-has its first answer already.
+Without a repository, git or disk space a client gets the reason in every tool's answer, instead of
+a closed connection. Heavy modules are imported after the client has
+its first answer.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from service_tui.autoresearch.protocol import Answer, Given, serve
 from service_tui.clock import SystemClock
 from service_tui.loading import imported
 from service_tui.wiring.options import Options
-from service_tui.wiring.research_words import Wish
+from service_tui.wiring.research_arguments import ResearchRequest
 
 if TYPE_CHECKING:
     from service_tui.autoresearch.session import Session
     from service_tui.autoresearch.tools import Tool
 
 FINISH_S: Final = 1.0
-"""How long a result that is being kept may take after its client has gone."""
+"""How long a result that is being stored may take after its client has gone."""
 
 ENDS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 KILLED: Final = 128
@@ -35,31 +35,31 @@ KILLED: Final = 128
 
 Open = Callable[[], "AbstractAsyncContextManager[Session]"]
 Outcome = Answer | Exception
-"""What came of something: an answer, or why there is none."""
+"""The answer, or the error in its place."""
 
 
-class ResearchDoor:
-    """One session, for whoever asks, one at a time."""
+class SharedSession:
+    """One session for all callers, one call at a time."""
 
     def __init__(self, opened: Open, tasks: asyncio.TaskGroup) -> None:
         self._opened = opened
         self._tasks = tasks
         self._importing = asyncio.Lock()
         self._session: Session | None = None
-        self._asked: asyncio.Queue[asyncio.Future[Session]] = asyncio.Queue()
+        self._requests: asyncio.Queue[asyncio.Future[Session]] = asyncio.Queue()
         self._turn = asyncio.Lock()
-        self._doing: dict[asyncio.Task[Outcome], bool] = {}
+        self._running: dict[asyncio.Task[Outcome], bool] = {}
 
     async def session(self) -> "Session":
-        """The session; fails with ToolError while it cannot be opened."""
+        """The session; raises ToolError while it cannot be opened."""
         if self._session is not None:
             return self._session
         answer: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
-        await self._asked.put(answer)
+        await self._requests.put(answer)
         return await answer
 
     async def tools(self) -> "Sequence[Tool]":
-        """The four, imported when somebody asks."""
+        """The four tools, imported at the first call."""
         async with self._importing:
             await imported("service_tui.autoresearch.tools")
         from service_tui.autoresearch.tools import TOOLS  # noqa: PLC0415
@@ -67,34 +67,34 @@ class ResearchDoor:
         return TOOLS
 
     async def do(self, name: str, given: Given) -> Answer:
-        """What a tool says; fails with ToolError."""
-        tools = {one.name: one for one in await self.tools()}
+        """Call a tool; raises ToolError."""
+        tools = {tool.name: tool for tool in await self.tools()}
         tool = tools.get(name)
         if tool is None:
-            known = ", ".join(tools)
-            raise ToolError(f"there is no tool {name}", f"the tools are {known}")
+            names = ", ".join(tools)
+            raise ToolError(f"there is no tool {name}", f"the tools are {names}")
         call = tool.call
-        return await self.have_done(lambda session: call(session, given), may_stop=tool.may_stop)
+        return await self.run_in_turn(lambda session: call(session, given), may_stop=tool.may_stop)
 
-    async def have_done(
+    async def run_in_turn(
         self, work: "Callable[[Session], Awaitable[Answer]]", *, may_stop: bool
     ) -> Answer:
-        """Have something done in its turn.
+        """Run work on the session in its turn.
 
-        A caller that is cancelled ends what `may_stop`. The rest goes on to its end: half of a
-        result would be in the file, and not in the tree.
+        A cancelled caller ends work that `may_stop`. Other work runs to its end: half of a result
+        would be in the file, and not in the tree.
 
         Returns:
-            What it says; fails with what it fails with.
+            The work's answer; raises its error.
         """
-        doing = self._tasks.create_task(self._outcome(work))
-        self._doing[doing] = may_stop
-        doing.add_done_callback(self._doing.pop)
+        task = self._tasks.create_task(self._outcome(work))
+        self._running[task] = may_stop
+        task.add_done_callback(self._running.pop)
         try:
-            outcome = await asyncio.shield(doing)
+            outcome = await asyncio.shield(task)
         except asyncio.CancelledError:
             if may_stop:
-                doing.cancel()
+                task.cancel()
             raise
         if isinstance(outcome, Exception):
             raise outcome
@@ -108,41 +108,41 @@ class ResearchDoor:
             return error
 
     async def finish(self) -> None:
-        """End what may stop, and let a result come to its end, for a moment.
+        """Cancel work that may stop, and let results be stored, for a moment.
 
-        What is given up then is taken up by the next server.
+        Work that is cut off then is continued by the next server.
         """
-        for doing, may_stop in list(self._doing.items()):
+        for task, may_stop in list(self._running.items()):
             if may_stop:
-                doing.cancel()
-        if self._doing:
-            await asyncio.wait(list(self._doing), timeout=FINISH_S)
-        for doing in list(self._doing):
-            doing.cancel()
+                task.cancel()
+        if self._running:
+            await asyncio.wait(list(self._running), timeout=FINISH_S)
+        for task in list(self._running):
+            task.cancel()
 
     async def keep(self) -> None:
-        """Open what is asked for, and hold it open; for ever."""
+        """Open the session on request and keep it open, for ever."""
         while True:
-            answer = await self._asked.get()
+            answer = await self._requests.get()
             try:
-                await self._hold(answer)
+                await self._serve_session(answer)
             except ToolError as error:
                 if self._session is not None:
                     raise
-                # Whoever asked may have gone meanwhile: the next one is to find the door.
+                # The caller may have gone: the next one gets the session.
                 if not answer.done():
                     answer.set_exception(error)
 
-    async def _hold(self, answer: "asyncio.Future[Session]") -> None:
+    async def _serve_session(self, answer: "asyncio.Future[Session]") -> None:
         async with self._opened() as session:
             self._session = session
             while True:
                 if not answer.done():
                     answer.set_result(session)
-                answer = await self._asked.get()
+                answer = await self._requests.get()
 
 
-def serve_client(options: Options, wish: Wish) -> int:
+def serve_client(options: Options, request: ResearchRequest) -> int:
     """Answer a client on standard input and output until it goes away, or a signal comes.
 
     Returns:
@@ -150,43 +150,43 @@ def serve_client(options: Options, wish: Wish) -> int:
     """
     # Nothing is garbage while everything is imported.
     gc.disable()
-    return asyncio.run(_serve(options, wish))
+    return asyncio.run(_serve(options, request))
 
 
-async def _serve(options: Options, wish: Wish) -> int:
+async def _serve(options: Options, request: ResearchRequest) -> int:
     async with asyncio.TaskGroup() as tasks:
-        door = ResearchDoor(partial(_opened, options, wish), tasks)
-        keeping = tasks.create_task(door.keep())
-        opening = tasks.create_task(_try(door))
-        leave = partial(_leave, door, keeping, tasks)
+        shared = SharedSession(partial(_opened, options, request), tasks)
+        keeping = tasks.create_task(shared.keep())
+        opening = tasks.create_task(_try(shared))
+        leave = partial(_leave, shared, keeping, tasks)
         for number in ENDS:
             asyncio.get_running_loop().add_signal_handler(number, leave, number)
         try:
-            await serve(door)
+            await serve(shared)
         finally:
-            await door.finish()
+            await shared.finish()
             opening.cancel()
             keeping.cancel()
     return 0
 
 
 @asynccontextmanager
-async def _opened(options: Options, wish: Wish) -> "AsyncGenerator[Session]":
-    """A session, with everything that it needs imported in a thread: the client is answered."""
+async def _opened(options: Options, request: ResearchRequest) -> "AsyncGenerator[Session]":
+    """A session; its modules are imported in a thread, so that the client is answered."""
     await imported("service_tui.wiring.research_opening")
     from service_tui.wiring.research_opening import opened  # noqa: PLC0415
 
-    async with opened(options, wish, SystemClock()) as session:
+    async with opened(options, request, SystemClock()) as session:
         gc.freeze()
         gc.enable()
         yield session
 
 
-async def _try(door: ResearchDoor) -> None:
-    """Open at once: what an earlier server left half done is finished now, not at the next call."""
+async def _try(shared: SharedSession) -> None:
+    """Open at once: work that an earlier server left half done is finished now."""
     try:
-        await door.tools()
-        await door.session()
+        await shared.tools()
+        await shared.session()
     except ToolError as error:
         gc.enable()
         with suppress(OSError):
@@ -195,16 +195,16 @@ async def _try(door: ResearchDoor) -> None:
 
 
 def _leave(
-    door: ResearchDoor, keeping: asyncio.Task[None], tasks: asyncio.TaskGroup, number: int
+    shared: SharedSession, keeping: asyncio.Task[None], tasks: asyncio.TaskGroup, number: int
 ) -> None:
-    """End in order and then at once: the thread that reads the client would wait for its next word.
+    """End in order, then at once: the thread that reads from the client would wait for more input.
 
-    The second signal ends it as it is.
+    The second signal ends the process as it is.
     """
     asyncio.get_running_loop().add_signal_handler(number, os._exit, KILLED + number)
 
     async def end() -> None:
-        await door.finish()
+        await shared.finish()
         keeping.cancel()
         await asyncio.wait((keeping,))
         os._exit(KILLED + number)

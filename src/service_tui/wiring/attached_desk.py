@@ -1,4 +1,4 @@
-"""A desk on the service of another process: the one that holds the same data directory."""
+"""A desk attached to the service of another process, the owner of the same data directory."""
 
 import random
 from collections.abc import AsyncGenerator
@@ -20,8 +20,8 @@ from service_tui.wiring.attached import HOLDER_URL, HolderTransport, client_of_h
 from service_tui.wiring.data import open_beside
 from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.keys import KeysError, stored_desk_keys
-from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
+from service_tui.wiring.orphaned_orders import take_over
 from service_tui.wiring.renewal import renewing
 from service_tui.wiring.succession import succeeding
 from service_tui.wiring.wallet_keys import vault_of
@@ -31,9 +31,9 @@ from service_tui.wiring.wallet_keys import vault_of
 async def attached_parts(
     options: Options, initial: DeskState, clock: Clock, rng: random.Random
 ) -> AsyncGenerator[Desk]:
-    """A desk on the holder's service, with a blotter of its own beside the holder's database.
+    """A desk on the owner's service, with its own blotter beside the owner's database.
 
-    While nobody serves it stands offline; it finds the next holder by itself, or becomes it.
+    Without an owner it is offline; it finds the next owner, or becomes the owner.
 
     Yields:
         The desk.
@@ -51,7 +51,7 @@ async def attached_parts(
         client_of_holder(transport, keys, clock, rng, read_only=options.read_only) as client,
     ):
         await take_over(options, data, clock)
-        around = DeskContext(
+        context = DeskContext(
             client,
             data.database,
             clock,
@@ -59,7 +59,7 @@ async def attached_parts(
             rng=rng,
             listen=lambda after: client.listen(EVENTS, after=after),
             renew=renewing(options.data_dir, client, keys, HOLDER_URL),
-            # Exits run in one place: the holder's.
+            # Exits run in one place: at the owner.
             executes=False,
             halts=kept_halts(options.data_dir),
             vault=vault_of(options),
@@ -68,22 +68,22 @@ async def attached_parts(
             held_in=options.data_dir,
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
-        known = replace(initial, preferences={**initial.preferences, **own})
-        async with open_desk(known, around) as desk:
-            succession.tell(desk.ports.emit, desk.hold)
-            transport.tell(desk.ports.emit, own=lambda: succession.address)
+        state = replace(initial, preferences={**initial.preferences, **own})
+        async with open_desk(state, context) as desk:
+            succession.report_to(desk.ports.emit, desk.hold)
+            transport.report_to(desk.ports.emit, own=lambda: succession.address)
             if unused := _unused(options):
-                said = f"{unused} not used: another program holds and serves this directory"
-                desk.ports.emit(Noticed("warn", said))
+                message = f"{unused} not used: another program holds and serves this directory"
+                desk.ports.emit(Noticed("warn", message))
             yield desk
 
 
 def _unused(options: Options) -> str:
-    """The options that only a holder can follow."""
-    given = {
+    """The options that only an owner can follow."""
+    options_set = {
         "--seed": options.seed is not None,
         "--speed": options.speed is not None,
         "--plan": options.plan is not None,
         "--listen": bool(options.listen),
     }
-    return ", ".join(name for name, is_given in given.items() if is_given)
+    return ", ".join(name for name, is_set in options_set.items() if is_set)

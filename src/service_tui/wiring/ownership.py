@@ -1,4 +1,4 @@
-"""Holding a data directory: its service runs here, and answers on loopback."""
+"""Ownership of a data directory: its service runs here, and answers on loopback."""
 
 import logging
 import random
@@ -29,7 +29,7 @@ from service_tui.wiring.data import open_data
 from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.keys import DeskKeys, desk_keys
 from service_tui.wiring.options import Options
-from service_tui.wiring.own_agent import keeper_of_own_key, keys_of_own_agent
+from service_tui.wiring.own_agent import keys_of_own_agent, own_key_writer
 from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.topics import load_topics
 from service_tui.wiring.webhook_secrets import SecretFile
@@ -37,12 +37,12 @@ from service_tui.wiring.webhook_secrets import SecretFile
 log = logging.getLogger(__name__)
 
 BACK_UP_S: Final = 3_600.0
-"""How often it is looked whether the day has its copy."""
+"""How often the daily copy is checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryOwner:
-    """What is held, and where it answers."""
+    """The owned directory, its service, and its address."""
 
     sim: Sim
     address: str
@@ -78,24 +78,24 @@ async def open_embedded(
     async with open_sim(database, clock, settings) as sim:
         keys = await keys_of_own_agent(sim, database, keys, clock)
         sim.service.operator_agent = keys.agent_id
-        sim.service.keep_own_key = keeper_of_own_key(options.data_dir)
+        sim.service.keep_own_key = own_key_writer(options.data_dir)
         yield sim, keys
 
 
 @asynccontextmanager
-async def holding(
+async def own_directory(
     options: Options, clock: Clock, *, listener: socket.socket | None = None, signs: bool = True
 ) -> AsyncGenerator[DirectoryOwner]:
-    """Hold a data directory and serve it while the context lasts.
+    """Own a data directory and serve it while the context lasts.
 
     Args:
         options: which directory, and how.
         clock: time.
         listener: where to answer, and stays open; any free port without it.
-        signs: what earlier holders have signed is followed from here, and not by another desk.
+        signs: follow here what earlier owners have signed; otherwise another desk does.
 
     Yields:
-        The service, once it answers and others may find it.
+        The service, once it answers and other processes can find it.
 
     Raises:
         DirectoryLockedError: another process was faster.
@@ -106,7 +106,7 @@ async def holding(
         listen(sim.app, listener=None if listener is None else listener.dup()) as address,
     ):
         sim.service.address = address
-        await _see_it_answer(address, clock)
+        await _check_health(address, clock)
         async with _exits_only(sim, keys, data.database, clock, signs=signs):
             data.publish(address)
             try:
@@ -119,7 +119,7 @@ async def holding(
 async def _exits_only(
     sim: Sim, keys: DeskKeys, database: Database, clock: Clock, *, signs: bool
 ) -> AsyncGenerator[None]:
-    """A desk that nobody looks at, for the exits of the desk's own agent while no console holds.
+    """A desk without a console, for the exits of the desk's own agent while no console owns one.
 
     Yields:
         Nothing; it works until the end of the context.
@@ -127,8 +127,8 @@ async def _exits_only(
     rng = random.SystemRandom()
     api = client_keys(keys, BASE_URL)
     async with Client(sim.transport, BASE_URL, api, clock=clock, rng=rng) as client:
-        surroundings = replace(
-            around(client, database, clock, rng),
+        context = replace(
+            desk_context(client, database, clock, rng),
             listen=listen_to(sim),
             renew=renewing(database.path.parent, client, keys, BASE_URL),
             exits_only=True,
@@ -136,12 +136,12 @@ async def _exits_only(
             halts=kept_halts(database.path.parent),
         )
         view = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
-        async with open_desk(DeskState(service=view), surroundings):
+        async with open_desk(DeskState(service=view), context):
             yield
 
 
 def listen_to(sim: Sim) -> Listen:
-    """The stream of events without the way over HTTP."""
+    """The stream of events, without HTTP."""
 
     async def listen(after: int | None) -> AsyncGenerator[EventBody]:
         async with sim.service.subscribe(after) as events:
@@ -151,13 +151,15 @@ def listen_to(sim: Sim) -> Listen:
     return listen
 
 
-def around(client: Client, database: Database, clock: Clock, rng: random.Random) -> DeskContext:
-    """What every desk is opened with."""
+def desk_context(
+    client: Client, database: Database, clock: Clock, rng: random.Random
+) -> DeskContext:
+    """The dependencies of a desk."""
     return DeskContext(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
 
 
-async def _see_it_answer(address: str, clock: Clock) -> None:
-    """Ask for the health as any agent would, before anybody is told the address."""
+async def _check_health(address: str, clock: Clock) -> None:
+    """Request the health as any agent would, before the address is published."""
     transport = httpx.AsyncHTTPTransport(retries=0)
     async with Client(transport, address, Keys(), clock=clock, rng=random.SystemRandom()) as client:
         await client.health()

@@ -1,4 +1,4 @@
-"""The words of `service-tui autoresearch`, and what is wished for by them."""
+"""The arguments of `service-tui autoresearch`, and the request made of them."""
 
 import argparse
 from collections.abc import MutableMapping
@@ -21,11 +21,11 @@ ABOUT_AUTORESEARCH: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What was asked for: in which folder, with which service, and how much it may.
+class ResearchRequest:
+    """A request: its folder, its service, and its limits.
 
-    `word` is empty for the server, else status, reset, off or a skill's slug; `skill` is the one
-    that reset and off are about.
+    `word` is empty for the server, else status, reset, off or a skill's slug; `skill` is the
+    argument of reset and off.
     """
 
     folder: Path
@@ -41,8 +41,8 @@ class Wish:
     api_url: str | None = None
 
 
-def add_words(research: argparse.ArgumentParser) -> None:
-    """The words of the MCP server, and of what the old slash commands did."""
+def add_arguments(research: argparse.ArgumentParser) -> None:
+    """Add the arguments of the MCP server and of the old slash commands."""
     research.add_argument("word", nargs="?", default="", help="status, reset, off, or a skill")
     research.add_argument(
         "skill", nargs="?", default="", help="of reset and off (default: the newest)"
@@ -57,7 +57,7 @@ def add_words(research: argparse.ArgumentParser) -> None:
     research.add_argument("--unit", metavar="UNIT", default="$", help="of the metric ($)")
     research.add_argument(
         "--direction",
-        choices=[one.value for one in Direction],
+        choices=[direction.value for direction in Direction],
         default=Direction.HIGHER.value,
         help="which way the metric is better (higher)",
     )
@@ -68,39 +68,41 @@ def add_words(research: argparse.ArgumentParser) -> None:
     )
 
 
-def wish_of(given: argparse.Namespace, environ: MutableMapping[str, str]) -> Wish:
-    """What the words and the environment ask for.
+def parse_request(
+    arguments: argparse.Namespace, environ: MutableMapping[str, str]
+) -> ResearchRequest:
+    """Build the request of the arguments and the environment.
 
     Returns:
-        The wish.
+        The request.
 
     Raises:
         ValueError: the cap is no number.
     """
     environment = read_environment(environ)
-    return Wish(
-        folder=given.repo,
-        word=given.word,
-        skill=given.skill,
-        allows_shell=given.allow_shell,
-        name=given.name,
-        metric=given.metric,
-        unit=given.unit,
-        direction=Direction(given.direction),
-        cap=cap_of(environ.get(CAP_VARIABLE) or _settled_cap(given)),
+    return ResearchRequest(
+        folder=arguments.repo,
+        word=arguments.word,
+        skill=arguments.skill,
+        allows_shell=arguments.allow_shell,
+        name=arguments.name,
+        metric=arguments.metric,
+        unit=arguments.unit,
+        direction=Direction(arguments.direction),
+        cap=cap_of(environ.get(CAP_VARIABLE) or _settled_cap(arguments)),
         api_key=environment.api_key,
         api_url=environment.api_url,
     )
 
 
-def _settled_cap(given: argparse.Namespace) -> str | None:
+def _settled_cap(arguments: argparse.Namespace) -> str | None:
     """The cap that the configuration file names."""
-    cap: object = getattr(given, "max_experiments", None)
+    cap: object = getattr(arguments, "max_experiments", None)
     return None if cap is None else str(cap)
 
 
 def cap_of(text: str | None) -> int:
-    """How many experiments a session may have; 0 is any number.
+    """Parse the cap on experiments in a session; 0 is any number.
 
     Returns:
         The cap.

@@ -1,6 +1,6 @@
-"""How a person is told of a notice: toast, bell, desktop notification, the count in the bar. Pure.
+"""Channels of a notice: toast, bell, desktop notification, the count in the bar. Pure.
 
-Another kind of notice is one more line in `KINDS`.
+Another kind of notice is one more row in `KINDS`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,8 +13,8 @@ from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.records import Notice, NoticeKind
 from service_tui.units import Timestamp
 
-CHOSEN: Final = "notify."
-"""Preferences: `notify.` and the kind for its ways, and the two names below."""
+CHANNELS_OF: Final = "notify."
+"""Preferences: `notify.` and the kind for its channels, and the two names below."""
 
 QUIET: Final = "notify.quiet"
 PROTOCOL: Final = "notify.protocol"
@@ -30,7 +30,7 @@ TITLE: Final = "service-tui"
 
 
 class Channel(StrEnum):
-    """A way of telling; the words are those of the preference and of the screen."""
+    """A notification channel; its value is used in the preference and on the screen."""
 
     TOAST = "toast"
     BADGE = "badge"
@@ -39,7 +39,7 @@ class Channel(StrEnum):
 
 
 class Protocol(StrEnum):
-    """How a terminal is asked for a desktop notification."""
+    """The escape sequence of a desktop notification."""
 
     OSC9 = "OSC 9"
     OSC777 = "OSC 777"
@@ -47,20 +47,20 @@ class Protocol(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KindRule:
-    """What a kind is called, one and many, and how it is told until the person chooses.
+    """Name of a notice kind, one and many, and its default channels.
 
-    `is_sum`: its newest notice says by itself how many there are.
+    `is_sum`: its newest notice includes the number of all.
     """
 
     name: str
     many: str
-    says: str
-    ways: frozenset[Channel]
+    meaning: str
+    channels: frozenset[Channel]
     is_sum: bool = False
 
 
-_SEEN: Final = frozenset({Channel.TOAST})
-_COUNTED: Final = _SEEN | {Channel.BADGE}
+_TOAST_ONLY: Final = frozenset({Channel.TOAST})
+_COUNTED: Final = _TOAST_ONLY | {Channel.BADGE}
 
 KINDS: Final[Mapping[NoticeKind, KindRule]] = {
     NoticeKind.ALERT: KindRule(
@@ -73,13 +73,16 @@ KINDS: Final[Mapping[NoticeKind, KindRule]] = {
         "price alerts", "price alerts", "A price that you wanted to hear of was there.", _COUNTED
     ),
     NoticeKind.FILL: KindRule(
-        "orders", "orders", "An order had its end, or a position its outcome.", _SEEN
+        "orders", "orders", "An order had its end, or a position its outcome.", _TOAST_ONLY
     ),
     NoticeKind.SIGNAL: KindRule(
         "signals", "signals", "A watched wallet traded, and what was done with it.", _COUNTED
     ),
     NoticeKind.CONNECTION: KindRule(
-        "connection", "changes of the connection", "The service was lost, or found again.", _SEEN
+        "connection",
+        "changes of the connection",
+        "The service was lost, or found again.",
+        _TOAST_ONLY,
     ),
     NoticeKind.HALT: KindRule(
         "halts", "halts and pauses", "Trading was halted, paused or resumed.", _COUNTED
@@ -91,49 +94,49 @@ KINDS: Final[Mapping[NoticeKind, KindRule]] = {
         "agents", "agents and skills", "A skill crashed, or ran out of its budget.", _COUNTED
     ),
 }
-"""The kinds that can be chosen for, in the order of the settings. Silent by default (ux)."""
+"""The kinds with a setting, in the order of the settings. Silent by default (ux)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
     """Hours without bell and desktop, minutes of the local day: from `begins` until `ends`.
 
-    Over midnight where `begins` is the later one.
+    They span midnight if `begins` is the later one.
     """
 
     begins: int
     ends: int
 
-    def holds(self, minute: int) -> bool:
-        """Whether a minute of the local day lies within."""
+    def contains(self, minute: int) -> bool:
+        """True if a minute of the local day is quiet."""
         if self.begins < self.ends:
             return self.begins <= minute < self.ends
         return minute >= self.begins or minute < self.ends
 
     def describe(self) -> str:
-        """The hours as a person writes them."""
+        """The hours as a person types them."""
         return f"{_hours(self.begins)}-{_hours(self.ends)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the person chose."""
+    """The person's notification settings."""
 
-    ways: Mapping[NoticeKind, frozenset[Channel]] = field(
+    channels: Mapping[NoticeKind, frozenset[Channel]] = field(
         default_factory=dict[NoticeKind, "frozenset[Channel]"]
     )
     quiet: Quiet | None = None
     protocol: Protocol = Protocol.OSC9
 
-    def ways_of(self, kind: NoticeKind) -> frozenset[Channel]:
-        """How a kind is told; what answers a key of the person's own is a toast and no more."""
+    def channels_of(self, kind: NoticeKind) -> frozenset[Channel]:
+        """The channels of a kind; an answer to the person's own key is a toast only."""
         rule = KINDS.get(kind)
-        return _SEEN if rule is None else self.ways.get(kind, rule.ways)
+        return _TOAST_ONLY if rule is None else self.channels.get(kind, rule.channels)
 
 
 @dataclass(frozen=True, slots=True)
 class Toast:
-    """What stands in a toast: the newest text of a kind, what to do, and how many there were."""
+    """Content of a toast: the newest text of a kind, its fix, and the count."""
 
     kind: NoticeKind
     tone: str
@@ -141,8 +144,8 @@ class Toast:
     count: int = 1
     fix: Fix | str = ""
 
-    def words(self) -> str:
-        """The text, after the number where there were several."""
+    def summary(self) -> str:
+        """The text, after the number if there are several."""
         rule = KINDS.get(self.kind)
         is_alone = self.count == 1 or rule is None or rule.is_sum
         return self.text if is_alone or rule is None else self._many(rule)
@@ -152,10 +155,10 @@ class Toast:
 
 
 @dataclass(frozen=True, slots=True)
-class Deliveries:
-    """What is to be done for some notices: at most one bell and one desktop notification.
+class Notifications:
+    """Output for some notices: at most one bell and one desktop notification.
 
-    `events` are those that are counted in `unseen`.
+    `events` are the ids counted in `unseen`.
     """
 
     toasts: tuple[Toast, ...] = ()
@@ -166,27 +169,27 @@ class Deliveries:
 
 
 def choices_of(preferences: Mapping[str, str]) -> Choices:
-    """What the person chose; words that mean nothing are passed over."""
-    words = {way.value: way for way in Channel}
-    ways = {
-        kind: frozenset(words[word] for word in text.split(",") if word in words)
+    """The person's settings of the preferences; unknown values are ignored."""
+    summary = {channel.value: channel for channel in Channel}
+    channels = {
+        kind: frozenset(summary[word] for word in text.split(",") if word in summary)
         for kind in KINDS
-        if (text := preferences.get(CHOSEN + kind.value)) is not None
+        if (text := preferences.get(CHANNELS_OF + kind.value)) is not None
     }
     protocol = next(
         (one for one in Protocol if one.value == preferences.get(PROTOCOL)), Protocol.OSC9
     )
-    return Choices(ways, quiet_of(preferences.get(QUIET, "")), protocol)
+    return Choices(channels, quiet_of(preferences.get(QUIET, "")), protocol)
 
 
-def ways_text(ways: Iterable[Channel]) -> str:
-    """Ways as a preference keeps them."""
-    chosen = set(ways)
-    return ",".join(way.value for way in Channel if way in chosen)
+def channels_text(channels: Iterable[Channel]) -> str:
+    """Channels as a preference stores them."""
+    selected = set(channels)
+    return ",".join(channel.value for channel in Channel if channel in selected)
 
 
 def quiet_of(text: str) -> Quiet | None:
-    """Quiet hours as they are written, `22:00-07:00`; None for anything else."""
+    """Quiet hours as they are typed, `22:00-07:00`; None for any other text."""
     begins, dash, ends = text.replace(" ", "").partition("-")
     first, last = _minute(begins), _minute(ends)
     if not dash or first is None or last is None or first == last:
@@ -209,24 +212,24 @@ def _hours(minute: int) -> str:
 
 
 def is_quiet(quiet: Quiet | None, now: Timestamp, zone: tzinfo | None = None) -> bool:
-    """Whether a moment lies in the quiet hours of a place; `zone` None is the machine's own.
+    """True if a moment is in the quiet hours of a place; `zone` None is the machine's own.
 
-    The clock on the wall counts: an hour that comes twice is quiet twice, one that is left out
-    shortens the night.
+    Wall time counts: an hour that comes twice is quiet twice, one that is left out shortens the
+    night.
 
     Returns:
-        True from the first minute, and no more at the last.
+        True from the first minute until the last, exclusive.
     """
     if quiet is None:
         return False
     local = datetime.fromtimestamp(now, UTC).astimezone(zone)
-    return quiet.holds(local.hour * HOUR_MIN + local.minute)
+    return quiet.contains(local.hour * HOUR_MIN + local.minute)
 
 
 _GRAVITY: Final = ("info", "good", "warn", "bad")
 
 
-def deliveries(
+def notifications(
     notices: Sequence[Notice],
     choices: Choices,
     now: Timestamp,
@@ -234,32 +237,32 @@ def deliveries(
     zone: tzinfo | None = None,
     shown: Mapping[NoticeKind, Toast] | None = None,
     counted: frozenset[str] = frozenset(),
-) -> Deliveries:
-    """What is to be done for some notices.
+) -> Notifications:
+    """Toasts, bell and desktop text for new notices.
 
     Args:
-        notices: those that nobody was told of yet, oldest first.
-        choices: what the person chose.
+        notices: the new ones, oldest first.
+        choices: the person's settings.
         now: wall time.
-        zone: where the person is; None is the machine's own.
-        shown: toasts that still stand: another notice of their kind joins them.
-        counted: events that are unseen already: what else is told of them adds nothing.
+        zone: the person's time zone; None is the machine's own.
+        shown: toasts still on the screen: another notice of their kind joins them.
+        counted: events that are unseen already: further notices of them are not counted.
 
     Returns:
-        Toasts to show, one a kind, in the place of those that they joined; what answers the person
-        stands alone. In quiet hours there is no bell and nothing on the desktop.
+        Toasts to show, one a kind, which replace those they joined; an answer to the person's own
+        key stays separate. In quiet hours there is no bell and no desktop text.
     """
     joined: dict[NoticeKind, Toast] = {}
     single: list[Toast] = []
     loud: list[tuple[Notice, frozenset[Channel]]] = []
     unseen, events = 0, set[str]()
     for notice in notices:
-        ways = choices.ways_of(notice.kind)
-        if Channel.BADGE in ways:
+        channels = choices.channels_of(notice.kind)
+        if Channel.BADGE in channels:
             unseen += notice.about not in counted | events
             events |= {notice.about} - {""}
-        loud.append((notice, ways))
-        if Channel.TOAST not in ways:
+        loud.append((notice, channels))
+        if Channel.TOAST not in channels:
             continue
         toast = Toast(notice.kind, notice.tone, notice.text, fix=notice.fix)
         if notice.kind not in KINDS:
@@ -267,13 +270,13 @@ def deliveries(
             continue
         before = joined.get(notice.kind) or (shown or {}).get(notice.kind)
         joined[notice.kind] = toast if before is None else _joined(before, toast)
-    found = Deliveries((*joined.values(), *single), unseen, frozenset(events))
+    result = Notifications((*joined.values(), *single), unseen, frozenset(events))
     if is_quiet(choices.quiet, now, zone):
-        return found
-    desktop = [notice for notice, ways in loud if Channel.DESKTOP in ways]
+        return result
+    desktop = [notice for notice, channels in loud if Channel.DESKTOP in channels]
     return replace(
-        found,
-        bell=any(Channel.BELL in ways for _, ways in loud),
+        result,
+        bell=any(Channel.BELL in channels for _, channels in loud),
         desktop=_on_the_desktop(desktop),
     )
 
@@ -292,15 +295,15 @@ def _on_the_desktop(notices: Sequence[Notice]) -> str:
 
 
 def desktop_bytes(text: str, protocol: Protocol) -> str:
-    """What makes a terminal show a desktop notification.
+    """The escape sequence of a desktop notification.
 
     Args:
         text: from anywhere; only its printable letters go in, on one line, without semicolons,
-            which part the fields of OSC 777 and begin commands of OSC 9.
-        protocol: which of the two the terminal knows.
+        which separate the fields of OSC 777 and begin commands of OSC 9.
+        protocol: the one that the terminal supports.
 
     Returns:
-        One escape sequence of ours around harmless text; empty when nothing is left of it.
+        One escape sequence of ours around harmless text; empty if no text is left.
 
     Source: iTerm2, "Proprietary Escape Codes" (OSC 9); rxvt-unicode, "urxvt-notify" (OSC 777).
     """
@@ -310,5 +313,5 @@ def desktop_bytes(text: str, protocol: Protocol) -> str:
         return ""
     if protocol is Protocol.OSC777:
         return f"\x1b]777;notify;{TITLE};{body}\x1b\\"
-    # With the name in front it never begins with a number, which some terminals take as a command.
+    # Behind the name it never begins with a number, which some terminals take as a command.
     return f"\x1b]9;{TITLE}: {body}\x1b\\"

@@ -1,4 +1,4 @@
-"""The desk as the console sees it: three doors, and the ways in which it may stay shut."""
+"""The desk as the console sees it, and the reasons why it may not open."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -9,54 +9,54 @@ from service_tui.desk.command import Command
 from service_tui.desk.state import DeskState
 
 
-class DeskDoors(Protocol):
-    """What an operator may do with a desk."""
+class DeskApi(Protocol):
+    """The desk's interface for the console."""
 
     @property
     def state(self) -> DeskState:
-        """What is known now."""
+        """The present state."""
         ...
 
     def changes(self) -> AsyncIterator[DeskState]:
-        """Newer states as they come; whoever is slow gets the latest and none between."""
+        """Newer states as they come; a slow consumer gets the latest and none between."""
         ...
 
     def submit(self, command: Command) -> object:
-        """Take a command in; never blocks, never raises. What it returns is not looked at."""
+        """Accept a command; never blocks, never raises. The result is ignored."""
         ...
 
 
-OpenDesk = Callable[[], AbstractAsyncContextManager[DeskDoors]]
+OpenDesk = Callable[[], AbstractAsyncContextManager[DeskApi]]
 """Opens a desk when entered and closes it, within two seconds, when left."""
 
 
 Act = Callable[[], tuple[str, ...]]
-"""Does what was chosen, off the event loop, and tells it in lines; DeskClosedError where it cannot.
-"""
+"""Runs a recovery off the event loop and returns its result in lines; raises DeskClosedError if it
+fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecoveryOption:
-    """One way to go on with a desk that cannot be opened as it is.
+    """One way to continue with a desk that cannot be opened as it is.
 
     Args:
-        label: what its button says.
-        told: what it means, in lines.
-        act: does it; the desk is opened again afterwards.
+        label: text of its button.
+        details: its meaning, in lines.
+        act: runs it; the desk is opened again afterwards.
     """
 
     label: str
-    told: str
+    details: str
     act: Act
 
 
 class DeskClosedError(Exception):
-    """A desk that cannot be opened; the console goes on with what was known before.
+    """A desk that cannot be opened; the console continues with the cached state.
 
     Args:
-        sentence: what happened, to which thing, without a full stop.
+        sentence: what happened, to which file or directory, without a full stop.
         fix: what the person can do about it.
-        choices: ways to go on, best first; a console asks which.
+        choices: ways to continue, best first; the console offers them.
     """
 
     def __init__(self, sentence: str, fix: str, choices: tuple[RecoveryOption, ...] = ()) -> None:

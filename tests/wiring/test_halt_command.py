@@ -11,10 +11,10 @@ from service_tui.clock import SystemClock
 from service_tui.desk.slices.halt import newest
 from service_tui.storage.action_log import FILE, verify
 from service_tui.storage.action_log import newest as log_lines
-from service_tui.wiring import halt_door
+from service_tui.wiring import halt_command
 from service_tui.wiring.halts import kept_halts
-from service_tui.wiring.holding import holding
 from service_tui.wiring.options import Options
+from service_tui.wiring.ownership import own_directory
 
 ACKS = 6
 
@@ -25,33 +25,33 @@ def options_of(folder: Path) -> Options:
 
 def test_a_halt_of_a_directory_that_nobody_holds_is_there_at_the_next_start(tmp_path: Path) -> None:
     options = options_of(tmp_path)
-    halted = halt_door.halt(options)
+    halted = halt_command.halt(options)
     assert halted.is_done
     assert [line[:8] for line in halted.lines] == ["ok      "] * ACKS
     assert newest(kept_halts(tmp_path)) is not None
-    resumed = halt_door.resume(options)
+    resumed = halt_command.resume(options)
     assert (resumed.is_done, resumed.lines) == (True, ("resumed: entries pass again",))
     assert newest(kept_halts(tmp_path)) is None
-    assert halt_door.resume(options) == halt_door.HaltReport(
-        is_done=True, lines=(halt_door.NOTHING,)
+    assert halt_command.resume(options) == halt_command.HaltReport(
+        is_done=True, lines=(halt_command.NOTHING,)
     )
 
 
 async def test_beside_a_holder_its_service_is_halted_and_resumed(tmp_path: Path) -> None:
     options = options_of(tmp_path)
-    async with holding(options, SystemClock()) as held:
+    async with own_directory(options, SystemClock()) as held:
         world = held.sim.service.world
-        halted = await asyncio.to_thread(halt_door.halt, options)
+        halted = await asyncio.to_thread(halt_command.halt, options)
         assert halted.is_done
         assert world.halt.since is not None
-    async with holding(options, SystemClock()) as held:
+    async with own_directory(options, SystemClock()) as held:
         world = held.sim.service.world
         assert world.halt.since is not None
-        resumed = await asyncio.to_thread(halt_door.resume, options)
+        resumed = await asyncio.to_thread(halt_command.resume, options)
         assert resumed.is_done
         assert world.halt.since is None
     # Another one's word counts over whatever this directory's own database remembers.
-    async with holding(options, SystemClock()) as held:
+    async with own_directory(options, SystemClock()) as held:
         assert held.sim.service.world.halt.since is None
 
 
@@ -59,8 +59,8 @@ async def test_a_halt_that_only_another_console_has_kept_is_carried_out_by_a_hol
     tmp_path: Path,
 ) -> None:
     elsewhere = options_of(tmp_path / "attached" / "1")
-    assert (await asyncio.to_thread(halt_door.halt, elsewhere)).is_done
-    async with holding(options_of(tmp_path), SystemClock()) as held:
+    assert (await asyncio.to_thread(halt_command.halt, elsewhere)).is_done
+    async with own_directory(options_of(tmp_path), SystemClock()) as held:
         for _ in range(3_000):
             if held.sim.service.world.halt.since is not None:
                 return
@@ -84,12 +84,12 @@ def test_the_doors_answer_by_their_status(
 ) -> None:
     given = []
 
-    def answers(options: Options) -> halt_door.HaltReport:
+    def answers(options: Options) -> halt_command.HaltReport:
         given.append(options.data_dir)
-        return halt_door.HaltReport(is_done=False, lines=("missing the service",))
+        return halt_command.HaltReport(is_done=False, lines=("missing the service",))
 
     monkeypatch.setattr(cli, "_start_log", lambda *_: None)
-    monkeypatch.setattr(halt_door, "halt", answers)
+    monkeypatch.setattr(halt_command, "halt", answers)
     assert cli.run(["halt", "--data-dir", str(tmp_path)]) == cli.CANNOT
     assert capsys.readouterr().out == "missing the service\n"
     assert given == [tmp_path]
@@ -103,10 +103,10 @@ async def test_a_halt_beside_a_holder_stands_in_the_log_of_the_directory(
     words = ["log", "verify", "--data-dir", str(tmp_path)]
     assert cli.run(words) == cli.OK
     assert "nothing has been logged" in capsys.readouterr().out
-    async with holding(options, SystemClock()):
-        await asyncio.to_thread(halt_door.halt, options)
+    async with own_directory(options, SystemClock()):
+        await asyncio.to_thread(halt_command.halt, options)
         assert verify(path).count > 0
-        await asyncio.to_thread(halt_door.resume, options)
+        await asyncio.to_thread(halt_command.resume, options)
     said = {(line.entry["who"], line.entry["kind"]) for line in log_lines(path, 100)}
     assert {("person", "halt"), ("person", "resume")} <= said
     assert cli.run(words) == cli.OK

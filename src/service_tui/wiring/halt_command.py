@@ -1,6 +1,6 @@
-"""Halt and resume without a console: the same desk, its gate and its acknowledgements, no screen.
+"""Halt and resume without a console: the same desk, gate and acknowledgements, without a screen.
 
-Whoever holds the directory is asked over loopback; where nobody does, this process holds it for the
+Requests go to the directory's owner over loopback; without an owner, this process owns it for the
 moment that it takes.
 """
 
@@ -18,15 +18,15 @@ from service_tui.desk.slices.halt import AckState, AckView
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.errors import DirectoryLockedError
-from service_tui.wiring import beside, live
-from service_tui.wiring.closed import closed_in_plain_words
+from service_tui.wiring import attached_desk, live
+from service_tui.wiring.closed import explain_closed_desk
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
 
 ANSWERS_S: Final = 10.0
-"""How long everybody is given to acknowledge; the service's own answer takes milliseconds."""
+"""How long sources have to acknowledge; the service itself takes milliseconds."""
 
-KNOWN_S: Final = 1.5
+PAUSED_KNOWN_S: Final = 1.5
 """How long a halt waits to learn whether the agent was paused before."""
 
 _SIGNS: Final = {AckState.DONE: "ok", AckState.WAITING: "missing", AckState.FAILED: "missing"}
@@ -39,7 +39,7 @@ NO_ANSWER: Final = "not resumed, still halted: the service does not answer"
 
 @dataclass(frozen=True, slots=True)
 class HaltReport:
-    """What came of it, in lines, and whether it is done whole."""
+    """The result in lines, and whether everything is done."""
 
     is_done: bool
     lines: tuple[str, ...]
@@ -52,7 +52,7 @@ def halt(options: Options) -> HaltReport:
         A line for each acknowledgement; done when all are in.
 
     Raises:
-        DeskClosedError: the directory cannot be used; says why and what to do.
+        DeskClosedError: the directory cannot be used; gives the reason and the fix.
     """
     return run_on_desk(options, _halt)
 
@@ -64,13 +64,13 @@ def resume(options: Options) -> HaltReport:
         Done when entries pass again, or nothing was halted.
 
     Raises:
-        DeskClosedError: the directory cannot be used; says why and what to do.
+        DeskClosedError: the directory cannot be used; gives the reason and the fix.
     """
     return run_on_desk(options, _resume)
 
 
 async def _halt(desk: Desk) -> HaltReport:
-    await until(desk, lambda state: state.limits is not None, KNOWN_S)
+    await until(desk, lambda state: state.limits is not None, PAUSED_KNOWN_S)
     desk.submit(Halt())
     await until(desk, lambda state: state.halt is not None and not state.halt.missing, ANSWERS_S)
     halted = desk.state.halt
@@ -81,14 +81,14 @@ async def _halt(desk: Desk) -> HaltReport:
 
 
 async def _resume(desk: Desk) -> HaltReport:
-    """The service is heard first: only then is it known whether anything is halted."""
+    """End the halt after the service has answered: only then is a halt known."""
     last = desk.state.notices[-1].notice_id if desk.state.notices else 0
     is_known = await until(desk, _is_known, ANSWERS_S)
     if is_known and desk.state.halted_since is None:
         return HaltReport(is_done=True, lines=(NOTHING,))
     desk.submit(Resume(RESUME_WORD))
 
-    def said(state: DeskState) -> tuple[str, ...]:
+    def message(state: DeskState) -> tuple[str, ...]:
         return tuple(
             notice.text
             for notice in state.notices
@@ -96,12 +96,12 @@ async def _resume(desk: Desk) -> HaltReport:
         )
 
     def is_over(state: DeskState) -> bool:
-        refused = any(not text.startswith(RESUMED) for text in said(state))
+        refused = any(not text.startswith(RESUMED) for text in message(state))
         return refused or state.halted_since is None
 
     await until(desk, is_over, ANSWERS_S)
     is_done = desk.state.halted_since is None
-    return HaltReport(is_done, said(desk.state) or (() if is_done else (NO_ANSWER,)))
+    return HaltReport(is_done, message(desk.state) or (() if is_done else (NO_ANSWER,)))
 
 
 def _is_known(state: DeskState) -> bool:
@@ -114,39 +114,41 @@ def _line(ack: AckView) -> str:
     return f"{_SIGNS[ack.state]:<8}{ack.what}{detail}"
 
 
-async def until(desk: Desk, wanted: Callable[[DeskState], bool], seconds: float) -> bool:
-    """Wait for a state, but not for ever.
+async def until(desk: Desk, is_reached: Callable[[DeskState], bool], seconds: float) -> bool:
+    """Wait for a state, with a limit.
 
     Returns:
-        Whether it came.
+        True if the state was reached.
     """
     with suppress(TimeoutError):
-        await asyncio.wait_for(_seen(desk, wanted), seconds)
+        await asyncio.wait_for(_wait_for(desk, is_reached), seconds)
         return True
     return False
 
 
-async def _seen(desk: Desk, wanted: Callable[[DeskState], bool]) -> None:
+async def _wait_for(desk: Desk, is_reached: Callable[[DeskState], bool]) -> None:
     async for state in desk.changes():
-        if wanted(state):
+        if is_reached(state):
             return
 
 
-def run_on_desk(options: Options, act: Callable[[Desk], Awaitable[HaltReport]]) -> HaltReport:
-    """Do something with a desk that stays for that moment alone; DeskClosedError as `halt`."""
-    # Whoever only halts or resumes sells nothing: exits are for a desk that stays.
+def run_on_desk(options: Options, action: Callable[[Desk], Awaitable[HaltReport]]) -> HaltReport:
+    """Run an action on a desk opened for it alone; DeskClosedError as `halt`."""
+    # A halt or resume sells nothing: exits are for a desk that stays.
     quiet = replace(options, exits=False, listen=None)
-    with closed_in_plain_words():
-        return asyncio.run(_with_desk(quiet, act))
+    with explain_closed_desk():
+        return asyncio.run(_with_desk(quiet, action))
 
 
-async def _with_desk(options: Options, act: Callable[[Desk], Awaitable[HaltReport]]) -> HaltReport:
+async def _with_desk(
+    options: Options, action: Callable[[Desk], Awaitable[HaltReport]]
+) -> HaltReport:
     async with AsyncExitStack() as stack:
-        return await act(await opened(stack, options))
+        return await action(await opened(stack, options))
 
 
 async def opened(stack: AsyncExitStack, options: Options) -> Desk:
-    """The desk, attached to whoever holds the directory, whether that one answers or not."""
+    """The desk, attached to the directory's owner, even one that does not answer."""
     initial = first_state(options)
     if options.url is not None:
         return await stack.enter_async_context(live.remote_desk(options, initial))
@@ -154,4 +156,6 @@ async def opened(stack: AsyncExitStack, options: Options) -> Desk:
     try:
         return await stack.enter_async_context(live.embedded_parts(options, initial, *means))
     except DirectoryLockedError:
-        return await stack.enter_async_context(beside.attached_parts(options, initial, *means))
+        return await stack.enter_async_context(
+            attached_desk.attached_parts(options, initial, *means)
+        )

@@ -1,0 +1,126 @@
+"""Notifies each notice once, through the channels that the person chose for its kind."""
+
+from typing import Final, Protocol
+
+from textual.notifications import Notification
+
+from service_tui.console.freshness import is_private
+from service_tui.console.keys import cap
+from service_tui.console.needs_risk import last_alerts
+from service_tui.console.notifications import (
+    KINDS,
+    Channel,
+    Toast,
+    choices_of,
+    desktop_bytes,
+    is_quiet,
+    notifications,
+)
+from service_tui.console.reasons import fix_text, without_amounts
+from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+TOASTS_MAX: Final = 3
+"""Most answers of one moment shown as toasts; more are only counted."""
+
+BELL: Final = "\a"
+
+
+class NoticeOutput(Protocol):
+    """The part of the frame that shows notices."""
+
+    def show_toast(
+        self, text: str, tone: str = "info", instead_of: Notification | None = None
+    ) -> Notification:
+        """Show a toast, in place of another one if given."""
+        ...
+
+    def signal(self, data: str) -> None:
+        """Write a control sequence to the terminal."""
+        ...
+
+
+class Notifier:
+    """Keeps track of notices sent, toasts on screen, and unseen events.
+
+    Args:
+        frame: shows toasts and writes to the terminal.
+        newest: number of the newest notice of an earlier run, which is not sent again.
+    """
+
+    def __init__(self, frame: NoticeOutput, newest: int) -> None:
+        self._frame = frame
+        self._newest = newest
+        self._toasts: dict[NoticeKind, tuple[Toast, Notification]] = {}
+        self._counted: frozenset[str] = frozenset()
+        self._rung: frozenset[str] = frozenset()
+        self.unseen = 0
+        """Unseen events, as counted in the bar."""
+
+    def notify(self, state: DeskState, now: Timestamp) -> None:
+        """Notify of every notice newer than the last one sent."""
+        fresh = [notice for notice in state.notices if notice.notice_id > self._newest]
+        if not fresh:
+            return
+        self._newest = fresh[-1].notice_id
+        self._toasts = {kind: one for kind, one in self._toasts.items() if not one[1].has_expired}
+        choices, masked = choices_of(state.preferences), is_private(state)
+        shown = {kind: toast for kind, (toast, _) in self._toasts.items()}
+        result = notifications(fresh, choices, now, shown=shown, counted=self._counted)
+        self.unseen += result.unseen
+        self._counted |= result.events
+        self._show(result.toasts, masked=masked)
+        if result.bell:
+            self._frame.signal(BELL)
+        if result.desktop:
+            text = without_amounts(result.desktop, masked=masked)
+            self._frame.signal(desktop_bytes(text, choices.protocol))
+
+    def ring(self, state: DeskState, now: Timestamp) -> None:
+        """Ring once for each alert that has come into its last ten minutes.
+
+        Quiet hours delay the bell; an alert still in its last minutes when they end rings then.
+        Without the channel bell, alerts never ring.
+        """
+        last = last_alerts(state, now)
+        if last <= self._rung:
+            return
+        choices = choices_of(state.preferences)
+        if is_quiet(choices.quiet, now):
+            return
+        self._rung |= last
+        channels = choices.channels.get(NoticeKind.ALERT)
+        if channels is None or Channel.BELL in channels:
+            self._frame.signal(BELL)
+
+    def mark_seen(self) -> None:
+        """Mark all events as seen."""
+        self.unseen, self._counted = 0, frozenset()
+
+    def _show(self, toasts: tuple[Toast, ...], *, masked: bool) -> None:
+        answers = [toast for toast in toasts if toast.kind not in KINDS]
+        for toast in toasts:
+            if toast.kind in KINDS:
+                self._replace(toast, masked=masked)
+        for toast in answers[-TOASTS_MAX:]:
+            self._frame.show_toast(_toast_text(toast, masked=masked), toast.tone)
+        if len(answers) > TOASTS_MAX:
+            self._frame.show_toast(
+                f"and {len(answers) - TOASTS_MAX} more; {cap('app.blotter')} shows every command"
+            )
+
+    def _replace(self, toast: Toast, *, masked: bool) -> None:
+        """Show one toast a kind: a newer one replaces the former."""
+        before = self._toasts.get(toast.kind)
+        message = _toast_text(toast, masked=masked)
+        standing = self._frame.show_toast(
+            message, toast.tone, None if before is None else before[1]
+        )
+        self._toasts[toast.kind] = toast, standing
+
+
+def _toast_text(toast: Toast, *, masked: bool) -> str:
+    """The text of a toast, with the keys of its fix."""
+    text = without_amounts(toast.summary(), masked=masked)
+    return f"{text} — {fix_text(toast.fix, masked=masked)}" if toast.fix else text
