@@ -98,7 +98,8 @@ def check(operation: dict[str, Any], endpoint: Endpoint[WireModel]) -> None:
     headers = [one["name"] for one in parameters if one["in"] == "header"]
     assert headers == (["Idempotency-Key"] if endpoint.once else [])
     governs = endpoint.operator and not endpoint.reads and "{" in endpoint.path
-    assert ("409" in operation["responses"]) == (endpoint.once or governs)
+    is_state = endpoint.once or governs or endpoint.refuses == 409
+    assert ("409" in operation["responses"]) == is_state
     assert ("429" in operation["responses"]) == (not endpoint.operator)
     in_query = {one["name"] for one in parameters if one["in"] == "query"}
     asked = endpoint.query.model_fields if endpoint.query else {}

@@ -307,6 +307,11 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding(
         "alert.condition", "price_alert", ("f6",), "condition", "condition", "Of a price alert"
     ),
+    # webhooks, and the form of one
+    KeyBinding("webhooks.new", "webhooks", ("n",), "new", "new", "An address to be notified"),
+    KeyBinding("webhooks.test", "webhooks", ("t",), "test", "test", "Send a test delivery"),
+    KeyBinding("webhooks.remove", "webhooks", ("d",), "remove", "remove", "Notify it no more"),
+    KeyBinding("webhook.events", "webhook_form", ("f5",), "events", "next events", shown="F5"),
     # the order ticket
     KeyBinding("ticket.preset1", "ticket", ("f1",), "preset(0)", "first preset", shown="F1"),
     KeyBinding("ticket.preset2", "ticket", ("f2",), "preset(1)", "second preset", shown="F2"),

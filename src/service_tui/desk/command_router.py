@@ -53,6 +53,7 @@ from service_tui.desk.trading import cancel_orders as orders
 from service_tui.desk.trading import handlers as trades
 from service_tui.desk.trading.lookup import give_up
 from service_tui.desk.wallet.wallet_desk import WalletDesk
+from service_tui.desk.webhooks import handlers as webhooks
 from service_tui.storage.price_alerts import PriceAlerts
 
 
@@ -107,6 +108,7 @@ class CommandRouter:
         on(ExitAll, lambda order: exit_all(order, ports, self.submit))
         # Done when it was given.
         on(Halt, lambda _: None)
+        webhooks.register(registry, ports)
         self.reactor.register(registry)
         self.wallet.register(registry)
         self.supervision.register(registry)

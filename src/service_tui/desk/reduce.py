@@ -93,6 +93,7 @@ from service_tui.desk.slices.wallet import (
     WalletView,
     reduce_redemption,
 )
+from service_tui.desk.slices.webhooks import WebhooksView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, TradeStatus, Venue
 from service_tui.units import Micros, Probability, Timestamp, decimal
@@ -601,6 +602,7 @@ _FIELDS: Final[Mapping[type[object], tuple[str, Topic | None]]] = {
     RevealedView: ("revealed", None),
     LogView: ("log", None),
     HaltView: ("halt", None),
+    WebhooksView: ("webhooks", None),
 }
 """What there is one of: its field, and the topic whose rows are counted that could not be read."""
 

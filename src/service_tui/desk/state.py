@@ -32,6 +32,7 @@ from service_tui.desk.slices.research import ResearchView
 from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.slices.wallet import WalletView
+from service_tui.desk.slices.webhooks import WebhooksView
 from service_tui.units import Micros, Timestamp
 
 
@@ -47,7 +48,8 @@ class DeskState:
     `halt` is this desk's own halt, None while there is none. `reactor` is the feed of signals.
     `redemption` is the queue of payouts on real venues, `wallet` the wallet behind them,
     `research` all of autoresearch, `supervision` the leashes of agents, trades that need approval,
-    and the skills that this desk runs. `log` is the action log, once read.
+    and the skills that this desk runs. `log` is the action log, once read,
+    and `webhooks` are those of this desk's agent.
     `positions` and `closed` are in play money; `on_venues` are those in real money, open or ended,
     and `venue_sums` what lies there besides: no sum holds both. `orders` rest on books there;
     `gone_orders` were cancelled here, and are not listed again by an answer that was on its way.
@@ -90,6 +92,7 @@ class DeskState:
     research: ResearchView = field(default_factory=ResearchView)
     supervision: SupervisionView = field(default_factory=SupervisionView)
     log: LogView = field(default_factory=LogView)
+    webhooks: WebhooksView | None = None
     on_venues: tuple[PositionView, ...] = ()
     venue_sums: tuple[VenueSumView, ...] = ()
     orders: tuple[OpenOrderView, ...] = ()

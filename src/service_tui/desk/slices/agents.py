@@ -133,9 +133,10 @@ class FillView:
 
 @dataclass(frozen=True, slots=True)
 class RevealedView:
-    """A secret that is shown once: a new key, or the code for a claim page.
+    """A secret that is shown once: a new key, the code for a claim page, or a webhook's secret.
 
-    It is forgotten as soon as its dialog is left, and stands in no repr.
+    It is forgotten as soon as its dialog is left, and stands in no repr. `name` is that of the
+    agent, or the address of a webhook, which has no agent.
     """
 
     agent_id: str
@@ -144,3 +145,8 @@ class RevealedView:
     secret: str = field(repr=False)
     claim_url: str = ""
     expires_at: Timestamp | None = None
+
+    @property
+    def is_webhook(self) -> bool:
+        """True for the secret of a webhook."""
+        return not self.agent_id

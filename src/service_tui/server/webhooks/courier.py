@@ -318,6 +318,7 @@ class Courier:
 
     async def _note(self, webhook_id: str, delivery: _Delivery, detail: str) -> None:
         """Write an attempt down. While the disk refuses the attempt stays unnoted."""
+        log.info("webhook delivery %s: %s", delivery.parcel.delivery_id, detail or "delivered")
         at, parcel = self._clock.now(), delivery.parcel
         tried = WebhookTried(webhook_id, at, parcel.delivery_id, parcel.event, delivery.seq, detail)
         keeper = self._keeper

@@ -9,13 +9,13 @@ from textual.binding import BindingType
 from service_tui.console import formats
 from service_tui.console.actions import ScreenAction
 from service_tui.console.forms.explain import Explanation
+from service_tui.console.forms.secret import Secret
 from service_tui.console.keys import bindings_of
 from service_tui.console.parts.shared_actions import has_row
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.agents.actions import ACTIONS
 from service_tui.console.screens.agents.detail import explain_agent, fleet_bits
 from service_tui.console.screens.agents.pane import AgentPane, TradesOfAll
-from service_tui.console.screens.agents.secret import Secret
 from service_tui.console.screens.agents.table import AGENTS
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.sums_bar import SumsBar
@@ -88,7 +88,8 @@ class AgentsScreen(TableScreen[AgentView]):
         """Show the trades of all; a secret gets a page of its own."""
         self.feed.show_trades(self.state)
         revealed = self.state.revealed
-        if revealed is not None and not self._is_revealing:
+        is_of_agent = revealed is not None and not revealed.is_webhook
+        if revealed is not None and is_of_agent and not self._is_revealing:
             self._is_revealing = True
             app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
             app.push_screen(Secret(revealed), self._forget)

@@ -50,8 +50,10 @@ from service_tui.console.screens.settings.table import (
     STOP,
     TARGET,
     THEME_ROW,
+    WEBHOOKS,
     SettingRow,
 )
+from service_tui.console.screens.settings.webhooks import WebhookList
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import AgentAct, Govern
@@ -349,6 +351,10 @@ def _show_about(screen: Settings) -> None:
     screen.open_dialog(About("This desk", make_text, screen.state, screen.now))
 
 
+def _show_webhooks(screen: Settings) -> None:
+    screen.open_dialog(WebhookList(screen.state, screen.now))
+
+
 _EDITS: Final[Mapping[str, Callable[[Settings], None]]] = {
     STOP: _edit_defaults,
     TARGET: _edit_defaults,
@@ -362,6 +368,7 @@ _EDITS: Final[Mapping[str, Callable[[Settings], None]]] = {
     PACE: _next_pace,
     PRIVACY: _press("app.privacy"),
     ABOUT: _show_about,
+    WEBHOOKS: _show_webhooks,
 }
 """The editor of each setting that is no limit and no kind of notice, by its key."""
 

@@ -23,6 +23,7 @@ STOP, TARGET, AUTO = "risk.stop", "risk.target", "risk.auto"
 PAUSED, PLAN, COOLDOWNS = "trading.paused", "trading.plan", "trading.cooldowns"
 QUIET_ROW, PROTOCOL_ROW = "tell.quiet", "tell.protocol"
 THEME_ROW, PACE, PRIVACY, ABOUT = "desk.theme", "desk.pace", "desk.privacy", "desk.about"
+WEBHOOKS = "desk.webhooks"
 """Keys of the rows that are no limit and no kind of notice."""
 
 LIMIT: Final = "limit."
@@ -229,9 +230,25 @@ def _desk(view: ViewContext, theme: str) -> Iterator[SettingRow]:
         Text("z", "muted"), "Masked, amounts and addresses are dots, on the desktop as well.",
     )  # fmt: skip
     yield SettingRow(
+        WEBHOOKS, "desk", "webhooks", _webhooks_text(state), Text(), Text("enter", "muted"),
+        "Programs of yours that the service notifies of trades, resolutions and prices, as they "
+        "happen. Enter lists, adds, tests and removes them.",
+    )  # fmt: skip
+    yield SettingRow(
         ABOUT, "desk", "account, service, places", Text(), Text(), Text("enter", "muted"),
         "Which agent this desk trades as, which service answers, where data and log lie.",
     )  # fmt: skip
+
+
+def _webhooks_text(state: DeskState) -> Text:
+    """How many addresses there are, and how many of them fail; empty before they were read."""
+    if state.webhooks is None or state.webhooks.at is None:
+        return Text()
+    rows = state.webhooks.rows
+    failing = sum(bool(row.failures) for row in rows)
+    if failing:
+        return Text(f"{failing} failing", "warn")
+    return Text(f"{len(rows)}") if rows else Text("none", "muted")
 
 
 def _rows(state: DeskState) -> tuple[SettingRow, ...]:

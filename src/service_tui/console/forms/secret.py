@@ -1,4 +1,4 @@
-"""A secret that is shown once: a new key, or the code that a claim page requires."""
+"""A secret that is shown once: a key, the code of a claim page, or the secret of a webhook."""
 
 from typing import ClassVar
 
@@ -19,6 +19,7 @@ class Secret(Page):
 
     def __init__(self, revealed: RevealedView) -> None:
         what = "New key" if revealed.is_key else "Claim code"
+        what = "Secret" if revealed.is_webhook else what
         super().__init__(
             f"{what} of {formats.plain(revealed.name, 30).plain}",
             f"y copies, {cap('dialog.close')} closes",
@@ -37,6 +38,14 @@ class Secret(Page):
                 "\n\nThe old key is dead already: whatever runs with it is refused from now on. "
                 "Whoever holds the key trades as this agent; put it where only the agent reads it.",
             )
+        if shown.is_webhook:
+            return Text.assemble(
+                ("This secret is shown once, here and now.\n\n   ", "bold warn"),
+                secret,
+                "\n\nYour program checks each delivery with it: X-Service-Signature is "
+                "sha256= and the HMAC-SHA256 of the body under this secret. A lost one is replaced "
+                "by removing the webhook and adding it again.",
+            )
         return Text.assemble(
             "The page behind the agent's claim link asks for this code; it is good once",
             *self._until(),
@@ -49,6 +58,7 @@ class Secret(Page):
     def action_copy_secret(self) -> None:
         """Copy the secret, at the person's request."""
         what = "the key" if self._revealed.is_key else "the code"
+        what = "the secret" if self._revealed.is_webhook else what
         self.post_message(Copied(self._revealed.secret, what))
 
     def _until(self) -> tuple[Text, ...]:

@@ -1,0 +1,1 @@
+"""Addresses of the operator's own programs, which the service notifies."""

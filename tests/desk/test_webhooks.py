@@ -1,0 +1,142 @@
+"""Webhooks of the desk: listed, added with their secret shown once, tested, removed."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.service.stage import (
+    Stage,
+    WebhookParts,
+    first_state,
+    open_stage,
+    open_test_desk,
+    until,
+)
+from service_tui.client.errors import Called, UnreachableError
+from service_tui.desk.commands.settings import Forget
+from service_tui.desk.commands.webhooks import (
+    ReadWebhooks,
+    RemoveWebhook,
+    SetWebhook,
+    TestWebhook,
+)
+from service_tui.desk.desk import Desk
+from service_tui.server.webhooks.post import Parcel
+from service_tui.terms import WebhookEvent
+from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints.notify import WEBHOOKS
+
+URL = "https://mine.example/in"
+EVENTS = (WebhookEvent.TRADE_EXECUTED,)
+
+
+class Mailbox:
+    def __init__(self) -> None:
+        self.error = ""
+        self.sent: list[tuple[str, str]] = []
+
+    async def __call__(
+        self, url: str, parcel: Parcel, secret: str, *, allows_loopback: bool
+    ) -> str:
+        del secret, allows_loopback
+        self.sent.append((url, parcel.event))
+        return self.error
+
+
+@asynccontextmanager
+async def opened(path: Path, parts: WebhookParts) -> AsyncGenerator[tuple[Stage, Desk]]:
+    async with open_stage(path, webhooks=parts, speed=0) as stage, open_test_desk(stage) as desk:
+        yield stage, desk
+
+
+async def added(desk: Desk, stage: Stage) -> str:
+    desk.submit(SetWebhook(URL, EVENTS))
+    state = await until(desk, lambda s: s.webhooks is not None and s.webhooks.rows, stage.clock)
+    assert state.webhooks is not None
+    return state.webhooks.rows[0].webhook_id
+
+
+async def test_a_new_webhook_is_listed_and_its_secret_is_revealed_once(tmp_path: Path) -> None:
+    parts = WebhookParts(post=Mailbox())
+    async with (
+        open_stage(tmp_path, webhooks=parts, speed=0) as stage,
+        open_test_desk(stage) as desk,
+    ):
+        await added(desk, stage)
+        revealed = desk.state.revealed
+        assert revealed is not None
+        assert revealed.is_webhook
+        assert (revealed.name, len(revealed.secret) >= 32) == (URL, True)
+        assert revealed.secret not in repr(desk.state)
+        desk.submit(Forget())
+        await until(desk, lambda s: s.revealed is None, stage.clock)
+        assert desk.state.webhooks is not None
+        (row,) = desk.state.webhooks.rows
+        assert (row.url, row.events, row.is_active) == (URL, EVENTS, True)
+
+
+async def test_a_test_says_how_it_went(tmp_path: Path) -> None:
+    box = Mailbox()
+    parts = WebhookParts(post=box)
+    async with (
+        open_stage(tmp_path, webhooks=parts, speed=0) as stage,
+        open_test_desk(stage) as desk,
+    ):
+        webhook_id = await added(desk, stage)
+        desk.submit(TestWebhook(webhook_id, URL))
+        await until(desk, lambda s: "took the test" in s.notices[-1].text, stage.clock)
+        assert box.sent == [(URL, "webhook.test")]
+        box.error = "answered with status 500"
+        desk.submit(TestWebhook(webhook_id, URL))
+        await until(desk, lambda s: box.error in s.notices[-1].text, stage.clock)
+
+
+async def test_a_removed_webhook_is_gone_and_a_refusal_says_why(tmp_path: Path) -> None:
+    parts = WebhookParts(post=Mailbox())
+    async with (
+        open_stage(tmp_path, webhooks=parts, speed=0) as stage,
+        open_test_desk(stage) as desk,
+    ):
+        webhook_id = await added(desk, stage)
+        desk.submit(RemoveWebhook(webhook_id, URL))
+        await until(desk, lambda s: s.webhooks is not None and not s.webhooks.rows, stage.clock)
+        desk.submit(RemoveWebhook(webhook_id, URL))
+        state = await until(desk, lambda s: "not found" in s.notices[-1].text, stage.clock)
+        assert "GET /api/sdk/webhooks" in state.notices[-1].text
+        desk.submit(SetWebhook("https://10.0.0.1/", EVENTS))
+        await until(desk, lambda s: "no public address" in s.notices[-1].text, stage.clock)
+
+
+async def test_a_list_that_cannot_be_read_stays_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = WebhookParts(post=Mailbox())
+    async with opened(tmp_path, parts) as (stage, desk):
+        await added(desk, stage)
+        call = stage.client.call
+
+        async def fail(endpoint: Endpoint[Any], *given: Any, **named: Any) -> object:
+            if endpoint is WEBHOOKS:
+                raise UnreachableError("no connection", Called("GET", WEBHOOKS.path))
+            return await call(endpoint, *given, **named)
+
+        monkeypatch.setattr(stage.client, "call", fail)
+        desk.submit(ReadWebhooks())
+        state = await until(desk, lambda s: s.webhooks and s.webhooks.problem, stage.clock)
+        assert state.webhooks is not None
+        assert len(state.webhooks.rows) == 1
+
+
+async def test_a_read_only_desk_adds_nothing(tmp_path: Path) -> None:
+    parts = WebhookParts(post=Mailbox())
+    first = first_state(read_only=True)
+    async with (
+        open_stage(tmp_path, webhooks=parts, speed=0) as stage,
+        open_test_desk(stage, first) as desk,
+    ):
+        desk.submit(SetWebhook(URL, EVENTS))
+        await until(desk, lambda s: s.notices and "read-only" in s.notices[-1].text, stage.clock)
+        assert stage.world.webhooks.by_id == {}
