@@ -18,12 +18,12 @@ _SCREENS: Final = (
     "attention", "portfolio", "markets", "monitors", "reactor", "redemption", "research",
     "agents", "settings", "blotter", "log",
 )  # fmt: skip
-_PANELS: Final = ("wallet", "stored_keys", "open_orders", "halt", "webhooks")
-_FORMS: Final = ("approval", "start_skill", "leash_form", "price_alert", "webhook_form")
+_PANEL_GROUPS: Final = ("wallet", "stored_keys", "open_orders", "halt", "webhooks")
+_FORM_GROUPS: Final = ("approval", "start_skill", "leash_form", "price_alert", "webhook_form")
 PLACES: Final = (
     *((screen, "rows", "app") for screen in _SCREENS),
-    *(("dialog", panel) for panel in _PANELS),
-    *(("form", form) for form in _FORMS),
+    *(("dialog", panel) for panel in _PANEL_GROUPS),
+    *(("form", form) for form in _FORM_GROUPS),
     ("ticket",),
 )
 """Groups of the key table whose keys work at one time, in one place."""

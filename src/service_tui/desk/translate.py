@@ -115,6 +115,7 @@ def market_view(body: MarketBody) -> MarketView:
         condition_id=body.polymarket_id or "",
         neg_risk=body.polymarket_neg_risk,
         fee_rate_bps=body.fee_rate_bps,
+        venue_price=body.external_price_yes,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from service_tui.console.widgets import candles
 from service_tui.console.widgets.braille import PlotFrame, Point, traced
 from service_tui.console.widgets.columns import Piece, fitted_line, one_line
 from service_tui.units import Timestamp
@@ -41,6 +42,7 @@ class Picture:
         labels: values beside the line, by row.
         margin: cells left of the line, for the labels.
         column: the cursor's column of the frame; None: no cursor.
+        in_candles: draws candles instead of a line.
     """
 
     frame: PlotFrame
@@ -50,17 +52,23 @@ class Picture:
     labels: Mapping[int, str]
     margin: int
     column: int | None
+    in_candles: bool = False
 
     def plot(self) -> list[list[Piece]]:
         """The rows of the line with their labels."""
         entry_row = None if self.entry is None else self.frame.row_of(self.entry)
         rows: list[list[Piece]] = []
-        for row, dots in enumerate(traced(self.points, self.frame)):
+        for row, drawn in enumerate(self._drawn()):
             here = row == entry_row
-            pieces = _dashed(dots) if here else [(dots, "accent")]
+            pieces = _dashed(drawn[0][0]) if here and not self.in_candles else drawn
             label = self.labels.get(row, "").rjust(self.margin - 1) + " " if self.margin else ""
             rows.append([(label, "warn" if here else "muted"), *self._with_cursor(pieces)])
         return rows
+
+    def _drawn(self) -> list[list[Piece]]:
+        if self.in_candles:
+            return candles.drawn(self.points, self.frame)
+        return [[(dots, "accent")] for dots in traced(self.points, self.frame)]
 
     def axis(self, ticks: Sequence[int]) -> list[Piece]:
         """The axis of time with a notch at each tick, and the news on it."""

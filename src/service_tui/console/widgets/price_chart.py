@@ -74,6 +74,7 @@ class PriceChart(Widget, can_focus=True):
         Binding("right", "read(1)", "later", show=False, id="chart.later"),
         Binding("home", f"read(-{_FAR})", "first", show=False, id="chart.first"),
         Binding("end", f"read({_FAR})", "last", show=False, id="chart.last"),
+        Binding("c", "candles", "candles", show=False, id="chart.candles"),
     ]
 
     def __init__(
@@ -98,6 +99,7 @@ class PriceChart(Widget, can_focus=True):
         self._entry: float | None = None
         self._news: Sequence[NewsMark] = ()
         self._title = ""
+        self._in_candles = False
         self._column: int | None = None
         self._strips: list[Strip] = []
 
@@ -144,6 +146,11 @@ class PriceChart(Widget, can_focus=True):
             start = edge if picture.column is None else picture.column + by
             self._column = min(edge, max(0, start if abs(by) < _FAR else edge + by))
             self._redraw()
+
+    def action_candles(self) -> None:
+        """Draw candles instead of the line, or the line again."""
+        self._in_candles = not self._in_candles
+        self._redraw()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of a region; the whole chart is drawn once and kept until it changes."""
@@ -217,7 +224,9 @@ class PriceChart(Widget, can_focus=True):
             labels, margin = {}, 0
         frame = replace(frame, columns=width - margin)
         column = None if self._column is None else min(self._column, frame.columns - 1)
-        return Picture(frame, self._points, self._entry, self._news, labels, margin, column)
+        return Picture(
+            frame, self._points, self._entry, self._news, labels, margin, column, self._in_candles
+        )
 
     def _labels(self, frame: PlotFrame) -> dict[int, str]:
         ticks = value_ticks(frame.low, frame.high, max(1, frame.rows // _ROWS_PER_TICK))

@@ -73,7 +73,8 @@ class MarketView:
 
     `venues` are those on which it trades, sim first; empty where the service does not say. `tick`
     is the step of limit prices on its book, micros; `condition_id` what its tokens derive from on
-    the chain, empty where it has none, and `fee_rate_bps` what a taker pays there.
+    the chain, empty where it has none, and `fee_rate_bps` what a taker pays there. `venue_price` is
+    that of YES on the book of its venue, None without a book.
     """
 
     market_id: str
@@ -96,6 +97,12 @@ class MarketView:
     condition_id: str = ""
     neg_risk: bool = False
     fee_rate_bps: int = 0
+    venue_price: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """Price on the venue's book less the price here, in probability points."""
+        return None if self.venue_price is None else self.venue_price - self.price
 
     @property
     def change(self) -> float | None:

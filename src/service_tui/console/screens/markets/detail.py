@@ -115,6 +115,7 @@ def rules(market: MarketView, detail: DetailView | None, width: int, clock: str 
         ("liquidity b, $SIM", formats.money(market.liquidity)),
         ("category", formats.plain(market.category)),
         ("trades on", Text(", ".join(market.venues)) if market.venues else _NOT_LOADED),
+        *_venue_price(market),
         ("status", Text(market.status.value)),
     )
     return Text("\n\n").join((
@@ -122,6 +123,15 @@ def rules(market: MarketView, detail: DetailView | None, width: int, clock: str 
         section(f"market{clock}", figures(facts, across=1, width=width)),
         Text(market.market_id, "muted"),
     ))
+
+
+def _venue_price(market: MarketView) -> tuple[Figure, ...]:
+    """The price of YES on the venue's book, and how far it is from here; empty without a book."""
+    if market.venue_price is None or market.gap is None:
+        return ()
+    price = formats.price(market.venue_price)
+    gap = Text.assemble(price, "  ", formats.points(market.gap), (" pt to here", "muted"))
+    return (("YES at the venue", gap),)
 
 
 def _position_figures(position: PositionView, *, masked: bool) -> tuple[Figure, ...]:

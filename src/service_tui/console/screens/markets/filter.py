@@ -1,6 +1,6 @@
 """The filter of the markets: switches by key, and the typed search."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
@@ -12,12 +12,34 @@ from service_tui.console.view_context import ViewContext
 from service_tui.desk.slices.records import MarketView, Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Venue
-from service_tui.units import Timestamp, decimal
+from service_tui.units import Micros, Timestamp, decimal
 
 STATUSES: Final = ("open", "closed", "resolved", "all")
 UNTIL_S: Final = {"any": 0.0, "< 1 h": 3_600.0, "< 1 d": 86_400.0, "< 1 w": 604_800.0}
-COMPARED: Final = ("price", "change", "volume", "left", "liquidity")
-"""Columns that a comparison may name; `left` is time to resolution: `left:<2h`."""
+
+
+def seconds_left(market: MarketView, now: Timestamp) -> float | None:
+    """World seconds until it resolves, negative when overdue; None if unknown or over."""
+    if market.resolves_at is None or market.status is MarketStatus.RESOLVED:
+        return None
+    return market.resolves_at - now
+
+
+def _money(amount: Micros | None) -> float | None:
+    return None if amount is None else decimal(amount)
+
+
+COMPARED: Final[Mapping[str, Callable[[MarketView, Timestamp], float | None]]] = {
+    "price": lambda market, _: market.price,
+    "change": lambda market, _: market.change,
+    "volume": lambda market, _: _money(market.volume),
+    "left": seconds_left,
+    "liquidity": lambda market, _: _money(market.liquidity),
+    # How far the venue's book is from the price here, whichever way.
+    "gap": lambda market, _: None if market.gap is None else abs(market.gap),
+}
+"""Columns that a comparison may name, with their values; `left:<2h` is time to resolution."""
+
 NAMED: Final = {"venue": tuple(venue.value for venue in Venue)}
 """Columns that match names: `venue:evm`."""
 
@@ -206,15 +228,8 @@ def matches(market: MarketView, search: Search, now: Timestamp) -> bool:
     """True if question, category and tags match the words, and the numbers compare."""
     cells = {"question": market.question, "category": market.category}
     return search.matches(
-        search_text(market), lambda column: market_number(market, column, now), cells.__getitem__
+        search_text(market), lambda column: COMPARED[column](market, now), cells.__getitem__
     )
-
-
-def seconds_left(market: MarketView, now: Timestamp) -> float | None:
-    """World seconds until it resolves, negative when overdue; None if unknown or over."""
-    if market.resolves_at is None or market.status is MarketStatus.RESOLVED:
-        return None
-    return market.resolves_at - now
 
 
 def why_empty(state: DeskState, market_filter: MarketFilter) -> str:
@@ -237,18 +252,3 @@ def why_empty(state: DeskState, market_filter: MarketFilter) -> str:
 def _ends_within(market: MarketView, until_s: float, now: Timestamp) -> bool:
     left = seconds_left(market, now)
     return left is not None and left <= until_s
-
-
-def market_number(market: MarketView, column: str, now: Timestamp) -> float | None:
-    """A market's value in a column of `COMPARED`."""
-    match column:
-        case "price":
-            return market.price
-        case "change":
-            return market.change
-        case "volume":
-            return None if market.volume is None else decimal(market.volume)
-        case "left":
-            return seconds_left(market, now)
-        case _:
-            return None if market.liquidity is None else decimal(market.liquidity)

@@ -11,7 +11,6 @@ from service_tui.console.screens.markets.detail import ends_in
 from service_tui.console.screens.markets.filter import (
     COMPARED,
     MarketFilter,
-    market_number,
     search_text,
     why_empty,
 )
@@ -151,7 +150,7 @@ MARKETS: Final = TableSpec[MarketView](
     sort="volume",
     falling=True,
     compared={
-        name: lambda market, view, name=name: market_number(market, name, view.world_now)
-        for name in COMPARED
+        name: lambda market, view, number=number: number(market, view.world_now)
+        for name, number in COMPARED.items()
     },
 )
