@@ -12,7 +12,7 @@ _PARTS = 4
 """Beliefs that are looked at in a step nobody recorded."""
 
 
-class Candle(NamedTuple):
+class PriceCandle(NamedTuple):
     """Prices of YES over one step; `volume` is None where only the hour's sum is known."""
 
     opens_at: Timestamp
@@ -23,7 +23,9 @@ class Candle(NamedTuple):
     volume: Micros | None
 
 
-def candles(market: Market, since: Timestamp, until: Timestamp, step_s: float) -> Iterator[Candle]:
+def candles(
+    market: Market, since: Timestamp, until: Timestamp, step_s: float
+) -> Iterator[PriceCandle]:
     """Candles at even steps, oldest first.
 
     A step opens at the close of the one before. Where no price was recorded the belief stands in:
@@ -56,7 +58,7 @@ def candles(market: Market, since: Timestamp, until: Timestamp, step_s: float) -
         ]
         first = known[0] if last is None else last
         last = known[-1]
-        yield Candle(
+        yield PriceCandle(
             opens_at,
             first,
             max(first, *known),
