@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Static
 
+from kit.console.doors import running, seen_before
 from kit.console.host import Host
+from kit.console.snapshot import assert_snapshot
 from kit.console.ticket import STATE
 from kit.samples.desk import NOW
 from service_tui.console.fields import FieldError
@@ -124,3 +126,17 @@ def test_what_is_no_address_is_refused_with_the_fix(text: str) -> None:
 @pytest.mark.parametrize("text", [" https://a.example/in?x=1 ", "http://127.0.0.1:9000/in"])
 def test_an_address_is_taken_as_typed(text: str) -> None:
     assert _parse_url(text) == text.strip()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_list_and_the_form_look_so(size: tuple[int, int]) -> None:
+    name = f"{size[0]}x{size[1]}"
+    async with running(
+        seen_before(with_hooks(HOOK, FAILING, DEAD)), first="settings", size=size
+    ) as seen:
+        seen.app.push_screen(WebhookList(with_hooks(HOOK, FAILING, DEAD), NOW))
+        await seen.pilot.pause()
+        await assert_snapshot(seen.pilot, f"webhooks_{name}")
+        await seen.press("n")
+        await seen.pilot.pause()
+        await assert_snapshot(seen.pilot, f"webhook_form_{name}")

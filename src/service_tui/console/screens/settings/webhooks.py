@@ -173,7 +173,7 @@ URL: Final = Field(
     None,
     "https://my.example/in, or http://127.0.0.1:9000/in",
     URL_MAX,
-    "figure",
+    "wide",
 )
 EVENTS: Final = OptionsRow("webhook-events", "events")
 
