@@ -16,6 +16,7 @@ from kit.service.stage import (
     until,
 )
 from service_tui.client.errors import Called, UnreachableError
+from service_tui.desk.commands.risk import RemovePriceAlert, SetPriceAlert
 from service_tui.desk.commands.settings import Forget
 from service_tui.desk.commands.webhooks import (
     ReadWebhooks,
@@ -24,8 +25,11 @@ from service_tui.desk.commands.webhooks import (
     TestWebhook,
 )
 from service_tui.desk.desk import Desk
+from service_tui.desk.slices.risk import Condition
+from service_tui.engine.amm.exchange import Order
 from service_tui.server.webhooks.post import Parcel
-from service_tui.terms import WebhookEvent
+from service_tui.terms import Action, Side, WebhookEvent
+from service_tui.units import ONE, Micros
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.notify import WEBHOOKS
 
@@ -140,3 +144,26 @@ async def test_a_read_only_desk_adds_nothing(tmp_path: Path) -> None:
         desk.submit(SetWebhook(URL, EVENTS))
         await until(desk, lambda s: s.notices and "read-only" in s.notices[-1].text, stage.clock)
         assert stage.world.webhooks.by_id == {}
+
+
+async def test_a_price_alert_of_the_console_notifies_a_webhook_until_it_is_removed(
+    tmp_path: Path,
+) -> None:
+    box = Mailbox()
+    parts = WebhookParts(post=box)
+    async with open_stage(tmp_path, webhooks=parts) as stage, open_test_desk(stage) as desk:
+        await until(desk, lambda s: s.markets and not s.from_cache, stage.clock)
+        desk.submit(SetWebhook(URL, (WebhookEvent.PRICE_ALERT,)))
+        market = min(stage.open_markets(), key=lambda one: one.b)
+        for threshold in (0.998, round(market.price() + 0.02, 4)):
+            order = SetPriceAlert(market.market_id, Side.YES, Condition.ABOVE, threshold, "q")
+            desk.submit(order)
+        await until(desk, lambda _: len(stage.world.price_alerts.waiting) == 2, stage.clock)
+        far = next(one for one in desk.state.risk.price_alerts if one.threshold == 0.998)
+        desk.submit(RemovePriceAlert(far.alert_id))
+        await until(desk, lambda _: len(stage.world.price_alerts.waiting) == 1, stage.clock)
+        while market.price() < threshold:
+            order = Order(stage.agent, market.market_id, Side.YES, Action.BUY, Micros(100 * ONE))
+            await stage.sim.service.keeper.place(order, stage.clock.now())
+        await until(desk, lambda _: box.sent, stage.clock)
+        assert box.sent == [(URL, "price.alert")]

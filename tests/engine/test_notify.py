@@ -66,8 +66,8 @@ def looked(world: World) -> list[Event]:
     ("condition", "prices", "triggers_at"),
     [
         # The price at first is 0.50, the threshold 0.60 or 0.40.
-        (ABOVE, (0.55, 0.60, 0.601), 2),
-        (BELOW, (0.45, 0.40, 0.399), 2),
+        (ABOVE, (0.55, 0.599, 0.601), 2),
+        (BELOW, (0.45, 0.401, 0.399), 2),
         (RISES, (0.55, 0.61), 1),
         (FALLS, (0.45, 0.39), 1),
     ],

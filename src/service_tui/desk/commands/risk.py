@@ -75,7 +75,10 @@ class ExitAlert(Command):
 
 @dataclass(frozen=True, slots=True)
 class SetPriceAlert(Command):
-    """Notify once when the price of a side reaches `threshold`, in (0, 1). Stays here."""
+    """Notify once when the price of a side reaches `threshold`, in (0, 1).
+
+    The embedded service gets the same alert, for the webhooks.
+    """
 
     kind: ClassVar[str] = "price alert"
 

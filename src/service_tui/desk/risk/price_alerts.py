@@ -5,6 +5,7 @@ import logging
 from dataclasses import replace
 from typing import Final
 
+from service_tui.client.errors import ServiceError
 from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.commands.risk import RemovePriceAlert, SetPriceAlert
 from service_tui.desk.facts import Fact, Noticed
@@ -17,8 +18,14 @@ from service_tui.desk.slices.risk import (
 from service_tui.desk.state import DeskState
 from service_tui.storage.errors import StorageError
 from service_tui.storage.price_alerts import PriceAlerts, StoredPriceAlert
-from service_tui.terms import Side
+from service_tui.terms import AlertCondition, Side
 from service_tui.units import Timestamp
+from service_tui.wire.alerts import PriceAlertRequest
+from service_tui.wire.endpoints.notify import (
+    DELETE_PRICE_ALERT,
+    PRICE_ALERTS,
+    SET_PRICE_ALERT,
+)
 
 log = logging.getLogger(__name__)
 
@@ -185,6 +192,7 @@ async def set_price_alert(order: SetPriceAlert, stored: PriceAlerts, ports: Port
     ports.emit(Changed(alert))
     if alert.is_open:
         ports.emit(Noticed("info", order.describe()))
+        await _set_at_service(order, ports)
     else:
         ports.emit(Noticed("warn", fired_text(alert), NoticeKind.PRICE_ALERT))
 
@@ -196,4 +204,42 @@ async def remove_price_alert(order: RemovePriceAlert, stored: PriceAlerts, ports
     except StorageError as error:
         ports.emit(Noticed("bad", f"{order.describe()}: {error}"))
         return
+    known = ports.state().risk.price_alerts
+    alert = next((one for one in known if one.alert_id == order.alert_id), None)
     ports.emit(Removed(PriceAlertView, order.alert_id))
+    if alert is not None and alert.is_open:
+        await _remove_at_service(alert, ports)
+
+
+async def _set_at_service(order: SetPriceAlert, ports: Ports) -> None:
+    """Set the same alert at the embedded service, which notifies the webhooks of this agent.
+
+    The console does without it: what fails here is logged and shown nowhere.
+    """
+    if not ports.state().service.embedded:
+        return
+    body = PriceAlertRequest(
+        market_id=order.market_id,
+        side=order.side,
+        condition=AlertCondition(order.condition.value),
+        threshold=order.threshold,
+    )
+    try:
+        await ports.client.call(SET_PRICE_ALERT, body=body)
+    except ServiceError as error:
+        log.info("no webhook is notified of a price alert: %s", error)
+
+
+async def _remove_at_service(alert: PriceAlertView, ports: Ports) -> None:
+    """Remove the same alert at the embedded service."""
+    if not ports.state().service.embedded:
+        return
+    same = (alert.market_id, alert.side, alert.condition.value, alert.threshold)
+    try:
+        reply = await ports.client.call(PRICE_ALERTS)
+        for row in reply.answer.alerts:
+            if (row.market_id, row.side, row.condition.value, row.threshold) == same:
+                await ports.client.call(DELETE_PRICE_ALERT, path={"alert_id": row.id})
+                return
+    except ServiceError as error:
+        log.info("a price alert stays at the service: %s", error)

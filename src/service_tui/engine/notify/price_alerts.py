@@ -36,7 +36,8 @@ class PriceAlert:
         """True on the side of the threshold from which the price would cross."""
         threshold = self.placed.threshold
         rises = self.placed.condition in {AlertCondition.ABOVE, AlertCondition.CROSSES_ABOVE}
-        return price <= threshold if rises else price >= threshold
+        # At the threshold it has crossed, as an alert of the console has.
+        return price < threshold if rises else price > threshold
 
     def next_event(self, price: float, at: Timestamp) -> Happened | None:
         """The event that a price brings, None where it changes nothing."""
