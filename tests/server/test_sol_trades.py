@@ -1,5 +1,6 @@
 """Trades of a Solana wallet: quoted, signed by a rehearsal wallet, carried out once."""
 
+import asyncio
 import base64
 from pathlib import Path
 from typing import Any, Final
@@ -88,6 +89,18 @@ async def test_a_signed_quote_is_carried_out_once(tmp_path: Path) -> None:
         assert sold["success"], sold
         assert sold["shares_sold"] == pytest.approx(done["shares_bought"])
         assert stage.world.ledger.total() == 0
+
+
+async def test_a_quote_that_is_submitted_twice_at_once_is_carried_out_once(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        market_id, line = await ready(stage), Line(stage, stage.key)
+        body = submission(market_id, await quoted(stage, market_id))
+        async with asyncio.TaskGroup() as tasks:
+            asked = [tasks.create_task(line.ask(SOL_SUBMIT, json=body)) for _ in range(4)]
+        assert sorted(one.result().status_code for one in asked) == [200, 404, 404, 404]
+        assert stage.world.venues.account(stage.agent_id, Venue.SOL).trades_count == 1
 
 
 async def test_only_the_wallets_signature_of_this_quote_counts(tmp_path: Path) -> None:

@@ -316,6 +316,55 @@ async def test_a_secret_is_shown_once_and_stands_in_no_row(tmp_path: Path) -> No
             assert SECRET.encode() not in content
 
 
+async def test_an_answer_without_an_event_disturbs_no_webhook(tmp_path: Path) -> None:
+    box = Mailbox()
+    async with opened(tmp_path, box) as stage, calling(stage) as line:
+        await hook(stage, "trade.executed")
+        body = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 501}
+        headers = {"Authorization": f"Bearer {stage.key}", "Idempotency-Key": "k1"}
+        for _ in range(2):
+            # Refused: nothing happens, and the answer alone is kept.
+            answer = await line.post("/api/sdk/trade", json=body, headers=headers)
+            assert (answer.status_code, answer.json()["success"]) == (200, False)
+        await stage.clock.advance(1)
+        assert box.got == []
+
+
+async def test_webhooks_that_are_registered_together_keep_their_own_secrets(
+    tmp_path: Path,
+) -> None:
+    box = Mailbox()
+    async with opened(tmp_path, box) as stage:
+        body = {"events": ["trade.executed"]}
+        async with asyncio.TaskGroup() as tasks:
+            urls = (f"https://hook.example/{number}" for number in range(5))
+            asked = [
+                tasks.create_task(ask(stage, "POST", "webhooks", body | {"url": url}))
+                for url in urls
+            ]
+        made = [one.result() for one in asked]
+        assert len({one["id"] for one in made}) == 5
+        await buy(stage)
+        await stage.clock.advance(1)
+        sent = dict(zip(box.urls, box.secrets, strict=True))
+        assert sent == {one["url"]: one["secret"] for one in made}
+
+
+async def test_alerts_that_are_set_together_are_all_kept(tmp_path: Path) -> None:
+    async with opened(tmp_path, Mailbox()) as stage:
+        market_id = stage.open_markets()[0].market_id
+        body = {"market_id": market_id, "side": "yes", "condition": "above", "threshold": 0.99}
+        async with asyncio.TaskGroup() as tasks:
+            urls = (f"https://hook.example/{number}" for number in range(5))
+            asked = [
+                tasks.create_task(ask(stage, "POST", "alerts", body | {"webhook_url": url}))
+                for url in urls
+            ]
+        made = [one.result() for one in asked]
+        assert len({one["id"] for one in made}) == 5
+        assert (await ask(stage, "GET", "alerts"))["count"] == 5
+
+
 # -- over HTTP -----------------------------------------------------------------------------
 
 

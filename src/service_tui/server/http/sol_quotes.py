@@ -42,6 +42,6 @@ class SolQuotes:
             return None
         return quote
 
-    def take(self, quote_id: str) -> None:
-        """A quote is good once."""
-        self._waiting.pop(quote_id, None)
+    def take(self, quote_id: str) -> bool:
+        """Use a quote up; False where another submission was faster."""
+        return self._waiting.pop(quote_id, None) is not None

@@ -3,8 +3,9 @@
 from typing import Final
 
 from service_tui.engine.notify.price_alerts import PriceAlert
+from service_tui.engine.notify_events import PriceAlertSet
 from service_tui.server.http.service import RequestContext, Routes
-from service_tui.server.routes.webhooks import checked_url, new_secret
+from service_tui.server.routes.webhooks import checked_url, new_webhook
 from service_tui.units import Timestamp
 from service_tui.wire.alerts import (
     PriceAlertBody,
@@ -55,21 +56,27 @@ async def create(request: RequestContext) -> PriceAlertSetBody:
     url = wanted.webhook_url or ""
     if url:
         checked_url(request, url)
-    alert = world.price_alerts.request(
-        agent,
-        market,
-        side=wanted.side,
-        condition=wanted.condition,
-        threshold=wanted.threshold,
-        webhook_url=url,
-        at=request.now,
-    )
+
+    def requested() -> PriceAlertSet:
+        return request.world.price_alerts.request(
+            agent,
+            market,
+            side=wanted.side,
+            condition=wanted.condition,
+            threshold=wanted.threshold,
+            webhook_url=url,
+            at=request.now,
+        )
+
+    # Once to see that there is room, before an address is registered for it.
+    requested()
     secret = None
     if url and all(one.placed.url != url for one in world.webhooks.of(agent.agent_id)):
-        secret = await new_secret(request, url, (), None)
+        _, secret = await new_webhook(request, url, (), None)
     keeper.check_whole()
-    await keeper.commit(world.note(alert))
-    body = _body(request, world.price_alerts.waiting[alert.alert_id])
+    alert = requested()
+    await keeper.commit(request.world.note(alert))
+    body = _body(request, request.world.price_alerts.waiting[alert.alert_id])
     return PriceAlertSetBody.model_construct(**dict(body), webhook_secret=secret)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.loading import imported
-from service_tui.server.http.refusals import denied, invalid_items
+from service_tui.server.http.refusals import Denied, denied, invalid_items
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.http.sol_quotes import SolQuote
 from service_tui.server.routes import trades
@@ -120,11 +120,7 @@ async def submit(request: RequestContext) -> SolSubmitBody:
     wanted, service = request.body_as(SolSubmitRequest), request.service
     kept = service.sol_quotes.find(wanted.quote_id, request.agent.agent_id, request.now)
     if kept is None:
-        raise denied(
-            404,
-            "there is no such quote, or it is older than five minutes",
-            "ask for a new one: POST /api/sdk/trade/kalshi/quote",
-        )
+        raise _unknown_quote()
     terms = kept.request
     _check_same(wanted, terms)
     await imported(SOLANA)
@@ -146,7 +142,9 @@ async def submit(request: RequestContext) -> SolSubmitBody:
             fix="ask for a new quote and sign that",
             retryable=True,
         )
-    service.sol_quotes.take(wanted.quote_id)
+    # Nothing is awaited between this and the trade: of two submissions one is carried out.
+    if not service.sol_quotes.take(wanted.quote_id):
+        raise _unknown_quote()
     order = _order(terms, dry_run=False).model_copy(
         update={
             "reasoning": wanted.reasoning,
@@ -159,6 +157,14 @@ async def submit(request: RequestContext) -> SolSubmitBody:
     if not trade.success:
         return _failed(trade)
     return _submitted(trade, terms, solana.signature_of(wanted.signed_transaction))
+
+
+def _unknown_quote() -> Denied:
+    return denied(
+        404,
+        "there is no such quote, it is older than five minutes, or it was submitted already",
+        "ask for a new one: POST /api/sdk/trade/kalshi/quote",
+    )
 
 
 def _check_same(wanted: SolSubmitRequest, terms: SolQuoteRequest) -> None:

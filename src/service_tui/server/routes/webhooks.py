@@ -39,9 +39,9 @@ def checked_url(request: RequestContext, url: str, field: str = "webhook_url") -
         raise invalid_items([(("body", field), str(refused), "url")]) from refused
 
 
-async def new_secret(
+async def new_webhook(
     request: RequestContext, url: str, events: tuple[WebhookEvent, ...], secret: str | None
-) -> str:
+) -> tuple[str, str]:
     """Register a webhook.
 
     Args:
@@ -51,7 +51,7 @@ async def new_secret(
         secret: what signs its deliveries; one is made where it is None.
 
     Returns:
-        The secret.
+        The webhook's id, and its secret.
     """
     service, world = request.service, request.world
     keeper = service.keeper
@@ -62,7 +62,7 @@ async def new_secret(
     )
     await keeper.commit(world.note(event))
     await service.courier.keep_secret(event.webhook_id, kept)
-    return kept
+    return event.webhook_id, kept
 
 
 def _body(request: RequestContext, webhook: Webhook) -> WebhookBody:
@@ -86,8 +86,8 @@ async def create(request: RequestContext) -> WebhookSetBody:
     wanted = request.body_as(WebhookRequest)
     checked_url(request, wanted.url, "url")
     events = tuple(dict.fromkeys(wanted.events))
-    secret = await new_secret(request, wanted.url, events, wanted.secret)
-    webhook = request.world.webhooks.of(request.agent.agent_id)[-1]
+    webhook_id, secret = await new_webhook(request, wanted.url, events, wanted.secret)
+    webhook = request.world.webhooks.find(request.agent.agent_id, webhook_id)
     body = _body(request, webhook)
     shown = secret if wanted.secret is None else None
     return WebhookSetBody.model_construct(**dict(body), secret=shown)

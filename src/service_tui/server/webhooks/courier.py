@@ -106,6 +106,8 @@ class Courier:
         self._clock = clock
         self._store = secrets
         self._secrets: dict[str, str] | None = None
+        # Of two that save at one time, the second must know what the first has added.
+        self._saving = asyncio.Lock()
         self._post: Post = post or HttpPost()
         self.allows_loopback = allows_loopback
         self._queues: dict[str, _Queue] = {}
@@ -121,16 +123,18 @@ class Courier:
 
     async def keep_secret(self, webhook_id: str, secret: str) -> None:
         """Keep the secret of a new webhook. StorageError where it cannot be kept."""
-        await self._save((await self._loaded()) | {webhook_id: secret})
+        async with self._saving:
+            await self._save((await self._loaded()) | {webhook_id: secret})
 
     async def forget(self, webhook_id: str) -> None:
         """Forget the secret and the queue of a webhook that was removed."""
         queue = self._queues.pop(webhook_id, None)
         if queue is not None and queue.task is not None:
             queue.task.cancel()
-        kept = await self._loaded()
-        if webhook_id in kept:
-            await self._save({key: value for key, value in kept.items() if key != webhook_id})
+        async with self._saving:
+            kept = await self._loaded()
+            if webhook_id in kept:
+                await self._save({key: kept[key] for key in kept if key != webhook_id})
 
     async def _loaded(self) -> dict[str, str]:
         if self._secrets is None:
@@ -176,7 +180,7 @@ class Courier:
     def take(self, happened: Sequence[tuple[int, Event]]) -> None:
         """Queue what events that are on disk now have to report."""
         world = self._keeper.world
-        if not world.webhooks.by_id and not world.price_alerts.count:
+        if not happened or not world.webhooks.by_id:
             return
         for seq, event in happened:
             for report in reports_of(world, seq, event):
@@ -213,7 +217,7 @@ class Courier:
             if kind not in {"payout", "settled"}:
                 return reports_of(world, seq, codec.decode(kind, body))
             past = past_of(kind, body)
-        except (JournalError, ValueError, TypeError) as error:
+        except (JournalError, LookupError, ValueError, TypeError) as error:
             log.warning("row %d is not delivered to webhooks: %s", seq, error)
             return []
         if not isinstance(past, Paid | SettledSide):

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import hmac
+import ssl
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -50,6 +51,7 @@ class HttpPost:
 
     def __init__(self, lookup: Lookup = system_lookup) -> None:
         self._lookup = lookup
+        self._tls: ssl.SSLContext | None = None
 
     async def __call__(
         self, url: str, parcel: Parcel, secret: str, *, allows_loopback: bool
@@ -89,7 +91,11 @@ class HttpPost:
             # The certificate is that of the name, though the number is called.
             extensions={"sni_hostname": address.host, "timeout": _TIMEOUTS},
         )
-        async with httpx.AsyncHTTPTransport(retries=0, trust_env=False) as transport:
+        if self._tls is None:
+            # To read all certificates takes longer than a tick may wait.
+            self._tls = await asyncio.to_thread(httpx.create_ssl_context, trust_env=False)
+        transport = httpx.AsyncHTTPTransport(verify=self._tls, retries=0, trust_env=False)
+        async with transport:
             response = await transport.handle_async_request(request)
             # The answer's body is not read: only its status counts.
             await response.aclose()
