@@ -101,6 +101,7 @@ from service_tui.desk.slices.wallet import (
     QueueSeen,
     WalletView,
 )
+from service_tui.desk.slices.webhooks import WebhooksView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, HeldStatus, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
@@ -262,6 +263,10 @@ FACTS = {
         lambda one, policy: WalletChosen(WalletChoice(one.wallet, "x", policy)),
         st.sampled_from(SIGNALS),
         st.sampled_from(Policy),
+    ),
+    (Changed, WebhooksView): (
+        st.just(Removed(WebhooksView))
+        | st.builds(Changed, st.builds(WebhooksView, st.just(()), times, texts))
     ),
     (Changed, HaltView): (
         st.just(Removed(HaltView)) | st.builds(Changed, st.builds(HaltView, times))

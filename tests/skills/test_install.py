@@ -1,5 +1,6 @@
 """Installing skills: whole and checked, or not at all, with the reason."""
 
+import ast
 import gzip
 import io
 import os
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from service_tui.skills import checking
 from service_tui.skills import install as installing
 from service_tui.skills.checking import problems_of
 from service_tui.skills.install import SkillRefusedError, forget_halves, install
@@ -341,3 +343,21 @@ def test_a_name_that_no_file_can_have_is_refused_in_plain_words(tmp_path: Path) 
     for name in ("n" * 5_000, "a\0b"):
         with pytest.raises(SkillsError):
             run_skill(tmp_path, name, ())
+
+
+def test_a_script_is_parsed_again_where_the_limit_of_recursion_has_just_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    parse = ast.parse
+
+    def fail_once(text: str, name: str) -> ast.Module:
+        tried.append(name)
+        if len(tried) == 1:
+            raise SystemError("AST constructor recursion depth mismatch (before=98, after=77)")
+        return parse(text, name)
+
+    monkeypatch.setattr(checking.ast, "parse", fail_once)
+    path = folder(tmp_path)
+    assert problems_of(path) == []
+    assert len(tried) == 2

@@ -91,6 +91,20 @@ def _of_manifest(path: Path) -> list[str]:
     return [] if isinstance(made, dict) else [f"{MANIFEST}: it is no object"]
 
 
+def _parse(text: str, name: str) -> None:
+    """Parse a script; SyntaxError, or an error of `UNREADABLE`, where that is not possible."""
+    for is_last in (False, False, True):
+        try:
+            ast.parse(text, name)
+        except SystemError:
+            # CPython 3.11 to 3.13 compares the depth of its recursion with the limit of a moment
+            # before: a library that another thread is loading may have changed the limit since.
+            if is_last:
+                raise
+        else:
+            return
+
+
 def _of_script(path: Path) -> list[str]:
     try:
         script = entry_script(path)
@@ -99,7 +113,7 @@ def _of_script(path: Path) -> list[str]:
     except UNREADABLE as error:
         return [f"the script cannot be read: {error}"]
     try:
-        ast.parse(read_text(script), script.name)
+        _parse(read_text(script), script.name)
     except SyntaxError as error:
         return [f"{script.name}: line {error.lineno}: {error.msg}"]
     except (*UNREADABLE, MemoryError) as error:
