@@ -421,7 +421,8 @@ async def test_a_redirect_is_a_failure_and_is_not_followed() -> None:
 
 
 async def test_a_trade_arrives_at_a_program_on_this_machine(tmp_path: Path) -> None:
-    async with receiving() as receiver, open_stage(tmp_path, speed=0) as stage:
+    parts = WebhookParts(post=HttpPost())
+    async with receiving() as receiver, open_stage(tmp_path, webhooks=parts, speed=0) as stage:
         await hook(stage, "trade.executed", url=f"{receiver.url}/mine")
         trade = await buy(stage)
         async with asyncio.timeout(LATE_S):
