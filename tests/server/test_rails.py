@@ -18,14 +18,14 @@ from service_tui.wire.endpoints.public import (
     PLACE_TRADE,
     USER_SETTINGS,
 )
-from service_tui.wire.rails import RailsBody
+from service_tui.wire.rails import BuyLimitsBody
 
 DAY_S: Final = 86_400
 BAD: Final = ("nan", float("-1"), 0, 1e18, "100", True, 0.0000001, [5])
 
 
-async def rails(line: Line) -> RailsBody:
-    return RailsBody.model_validate_json(json.dumps((await line.said(USER_SETTINGS))["rails"]))
+async def rails(line: Line) -> BuyLimitsBody:
+    return BuyLimitsBody.model_validate_json(json.dumps((await line.said(USER_SETTINGS))["rails"]))
 
 
 async def buy(line: Line, amount: float, **fields: object) -> dict[str, Any]:

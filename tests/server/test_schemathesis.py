@@ -153,7 +153,7 @@ class Running(Threaded):
         world, now = self.stage.world, self.stage.clock.now()
         if world.chain.wallet_of(self.stage.agent_id) is None:
             linked = WalletLinked(self.stage.agent_id, now, SIGNER.address)
-            await self.stage.sim.service.keeper.commit(world.note(linked))
+            await self.stage.sim.service.world_store.commit(world.note(linked))
 
     async def guard(self, *, breached: bool) -> str:
         """A position with a monitor on it, or with the alert of one."""
@@ -183,7 +183,7 @@ class Running(Threaded):
                 if not breached:
                     return market_id
                 await self.stage.clock.advance(1.0)
-                await self.stage.sim.service.keeper.advance(self.stage.clock.now())
+                await self.stage.sim.service.world_store.advance(self.stage.clock.now())
                 alerts = self.stage.world.risk.alerts.of(self.stage.agent_id)
                 if market_id in {one.breach.market_id for one in alerts}:
                     return market_id

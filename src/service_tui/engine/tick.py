@@ -23,7 +23,7 @@ from service_tui.engine.reactor.wallet_trades import trades_of_wallets
 from service_tui.engine.risk.monitors import Ladder, Prices, prices_at
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.tape.crowd import corrections, crowd_trades
-from service_tui.engine.tape.meanwhile import meanwhile_of
+from service_tui.engine.tape.meanwhile import absence_of
 from service_tui.engine.world import World
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -190,7 +190,7 @@ def advance(world: World, at: Timestamp) -> list[Event]:
         if times is until:
             break
     if is_away:
-        world.meanwhile = meanwhile_of(world.tape, (before, world_at), events, equity)
+        world.meanwhile = absence_of(world.tape, (before, world_at), events, equity)
     return events
 
 

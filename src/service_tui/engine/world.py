@@ -54,7 +54,7 @@ from service_tui.engine.research.research import Research
 from service_tui.engine.risk.risk import UNSEEN_MAX, Risk
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.tape.feed import NewsItem, tape_of
-from service_tui.engine.tape.meanwhile import Meanwhile, count_unseen
+from service_tui.engine.tape.meanwhile import Absence, count_unseen
 from service_tui.engine.tape.topics import Topics
 from service_tui.terms import Plan
 from service_tui.units import Micros, Timestamp, sum_of
@@ -121,7 +121,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.listed_count = self.resolved_count = 0
         self._by_key_hash: dict[str, Agent] = {}
         self._midnight = 0.0
-        self.meanwhile: Meanwhile | None = None
+        self.meanwhile: Absence | None = None
 
     # -- commands: check, then events ------------------------------------------------------
 

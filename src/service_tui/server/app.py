@@ -140,7 +140,7 @@ def create_app(service: Service, access: Access) -> Starlette:
             running = [tasks.create_task(work(service)) for work in (_tick, _beat, _digest)]
             running.append(tasks.create_task(service.courier.run()))
             yield
-            service.keeper.events.close()
+            service.world_store.events.close()
             for task in running:
                 task.cancel()
 
@@ -190,7 +190,7 @@ async def _tick(service: Service) -> None:
     while True:
         pause_s = TICK_S
         try:
-            await service.keeper.advance(service.clock.now())
+            await service.world_store.advance(service.clock.now())
         except StorageError as error:
             log.error("the tape stands still: %s", error)  # noqa: TRY400  (a sentence, no trace)
             pause_s = RETRY_S
@@ -201,7 +201,7 @@ async def _beat(service: Service) -> None:
     """Give listeners a sign of life, by which each side learns that the other is gone."""
     while True:
         await service.clock.sleep(BEAT_S)
-        service.keeper.events.beat()
+        service.world_store.events.beat()
 
 
 async def _digest(service: Service) -> None:
@@ -209,7 +209,7 @@ async def _digest(service: Service) -> None:
     while True:
         await service.clock.sleep(DIGEST_S)
         try:
-            await service.keeper.digest.catch_up()
+            await service.world_store.digest.catch_up()
         except StorageError as error:
             log.warning("backtests know nothing newer: %s", error)
 
@@ -221,8 +221,8 @@ def _streaming(
 
     async def answer(request: Request) -> Response:
         access.operator(request.headers)
-        asked = RequestContext(service=service, caller=None, now=service.clock.now())
-        subscription = opener(asked, last_heard(request.headers))
+        context = RequestContext(service=service, caller=None, now=service.clock.now())
+        subscription = opener(context, last_heard(request.headers))
         return EventStream(subscription, streams_of(request.app))
 
     return answer
@@ -259,7 +259,7 @@ def _answering(
             if reads_first and not rehearses:
                 paid = await admitted(service, access, (endpoint, caller), call.headers)
             pairs = _pairs_of(call)
-            asked = RequestContext(
+            context = RequestContext(
                 service=service,
                 caller=agent,
                 now=service.clock.now(),
@@ -271,20 +271,20 @@ def _answering(
                 # The name by which this service was called, which the door has let in.
                 host=host_name(call.headers.get("host", "").lower()),
             )
-            speech.hear(asked.path.items())
-            await _note_client(asked, speech)
+            speech.hear(context.path.items())
+            await _note_client(context, speech)
             # Of a rehearsal too the key must be one, though nothing is kept of it.
             key = idempotency.key_of(call.headers) if endpoint.once else None
             if key is not None and not rehearses:
                 promise = Promise(
-                    asked.agent.agent_id, key, call.path, idempotency.hash_of(body), asked.now
+                    context.agent.agent_id, key, call.path, idempotency.hash_of(body), context.now
                 )
-                return await _answer_once(asked, promise, handler, speech)
+                return await _answer_once(context, promise, handler, speech)
             # Whether the service answers is told while its disk does not.
             only_reads = rehearses or (endpoint.method in _READING and endpoint is not HEALTH)
-            reply = await (_read(asked, handler) if only_reads else handler(asked))
-            asked.headers.update(await charged(service, (endpoint, caller), call.headers))
-            return _said(speech, reply.model_dump_json(by_alias=True), asked.headers)
+            reply = await (_read(context, handler) if only_reads else handler(context))
+            context.headers.update(await charged(service, (endpoint, caller), call.headers))
+            return _said(speech, reply.model_dump_json(by_alias=True), context.headers)
         except Refusal as refusal:
             return _refused(speech, from_refusal(refusal))
         except Denied as said:
@@ -295,7 +295,7 @@ def _answering(
     return answer
 
 
-async def _read(asked: RequestContext, handler: Handler) -> WireModel:
+async def _read(request: RequestContext, handler: Handler) -> WireModel:
     """What stands on disk: memory is ahead of it while a commit is under way, or was refused.
 
     Returns:
@@ -304,11 +304,11 @@ async def _read(asked: RequestContext, handler: Handler) -> WireModel:
     Raises:
         StorageError: what is on disk cannot be read, or the disk refuses again and again.
     """
-    keeper = asked.service.keeper
+    world_store = request.service.world_store
     for _ in range(READ_TRIES):
-        refusals = await keeper.on_disk()
-        reply = await handler(asked)
-        if refusals == await keeper.on_disk():
+        refusals = await world_store.on_disk()
+        reply = await handler(request)
+        if refusals == await world_store.on_disk():
             return reply
     raise StorageError("the disk refuses what this is made of")
 
@@ -331,36 +331,36 @@ def _is_inside(call: DirectRequest) -> bool:
     return peer is not None and tuple(peer) == IN_PROCESS
 
 
-async def _note_client(asked: RequestContext, speech: Speech) -> None:
+async def _note_client(request: RequestContext, speech: Speech) -> None:
     """Keep which version of the published client an agent uses: a row only when it changes."""
-    if asked.caller is None or speech.version is None:
+    if request.caller is None or speech.version is None:
         return
-    agent, keeper = asked.agent, asked.service.keeper
-    asked.service.sdk_seen_at[agent.agent_id] = asked.now
+    agent, world_store = request.agent, request.service.world_store
+    request.service.sdk_seen_at[agent.agent_id] = request.now
     if agent.sdk_version == speech.version:
         return
     try:
-        keeper.check_whole()
-        seen = ClientSeen(agent.agent_id, asked.now, speech.version)
-        await keeper.commit(asked.world.note(seen))
+        world_store.check_whole()
+        seen = ClientSeen(agent.agent_id, request.now, speech.version)
+        await world_store.commit(request.world.note(seen))
     except StorageError as error:
         # What was asked may be a mere reading, which needs no disk.
         log.warning("the version of a client is not kept: %s", error)
 
 
 async def _answer_once(
-    asked: RequestContext, promise: Promise, handler: Handler, speech: Speech
+    request: RequestContext, promise: Promise, handler: Handler, speech: Speech
 ) -> Response:
     """Carry a write out, or give the answer that it got before under the same key."""
-    async with asked.service.repeats.turn(promise) as earlier:
+    async with request.service.repeats.turn(promise) as earlier:
         if earlier is not None:
-            return _said(speech, earlier.answer, asked.headers | {idempotency.REPLAYED: "true"})
-        asked.promise = promise
-        reply = await handler(asked)
+            return _said(speech, earlier.answer, request.headers | {idempotency.REPLAYED: "true"})
+        request.promise = promise
+        reply = await handler(request)
         if promise.kept is None:
             # The handler wrote nothing: its answer is all that there is to remember.
-            await asked.commit((), reply)
-    return _said(speech, promise.kept or "", asked.headers)
+            await request.commit((), reply)
+    return _said(speech, promise.kept or "", request.headers)
 
 
 def _refused(speech: Speech, said: Denied) -> Response:
@@ -519,7 +519,7 @@ def _fault_of(service: Service) -> Callable[[Request, Exception], Awaitable[Resp
         log.error("unhandled %s", type(error).__name__, exc_info=error)
         if request.method not in _READING:
             # What it had changed already is on no disk, and must not be built upon.
-            service.keeper.distrust()
+            service.world_store.distrust()
         said = denied(500, "the service failed on this call", "try again; the log has the details")
         return _encoded(said.status, said.body)
 

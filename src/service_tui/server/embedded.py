@@ -37,4 +37,4 @@ async def open_sim(database: Database, clock: Clock, settings: SimSettings) -> A
             transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=IN_PROCESS)
             yield Sim(app, service, transport)
         finally:
-            await service.keeper.close(clock.now())
+            await service.world_store.close(clock.now())

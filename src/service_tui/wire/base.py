@@ -197,5 +197,5 @@ def _written_out(value: object) -> object:
     return value
 
 
-AskedMoment = Annotated[Moment, BeforeValidator(_written_out)]
+RequestedMoment = Annotated[Moment, BeforeValidator(_written_out)]
 """A moment of a query, where everything comes as text."""

@@ -131,7 +131,7 @@ def quote(venues: Venues, order: VenueOrder, times: Times) -> VenueQuote:
     _check_size(order, price or best)
     rests_too = kind in RESTING
     buys = order.action is Action.BUY
-    wanted = TakeRequest(
+    request = TakeRequest(
         agent_id=order.agent.agent_id,
         side=order.side,
         action=order.action,
@@ -139,7 +139,7 @@ def quote(venues: Venues, order: VenueOrder, times: Times) -> VenueQuote:
         money=order.size if buys else None,
         shares=_asked(order, price) if rests_too or not buys else None,
     )
-    walked = walk(offers, wanted, fee_rate_bps(book.listing))
+    walked = walk(offers, request, fee_rate_bps(book.listing))
     if kind is OrderType.FOK and not walked.is_whole:
         raise NotFilledWhole(
             "the order cannot be filled whole at this price, so nothing was traded"

@@ -276,9 +276,9 @@ class Reactor:
         Raises:
             SignalNotFound: none is known by that name.
         """
-        wanted = name.lower()
-        found = [wanted] if wanted in self.recent else []
-        found = found or [key for key, (one, _) in self.recent.items() if one.tx_hash == wanted]
+        tx_hash = name.lower()
+        found = [tx_hash] if tx_hash in self.recent else []
+        found = found or [key for key, (one, _) in self.recent.items() if one.tx_hash == tx_hash]
         if not found:
             raise SignalNotFound(f"signal not found: {name}")
         return found

@@ -297,9 +297,9 @@ def _leave(trade: _Trade, busy: Collection[str]) -> list[Settlement]:
     market = draws.pick(held)
     listing = market.listing
     holding = around.reactor.records.holding(trade.address, market.market_id)
-    wanted = opinion(around.seed, wallet, listing, trade.at)
-    side = wanted.other if holding.shares(wanted.other) else wanted
-    whole = side is not wanted or draws.unit() < _LEAVES_WHOLE
+    probability = opinion(around.seed, wallet, listing, trade.at)
+    side = probability.other if holding.shares(probability.other) else probability
+    whole = side is not probability or draws.unit() < _LEAVES_WHOLE
     shares = holding.shares(side)
     if not whole:
         shares = Micros(shares // 2 // SHARE_QUANTUM * SHARE_QUANTUM)

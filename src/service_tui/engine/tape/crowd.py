@@ -140,9 +140,9 @@ def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
     """The one buy that brings the price of YES to a target; none when it is there already."""
     target = min(PRICE_MAX, max(PRICE_MIN, target))
     x = (market.no - market.yes) / market.b
-    wanted = lmsr.shares_to_price(target, b=int(market.b), x=x)
-    side = Side.YES if wanted > 0 else Side.NO
-    shares = shares_down(abs(wanted) / ONE)
+    signed_shares = lmsr.shares_to_price(target, b=int(market.b), x=x)
+    side = Side.YES if signed_shares > 0 else Side.NO
+    shares = shares_down(abs(signed_shares) / ONE)
     if shares <= 0:
         return []
     own = x if side is Side.YES else -x

@@ -61,9 +61,9 @@ def agent_of(world: World, address: str) -> Agent | None:
         managed = (
             one for one in world.agents.values() if one.settings.wallet is WalletKind.MANAGED
         )
-        wanted = address.lower()
+        lowered = address.lower()
         return next(
-            (one for one in managed if managed_address(one.agent_id).lower() == wanted), None
+            (one for one in managed if managed_address(one.agent_id).lower() == lowered), None
         )
     if world.chain.linked.get(wallet.agent_id) != wallet.address.lower():
         return None
@@ -140,12 +140,12 @@ def _numerator(world: World, condition: bytes, slot: int) -> int:
 
 def _tokens(world: World, owner: str, token: int) -> int:
     """Shares of an outcome in an address."""
-    agent, wanted = agent_of(world, owner), str(token)
+    agent, token_id = agent_of(world, owner), str(token)
     if agent is None:
         return 0
     for market_id, holding in world.venues.account(agent.agent_id, Venue.EVM).holdings.items():
         for side in SIDES:
-            if token_of(market_id, side, neg_risk=holding.neg_risk) == wanted:
+            if token_of(market_id, side, neg_risk=holding.neg_risk) == token_id:
                 return int(holding.on_chain(side))
     return 0
 

@@ -89,7 +89,7 @@ def verified(
     order_hash = digest.hex()
     if order_hash in world.chain.hashes.get(agent.agent_id, {}):
         raise OrderReplayed("this signed order was sent before: its salt is used")
-    return _as_asked(world, request, signed.order, order_hash)
+    return _as_requested(world, request, signed.order, order_hash)
 
 
 def check_ready(world: World, agent: Agent, venue: Venue) -> None:
@@ -109,8 +109,8 @@ def _check_wallet(wallet: Wallet, exchange: ExchangeVersion | None) -> None:
         raise WalletRestricted("the wallet is restricted by the venue")
     if wallet.credentials_at is None:
         raise CredentialsMissing("unauthorized: invalid api key, no credentials of this wallet")
-    wanted = tuple(ExchangeVersion) if exchange is None else (exchange,)
-    if not any(wallet.approvals.issuperset(order_keys(one)) for one in wanted):
+    generations = tuple(ExchangeVersion) if exchange is None else (exchange,)
+    if not any(wallet.approvals.issuperset(order_keys(one)) for one in generations):
         where = "" if exchange is None else f" on exchange {exchange.value}"
         raise ApprovalMissing(f"not enough balance / allowance: trading is not activated{where}")
 
@@ -143,12 +143,12 @@ def _check_expiration(order: SignableOrder, request: TradeRequest) -> None:
     """Only a GTD order dies by itself, when both its signature and its request say so."""
     if order.expires_s and request.order_type is not OrderType.GTD:
         raise OrderNotAsSigned("signed order refused: an expiration belongs to GTD orders")
-    asked = request.expiration
-    if asked is not None and int(asked) != order.expires_s:
+    expiration = request.expiration
+    if expiration is not None and int(expiration) != order.expires_s:
         raise OrderNotAsSigned("signed order refused: its expiration is not that of the request")
 
 
-def _as_asked(
+def _as_requested(
     world: World, request: TradeRequest, order: SignableOrder, order_hash: str
 ) -> VerifiedOrder:
     """Compare what was signed with what was asked for, figure by figure."""
@@ -158,8 +158,8 @@ def _as_asked(
     buys = request.action is Action.BUY
     if order.action.value != request.action.value.upper():
         raise OrderNotAsSigned("signed order refused: it trades the other way")
-    asked = Micros(round((request.amount if buys else request.shares) * ONE))
-    if not 0 <= asked - order.maker_amount <= LEFT_MAX:
+    size = Micros(round((request.amount if buys else request.shares) * ONE))
+    if not 0 <= size - order.maker_amount <= LEFT_MAX:
         raise OrderNotAsSigned("signed order refused: its amount is not that of the request")
     money, shares = order.maker_amount, order.taker_amount
     if not buys:

@@ -40,7 +40,7 @@ class LinkChallenges:
 
     def __init__(self) -> None:
         self._open: dict[str, IssuedChallenge] = {}
-        self._asked: dict[str, deque[float]] = {}
+        self._requested: dict[str, deque[float]] = {}
 
     def make(
         self, agent_id: str, address: str, nonce: str, *, host: str, now: Timestamp
@@ -73,10 +73,10 @@ class LinkChallenges:
         Returns:
             0, or the seconds until the next is allowed.
         """
-        asked = self._asked.setdefault(who, deque())
-        while asked and asked[0] + span_s <= now:
-            asked.popleft()
-        if len(asked) >= limit:
-            return asked[0] + span_s - now
-        asked.append(now)
+        times = self._requested.setdefault(who, deque())
+        while times and times[0] + span_s <= now:
+            times.popleft()
+        if len(times) >= limit:
+            return times[0] + span_s - now
+        times.append(now)
         return 0.0

@@ -14,7 +14,7 @@ from service_tui.engine.tape.feed import NewsItem
 from service_tui.engine.world import World
 from service_tui.server.chain_node.relay import approval_keys
 from service_tui.server.http.rates import rates_of
-from service_tui.server.projections.rails import rails_body
+from service_tui.server.projections.rails import buy_limits_body
 from service_tui.signing.book import ExchangeVersion
 from service_tui.terms import (
     Action,
@@ -187,7 +187,7 @@ def user_settings_body(world: World, agent: Agent, now: Timestamp) -> UserSettin
         skill_daily_budget=None
         if settings.skill_day_max is None
         else decimal(settings.skill_day_max),
-        rails=rails_body(world, agent, now),
+        rails=buy_limits_body(world, agent, now),
     )
 
 

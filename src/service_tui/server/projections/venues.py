@@ -121,7 +121,7 @@ def order_body(world: World, order: Resting) -> OrderBody:
     """An open order."""
     neg_risk = has_event(world.market(order.market_id).listing)
     ids = chain_ids(order.market_id, order.venue, neg_risk=neg_risk)
-    asked = order.left * order.price // ONE
+    proceeds = order.left * order.price // ONE
     return OrderBody(
         order_id=order.order_id,
         trade_id=order.order_id,
@@ -131,7 +131,7 @@ def order_body(world: World, order: Resting) -> OrderBody:
         trade_type=order.action,
         shares=decimal(order.left),
         price=order.price / ONE,
-        cost_usdc=decimal(order.reserved if order.action is Action.BUY else Micros(asked)),
+        cost_usdc=decimal(order.reserved if order.action is Action.BUY else Micros(proceeds)),
         venue=order.venue,
         source=order.note.source or None,
         created_at=moment(order.at),

@@ -31,7 +31,7 @@ class OrderResult:
 
 
 async def venue_past(
-    keeper: WorldStore, wanted: History, venue: Venue
+    world_store: WorldStore, criteria: History, venue: Venue
 ) -> list[OrderPlaced | PositionRedeemed]:
     """Every order and redemption of an agent on one venue, newest first."""
     found: list[OrderPlaced | PositionRedeemed] = []
@@ -39,7 +39,7 @@ async def venue_past(
     past: Sequence[Past]
     while True:
         # ours: the journal knows no venues; an agent's own rows are few enough to look through.
-        past, total = await keeper.history(wanted, limit=PAGE, offset=offset)
+        past, total = await world_store.history(criteria, limit=PAGE, offset=offset)
         found += [
             one
             for one in past
@@ -50,9 +50,11 @@ async def venue_past(
             return found
 
 
-async def rows_of(keeper: WorldStore, agent: Agent, past: Sequence[Past]) -> tuple[TradeRow, ...]:
+async def rows_of(
+    world_store: WorldStore, agent: Agent, past: Sequence[Past]
+) -> tuple[TradeRow, ...]:
     """Rows of the history, with the fate of each order."""
-    world = keeper.world
+    world = world_store.world
     resting = {order.order_id: order for order in world.venues.orders(agent.agent_id)}
     gone = [
         one
@@ -62,10 +64,10 @@ async def rows_of(keeper: WorldStore, agent: Agent, past: Sequence[Past]) -> tup
     ends: dict[str, OrderEnded] = {}
     if gone:
         since = min(one.at for one in gone)
-        ends = await keeper.ends(agent.agent_id, {one.order_id for one in gone}, since)
-    over = await keeper.past.heads({one.market_id for one in past})
+        ends = await world_store.ends(agent.agent_id, {one.order_id for one in gone}, since)
+    over = await world_store.past.heads({one.market_id for one in past})
     # The journal has been read: the world may be another by now.
-    world = keeper.world
+    world = world_store.world
     rows: list[TradeRow] = []
     for one in past:
         if isinstance(one, OrderPlaced):

@@ -224,22 +224,22 @@ EDGE_PRICE: Final = 0.03
 NOTHING: Final = ContextPositionBody(has_position=False)
 
 
-async def market_context(asked: RequestContext) -> MarketContextBody:
+async def market_context(request: RequestContext) -> MarketContextBody:
     """One market as the calling agent should see it."""
-    query = asked.query_as(MarketContextQuery)
-    keeper = asked.service.keeper
-    market = await keeper.past.market(asked.path["market_id"])
-    wanted = History(asked.agent.agent_id, FILLS, market.market_id)
-    past, _ = await keeper.history(wanted, limit=LOOKED_AT, offset=0)
+    query = request.query_as(MarketContextQuery)
+    world_store = request.service.world_store
+    market = await world_store.past.market(request.path["market_id"])
+    trades = History(request.agent.agent_id, FILLS, market.market_id)
+    past, _ = await world_store.history(trades, limit=LOOKED_AT, offset=0)
     # The world may have moved while the journal was read: everything else is of one moment.
-    world, agent = asked.world, asked.agent
+    world, agent = request.world, request.agent
     market = world.markets.get(market.market_id, market)
     fills = [one for one in in_one_form(past[::-1]) if isinstance(one, AgentFill)][::-1]
-    held = _held(asked, market)
-    wanted_venue = query.venue if query.venue != "all" else None
-    chosen = [wanted_venue] if wanted_venue else list(Venue)
+    held = _held(request, market)
+    venue = query.venue if query.venue != "all" else None
+    chosen = [venue] if venue else list(Venue)
     shown = next((part for venue in chosen if (part := held[venue]) is not None), None)
-    discipline = discipline_part(fills, asked.now)
+    discipline = discipline_part(fills, request.now)
     edge = edge_part(market, world.world_at, probability=query.my_probability, held=shown)
     order = VenueOrder(
         agent=agent,
@@ -247,7 +247,7 @@ async def market_context(asked: RequestContext) -> MarketContextBody:
         side=edge.recommended_side or (shown.side if shown else None) or Side.YES,
         action=Action.BUY,
         size=Micros(0),
-        venue=wanted_venue or Venue.SIM,
+        venue=venue or Venue.SIM,
     )
     return MarketContextBody(
         market=market_part(world, market),
@@ -259,28 +259,30 @@ async def market_context(asked: RequestContext) -> MarketContextBody:
         ),
         discipline=discipline,
         recent_trades=recent_part(fills[:RECENT]),
-        slippage=slippage_part(world, market, order, asked.now),
+        slippage=slippage_part(world, market, order, request.now),
         edge=edge,
-        warnings=_warnings(asked, market, discipline),
+        warnings=_warnings(request, market, discipline),
     )
 
 
-def _held(asked: RequestContext, market: Market) -> dict[Venue, ContextPositionBody | None]:
+def _held(request: RequestContext, market: Market) -> dict[Venue, ContextPositionBody | None]:
     """What the agent holds in the market, by venue."""
-    world, agent = asked.world, asked.agent
+    world, agent = request.world, request.agent
     market_id = market.market_id
     on_sim = position_body(world, agent, market_id) if market_id in agent.positions else None
-    found: dict[Venue, ContextPositionBody | None] = {Venue.SIM: position_part(on_sim, asked.now)}
+    found: dict[Venue, ContextPositionBody | None] = {Venue.SIM: position_part(on_sim, request.now)}
     for venue in REAL:
         rows = venue_positions(world, agent, venue, UNSETTLED)
         row = next((one for one in rows if one.market_id == market_id), None)
-        found[venue] = position_part(row, asked.now)
+        found[venue] = position_part(row, request.now)
     return found
 
 
-def _warnings(asked: RequestContext, market: Market, discipline: DisciplineBody) -> tuple[str, ...]:
+def _warnings(
+    request: RequestContext, market: Market, discipline: DisciplineBody
+) -> tuple[str, ...]:
     """What speaks against a trade now."""
-    world_at = asked.world.world_at
+    world_at = request.world.world_at
     status = market.status(world_at)
     left_s = market.listing.resolves_at - world_at
     price = market.price()
@@ -290,9 +292,9 @@ def _warnings(asked: RequestContext, market: Market, discipline: DisciplineBody)
         "the market resolves within the hour": status is MarketStatus.ACTIVE and left_s < SOON_S,
         "the price is almost certain": not EDGE_PRICE <= price <= 1 - EDGE_PRICE,
         "trading is halted by the operator: entries are blocked": (
-            asked.world.halt.since is not None
+            request.world.halt.since is not None
         ),
-        "trading is paused: entries are blocked": asked.agent.settings.is_paused,
+        "trading is paused: entries are blocked": request.agent.settings.is_paused,
         discipline.flip_flop_warning or "": discipline.flip_flop_warning is not None,
     }
     return tuple(text for text, applies in said.items() if applies)

@@ -40,8 +40,8 @@ def _tests(query: MarketsQuery, world_at: Timestamp) -> list[Test]:
         ids = frozenset(one.strip() for one in query.ids.split(","))
         tests.append(lambda market: market.market_id in ids)
     elif query.status != "all":
-        wanted = MarketStatus(query.status)
-        tests.append(lambda market: market.status(world_at) is wanted)
+        status = MarketStatus(query.status)
+        tests.append(lambda market: market.status(world_at) is status)
     if query.tags:
         tags = frozenset(tag for one in query.tags.lower().split(",") if (tag := one.strip()))
         tests.append(lambda market: tags.issubset(market.listing.tags))
@@ -119,15 +119,15 @@ def unknown_warning(unknown: Iterable[str], known: Iterable[str]) -> str | None:
     return f"ignored unknown parameters: {', '.join(said)}" if said else None
 
 
-async def list_markets(asked: RequestContext) -> MarketsBody:
+async def list_markets(request: RequestContext) -> MarketsBody:
     """A page of markets, with the reason when it is empty."""
-    query = asked.query_as(MarketsQuery)
-    world = asked.world
+    query = request.query_as(MarketsQuery)
+    world = request.world
     world_at = world.world_at
     tests = _tests(query, world_at)
     named = query.ids.split(",") if query.ids else ()
     # Who names ids gets markets that ended long ago as well.
-    past = await asked.service.keeper.past.forgotten([one.strip() for one in named])
+    past = await request.service.world_store.past.forgotten([one.strip() for one in named])
     known = [*world.markets.values(), *past.values()]
     matched = [market for market in known if all(test(market) for test in tests)]
     found, before = _tradeable(query, matched, world_at)
@@ -149,35 +149,35 @@ async def list_markets(asked: RequestContext) -> MarketsBody:
             )
             for market in page
         ),
-        agent_id=asked.agent.agent_id,
+        agent_id=request.agent.agent_id,
         total=len(found),
         total_count=len(found),
         truncated=query.offset + len(page) < len(found),
         empty_reason=reason,
         hint=hint,
         matched_before_tradeable_filter=before,
-        warning=unknown_warning(asked.unknown, MarketsQuery.model_fields),
+        warning=unknown_warning(request.unknown, MarketsQuery.model_fields),
     )
 
 
-async def one_market(asked: RequestContext) -> OneMarketBody:
+async def one_market(request: RequestContext) -> OneMarketBody:
     """One market with its resolution criteria."""
-    market = await asked.service.keeper.past.market(asked.path["market_id"])
+    market = await request.service.world_store.past.market(request.path["market_id"])
     return OneMarketBody(
         market=with_book(
-            asked.world,
+            request.world,
             market,
-            market_body(market, asked.world.world_at, sparkline=True, criteria=True),
+            market_body(market, request.world.world_at, sparkline=True, criteria=True),
         ),
-        agent_id=asked.agent.agent_id,
+        agent_id=request.agent.agent_id,
     )
 
 
-async def history(asked: RequestContext) -> HistoryBody:
+async def history(request: RequestContext) -> HistoryBody:
     """Prices at even steps, oldest first; before its listing a market has none."""
-    query = asked.query_as(HistoryQuery)
-    market = await asked.service.keeper.past.market(asked.path["market_id"])
-    world = asked.world
+    query = request.query_as(HistoryQuery)
+    market = await request.service.world_store.past.market(request.path["market_id"])
+    world = request.world
     since = Timestamp(world.world_at - query.hours * HOUR_S)
     first = max(market.listing.opens_at, since)
     last = min(world.world_at, market.listing.resolves_at)

@@ -97,20 +97,20 @@ def thresholds_in(said: BacktestRequest) -> Thresholds:
     )
 
 
-def read(entries: EntryStore, wanted: EntryQuery, thresholds: Thresholds) -> BacktestData:
+def read(entries: EntryStore, query: EntryQuery, thresholds: Thresholds) -> BacktestData:
     """Everything that is on disk for it; blocks."""
     bounds = [Bound(one.key, one.is_max, one.value) for one in thresholds.config]
     keys: set[str] = set()
-    for signal in entries.signals_lately(wanted):
+    for signal in entries.signals_lately(query):
         keys |= json.loads(signal).keys()
     return BacktestData(
-        sums=entries.sums(wanted, bounds),
-        rows=entries.replay(wanted) if thresholds.swept else (),
+        sums=entries.sums(query, bounds),
+        rows=entries.replay(query) if thresholds.swept else (),
         keys=tuple(sorted(keys)),
         unknown=tuple(
-            key for key in thresholds.keys if key not in keys and not entries.carries(wanted, key)
+            key for key in thresholds.keys if key not in keys and not entries.carries(query, key)
         ),
-        silent=entries.silent(wanted),
+        silent=entries.silent(query),
     )
 
 
@@ -256,14 +256,14 @@ def _message(
 # -- experiments ---------------------------------------------------------------------------
 
 
-async def post(asked: RequestContext) -> ExperimentLoggedBody:
+async def post(request: RequestContext) -> ExperimentLoggedBody:
     """Keep a result; one that is sent again, for want of an answer, is kept once."""
-    said = asked.body_as(ExperimentRequest)
-    research = asked.world.research
-    wanted = ExperimentLogged(
+    said = request.body_as(ExperimentRequest)
+    research = request.world.research
+    experiment = ExperimentLogged(
         experiment_id=f"x{research.count + 1}",
-        agent_id=asked.agent.agent_id,
-        at=asked.now,
+        agent_id=request.agent.agent_id,
+        at=request.now,
         skill=said.skill_slug,
         number=said.experiment_number,
         segment=said.segment,
@@ -279,19 +279,19 @@ async def post(asked: RequestContext) -> ExperimentLoggedBody:
         cap=said.max_experiments,
         ref=said.client_ref or "",
     )
-    keeper = asked.service.keeper
-    keeper.check_whole()
-    known = research.same(wanted)
+    world_store = request.service.world_store
+    world_store.check_whole()
+    known = research.same(experiment)
     if known is not None:
-        return _logged(asked, known, already_known=True)
-    await keeper.commit(asked.world.note(wanted))
-    return _logged(asked, wanted, already_known=False)
+        return _logged(request, known, already_known=True)
+    await world_store.commit(request.world.note(experiment))
+    return _logged(request, experiment, already_known=False)
 
 
 def _logged(
-    asked: RequestContext, one: ExperimentLogged, *, already_known: bool
+    request: RequestContext, one: ExperimentLogged, *, already_known: bool
 ) -> ExperimentLoggedBody:
-    prior = asked.world.research.best_before(one)
+    prior = request.world.research.best_before(one)
     is_better = one.metric is not None and (
         prior is None or one.direction.is_better(one.metric, prior)
     )
@@ -311,10 +311,10 @@ def _logged(
     )
 
 
-async def experiments(asked: RequestContext) -> ExperimentsBody:
+async def experiments(request: RequestContext) -> ExperimentsBody:
     """The agent's results, newest first."""
-    query = asked.query_as(ExperimentsQuery)
-    rows = _of(asked.world, asked.agent, query)
+    query = request.query_as(ExperimentsQuery)
+    rows = _of(request.world, request.agent, query)
     page = rows[query.offset : query.offset + query.limit]
     return ExperimentsBody(experiments=tuple(page), total_count=len(rows))
 
@@ -353,13 +353,13 @@ def _body(one: ExperimentLogged, agent: Agent, *, is_new_best: bool) -> Experime
 # -- state ---------------------------------------------------------------------------------
 
 
-async def state(asked: RequestContext) -> StateBody:
+async def state(request: RequestContext) -> StateBody:
     """Where a skill's session stands, for a process that begins."""
-    agent = asked.agent
-    wanted = asked.query_as(StateQuery).skill_slug
-    skills = asked.world.research.skills(agent.agent_id)
-    skill = wanted if wanted is not None else next(iter(skills), None)
-    return StateBody() if skill is None else _state(asked.world, agent, skill)
+    agent = request.agent
+    skill_slug = request.query_as(StateQuery).skill_slug
+    skills = request.world.research.skills(agent.agent_id)
+    skill = skill_slug if skill_slug is not None else next(iter(skills), None)
+    return StateBody() if skill is None else _state(request.world, agent, skill)
 
 
 def _state(world: World, agent: Agent, skill: str) -> StateBody:
@@ -394,10 +394,10 @@ def _state(world: World, agent: Agent, skill: str) -> StateBody:
     )
 
 
-async def everything(asked: RequestContext) -> ResearchBody:
+async def everything(request: RequestContext) -> ResearchBody:
     """Sessions and results of all agents, newest first."""
-    query = asked.query_as(ExperimentsQuery)
-    world = asked.world
+    query = request.query_as(ExperimentsQuery)
+    world = request.world
     rows: list[ExperimentBody] = []
     sessions: list[StateBody] = []
     for agent_id in world.research.by_agent:
@@ -417,9 +417,9 @@ async def everything(asked: RequestContext) -> ResearchBody:
 # -- backtest ------------------------------------------------------------------------------
 
 
-async def backtest(asked: RequestContext) -> BacktestBody:
+async def backtest(request: RequestContext) -> BacktestBody:
     """Replay what a skill bought, with the signals it had, under thresholds."""
-    said = asked.body_as(BacktestRequest)
+    said = request.body_as(BacktestRequest)
     grid = said.sweep or {}
     points = 1
     for values in grid.values():
@@ -427,17 +427,17 @@ async def backtest(asked: RequestContext) -> BacktestBody:
     if points > GRID_MAX:
         told = f"{points} combinations are too many; {GRID_MAX} at most"
         raise invalid_items([(("body", "sweep"), told, "too_long")])
-    digest = asked.service.keeper.digest
+    digest = request.service.world_store.digest
     await digest.catch_up()
     thresholds = thresholds_in(said)
-    wanted = EntryQuery(
-        agent_id=asked.agent.agent_id,
+    query = EntryQuery(
+        agent_id=request.agent.agent_id,
         skill=said.skill_slug,
         venue=said.venue.value,
-        since=asked.now - said.days * DAY_S,
+        since=request.now - said.days * DAY_S,
     )
-    found = await asyncio.to_thread(read, digest.entries, wanted, thresholds)
-    prices = prices_of(asked.world, found, said.venue)
+    found = await asyncio.to_thread(read, digest.entries, query, thresholds)
+    prices = prices_of(request.world, found, said.venue)
     return await asyncio.to_thread(weigh, said, thresholds, found, prices)
 
 

@@ -35,19 +35,19 @@ def skill_body(package: SkillPackage) -> SkillBody:
     )
 
 
-async def catalogue(asked: RequestContext) -> SkillsBody:
+async def catalogue(request: RequestContext) -> SkillsBody:
     """Every installed skill, or those of one category."""
-    wanted = asked.query_as(SkillsQuery).category
-    packages = await asyncio.to_thread(installed, asked.service.skill_folders)
+    category = request.query_as(SkillsQuery).category
+    packages = await asyncio.to_thread(installed, request.service.skill_folders)
     found = tuple(
-        body for body in map(skill_body, packages) if wanted is None or body.category == wanted
+        body for body in map(skill_body, packages) if category is None or body.category == category
     )
     return SkillsBody(skills=found, total=len(found))
 
 
-async def own_skills(asked: RequestContext) -> SkillsBody:
+async def own_skills(request: RequestContext) -> SkillsBody:
     """The skills of the person, without those that come with the program."""
-    packages = await asyncio.to_thread(installed, asked.service.skill_folders[:1])
+    packages = await asyncio.to_thread(installed, request.service.skill_folders[:1])
     return SkillsBody(skills=tuple(map(skill_body, packages)), total=len(packages))
 
 
