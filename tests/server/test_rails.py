@@ -11,6 +11,7 @@ from kit.service.stage import OPERATOR, open_stage
 from service_tui.terms import Plan, Venue
 from service_tui.units import ONE
 from service_tui.wire.base import timestamp
+from service_tui.wire.buy_limits import BuyLimitsBody
 from service_tui.wire.endpoints.desk import DESK_AGENTS
 from service_tui.wire.endpoints.public import (
     PATCH_SETTINGS,
@@ -18,7 +19,6 @@ from service_tui.wire.endpoints.public import (
     PLACE_TRADE,
     USER_SETTINGS,
 )
-from service_tui.wire.rails import BuyLimitsBody
 
 DAY_S: Final = 86_400
 BAD: Final = ("nan", float("-1"), 0, 1e18, "100", True, 0.0000001, [5])

@@ -19,7 +19,7 @@ from service_tui.client.client import Client
 from service_tui.clock import Clock, ManualClock
 from service_tui.desk.audit.exports import day_in_markdown, files_of
 from service_tui.desk.audit.new_files import write_files
-from service_tui.server.begun import BASE_URL
+from service_tui.server.startup import BASE_URL
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints.desk import DESK_CLAIM

@@ -58,11 +58,11 @@ from service_tui.wire.briefing import (
     PerformanceBody,
     VenueBlock,
 )
+from service_tui.wire.buy_limits import BuyLimitsBody
 from service_tui.wire.desk import DeskAgentBody, DeskAgentsBody
 from service_tui.wire.events import EventBody, FillPart
 from service_tui.wire.markets import HistoryBody, MarketBody
 from service_tui.wire.positions import PortfolioBody, PositionBody, PositionSideBody
-from service_tui.wire.rails import BuyLimitsBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
 from service_tui.wire.text import line
 from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRow

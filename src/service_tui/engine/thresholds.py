@@ -1,4 +1,4 @@
-"""What an agent may ask of its monitors and alerts: set, delete, acknowledge.
+"""Requests on monitors and alerts: set, delete, acknowledge.
 
 Each makes its event, applies it, and returns it to be written down.
 """
@@ -165,7 +165,7 @@ def acknowledge(
 
 
 def _may_be_meant(alert: RiskAlert, at: Timestamp) -> bool:
-    """Whether an agent may still have something to say of an alert."""
+    """True while an agent may still act on an alert."""
     if alert.status is AlertStatus.PENDING:
         return True
     is_sold = alert.status is AlertStatus.EXECUTED

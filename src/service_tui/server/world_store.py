@@ -119,7 +119,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             await self._take_snapshot(self.world.at)
 
     def fill(self, order: Order, at: Timestamp) -> Fill:
-        """Carry out an order in memory; whoever asks must commit it before anything else happens.
+        """Carry out an order in memory; the caller must commit it before anything else happens.
 
         Returns:
             The fill, not yet on disk.
@@ -206,7 +206,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             seq = self._seq
             with suppress(StorageError):
                 await self.written()
-                await self._ask_after(seq)
+                await self._fetch_after(seq)
                 self._written_seq = max(self._written_seq, seq)
         if self._is_ahead:
             async with self._reading_back:
@@ -214,7 +214,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
                     await self._take_from_disk(self._failed)
         return self._refusals
 
-    async def _ask_after(self, seq: int) -> None:
+    async def _fetch_after(self, seq: int) -> None:
         """Distrust memory where a row is not on disk whose writer did not wait for its end."""
         if self._is_unsure and await asyncio.to_thread(self._journal.last_seq) < seq:
             self._distrust(StorageError("the disk refused what nobody waited for"))
@@ -301,7 +301,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         return JournalRow(self._seq, at, kind, *owner, body)
 
     async def _take_snapshot(self, at: Timestamp) -> None:
-        """Shorten the next replay. A failure costs only that: what was asked is on disk already."""
+        """Shorten the next replay. A failure costs only that: the events are on disk already."""
         seq, self._snapshot_seq = self._seq, self._seq
         body = codec.dumps(snapshot.fields_of(self.world)).encode()
         try:

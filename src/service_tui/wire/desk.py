@@ -19,7 +19,7 @@ from service_tui.wire.base import (
     SentLine,
     WireModel,
 )
-from service_tui.wire.rails import BuyLimitsBody
+from service_tui.wire.buy_limits import BuyLimitsBody
 
 
 class DeskVenueBody(WireModel):

@@ -65,7 +65,7 @@ class MonitorRequest(NamingModel):
 class SentMonitorRequest(MonitorRequest):
     """The same thresholds with nulls said: they remove what a monitor has."""
 
-    says_null: ClassVar[bool] = True
+    sends_null: ClassVar[bool] = True
 
 
 class MonitorQuery(WireModel):

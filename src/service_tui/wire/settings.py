@@ -19,7 +19,7 @@ from service_tui.wire.base import (
     SentLine,
     WireModel,
 )
-from service_tui.wire.rails import BuyLimitsBody
+from service_tui.wire.buy_limits import BuyLimitsBody
 
 Positive = Annotated[
     float,
@@ -202,10 +202,10 @@ for _patch in (SettingsPatch, UserSettingsPatch, AgentSettingsPatch):
 class SentSettingsPatch(SettingsPatch):
     """The same change with nulls said."""
 
-    says_null: ClassVar[bool] = True
+    sends_null: ClassVar[bool] = True
 
 
 class SentUserSettingsPatch(UserSettingsPatch):
     """The same change with nulls said: they take away what can be off."""
 
-    says_null: ClassVar[bool] = True
+    sends_null: ClassVar[bool] = True

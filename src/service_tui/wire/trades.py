@@ -77,7 +77,7 @@ _STATUSES = {status.value: status for status in TradeStatus}
 
 
 def _status(value: object) -> object:
-    """A known word in whichever case; every other one stays as it was said."""
+    """A known word in lower case; every other word as it was sent."""
     return _STATUSES.get(value.lower(), value) if isinstance(value, str) else value
 
 
@@ -164,7 +164,7 @@ class TradeRequest(WireModel):
 
     @property
     def is_quote(self) -> bool:
-        """Whether nothing is to be carried out, in either of the two forms that ask so."""
+        """True for a quote: `dry_run`, or `execute` false."""
         return self.dry_run or bool(self.execute)
 
     @model_validator(mode="after")

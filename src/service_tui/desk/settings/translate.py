@@ -10,7 +10,7 @@ from service_tui.desk.translate import amount
 from service_tui.terms import SIM_MARKET_MAX, SIM_TRADE_MAX, Side
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.base import timestamp
-from service_tui.wire.rails import BuyLimitsBody
+from service_tui.wire.buy_limits import BuyLimitsBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
 
 

@@ -62,7 +62,7 @@ class Resting:
     action: Action
     order_type: OrderType
     price: Micros
-    asked: Micros
+    requested: Micros
     left: Micros
     reserved: Micros
     at: Timestamp
@@ -296,7 +296,7 @@ def resting_of(event: OrderPlaced) -> Resting:
         action=event.action,
         order_type=event.order_type,
         price=event.price,
-        asked=event.asked,
+        requested=event.requested,
         left=event.rests,
         reserved=event.reserved,
         at=event.at,

@@ -171,7 +171,7 @@ class Chain:
     # -- events ----------------------------------------------------------------------------
 
     def apply(self, event: ChainEvent) -> None:  # noqa: C901  (a line a kind)
-        """Change by something that happened. Never refuses, asks nobody."""
+        """Apply an event. Never refuses and checks nothing."""
         match event:
             case WalletLinked():
                 self._link(event)

@@ -1,4 +1,4 @@
-"""What the simulated contracts answer when a client asks without changing anything: `eth_call`.
+"""Answers of the simulated contracts to `eth_call`, which changes nothing.
 
 Every figure is that of the venue's own account: the chain is a view of it.
 """
@@ -9,8 +9,8 @@ from typing import Final
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.catalogue import condition_of, token_of
 from service_tui.engine.books.venues import VenuePosition
+from service_tui.engine.chain.block_production import SIDES
 from service_tui.engine.chain.chain import managed_address
-from service_tui.engine.chain.mining import SIDES
 from service_tui.engine.world import World
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion

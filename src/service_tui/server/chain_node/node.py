@@ -7,8 +7,8 @@ from typing import Final
 from pydantic import JsonValue
 
 from service_tui.addresses import checksummed, is_address, keccak256
+from service_tui.engine.chain.block_production import CallResult, outcome_of
 from service_tui.engine.chain.chain import GWEI, Tx, gas_of
-from service_tui.engine.chain.mining import CallResult, outcome_of
 from service_tui.engine.chain_events import ChainCall, PlannedOutcome, TxStatus
 from service_tui.engine.world import World
 from service_tui.server.chain_node.contract_calls import Reverted, called
@@ -156,7 +156,7 @@ def _receipt(world: World, params: Params, _: Timestamp) -> JsonValue:
     mined = None if tx is None else tx.mined
     if tx is None or mined is None or mined.status is TxStatus.DROPPED:
         return None
-    if tx.sent.fate is PlannedOutcome.WITHHOLD and tx.sent.at >= world.chain.pace.shown_at:
+    if tx.sent.planned is PlannedOutcome.WITHHOLD and tx.sent.at >= world.chain.pace.shown_at:
         return None
     return {
         "transactionHash": tx.sent.tx_hash,
@@ -176,7 +176,7 @@ def _receipt(world: World, params: Params, _: Timestamp) -> JsonValue:
 
 
 def _logs(tx: Tx) -> list[JsonValue]:
-    """What a standard redemption tells: how much it paid."""
+    """The log of a standard redemption: how much it paid."""
     call, mined = tx.sent.call, tx.mined
     if mined is None or call.approval or tx.sent.to != POLYGON.conditional_tokens:
         return []
@@ -237,8 +237,8 @@ _METHODS: Final[dict[str, Callable[[World, Params, Timestamp], JsonValue]]] = {
 }
 
 
-def _invalid(said: str) -> RpcFault:
-    return RpcFault(PARAMS_INVALID, said)
+def _invalid(message: str) -> RpcFault:
+    return RpcFault(PARAMS_INVALID, message)
 
 
 def _address(params: Params, index: int) -> str:

@@ -1,4 +1,4 @@
-"""Whether an external wallet's order is the order that was asked for, and its own.
+"""Checks that an external wallet's signed order matches the request and is its own.
 
 Source: wire reference, 6.2; decisions, "Live orders on evm_venue".
 """
@@ -68,17 +68,17 @@ def verified(
     Raises:
         WalletProblem: the order is refused, and why.
     """
-    wallet, said = world.chain.wallet_of(agent.agent_id), request.signed_order
+    wallet, sent = world.chain.wallet_of(agent.agent_id), request.signed_order
     if request.venue is not Venue.EVM or wallet is None:
         # ours: a signature that nobody asked for would bind nobody here.
         return None
     # Both generations are traded on: the order says for which it was signed.
-    exchange = None if said is None else ExchangeVersion(said.version)
+    exchange = None if sent is None else ExchangeVersion(sent.version)
     _check_wallet(wallet, exchange)
-    if said is None or exchange is None:
+    if sent is None or exchange is None:
         raise SignatureMissing("an external wallet trades by its own signature: none was sent")
     try:
-        signed = read_order(said.model_dump(by_alias=True, exclude_none=True), exchange)
+        signed = read_order(sent.model_dump(by_alias=True, exclude_none=True), exchange)
         neg_risk = has_event(world.market(request.market_id).listing)
         digest = typed_order(signed.order, is_neg_risk=neg_risk).digest()
         _check_signer(signed, wallet, is_neg_risk=neg_risk)
@@ -140,7 +140,7 @@ def _check_time(order: SignableOrder, at: Timestamp) -> None:
 
 
 def _check_expiration(order: SignableOrder, request: TradeRequest) -> None:
-    """Only a GTD order dies by itself, when both its signature and its request say so."""
+    """Refuse an expiration that differs between signature and request, or is not GTD's."""
     if order.expires_s and request.order_type is not OrderType.GTD:
         raise OrderNotAsSigned("signed order refused: an expiration belongs to GTD orders")
     expiration = request.expiration
@@ -151,7 +151,7 @@ def _check_expiration(order: SignableOrder, request: TradeRequest) -> None:
 def _as_requested(
     world: World, request: TradeRequest, order: SignableOrder, order_hash: str
 ) -> VerifiedOrder:
-    """Compare what was signed with what was asked for, figure by figure."""
+    """Compare the signed order with the request, figure by figure."""
     neg_risk = has_event(world.market(request.market_id).listing)
     if order.token_id != int(token_of(request.market_id, request.side, neg_risk=neg_risk)):
         raise OrderNotAsSigned("signed order refused: its token is another market's or side's")

@@ -36,7 +36,7 @@ class IssuedChallenge:
 
 
 class LinkChallenges:
-    """Those that wait, and how many were asked for."""
+    """Pending challenges, and how many were requested."""
 
     def __init__(self) -> None:
         self._open: dict[str, IssuedChallenge] = {}
@@ -45,7 +45,7 @@ class LinkChallenges:
     def make(
         self, agent_id: str, address: str, nonce: str, *, host: str, now: Timestamp
     ) -> IssuedChallenge:
-        """A fresh one. Its text says for what it is good, and that it moves nothing."""
+        """A new challenge. Its text names its purpose, and that it moves no funds."""
         expires_at = Timestamp(now + CHALLENGE_S)
         until = datetime.fromtimestamp(expires_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         message = (

@@ -1,4 +1,4 @@
-"""What a handler may use, and what it was asked."""
+"""The service that a handler uses, and the context of its request."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -78,7 +78,7 @@ class Service:
 
     @property
     def world(self) -> World:
-        """The world of now: the keeper may have read it back from disk."""
+        """The world of now: the store may have read it back from disk."""
         return self.world_store.world
 
     def agents_count(self) -> int:
@@ -108,7 +108,7 @@ class Service:
 
 @dataclass(slots=True)
 class RequestContext:
-    """One call: who asks, with which body, query and path parts.
+    """One call: its caller, body, query and path parts.
 
     Not frozen: to be so would cost as much as to carry out a trade in memory.
 

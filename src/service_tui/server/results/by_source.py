@@ -127,7 +127,7 @@ class PastSums:
             self.open_tags[place] = (*known, tag)
 
     def _end(self, agent_id: str, market_id: str, one: Past) -> None:
-        """Add what a side of a market came to for everybody who bought in it."""
+        """Add the result of a side of a market to each source that bought in it."""
         ended = ended_of(one)
         if ended is None:
             return

@@ -26,7 +26,7 @@ Ended = tuple[Venue, ClosedPosition]
 async def ended_on(
     world_store: WorldStore, agent: Agent, venue: Venue, limit: int | None = None
 ) -> list[ClosedPosition]:
-    """Sides of ended markets that memory tells nothing of any more, newest first.
+    """Sides of ended markets that are no longer in memory, newest first.
 
     On `sim` those that it does know come first; on a real venue they are positions still.
 
@@ -57,7 +57,7 @@ async def ended_on(
 async def _with_heads(
     world_store: WorldStore, found: Sequence[ClosedPosition]
 ) -> list[ClosedPosition]:
-    """The same positions, with what their markets asked and when they ended."""
+    """The same positions, with question and end of their markets."""
     heads = await world_store.past.heads({one.market_id for one in found if not one.question})
     return [
         one
@@ -68,7 +68,7 @@ async def _with_heads(
 
 
 def _in_memory(world_store: WorldStore, agent: Agent, venue: Venue) -> Collection[Place]:
-    """Sides of markets of which memory still tells."""
+    """Sides of markets that are still in memory."""
     if venue is Venue.SIM:
         return {(one.market_id, one.side) for one in agent.closed}
     holdings = world_store.world.venues.account(agent.agent_id, venue).holdings

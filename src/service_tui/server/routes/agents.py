@@ -27,7 +27,7 @@ from service_tui.wire.endpoints.public import (
     HealthBody,
 )
 
-CODE_WORDS: Final = ("reef", "fern", "dune", "mist", "vale", "cove", "moor", "glen")
+CODE_PARTS: Final = ("reef", "fern", "dune", "mist", "vale", "cove", "moor", "glen")
 PREFIX_LENGTH: Final = 12
 
 
@@ -50,7 +50,7 @@ async def register(request: RequestContext) -> RegisterBody:
         name=body.name,
         description=body.description or "",
         key_hash=hash_of(key),
-        claim_code=f"{CODE_WORDS[len(request.world.agents) % len(CODE_WORDS)]}-{code[:12]}",
+        claim_code=f"{CODE_PARTS[len(request.world.agents) % len(CODE_PARTS)]}-{code[:12]}",
         plan=service.plan,
         cash=Micros(NEW_AGENT_CASH_SIM * ONE),
     )

@@ -63,7 +63,7 @@ def _orders(request: RequestContext, batch: BatchRequest) -> list[Order]:
 
 
 def _check_atomic(request: RequestContext, batch: BatchRequest) -> None:
-    """Who may ask for all or none, and where.
+    """Refuse an atomic batch where plan or venue do not allow it.
 
     Raises:
         Denied: 403 below Elite, 422 on a venue with an order book.
@@ -76,12 +76,12 @@ def _check_atomic(request: RequestContext, batch: BatchRequest) -> None:
         )
     if batch.venue is not Venue.SIM:
         # ours: an order book cannot take back a fill; the documents do not say where it holds.
-        said = "atomic batches trade on sim only"
-        raise invalid_items([(("body", "atomic"), said, "venue")])
+        message = "atomic batches trade on sim only"
+        raise invalid_items([(("body", "atomic"), message, "venue")])
 
 
 async def place_batch(request: RequestContext) -> BatchBody:
-    """Carry out several buys, or with `dry_run` say what each would get on its own."""
+    """Carry out several buys, or with `dry_run` quote each on its own."""
     batch = request.body_as(BatchRequest)
     started = asyncio.get_running_loop().time()
     if batch.atomic:

@@ -118,7 +118,7 @@ _ORDERS: Final[dict[str, Callable[[FastMarketBody], float]]] = {
 
 
 async def fast_markets(request: RequestContext) -> FastMarketsBody:
-    """Markets that last a day at most, in the order that was asked for."""
+    """Markets that last a day at most, in the requested order."""
     query = request.query_as(FastMarketsQuery)
     is_live = query.market_status == "live"
     rows: list[FastMarketBody] = []

@@ -34,7 +34,7 @@ from service_tui.wire.wallet import DeskWalletPatch, WalletBody
 
 
 async def settle(request: RequestContext) -> None:
-    """Let the chain come to now: whoever asks it must not see the block before."""
+    """Bring the chain to now, so that no caller sees the block before."""
     request.service.world_store.check_whole()
     await request.service.world_store.commit(redeem_due(request.world, request.now))
 

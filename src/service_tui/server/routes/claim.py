@@ -110,17 +110,17 @@ async def claim(service: Service, agent: Agent) -> None:
 
 
 def _unknown() -> HtmlPage:
-    said = "No agent here has this claim link. Ask the agent for a fresh one."
-    return HtmlPage(404, page("Unknown link", kind="Claim an agent", said=said, mood="bad"))
+    text = "No agent here has this claim link. Ask the agent for a fresh one."
+    return HtmlPage(404, page("Unknown link", kind="Claim an agent", text=text, mood="bad"))
 
 
 def _done(agent: Agent) -> HtmlPage:
-    return HtmlPage(200, page(agent.settings.name, kind="Claimed agent", said=DONE, mood="good"))
+    return HtmlPage(200, page(agent.settings.name, kind="Claimed agent", text=DONE, mood="good"))
 
 
-def _waiting(agent: Agent, status: int, said: str, *, mood: str = "") -> HtmlPage:
+def _waiting(agent: Agent, status: int, text: str, *, mood: str = "") -> HtmlPage:
     name = agent.settings.name
-    return HtmlPage(status, page(name, kind=UNCLAIMED, said=said, mood=mood, form=True))
+    return HtmlPage(status, page(name, kind=UNCLAIMED, text=text, mood=mood, form=True))
 
 
 ROUTES: Final[Routes] = {CLAIM: look}

@@ -87,7 +87,7 @@ def _exits(request: RequestContext, copy_request: CopyRequest) -> Iterator[Walle
 
 
 async def execute(request: RequestContext) -> CopyBody:
-    """Buy what the wallets hold; with `dry_run` only say what would be bought."""
+    """Buy what the wallets hold; with `dry_run` only report what would be bought."""
     copy_request = request.body_as(CopyRequest)
     if not copy_request.dry_run:
         require_claim(request, copy_request.venue)

@@ -14,8 +14,8 @@ from service_tui.server.events.listeners import Subscription
 from service_tui.server.http.access import hash_of
 from service_tui.server.http.refusals import denied
 from service_tui.server.http.service import RequestContext, Routes, StreamHandler
+from service_tui.server.projections.buy_limits import buy_limits_body
 from service_tui.server.projections.present import agent_pnl, claim_url
-from service_tui.server.projections.rails import buy_limits_body
 from service_tui.server.routes.agents import PREFIX_LENGTH
 from service_tui.server.routes.claim import claim
 from service_tui.server.routes.positions import UNSETTLED
@@ -178,7 +178,7 @@ async def claim_agent(request: RequestContext) -> DeskAgentBody:
 
 
 async def claim_code(request: RequestContext) -> ClaimCodeBody:
-    """Make the code that the agent's claim page asks for.
+    """Make the code for the agent's claim page.
 
     Returns:
         The code, shown here and nowhere else.
@@ -226,8 +226,8 @@ async def new_key(request: RequestContext) -> NewKeyBody:
             # First: a key that its desks do not find would shut the person out.
             await asyncio.to_thread(service.keep_own_key, key)
         except StorageError as error:
-            said = f"the new key cannot be kept: {error}"
-            raise denied(409, said, "the old one goes on; make room, then try again") from error
+            message = f"the new key cannot be kept: {error}"
+            raise denied(409, message, "the old one goes on; make room, then try again") from error
     event = KeyRotated(agent.agent_id, request.now, hash_of(key))
     service.world_store.check_whole()
     await service.world_store.commit(request.world.decide(event))

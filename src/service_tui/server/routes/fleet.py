@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.agents.holding import check_leash, spent_of
 from service_tui.engine.agents.leash import Leash
+from service_tui.engine.agents.pending_trades import check_leash, spent_of
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.errors import LeashBudget, LeashObserves, Refusal
 from service_tui.engine.events import Event, Fill, HeldEnded, LeashSet, OrderPlaced, TradeHeld
@@ -69,12 +69,12 @@ def _leash_body(request: RequestContext, agent: Agent, slug: str) -> LeashBody:
 
 
 def _leashes(request: RequestContext) -> LeashesBody:
-    found = tuple(
+    matching = tuple(
         _leash_body(request, agent, slug)
         for agent in request.world.agents.values()
         for slug in sorted(agent.leashes)
     )
-    return LeashesBody(leashes=found)
+    return LeashesBody(leashes=matching)
 
 
 async def list_leashes(request: RequestContext) -> LeashesBody:
@@ -97,7 +97,7 @@ async def set_leash(request: RequestContext) -> LeashBody:
 
 
 def _leash_of(sent: LeashRequest, before: Leash | None) -> Leash:
-    """The leash that is asked for: what was not sent stays as it was before."""
+    """The requested leash: fields that were not sent stay as before."""
     # ours: as monitors do, so that a change of the mode takes no budget off.
     threshold, wait_s = _money("threshold", sent.threshold), sent.wait_s
     budget = None
@@ -141,37 +141,37 @@ async def free_leash(request: RequestContext) -> LeashesBody:
 
 
 def held_body(
-    request: RequestContext, held: TradeHeld, end: HeldEnded | None = None
+    request: RequestContext, trade: TradeHeld, end: HeldEnded | None = None
 ) -> HeldTradeBody:
     """A trade that waits, with what it would get now, or how it ended."""
     world = request.world
-    agent, market = world.agent(held.agent_id), world.markets.get(held.market_id)
-    buys = held.action is Action.BUY
-    got = None if end is not None else _estimate(request, held)
-    note = held.note
+    agent, market = world.agent(trade.agent_id), world.markets.get(trade.market_id)
+    buys = trade.action is Action.BUY
+    got = None if end is not None else _estimate(request, trade)
+    note = trade.note
     return HeldTradeBody(
-        held_id=held.held_id,
-        agent_id=held.agent_id,
+        held_id=trade.held_id,
+        agent_id=trade.agent_id,
         agent_name=agent.settings.name,
         status=HeldStatus.WAITING if end is None else end.status,
-        market_id=held.market_id,
+        market_id=trade.market_id,
         question="" if market is None else market.listing.question,
-        venue=held.venue,
-        side=held.side,
-        action=held.action,
-        order_type=held.order_type,
-        amount=decimal(held.size) if buys else 0.0,
-        shares=0.0 if buys else decimal(held.size),
-        price_limit=held.price,
-        price=None if market is None else market.price_of(held.side),
+        venue=trade.venue,
+        side=trade.side,
+        action=trade.action,
+        order_type=trade.order_type,
+        amount=decimal(trade.size) if buys else 0.0,
+        shares=0.0 if buys else decimal(trade.size),
+        price_limit=trade.price,
+        price=None if market is None else market.price_of(trade.side),
         avg_price=None if got is None else got.avg_price,
         shares_estimate=None if got is None else got.shares,
         reasoning=note.reasoning,
         source=note.source,
         skill_slug=note.skill_slug,
         signal_data=note.signal_data,
-        created_at=moment(held.at),
-        expires_at=moment(held.expires_at),
+        created_at=moment(trade.at),
+        expires_at=moment(trade.expires_at),
         decided_at=None if end is None else moment(end.at),
         decided_amount=None if end is None or not end.size else decimal(end.size),
         reason="" if end is None else end.reason,
@@ -179,12 +179,12 @@ def held_body(
     )
 
 
-def _estimate(request: RequestContext, held: TradeHeld) -> TradeBody | None:
+def _estimate(request: RequestContext, pending: TradeHeld) -> TradeBody | None:
     """What the trade would get now on sim; None where the market does not take it."""
-    if held.venue is not Venue.SIM:
+    if pending.venue is not Venue.SIM:
         return None
-    agent = request.world.agent(held.agent_id)
-    order = Order(agent, held.market_id, held.side, held.action, held.size)
+    agent = request.world.agent(pending.agent_id)
+    order = Order(agent, pending.market_id, pending.side, pending.action, pending.size)
     try:
         return trades.quoted(request, order)
     except Refusal:
@@ -192,14 +192,16 @@ def _estimate(request: RequestContext, held: TradeHeld) -> TradeBody | None:
 
 
 def _held(request: RequestContext, *, of: str | None = None) -> HeldTradesBody:
-    """What waits, and where it was asked for also what was decided; of one agent or of all."""
-    holding = request.world.holding
-    waiting = [one for one in holding.waiting.values() if of in {None, one.agent_id}]
-    waiting.sort(key=lambda one: one.expires_at)
-    rows = [held_body(request, one) for one in waiting]
+    """Pending trades of one agent or of all, with the decided ones on request."""
+    pending = request.world.pending_trades
+    waiting = [trade for trade in pending.waiting.values() if of in {None, trade.agent_id}]
+    waiting.sort(key=lambda trade: trade.expires_at)
+    rows = [held_body(request, trade) for trade in waiting]
     if request.query_as(HeldQuery).status == "all":
-        ended = reversed(holding.ended)
-        rows += [held_body(request, one, end) for one, end in ended if of in {None, one.agent_id}]
+        ended = reversed(pending.ended)
+        rows += [
+            held_body(request, trade, end) for trade, end in ended if of in {None, trade.agent_id}
+        ]
     return HeldTradesBody(held=tuple(rows), waiting_count=len(waiting))
 
 
@@ -214,7 +216,7 @@ async def all_held(request: RequestContext) -> HeldTradesBody:
 
 
 async def approve(request: RequestContext) -> DecidedBody:
-    """Carry a waiting trade out; what the venue says no to is decided as well, and not again.
+    """Carry a pending trade out; a refusal of the venue decides it as well.
 
     Returns:
         How it was decided.
@@ -223,14 +225,14 @@ async def approve(request: RequestContext) -> DecidedBody:
         Denied: it waits on, by a no that the operator can mend: of the day's budget, or of a size
             that is the operator's own.
     """
-    held = request.world.holding.find(request.path["held_id"])
+    pending = request.world.pending_trades.find(request.path["held_id"])
     approval = request.body_as(ApproveRequest)
-    size = held.size if approval.amount is None else _new_size(held, approval.amount)
-    released = _request_of(held, size)
-    agent = request.world.agent(held.agent_id)
-    decision = _Decision(request, held, size)
+    size = pending.size if approval.amount is None else _new_size(pending, approval.amount)
+    released = _request_of(pending, size)
+    agent = request.world.agent(pending.agent_id)
+    decision = _Decision(request, pending, size)
     with suppress(LeashObserves):  # Decided below, as every other no.
-        _check_budget(agent, held, size, request)
+        _check_budget(agent, pending, size, request)
     going = replace(request, caller=agent, body=released, approved=True, also=decision.end)
     request.service.world_store.check_whole()
     try:
@@ -238,19 +240,21 @@ async def approve(request: RequestContext) -> DecidedBody:
     except Denied as no:
         if decision.is_changed:
             raise
-        said = no.body.error if isinstance(no.body, ErrorBody) else NO_OF_THE_VENUE
-        await request.service.world_store.commit(decision.fail(said))
-        return _decided(request, held, None)
+        reason = no.body.error if isinstance(no.body, ErrorBody) else NO_OF_THE_VENUE
+        await request.service.world_store.commit(decision.fail(reason))
+        return _decided(request, pending, None)
     if decision.is_changed and not trade.success:
         # ours: an amount that cannot be carried out must not use up the trade that was asked for.
         fix = trade.fix or "approve it at the size that was asked, or at a smaller one"
         raise denied(409, f"{trade.error or NO_OF_THE_VENUE}; it waits on", fix)
-    return _decided(request, held, trade)
+    return _decided(request, pending, trade)
 
 
-def _check_budget(agent: Agent, held: TradeHeld, size: Micros, request: RequestContext) -> None:
+def _check_budget(agent: Agent, pending: TradeHeld, size: Micros, request: RequestContext) -> None:
     try:
-        check_leash(agent, held.note.skill_slug, held.action, size, approved=True, at=request.now)
+        check_leash(
+            agent, pending.note.skill_slug, pending.action, size, approved=True, at=request.now
+        )
     except LeashBudget as no:
         fix = "raise the budget of the leash, or approve a smaller amount"
         raise denied(409, f"{no.error}; it waits on", fix) from no
@@ -259,13 +263,13 @@ def _check_budget(agent: Agent, held: TradeHeld, size: Micros, request: RequestC
 class _Decision:
     """How an approved trade ends, written in the same transaction as the trade."""
 
-    def __init__(self, request: RequestContext, held: TradeHeld, size: Micros) -> None:
-        self._request, self._held, self._size = request, held, size
+    def __init__(self, request: RequestContext, pending: TradeHeld, size: Micros) -> None:
+        self._request, self._pending, self._size = request, pending, size
 
     @property
     def is_changed(self) -> bool:
-        """Whether the size is the operator's, and not what was asked for."""
-        return self._size != self._held.size
+        """True if the operator changed the size."""
+        return self._size != self._pending.size
 
     def end(self, events: Sequence[Event], reply: WireModel) -> Sequence[Event]:
         """The end that goes with these events and this answer."""
@@ -273,8 +277,8 @@ class _Decision:
             error = reply.error if isinstance(reply, TradeBody) else None
             return () if self.is_changed else self.fail(error or NO_OF_THE_VENUE)
         trade_id = next(_ids(events), "")
-        said = "approved at another size" if self.is_changed else "approved"
-        return self._end(HeldStatus.APPROVED, said, trade_id)
+        reason = "approved at another size" if self.is_changed else "approved"
+        return self._end(HeldStatus.APPROVED, reason, trade_id)
 
     def fail(self, why: str) -> list[HeldEnded]:
         """The end of a trade that the venue did not take."""
@@ -282,8 +286,8 @@ class _Decision:
 
     def _end(self, status: HeldStatus, reason: str, trade_id: str) -> list[HeldEnded]:
         size = self._size if status is HeldStatus.APPROVED else Micros(0)
-        ended = HeldEnded(self._held.held_id, self._request.now, status, reason, size, trade_id)
-        return self._request.world.holding.end([ended])
+        ended = HeldEnded(self._pending.held_id, self._request.now, status, reason, size, trade_id)
+        return self._request.world.pending_trades.end([ended])
 
 
 def _ids(events: Sequence[Event]) -> Iterator[str]:
@@ -294,7 +298,7 @@ def _ids(events: Sequence[Event]) -> Iterator[str]:
             yield event.order_id
 
 
-def _new_size(held: TradeHeld, amount: float) -> Micros:
+def _new_size(pending: TradeHeld, amount: float) -> Micros:
     """The size that the operator wants instead.
 
     Returns:
@@ -303,7 +307,7 @@ def _new_size(held: TradeHeld, amount: float) -> Micros:
     Raises:
         Denied: 422 for a sale, which is sized by shares, or for parts of a cent.
     """
-    if held.action is not Action.BUY:
+    if pending.action is not Action.BUY:
         raise invalid_items([(("body", "amount"), "a sale is not sized by money", "value")])
     size = _money("amount", amount)
     if size % trades.CENT:
@@ -313,19 +317,19 @@ def _new_size(held: TradeHeld, amount: float) -> Micros:
     return size
 
 
-def _request_of(held: TradeHeld, size: Micros) -> TradeRequest:
+def _request_of(pending: TradeHeld, size: Micros) -> TradeRequest:
     """The order as its agent had sent it, at the size that was decided."""
-    buys, note = held.action is Action.BUY, held.note
+    buys, note = pending.action is Action.BUY, pending.note
     return TradeRequest(
-        market_id=held.market_id,
-        side=held.side,
+        market_id=pending.market_id,
+        side=pending.side,
         amount=decimal(size) if buys else 0.0,
         shares=0.0 if buys else decimal(size),
-        action=held.action,
-        venue=held.venue,
-        order_type=held.order_type,
-        price=held.price,
-        expiration=held.expiration,
+        action=pending.action,
+        venue=pending.venue,
+        order_type=pending.order_type,
+        price=pending.price,
+        expiration=pending.expiration,
         reasoning=note.reasoning or None,
         source=note.source or None,
         skill_slug=note.skill_slug or None,
@@ -335,24 +339,24 @@ def _request_of(held: TradeHeld, size: Micros) -> TradeRequest:
 
 async def refuse(request: RequestContext) -> DecidedBody:
     """Decline a waiting trade; the agent finds the reason where it asks for its held trades."""
-    held = request.world.holding.find(request.path["held_id"])
+    pending = request.world.pending_trades.find(request.path["held_id"])
     reason = request.body_as(RefuseRequest).reason or NO_REASON
     request.service.world_store.check_whole()
-    ended = HeldEnded(held.held_id, request.now, HeldStatus.REFUSED, reason)
-    await request.service.world_store.commit(request.world.holding.end([ended]))
-    return _decided(request, held, None)
+    ended = HeldEnded(pending.held_id, request.now, HeldStatus.REFUSED, reason)
+    await request.service.world_store.commit(request.world.pending_trades.end([ended]))
+    return _decided(request, pending, None)
 
 
-def _decided(request: RequestContext, held: TradeHeld, trade: TradeBody | None) -> DecidedBody:
-    found = (end for one, end in reversed(request.world.holding.ended) if one == held)
-    return DecidedBody(held=held_body(request, held, next(found, None)), trade=trade)
+def _decided(request: RequestContext, pending: TradeHeld, trade: TradeBody | None) -> DecidedBody:
+    found = (end for one, end in reversed(request.world.pending_trades.ended) if one == pending)
+    return DecidedBody(held=held_body(request, pending, next(found, None)), trade=trade)
 
 
 # -- what each agent did -------------------------------------------------------------------
 
 
 def _as_agent(request: RequestContext) -> RequestContext:
-    """The same question as the agent itself would ask it."""
+    """The same request in the name of the agent."""
     return replace(request, caller=request.world.agent(request.path["agent_id"]))
 
 

@@ -25,7 +25,7 @@ async def resume(request: RequestContext) -> HaltBody:
 
 
 async def _done(request: RequestContext, events: Sequence[Event]) -> HaltBody:
-    """Write it down, and say how it stands."""
+    """Journal the events, and report the state of the halt."""
     await request.service.world_store.commit(events)
     world = request.world
     since = world.halt.since

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from service_tui.engine.agents.rails import imports_left
+from service_tui.engine.agents.limits import imports_left
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.catalogue import (
     HOSTS,
@@ -72,7 +72,7 @@ def _importable(request: RequestContext) -> list[Listing]:
 
 
 def _wanted(listing: Listing, query: ImportableQuery) -> bool:
-    """Whether a question is what was asked for."""
+    """True for a question that matches the query."""
     text = f"{listing.question} {' '.join(listing.tags)}".lower()
     return (
         outside_volume(listing) >= max(VOLUME_FLOOR, query.min_volume)
@@ -185,8 +185,8 @@ async def import_market(request: RequestContext) -> ImportBody:
     """List a question of the EVM venue, or the outcomes of one of its events."""
     body = request.body_as(ImportRequest)
     if venue_of(body.polymarket_url) is None:
-        said = "not an http(s) address of a venue"
-        raise invalid_items([(("body", "polymarket_url"), said, "url_parsing")])
+        message = "not an http(s) address of a venue"
+        raise invalid_items([(("body", "polymarket_url"), message, "url_parsing")])
     # Events of either venue have an address; single questions of the other one have a ticker.
     named = _named(request, body.polymarket_url)
     if named is None:
@@ -214,8 +214,8 @@ def _chosen(named: CatalogueMatch, ids: Sequence[str]) -> tuple[Listing, ...]:
     }
     for position, wanted in enumerate(ids):
         if wanted not in known:
-            said = "not an outcome at this address"
-            raise invalid_items([(("body", "market_ids", position), said, "unknown_outcome")])
+            message = "not an outcome at this address"
+            raise invalid_items([(("body", "market_ids", position), message, "unknown_outcome")])
     wanted_ids = {known[one].market_id for one in ids}
     return tuple(one for one in named.listings if one.market_id in wanted_ids)
 
@@ -224,8 +224,8 @@ async def import_ticker(request: RequestContext) -> ImportBody:
     """List a question of the Solana venue."""
     text = request.body_as(ImportTickerRequest).kalshi_url.strip()
     if "/" in text and venue_of(text) is None:
-        said = "neither an http(s) address of the venue nor a ticker"
-        raise invalid_items([(("body", "kalshi_url"), said, "url_parsing")])
+        message = "neither an http(s) address of the venue nor a ticker"
+        raise invalid_items([(("body", "kalshi_url"), message, "url_parsing")])
     named = (
         _named(request, text, home=Venue.SOL) if "/" in text else _at_home(request, text, Venue.SOL)
     )

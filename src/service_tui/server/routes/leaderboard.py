@@ -30,7 +30,7 @@ ID_LENGTH: Final = 16
 
 
 def _shown_id(request: RequestContext, agent: Agent) -> str:
-    """The caller's own id; of anybody else what tells it apart and leads nowhere."""
+    """The caller's own id; for other agents a distinct text that leads nowhere."""
     if agent.agent_id == request.agent.agent_id:
         return agent.agent_id
     return hashlib.sha256(agent.agent_id.encode()).hexdigest()[:ID_LENGTH]

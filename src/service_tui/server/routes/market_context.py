@@ -49,7 +49,7 @@ SEVERE_FROM: Final = 3
 
 
 def market_part(world: World, market: Market) -> ContextMarketBody:
-    """The market with its past prices and what its own venue says."""
+    """The market with its past prices and those of its own venue."""
     listing = market.listing
     world_at = world.world_at
     shown = with_book(world, market, market_body(market, world_at, sparkline=False, criteria=True))
@@ -188,7 +188,7 @@ def edge_part(
     probability: float | None,
     held: ContextPositionBody | None,
 ) -> EdgeBody:
-    """What the asker's own chance of YES says against the price."""
+    """The edge of the caller's own probability of YES over the price."""
     left_s = market.listing.resolves_at - world_at
     factor = next(factor for until, factor in TIME_FACTORS if left_s <= until)
     threshold = round(BASE_THRESHOLD * factor, 6)
@@ -198,10 +198,10 @@ def edge_part(
     side = Side.YES if edge > 0 else Side.NO
     is_open = market.status(world_at) is MarketStatus.ACTIVE
     if is_open and abs(edge) >= threshold:
-        said = "TRADE"
+        recommendation = "TRADE"
     else:
         # ours: with too little edge, who holds the side keeps it, and everybody else passes.
-        said = "HOLD" if held is not None and held.side is side else "SKIP"
+        recommendation = "HOLD" if held is not None and held.side is side else "SKIP"
     return EdgeBody(
         suggested_threshold=threshold,
         base_threshold=BASE_THRESHOLD,
@@ -209,7 +209,7 @@ def edge_part(
         user_probability=probability,
         user_edge=round(edge, 6),
         recommended_side=side,
-        recommendation=said,
+        recommendation=recommendation,
     )
 
 
@@ -286,7 +286,7 @@ def _warnings(
     status = market.status(world_at)
     left_s = market.listing.resolves_at - world_at
     price = market.price()
-    said = {
+    warnings = {
         "the market is closed and awaits its outcome": status is MarketStatus.CLOSED,
         "the market is resolved": status is MarketStatus.RESOLVED,
         "the market resolves within the hour": status is MarketStatus.ACTIVE and left_s < SOON_S,
@@ -297,7 +297,7 @@ def _warnings(
         "trading is paused: entries are blocked": request.agent.settings.is_paused,
         discipline.flip_flop_warning or "": discipline.flip_flop_warning is not None,
     }
-    return tuple(text for text, applies in said.items() if applies)
+    return tuple(text for text, applies in warnings.items() if applies)
 
 
 ROUTES: Final[Routes] = {MARKET_CONTEXT: market_context}

@@ -71,7 +71,7 @@ def _relevance(query: MarketsQuery) -> Callable[[Market], float]:
 
 
 def _order(query: MarketsQuery, world_at: Timestamp) -> Callable[[Market], float]:
-    """The order that the query asks for. A keyword search orders by relevance whatever else."""
+    """The order of the query. A keyword search orders by relevance whatever else."""
     if query.q is not None:
         return _relevance(query)
     if query.sort in {"created", "recent"}:
@@ -91,8 +91,8 @@ def _tradeable(
         The markets, and how many there were before where some of them went.
     """
     # ours: who names ids, or asks for markets that are over, wants to see just those.
-    asked_for = query.ids is not None or query.status in {"closed", "resolved"}
-    if asked_for or not query.tradeable_only:
+    is_selected = query.ids is not None or query.status in {"closed", "resolved"}
+    if is_selected or not query.tradeable_only:
         return found, None
     left = [market for market in found if market.status(world_at) is MarketStatus.ACTIVE]
     return left, len(found) if len(left) < len(found) else None
@@ -110,13 +110,13 @@ def _reason(page: list[Market], total: int, before: int | None) -> tuple[str | N
 
 
 def unknown_warning(unknown: Iterable[str], known: Iterable[str]) -> str | None:
-    """A sentence about parameters that nobody reads; None where there are none."""
+    """A sentence about unread parameters; None where there are none."""
     names = tuple(known)
-    said: list[str] = []
+    ignored: list[str] = []
     for name in tuple(unknown)[:UNKNOWN_MAX]:
         near = get_close_matches(name[:50], names, n=1)
-        said.append(f"{name[:50]} (did you mean {near[0]}?)" if near else name[:50])
-    return f"ignored unknown parameters: {', '.join(said)}" if said else None
+        ignored.append(f"{name[:50]} (did you mean {near[0]}?)" if near else name[:50])
+    return f"ignored unknown parameters: {', '.join(ignored)}" if ignored else None
 
 
 async def list_markets(request: RequestContext) -> MarketsBody:
@@ -160,7 +160,7 @@ async def list_markets(request: RequestContext) -> MarketsBody:
     )
 
 
-async def one_market(request: RequestContext) -> OneMarketBody:
+async def read_market(request: RequestContext) -> OneMarketBody:
     """One market with its resolution criteria."""
     market = await request.service.world_store.past.market(request.path["market_id"])
     return OneMarketBody(
@@ -194,4 +194,4 @@ async def history(request: RequestContext) -> HistoryBody:
     )
 
 
-ROUTES: Final[Routes] = {MARKETS: list_markets, MARKET: one_market, MARKET_HISTORY: history}
+ROUTES: Final[Routes] = {MARKETS: list_markets, MARKET: read_market, MARKET_HISTORY: history}

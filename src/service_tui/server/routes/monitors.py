@@ -55,9 +55,9 @@ async def write(request: RequestContext) -> MonitorSetBody:
     event, monitor = set_monitor(request.world, request.agent, thresholds, request.now)
     body = monitor_body(request.world, monitor, times_of(request))
     await world_store.commit((event,))
-    said = f"{event.side.value.upper()} of {event.market_id} on {event.venue.value} is watched"
+    message = f"{event.side.value.upper()} of {event.market_id} on {event.venue.value} is watched"
     return MonitorSetBody.model_construct(
-        **dict(body), success=True, message=said, warnings=sent.warnings()
+        **dict(body), success=True, message=message, warnings=sent.warnings()
     )
 
 

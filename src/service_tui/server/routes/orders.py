@@ -11,7 +11,7 @@ from service_tui.engine.errors import NoLiquidity, Refusal
 from service_tui.engine.events import OrderEnded, OrderPlaced
 from service_tui.server.chain_node.signed_orders import VerifiedOrder
 from service_tui.server.http.service import RequestContext, Routes
-from service_tui.server.projections.present import with_remainder_told
+from service_tui.server.projections.present import with_remainder
 from service_tui.server.projections.venues import order_body, placed_body, venue_quote_body
 from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 from service_tui.wire.endpoints.public import (
@@ -54,7 +54,7 @@ async def place_on_venue(
     dry_run: bool = False,
     signed: VerifiedOrder | None = None,
 ) -> TradeBody:
-    """Carry out an order on a simulated venue, or say what it would get.
+    """Carry out an order on a simulated venue, or quote it.
 
     One that was `signed` by an external wallet is never taken again.
 
@@ -72,7 +72,7 @@ async def place_on_venue(
     taken = Micros(order.size - size)
     if dry_run:
         body = venue_quote_body(world, order, orders.quote(world.venues, order, times))
-        return with_remainder_told(body, taken)
+        return with_remainder(body, taken)
     world_store.check_whole()
     events = orders.place(world.venues, order, times)
     placed = events[0]
@@ -81,7 +81,7 @@ async def place_on_venue(
     if signed is not None:
         events += world.note(OrderSigned(order.agent.agent_id, request.now, signed.order_hash))
     body = placed_body(world, order, placed)
-    return await request.commit(events, with_remainder_told(body, taken))
+    return await request.commit(events, with_remainder(body, taken))
 
 
 async def list_open(request: RequestContext) -> OrdersBody:
@@ -93,7 +93,7 @@ async def list_open(request: RequestContext) -> OrdersBody:
 
 
 async def _cancelled(request: RequestContext, ended: Sequence[OrderEnded]) -> CancelBody:
-    """Write the ends down, and say what they were."""
+    """Journal the ends, and report them."""
     await request.service.world_store.commit(ended)
     returned = sum_of(one.returned for one in ended)
     return CancelBody(
@@ -115,8 +115,8 @@ async def cancel_one(request: RequestContext) -> CancelBody:
     """Cancel one open order of the agent."""
     order_id = request.path["order_id"]
     ended = cancel(request.world.venues, request.agent, _times(request), order_id=order_id)
-    said = await _cancelled(request, ended)
-    return said.model_copy(update={"order_id": order_id})
+    answer = await _cancelled(request, ended)
+    return answer.model_copy(update={"order_id": order_id})
 
 
 async def cancel_in_market(request: RequestContext) -> CancelBody:

@@ -100,7 +100,7 @@ def _age(body: PositionBody) -> float:
 
 
 def _of_source(bodies: list[PositionBody], query: PositionsQuery) -> list[PositionBody]:
-    """Those of the source that is asked for; all where none is."""
+    """Positions of the requested source; all where none is requested."""
     if not query.source:
         return bodies
     return [body for body in bodies if any(query.source in tag for tag in body.sources)]
@@ -109,7 +109,7 @@ def _of_source(bodies: list[PositionBody], query: PositionsQuery) -> list[Positi
 async def _ended(
     request: RequestContext, query: PositionsQuery, venues: Sequence[Venue]
 ) -> dict[Venue, list[PositionBody]]:
-    """Positions that only the journal tells of, by venue; read again where the world moved on."""
+    """Positions from the journal alone, by venue; read again where the world moved on."""
     found: dict[Venue, list[PositionBody]] = {}
     for _ in range(READ_MAX):
         resolved = request.world.resolved_count
@@ -118,13 +118,13 @@ async def _ended(
             is_cut = query.limit is not None and not query.source
             limit = query.offset + (query.limit or 0) if is_cut else None
             past = await ended_on(request.service.world_store, request.agent, venue, limit)
-            found[venue] = await _told(past, venue)
+            found[venue] = await _closed_bodies(past, venue)
         if request.world.resolved_count == resolved:
             break
     return found
 
 
-async def _told(past: Sequence[ClosedPosition], venue: Venue) -> list[PositionBody]:
+async def _closed_bodies(past: Sequence[ClosedPosition], venue: Venue) -> list[PositionBody]:
     """Rows of what ended; all others have their turn between some of them."""
     rows: list[PositionBody] = []
     for start in range(0, len(past), AT_ONCE):

@@ -88,8 +88,8 @@ def _engine_value(name: str, value: object) -> object:
     except NotMicrosError as error:
         raise invalid_items([(("body", name), str(error), "decimal")]) from error
     if not whole and value:
-        said = f"{value} is less than a millionth"
-        raise invalid_items([(("body", name), said, "decimal")])
+        message = f"{value} is less than a millionth"
+        raise invalid_items([(("body", name), message, "decimal")])
     return whole
 
 
@@ -209,9 +209,9 @@ async def reactions(request: RequestContext) -> ReactionsBody:
 
 
 def _reaction_body(one: Reacted) -> ReactionBody:
-    said: dict[str, object] = dict(one.said)
+    details: dict[str, object] = dict(one.details)
     return ReactionBody.model_validate(
-        said
+        details
         | {
             "event_tx_hash": one.tx_hash,
             "decision": one.decision,
@@ -222,11 +222,13 @@ def _reaction_body(one: Reacted) -> ReactionBody:
 
 async def react(request: RequestContext) -> ReactedBody:
     """Keep what became of a signal; failures in a row open the circuit breaker."""
-    said = request.body_as(ReactionRequest)
-    rest = said.model_dump(exclude_none=True, exclude=set(HEAD))
+    reaction = request.body_as(ReactionRequest)
+    rest = reaction.model_dump(exclude_none=True, exclude=set(HEAD))
     await _note(
         request,
-        Reacted(request.agent.agent_id, request.now, said.event_tx_hash, said.decision, rest),
+        Reacted(
+            request.agent.agent_id, request.now, reaction.event_tx_hash, reaction.decision, rest
+        ),
     )
     return ReactedBody(breaker=breaker_body(request, request.agent))
 

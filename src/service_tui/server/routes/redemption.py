@@ -10,7 +10,7 @@ from service_tui.engine.chain.chain import Tx, Wallet
 from service_tui.engine.chain.redemption import (
     AccountPosition,
     check_chain,
-    claim_found,
+    claim_position,
     claimed,
     found_in,
     redeem,
@@ -96,7 +96,7 @@ async def _redeemed(
     is_manual = found.account.venue is not Venue.EVM
     if not by_hand:
         check_chain(found.account.venue)
-    events = claim_found(world.venues, found, side, times)
+    events = claim_position(world.venues, found, side, times)
     if events:
         await request.service.world_store.commit(events)
         raise AlreadyRedeemed("on-chain token balance is 0: already redeemed; marked as claimed")
@@ -115,8 +115,8 @@ async def _redeemed(
 
 def _own_hash(agent: Agent, request: RedeemRequest) -> str:
     """The hash of the service's own redemption. # ours: made up, its wallets have no chain."""
-    told = f"{agent.agent_id}:{request.market_id}:{request.side.value}"
-    return "0x" + keccak256(told.encode()).hex()
+    text = f"{agent.agent_id}:{request.market_id}:{request.side.value}"
+    return "0x" + keccak256(text.encode()).hex()
 
 
 def _check_means(request: RequestContext, wallet: Wallet, holding: VenuePosition) -> None:
@@ -204,8 +204,8 @@ async def report(request: RequestContext) -> ReportBody:
     if found.holding.state is not PositionState.REDEEMED:
         if found.holding.on_chain(sent.side):
             return _reported(sent, "failed", None, "the tokens are still there: not redeemed")
-        told = ((request.now, world.world_at), tx.sent.tx_hash)
-        event: Event = claimed(world.venues, found, sent.side, told)
+        receipt = ((request.now, world.world_at), tx.sent.tx_hash)
+        event: Event = claimed(world.venues, found, sent.side, receipt)
         await request.service.world_store.commit((event,))
     return _reported(sent, "redeemed", payout, "the position is redeemed")
 

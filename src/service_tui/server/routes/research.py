@@ -83,16 +83,16 @@ class Thresholds:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Signals that are asked for, each once."""
+        """Requested signals, each once."""
         return tuple(dict.fromkeys(one.key for one in (*self.config, *self.swept)))
 
 
-def thresholds_in(said: BacktestRequest) -> Thresholds:
+def thresholds_in(request: BacktestRequest) -> Thresholds:
     """What a request asks for: a key that is swept stands for itself, the others hold beside it."""
-    grid = said.sweep or {}
+    grid = request.sweep or {}
     return Thresholds(
-        config=thresholds_of(said.config),
-        fixed=thresholds_of({key: one for key, one in said.config.items() if key not in grid}),
+        config=thresholds_of(request.config),
+        fixed=thresholds_of({key: one for key, one in request.config.items() if key not in grid}),
         swept=tuple(threshold_of(key, 0.0) for key in grid),
     )
 
@@ -131,7 +131,7 @@ def prices_of(world: World, found: BacktestData, venue: Venue) -> Prices:
 
 
 def weigh(
-    said: BacktestRequest, thresholds: Thresholds, found: BacktestData, prices: Prices
+    request: BacktestRequest, thresholds: Thresholds, found: BacktestData, prices: Prices
 ) -> BacktestBody:
     """The figures of a backtest; pure, and some tenths of a second for a sweep of very many."""
     original, chosen = _added_up(found.sums, prices)
@@ -145,20 +145,20 @@ def weigh(
         original_pnl=decimal(original),
         win_rate=chosen.win_rate or 0.0,
         improvement_pct=chosen.improvement_pct(original),
-        message=_message(said, found, unknown, chosen),
+        message=_message(request, found, unknown, chosen),
         trades_without_signal=found.silent,
         trades_open=sum(one.bought for one in found.sums if one.market_id is not None),
         unknown_keys=unknown,
         keys=found.keys,
-        days=said.days,
-        venue=said.venue,
-        skill_slug=said.skill_slug,
+        days=request.days,
+        venue=request.venue,
+        skill_slug=request.skill_slug,
     )
-    if not said.sweep:
+    if not request.sweep:
         return body
     passing = _passing(found.rows, thresholds, prices)
-    tried = sweep(passing, thresholds.swept, list(said.sweep.values()))
-    points = [_point(point, said, thresholds, (total, original)) for point in tried]
+    tried = sweep(passing, thresholds.swept, list(request.sweep.values()))
+    points = [_point(point, request, thresholds, (total, original)) for point in tried]
     best = max(points, key=lambda one: one.simulated_pnl)
     return body.model_copy(update={"points": tuple(points), "best": best})
 
@@ -214,13 +214,13 @@ def _passing(rows: Sequence[Replayable], thresholds: Thresholds, prices: Prices)
 
 
 def _point(
-    point: Point, said: BacktestRequest, thresholds: Thresholds, of: tuple[int, Micros]
+    point: Point, request: BacktestRequest, thresholds: Thresholds, of: tuple[int, Micros]
 ) -> BacktestPointBody:
     values, found = point
     total, original = of
     chosen = {one.name: value for one, value in zip(thresholds.swept, values, strict=True)}
     return BacktestPointBody(
-        config={**said.config, **chosen},
+        config={**request.config, **chosen},
         trades_included=found.included,
         trades_excluded=total - found.included,
         simulated_pnl=decimal(found.pnl),
@@ -230,10 +230,10 @@ def _point(
 
 
 def _message(
-    said: BacktestRequest, found: BacktestData, unknown: Sequence[str], chosen: Replay
+    request: BacktestRequest, found: BacktestData, unknown: Sequence[str], chosen: Replay
 ) -> str:
     """What makes the figures mean something, or nothing."""
-    where = f"{said.skill_slug} on {said.venue.value} in the last {said.days} days"
+    where = f"{request.skill_slug} on {request.venue.value} in the last {request.days} days"
     if not found.total and not found.silent:
         return f"this agent has no trade of {where}: look at the slug, the venue and the days"
     if not found.total:
@@ -241,16 +241,16 @@ def _message(
             f"none of the {found.silent} trades of {where} carries signal_data, so there is "
             "nothing to replay: pass signal_data to trade()"
         )
-    told: list[str] = []
+    notes: list[str] = []
     if unknown:
         named = ", ".join(unknown)
         known = ", ".join(found.keys) or "none"
-        told.append(f"no trade carries a figure named {named}, which excludes all; known: {known}")
+        notes.append(f"no trade carries a figure named {named}, which excludes all; known: {known}")
     if found.silent:
-        told.append(f"{found.silent} trades carry no signal_data and were left out")
+        notes.append(f"{found.silent} trades carry no signal_data and were left out")
     if chosen.included and not chosen.decided:
-        told.append("nothing that passes is decided yet: it is valued at the prices of now")
-    return "; ".join(told)
+        notes.append("nothing that passes is decided yet: it is valued at the prices of now")
+    return "; ".join(notes)
 
 
 # -- experiments ---------------------------------------------------------------------------
@@ -258,26 +258,26 @@ def _message(
 
 async def post(request: RequestContext) -> ExperimentLoggedBody:
     """Keep a result; one that is sent again, for want of an answer, is kept once."""
-    said = request.body_as(ExperimentRequest)
+    experiment_sent = request.body_as(ExperimentRequest)
     research = request.world.research
     experiment = ExperimentLogged(
         experiment_id=f"x{research.count + 1}",
         agent_id=request.agent.agent_id,
         at=request.now,
-        skill=said.skill_slug,
-        number=said.experiment_number,
-        segment=said.segment,
-        status=said.status,
-        metric_name=said.metric_name,
-        metric=said.metric_value,
-        metric_unit=said.metric_unit,
-        direction=said.best_direction,
-        metrics=said.secondary_metrics,
-        description=said.description,
-        commit=said.commit_hash or "",
-        session=said.session,
-        cap=said.max_experiments,
-        ref=said.client_ref or "",
+        skill=experiment_sent.skill_slug,
+        number=experiment_sent.experiment_number,
+        segment=experiment_sent.segment,
+        status=experiment_sent.status,
+        metric_name=experiment_sent.metric_name,
+        metric=experiment_sent.metric_value,
+        metric_unit=experiment_sent.metric_unit,
+        direction=experiment_sent.best_direction,
+        metrics=experiment_sent.secondary_metrics,
+        description=experiment_sent.description,
+        commit=experiment_sent.commit_hash or "",
+        session=experiment_sent.session,
+        cap=experiment_sent.max_experiments,
+        ref=experiment_sent.client_ref or "",
     )
     world_store = request.service.world_store
     world_store.check_whole()
@@ -419,26 +419,26 @@ async def everything(request: RequestContext) -> ResearchBody:
 
 async def backtest(request: RequestContext) -> BacktestBody:
     """Replay what a skill bought, with the signals it had, under thresholds."""
-    said = request.body_as(BacktestRequest)
-    grid = said.sweep or {}
+    sent = request.body_as(BacktestRequest)
+    grid = sent.sweep or {}
     points = 1
     for values in grid.values():
         points *= len(values)
     if points > GRID_MAX:
-        told = f"{points} combinations are too many; {GRID_MAX} at most"
-        raise invalid_items([(("body", "sweep"), told, "too_long")])
+        message = f"{points} combinations are too many; {GRID_MAX} at most"
+        raise invalid_items([(("body", "sweep"), message, "too_long")])
     digest = request.service.world_store.digest
     await digest.catch_up()
-    thresholds = thresholds_in(said)
+    thresholds = thresholds_in(sent)
     query = EntryQuery(
         agent_id=request.agent.agent_id,
-        skill=said.skill_slug,
-        venue=said.venue.value,
-        since=request.now - said.days * DAY_S,
+        skill=sent.skill_slug,
+        venue=sent.venue.value,
+        since=request.now - sent.days * DAY_S,
     )
     found = await asyncio.to_thread(read, digest.entries, query, thresholds)
-    prices = prices_of(request.world, found, said.venue)
-    return await asyncio.to_thread(weigh, said, thresholds, found, prices)
+    prices = prices_of(request.world, found, sent.venue)
+    return await asyncio.to_thread(weigh, sent, thresholds, found, prices)
 
 
 ROUTES: Final[Routes] = {

@@ -97,8 +97,8 @@ def _changed(request: RequestContext, name: str, value: object) -> object:
     ceiling = PLANS[request.agent.settings.plan].trades_per_day_max
     if name == "max_trades_per_day" and isinstance(value, int) and ceiling is not None:
         if not value <= ceiling:
-            said = f"the plan allows at most {ceiling}"
-            raise invalid_items([(("body", name), said, "less_than_equal")])
+            message = f"the plan allows at most {ceiling}"
+            raise invalid_items([(("body", name), message, "less_than_equal")])
         return value
     if name in MONEY and isinstance(value, float):
         try:
@@ -127,8 +127,8 @@ async def write(request: RequestContext) -> AllSettingsBody:
     """Change limits and risk defaults; only what is sent changes."""
     patch = request.body_as(SettingsPatch)
     removed = await _change(request, patch.sent())
-    told = {"monitors_removed": removed, "warnings": patch.warnings()}
-    risk = (await read_user(request)).model_copy(update=told)
+    update = {"monitors_removed": removed, "warnings": patch.warnings()}
+    risk = (await read_user(request)).model_copy(update=update)
     # Both were checked when they were made.
     return AllSettingsBody.model_construct(**dict(risk) | dict(await read(request)))
 
@@ -143,8 +143,8 @@ async def write_user(request: RequestContext) -> UserSettingsBody:
     patch = request.body_as(UserSettingsPatch)
     removed = await _change(request, patch.sent())
     body = user_settings_body(request.world, request.agent, request.now)
-    told = {"monitors_removed": removed, "warnings": patch.warnings()}
-    return body.model_copy(update=told)
+    update = {"monitors_removed": removed, "warnings": patch.warnings()}
+    return body.model_copy(update=update)
 
 
 ROUTES: Final[Routes] = {

@@ -15,21 +15,21 @@ DIFFICULTY: Final = "beginner"
 
 def skill_body(package: SkillPackage) -> SkillBody:
     """One package as the list shows it."""
-    said = package.metadata
+    metadata = package.metadata
     return SkillBody(
         id=package.slug,
         slug=package.slug,
         name=package.name,
         description=package.description,
-        category=said.get("category", CATEGORY),
-        tags=tuple(tag.strip() for tag in said.get("tags", "").split(",") if tag.strip()),
-        difficulty=said.get("difficulty", DIFFICULTY),
+        category=metadata.get("category", CATEGORY),
+        tags=tuple(tag.strip() for tag in metadata.get("tags", "").split(",") if tag.strip()),
+        difficulty=metadata.get("difficulty", DIFFICULTY),
         # ours: what is listed is installed, and has no page in a registry.
         install="installed",
-        clawhub_url=said.get("homepage", ""),
+        clawhub_url=metadata.get("homepage", ""),
         requires=package.requires,
-        best_when=said.get("best_when"),
-        author=said.get("author"),
+        best_when=metadata.get("best_when"),
+        author=metadata.get("author"),
         clawhub_version=package.version,
         content_hash=package.content_hash,
     )

@@ -45,8 +45,8 @@ def _order(request: SolQuoteRequest, *, dry_run: bool) -> TradeRequest:
     buys = request.action is Action.BUY
     size, other = (request.amount, request.shares) if buys else (request.shares, request.amount)
     if not size > 0 or other:
-        said = "a buy needs amount above 0 and no shares; a sell the reverse"
-        raise invalid_items([(("body", "amount"), said, "value")])
+        message = "a buy needs amount above 0 and no shares; a sell the reverse"
+        raise invalid_items([(("body", "amount"), message, "value")])
     return TradeRequest(
         market_id=request.market_id,
         side=request.side,
@@ -169,8 +169,8 @@ def _check_same(submission: SolSubmitRequest, terms: SolQuoteRequest) -> None:
     """
     for field in ("market_id", "side", "action"):
         if getattr(submission, field) != getattr(terms, field):
-            said = "not that of the quote"
-            raise invalid_items([(("body", field), said, "value")])
+            message = "not that of the quote"
+            raise invalid_items([(("body", field), message, "value")])
 
 
 def _is_worse(now: TradeBody, kept: SolQuote) -> bool:

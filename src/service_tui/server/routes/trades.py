@@ -1,4 +1,4 @@
-"""Trades: place one or ask what it would bring, and the history."""
+"""Trades: place or quote one, and the history."""
 
 import hashlib
 from typing import Final
@@ -23,7 +23,7 @@ from service_tui.server.go_live import go_live_of
 from service_tui.server.http.refusals import denied, from_refusal, invalid_items
 from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
 from service_tui.server.past.history import KINDS, SIM_KINDS, VENUE_KINDS
-from service_tui.server.projections.present import quote_body, trade_body, with_remainder_told
+from service_tui.server.projections.present import quote_body, trade_body, with_remainder
 from service_tui.server.projections.venues import chain_ids
 from service_tui.server.results.venues import rows_of, venue_past
 from service_tui.server.routes.claim import require_claim
@@ -65,8 +65,8 @@ def _size_of(request: TradeRequest) -> Micros:
         raise invalid_items([(("body", name), str(error), "decimal")]) from error
     if size % grain:
         decimals = 2 if grain == CENT else 5
-        said = f"at most {decimals} decimals"
-        raise invalid_items([(("body", name), said, "decimal_max_places")])
+        message = f"at most {decimals} decimals"
+        raise invalid_items([(("body", name), message, "decimal_max_places")])
     return size
 
 
@@ -79,7 +79,7 @@ async def _request_of(request: RequestContext) -> TradeRequest:
 
 
 async def place(request: RequestContext) -> TradeBody:
-    """Carry out an order, or with `dry_run` say what it would get.
+    """Carry out an order, or with `dry_run` quote it.
 
     Returns:
         The fill, the quote, or the venue's no.
@@ -127,11 +127,11 @@ async def place(request: RequestContext) -> TradeBody:
             return await _wait(request, trade, order)
         failed = [] if trade.is_quote else failure_of(request, order, refusal)
         return await request.commit(failed, refused_body(request, trade, refusal))
-    nudge = go_live_of(request.world, request.agent, request.service.address, since=before)
-    body = trade_body(request.world, request.agent, fill, nudge)
+    suggestion = go_live_of(request.world, request.agent, request.service.address, since=before)
+    body = trade_body(request.world, request.agent, fill, suggestion)
     # A buy is sized in money: only a sale leaves shares behind, or takes them along.
     taken = Micros(fill.shares - size if fill.action is Action.SELL else 0)
-    return await request.commit((fill,), with_remainder_told(body, taken))
+    return await request.commit((fill,), with_remainder(body, taken))
 
 
 def _place_on_sim(request: RequestContext, trade: TradeRequest, order: Order) -> TradeBody:
@@ -143,7 +143,7 @@ def _place_on_sim(request: RequestContext, trade: TradeRequest, order: Order) ->
 
 
 async def _on_venue(request: RequestContext, trade: TradeRequest, order: VenueOrder) -> TradeBody:
-    """Carry out an order on a book; what a signature says goes before what the request says."""
+    """Carry out an order on a book; the signature goes before the request."""
     if trade.is_quote:
         if trade.execute:
             # What is asked for is there to be signed: all but the signature has to hold by now.
@@ -227,14 +227,14 @@ async def _wait(request: RequestContext, trade: TradeRequest, order: Order) -> T
     )
     request.service.world_store.check_whole()
     try:
-        held = request.world.holding.hold(pending)
+        held = request.world.pending_trades.hold(pending)
     except Refusal as refusal:
         return await request.commit((), refused_body(request, trade, refusal))
     body = refused_body(request, trade, NeedsApproval("")).model_copy(update=_WAITING)
     until = moment(held.expires_at).isoformat(timespec="seconds")
-    said = f"it waits for the operator until {until}: GET /api/sdk/trades/held says how it ends"
-    told = {"trade_id": held.held_id, "warnings": (said,)}
-    return await request.commit((held,), body.model_copy(update=told))
+    message = f"it waits for the operator until {until}: GET /api/sdk/trades/held says how it ends"
+    update = {"trade_id": held.held_id, "warnings": (message,)}
+    return await request.commit((held,), body.model_copy(update=update))
 
 
 _WAITING: Final = {

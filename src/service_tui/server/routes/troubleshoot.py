@@ -37,7 +37,7 @@ def _standing(request: RequestContext, agent: Agent) -> str | None:
     return None if kind is None else f"This agent is {status.value}: {kind.fix}."
 
 
-def _said(problem: TroubleshootRequest) -> list[str]:
+def _texts_of(problem: TroubleshootRequest) -> list[str]:
     """Every text to look at, the nearest to the trouble first."""
     turns = [turn.content for turn in reversed(problem.conversation or ())]
     return [text for text in (problem.error_text, problem.message, *turns) if text]
@@ -55,7 +55,7 @@ async def troubleshoot(request: RequestContext) -> TroubleshootBody:
     problem = request.body_as(TroubleshootRequest)
     if problem.message and request.caller is None:
         raise unauthenticated("a question in words needs a key; error_text does not")
-    found = next((row for text in _said(problem) if (row := advice_on(text))), None)
+    found = next((row for text in _texts_of(problem) if (row := advice_on(text))), None)
     fixes = [] if found is None else [found.fix]
     if problem.message and (standing := _standing(request, request.agent)):
         # ours: a question is answered from the same table and from what is known of the agent.
@@ -69,14 +69,14 @@ async def troubleshoot(request: RequestContext) -> TroubleshootBody:
 
 async def check_version(request: RequestContext) -> VersionBody:
     """Whether a version of the client library is good enough for all that is here."""
-    said = request.query_as(VersionQuery).sdk_version
-    if said is None:
+    version = request.query_as(VersionQuery).sdk_version
+    if version is None:
         return VersionBody(status="ok", message="name a version to have it checked")
-    lacks = lacks_of(said)
+    lacks = lacks_of(version)
     if not lacks:
-        return VersionBody(status="ok", message=f"{said} is good for everything here")
+        return VersionBody(status="ok", message=f"{version} is good for everything here")
     # ours: nothing is blocked, as an old client still trades.
-    return VersionBody(status="deprecated", message=f"{said} is old: {'; '.join(lacks)}")
+    return VersionBody(status="deprecated", message=f"{version} is old: {'; '.join(lacks)}")
 
 
 ROUTES: Final[Routes] = {TROUBLESHOOT: troubleshoot, VERSION_CHECK: check_version}

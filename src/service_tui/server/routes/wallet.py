@@ -134,7 +134,7 @@ def _link_fault(request: RequestContext, sent: LinkRequest, address: str) -> Lin
     own, known = chain.wallet_of(agent.agent_id), chain.wallet(address)
     owner = agent.agent_id if known is None else known.agent_id
     is_taken = owner != agent.agent_id and chain.linked.get(owner) == address.lower()
-    for is_wrong, code, said, fix in (
+    for is_wrong, code, message, fix in (
         # ours: a proxy's or a Safe's signature is checked by its contract, of which there is none.
         (
             sent.signature_type != 0,
@@ -163,7 +163,7 @@ def _link_fault(request: RequestContext, sent: LinkRequest, address: str) -> Lin
         (own is not None and bool(chain.pending(own.address)), *_BUSY),
     ):
         if is_wrong:
-            return _not_linked(code, said, fix)
+            return _not_linked(code, message, fix)
     _scarce(request, "link", LINKS_A_DAY, DAY_S)
     return None
 
@@ -297,8 +297,8 @@ async def allowances(request: RequestContext) -> AllowancesBody:
     text, query = request.path["address"], request.query_as(AllowancesQuery)
     exchange = ExchangeVersion(query.exchange_version or request.service.exchange)
     if not is_address(text):
-        said = "an address is 0x and 40 hex digits"
-        raise invalid_items([(("path", "address"), said, "string_pattern_mismatch")])
+        message = "an address is 0x and 40 hex digits"
+        raise invalid_items([(("path", "address"), message, "string_pattern_mismatch")])
     address = checksummed(text)
     given = approvals_of(request.world, address)
     required = approvals(POLYGON, exchange)

@@ -184,7 +184,7 @@ class Courier:
         self._read_seq = max(self._read_seq, happened[-1][0])
 
     async def _catch_up(self) -> None:
-        """Queue what the journal holds and nobody took: before the last stop, or a broken disk."""
+        """Queue events of the journal that were not delivered before a stop or a broken disk."""
         world_store = self._world_store
         hooks = world_store.world.webhooks.by_id.values()
         seqs = [hook.seq for hook in hooks if hook.is_active]

@@ -9,10 +9,10 @@ from service_tui.clock import Clock
 from service_tui.engine.tape.topics import Topics
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
-from service_tui.server.filling_in import filled_in
 from service_tui.server.http.access import EMBEDDED_HOST, new_key
 from service_tui.server.http.idempotency import recall
 from service_tui.server.http.service import Service
+from service_tui.server.past.backfill import backfill
 from service_tui.server.webhooks.courier import Courier, MemorySecrets, SecretStore
 from service_tui.server.webhooks.post import Post
 from service_tui.server.world_store import WorldStore, begin, restore
@@ -80,7 +80,7 @@ async def service_of(
     else:
         world, seq = found
         world_store = WorldStore(
-            database, world, await filled_in(database, world, seq), is_brief=is_brief
+            database, world, await backfill(database, world, seq), is_brief=is_brief
         )
     if settings.speed is not None:
         await world_store.commit(change_speed(world_store.world, settings.speed, now))

@@ -46,7 +46,7 @@ class CallResult(NamedTuple):
         return sum_of(burn.shares for burn in self.burns if burn.side is winner)
 
 
-def mine(chain: Chain, venues: Venues, times: Times) -> list[Event]:
+def produce_blocks(chain: Chain, venues: Venues, times: Times) -> list[Event]:
     """Put on the chain what is due: each transaction of an address after the one before it.
 
     Returns:
@@ -55,7 +55,7 @@ def mine(chain: Chain, venues: Venues, times: Times) -> list[Event]:
     events: list[Event] = []
     for tx in chain.due(times[0]) if chain.txs else ():
         sent = tx.sent
-        if sent.fate is PlannedOutcome.DROP:
+        if sent.planned is PlannedOutcome.DROP:
             lost = TxMined(sent.tx_hash, sent.agent_id, times[0], TxStatus.DROPPED, 0, 0, 0)
             chain.apply(lost)
             events.append(lost)
@@ -120,7 +120,7 @@ def _burned(venues: Venues, outcome: CallResult, tx: Tx, times: Times) -> list[P
 def _outcome_of(chain: Chain, venues: Venues, tx: Tx) -> CallResult:
     """What a transaction does, with the fault that was ordered for it."""
     sent = tx.sent
-    if sent.fate is PlannedOutcome.REVERT:
+    if sent.planned is PlannedOutcome.REVERT:
         return CallResult("execution reverted")
     if sent.gas < gas_of(sent.call):
         return CallResult("out of gas")

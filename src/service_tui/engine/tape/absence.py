@@ -1,4 +1,4 @@
-"""What a long gap brought: the world while the desk was closed."""
+"""Summary of what happened while the desk was closed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ def absence_of(
     events: Iterable[Event],
     equity: dict[str, Micros],
 ) -> Absence:
-    """What a gap brought, for whoever opens the desk; `span` are times of the tape."""
+    """Summary of a gap, shown when the desk opens; `span` are times of the tape."""
     happened = tuple(events)
     resolved = tuple(event for event in happened if isinstance(event, MarketResolved))
     return Absence(
