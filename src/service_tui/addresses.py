@@ -84,7 +84,7 @@ def keccak256(data: bytes) -> bytes:
 
 
 def is_address(text: str) -> bool:
-    """Whether it has the form of an address, its checksum not asked."""
+    """True for the form of an address; the checksum is not checked."""
     return _ADDRESS.match(text) is not None
 
 

@@ -10,7 +10,7 @@ from service_tui.units import Timestamp
 
 
 class Clock(Protocol):
-    """What a room may ask about time."""
+    """The two clocks that a room may read."""
 
     def now(self) -> Timestamp:
         """Seconds since 1970, UTC; may jump when the machine's clock is set."""
@@ -42,7 +42,7 @@ class SystemClock:
 
 
 class ManualClock:
-    """Time that moves only when a test says so."""
+    """A clock that only a test moves."""
 
     def __init__(self, start: float = 1_800_000_000.0) -> None:
         self._now = start

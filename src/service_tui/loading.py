@@ -1,4 +1,4 @@
-"""Modules that are heavy, imported in a thread when somebody wants them."""
+"""Heavy modules, imported in a thread when they are needed."""
 
 import asyncio
 import importlib

@@ -16,7 +16,7 @@ _HEADER: Final = re.compile(r"\s*(\[[^\[].*\])\s*(?:#.*)?")
 
 
 class TomlError(ValueError):
-    """A file that cannot be read; says the line and why."""
+    """A file that cannot be read, with the line and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _flat(table: Mapping[str, object], before: str) -> Iterator[tuple[str, objec
 
 
 def _lines(text: str) -> dict[str, int]:
-    """The line of each key: tomllib tells none."""
+    """The line of each key, which tomllib does not report."""
     found: dict[str, int] = {}
     table = ""
     for number, line in enumerate(text.splitlines(), 1):

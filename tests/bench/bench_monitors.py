@@ -106,7 +106,7 @@ async def bench_exit(folder: Path) -> None:
     async with open_directory(folder, clock) as database:
         world = World(7, clock.now(), TOPICS)
         advance(world, clock.now())
-        keeper = await begin(database, world)
+        world_store = await begin(database, world)
         joined(world, "ada", auto_risk_monitor_enabled=False)
         agent = world.agents["ada"]
         markets = [market for market in longest(world) if 0.2 < market.price() < 0.8]
@@ -119,15 +119,15 @@ async def bench_exit(folder: Path) -> None:
             market_id = markets[index % len(markets)].market_id
             order = Order(agent, market_id, Side.YES, Action.BUY, Micros(200 * ONE))
             began = perf_counter()
-            await keeper.place(order, at)
+            await world_store.place(order, at)
             trades.append(perf_counter() - began)
             # A buy is worth more than it cost: this is reached at the next tick.
             wanted = ThresholdRequest(Spot(market_id, Side.YES), None, 0.0001)
             event, _ = set_monitor(world, agent, wanted, at)
-            await keeper.commit((event,))
+            await world_store.commit((event,))
             at = Timestamp(at + 1.0)
             began = perf_counter()
-            await keeper.advance(at)
+            await world_store.advance(at)
             exits.append(perf_counter() - began)
             assert not agent.held()
         trade, exit_ = (statistics.median(times) * 1e6 for times in (trades, exits))

@@ -45,7 +45,7 @@ async def step(stage: Stage, line: Line, count: int) -> None:
             sale = {"action": "sell", "shares": got["shares_bought"], "amount": 0}
             await line.said(PLACE_TRADE, json=order | sale)
     stage.clock._now += STEP_S
-    await stage.sim.service.keeper.advance(stage.clock.now())
+    await stage.sim.service.world_store.advance(stage.clock.now())
 
 
 async def made(path: Path, clock: ManualClock, days: float) -> tuple[str, str]:

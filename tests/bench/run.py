@@ -178,7 +178,7 @@ async def bench_durable(count: int = 3_000) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         async with open_stage(Path(folder) / "desk", plan=Plan.ELITE) as stage:
-            keeper, clock = stage.sim.service.keeper, stage.clock
+            world_store, clock = stage.sim.service.world_store, stage.clock
             market_id = stage.open_markets()[0].market_id
             raw, durable = [], []
             for part in range(6):
@@ -187,11 +187,11 @@ async def bench_durable(count: int = 3_000) -> None:
                 for _ in range(count // 12):
                     order = Order(stage.agent, market_id, Side.YES, Action.BUY, ONE)
                     started = time.perf_counter()
-                    fill = await keeper.place(order, clock.now())
+                    fill = await world_store.place(order, clock.now())
                     durable.append(time.perf_counter() - started)
                     order = Order(stage.agent, market_id, Side.YES, Action.SELL, fill.shares)
                     started = time.perf_counter()
-                    await keeper.place(order, clock.now())
+                    await world_store.place(order, clock.now())
                     durable.append(time.perf_counter() - started)
             yardstick = statistics.median(raw) * 1e6
             report("raw SQLite, one-row commit, p50", yardstick, "us")
@@ -202,9 +202,9 @@ async def bench_durable(count: int = 3_000) -> None:
             async def pairs(rounds: int) -> None:
                 for _ in range(rounds):
                     order = Order(stage.agent, market_id, Side.YES, Action.BUY, ONE)
-                    fill = await keeper.place(order, clock.now())
+                    fill = await world_store.place(order, clock.now())
                     order = Order(stage.agent, market_id, Side.YES, Action.SELL, fill.shares)
-                    await keeper.place(order, clock.now())
+                    await world_store.place(order, clock.now())
 
             started = time.perf_counter()
             async with asyncio.TaskGroup() as tasks:
@@ -239,9 +239,9 @@ async def bench_loopback(rounds: int = 120) -> None:
             async def pairs() -> None:
                 for _ in range(rounds):
                     order = Order(stage.agent, market_id, Side.YES, Action.BUY, ONE)
-                    fill = await service.keeper.place(order, stage.clock.now())
+                    fill = await service.world_store.place(order, stage.clock.now())
                     order = Order(stage.agent, market_id, Side.YES, Action.SELL, fill.shares)
-                    await service.keeper.place(order, stage.clock.now())
+                    await service.world_store.place(order, stage.clock.now())
 
             async def direct() -> float:
                 started = time.perf_counter()

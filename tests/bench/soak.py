@@ -127,7 +127,7 @@ async def soak(seconds: float, programs: int) -> None:
             assert stage.world.ledger.total() == 0
             for one in answers:
                 wanted = History(one["agent_id"], KINDS, None, None, None)
-                rows, total = await service.keeper.history(wanted, limit=1_000_000, offset=0)
+                rows, total = await service.world_store.history(wanted, limit=1_000_000, offset=0)
                 assert len(rows) == total
                 check_agent(stage, one["agent_id"], rows)
             print(f"{len(answers)} agents: cash is what their trades left, to the micro")

@@ -31,10 +31,10 @@ async def trade_often(stage: Stage) -> None:
         market = markets[number % len(markets)]
         order = Order(stage.agent, market.market_id, Side.YES, Action.BUY, Micros(ONE))
         events.append(stage.world.place(order._replace(unlimited=True), stage.clock.now()))
-    keeper = stage.sim.service.keeper
-    await keeper.commit(events)
+    world_store = stage.sim.service.world_store
+    await world_store.commit(events)
     stage.clock._now += markets[-1].listing.resolved_at - stage.world.world_at + 1
-    await keeper.advance(stage.clock.now())
+    await world_store.advance(stage.clock.now())
 
 
 async def test_no_trade_and_no_position_of_a_long_life_is_left_out(

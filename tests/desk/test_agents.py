@@ -163,8 +163,10 @@ async def test_a_trade_on_a_real_venue_is_heard_and_its_money_seen(tmp_path: Pat
     async with listening(tmp_path) as (desk, stage, _, _):
         agent, agent_id = await registered(stage)
         rich = {"claimed": True, "real_trading_enabled": True}
-        keeper = stage.sim.service.keeper
-        await keeper.commit(stage.world.change(stage.world.agents[agent_id], rich, stage.world.at))
+        world_store = stage.sim.service.world_store
+        await world_store.commit(
+            stage.world.change(stage.world.agents[agent_id], rich, stage.world.at)
+        )
         market = next(
             one
             for one in stage.open_markets()
@@ -279,7 +281,7 @@ async def test_a_desk_that_is_started_again_knows_all_fills(tmp_path: Path) -> N
 async def test_what_was_missed_is_read_again(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, asked):
         asked.clear()
-        stage.sim.service.keeper.events.start_over(99, stage.clock.now())
+        stage.sim.service.world_store.events.start_over(99, stage.clock.now())
         await until(desk, lambda _: {MARKETS.path, POSITIONS.path, AGENT.path} <= set(asked), stage)
 
 
@@ -382,7 +384,7 @@ async def test_the_own_agents_key_is_changed_and_never_shown(tmp_path: Path) -> 
             service = stage.sim.service
             kept.append("sk_live_a_third_key_of_the_desk")
             event = KeyRotated(stage.agent_id, stage.clock.now(), hash_of(kept[-1]))
-            await service.keeper.commit(service.world.decide(event))
+            await service.world_store.commit(service.world.decide(event))
             before = desk.state.seen[Topic.POSITIONS]
             await until(desk, lambda s: s.seen[Topic.POSITIONS] > before, stage)
             assert renewed == kept

@@ -261,7 +261,7 @@ async def test_a_managed_wallet_is_signed_for_by_the_service(tmp_path: Path) -> 
     async with won(tmp_path) as (stage, _, held):
         before, due = balance(stage), payout(held)
         events = stage.world.change(stage.agent, {"auto_redeem_enabled": False}, stage.clock.now())
-        await stage.sim.service.keeper.commit(events)
+        await stage.sim.service.world_store.commit(events)
         path = {"agent_id": stage.agent_id}
         await operate(stage, DESK_PATCH_AGENT, path=path, json={"wallet": "managed"})
         async with open_wallet_desk(stage) as desk:
@@ -300,7 +300,7 @@ async def test_switched_off_on_the_service_nothing_goes_by_itself(tmp_path: Path
             events = stage.world.change(
                 stage.agent, {"auto_redeem_enabled": False}, stage.clock.now()
             )
-            await stage.sim.service.keeper.commit(events)
+            await stage.sim.service.world_store.commit(events)
             await known(desk, stage)
             await leap(stage.clock, 60)
             assert run_of(desk.state, held) is None

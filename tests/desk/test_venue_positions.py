@@ -26,8 +26,8 @@ AMOUNT = 9.0
 async def bought(stage: Stage) -> str:
     """Buy the same side of one market for play money and on its real venue."""
     changes = {"claimed": True, "real_trading_enabled": True}
-    keeper = stage.sim.service.keeper
-    await keeper.commit(stage.world.change(stage.agent, changes, stage.clock.now()))
+    world_store = stage.sim.service.world_store
+    await world_store.commit(stage.world.change(stage.agent, changes, stage.clock.now()))
     market = next(one for one in stage.open_markets() if one.listing.home is Venue.EVM)
     market_id = market.listing.market_id
     for venue in (Venue.SIM, Venue.EVM):

@@ -43,7 +43,7 @@ async def test_from_no_wallet_to_everything_that_real_trades_need(  # noqa: PLR0
         events = stage.world.change(
             stage.agent, {"claimed": True, "real_trading_enabled": True}, stage.clock.now()
         )
-        await stage.sim.service.keeper.commit(events)
+        await stage.sim.service.world_store.commit(events)
         signer = CountingSigner()
         async with open_wallet_desk(stage, signer) as desk:
             state = await known(desk, stage)

@@ -68,7 +68,7 @@ def resting(order_id: str, price: int, shares: int, **changes: object) -> Restin
         action=BUY,
         order_type=OrderType.GTC,
         price=Micros(price),
-        asked=Micros(shares),
+        requested=Micros(shares),
         left=Micros(shares),
         reserved=Micros(0),
         at=AT,
@@ -227,7 +227,7 @@ def test_a_walk_conserves_shares_and_money_and_keeps_its_bounds(  # noqa: PLR091
 ) -> None:
     book = Book(7, listing)
     buys = action is BUY
-    asked = TakeRequest(
+    order = TakeRequest(
         "me",
         side,
         action,
@@ -236,7 +236,7 @@ def test_a_walk_conserves_shares_and_money_and_keeps_its_bounds(  # noqa: PLR091
         None if buys else Micros(size * SHARE_QUANTUM),
     )
     offers = book.offers(NOW, bids=not is_bid(side, action))
-    found = walk(offers, asked, bps)
+    found = walk(offers, order, bps)
     assert found.shares == sum(one.shares for one in found.matches)
     assert found.money == sum(one.money for one in found.matches)
     assert found.shares % SHARE_QUANTUM == 0

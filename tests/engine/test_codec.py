@@ -227,7 +227,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         order_type=st.sampled_from(OrderType),
         size=micros,
         price=micros,
-        asked=micros,
+        requested=micros,
         shares=micros,
         money=micros,
         fee=micros,
@@ -338,7 +338,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         gas=wei,
         max_fee=wei,
         due=wei,
-        fate=st.sampled_from(PlannedOutcome),
+        planned=st.sampled_from(PlannedOutcome),
         replaces=texts,
     ),
     "tx_mined": st.builds(

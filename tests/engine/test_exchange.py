@@ -106,8 +106,8 @@ class Trader:
         self.count = 0
 
     def order(self, action: Action, size: int, **other: object) -> Order:
-        asked: dict[str, object] = {"market_id": "m1", "side": Side.YES, **other}
-        return Order(agent=self.agent, action=action, size=Micros(size), **asked)
+        requested: dict[str, object] = {"market_id": "m1", "side": Side.YES, **other}
+        return Order(agent=self.agent, action=action, size=Micros(size), **requested)
 
     def place(self, order: Order) -> Fill:
         self.count += 1

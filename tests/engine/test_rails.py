@@ -7,7 +7,12 @@ import pytest
 from kit.engine.topics import TOPICS
 from service_tui.engine import errors
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.agents.rails import check_import, check_pace, check_real_spend, imports_left
+from service_tui.engine.agents.limits import (
+    check_import,
+    check_pace,
+    check_real_spend,
+    imports_left,
+)
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of, world_of

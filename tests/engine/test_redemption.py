@@ -13,7 +13,7 @@ from kit.engine.venues import EVM, RICH, new_world, put, times, waiting_payouts
 from kit.examples import examples
 from service_tui.engine.books.catalogue import condition_of
 from service_tui.engine.chain.chain import GAS_GRANT, GWEI, PAY_GRANT
-from service_tui.engine.chain.redemption import claim_found, found_in, redeem
+from service_tui.engine.chain.redemption import claim_position, found_in, redeem
 from service_tui.engine.chain_events import (
     CallKind,
     CallPaid,
@@ -111,7 +111,7 @@ class Life:
             found = found_in(world.venues, world.agents["ada"], market_id)
             winner = holding.winner()
             if found is not None and winner is not None:
-                events = claim_found(world.venues, found, winner, times(world))
+                events = claim_position(world.venues, found, winner, times(world))
                 if events:
                     return events
         return []
@@ -228,11 +228,11 @@ def test_a_lost_transaction_uses_no_nonce_and_one_without_gas_waits() -> None:
     (sent,) = life.send()
     assert isinstance(sent, TxSent)
     world.chain.txs.clear()
-    world.note(replace_of(sent, fate=PlannedOutcome.DROP))
+    world.note(replace_of(sent, planned=PlannedOutcome.DROP))
     redeem_due(world, Timestamp(world.at + 10))
     assert (world.chain.wallets[ADDRESSES[0]].nonce, world.chain.next_nonce(ADDRESSES[0])) == (0, 0)
     world.note(WalletFilled("ada", world.at, ADDRESSES[0], {"gas": 1}))
-    world.note(replace_of(sent, fate=PlannedOutcome.OK))
+    world.note(replace_of(sent, planned=PlannedOutcome.OK))
     assert redeem_due(world, Timestamp(world.at + 20)) == []
     world.note(WalletFilled("ada", world.at, ADDRESSES[0], {"gas": GAS_GRANT}))
     assert [type(one) for one in redeem_due(world, Timestamp(world.at + 30))][-1] is TxMined

@@ -229,7 +229,7 @@ def test_a_limit_order_rests_and_keeps_its_money(kind: OrderType) -> None:
     price = gap_price(world, market)
     event = placed(put(world, "ada", market, price=price, order_type=kind))
     assert (event.shares, event.money, event.fee) == (0, 0, 0)
-    assert event.rests == event.asked
+    assert event.rests == event.requested
     assert 20 * ONE - 10 < event.reserved <= 20 * ONE
     assert event.expires_at == (0 if kind is GTC else world.at + GTD_DEFAULT_S)
     assert world.venues.cash("ada", EVM) == GRANT - event.reserved
@@ -274,7 +274,7 @@ def test_an_order_that_crosses_takes_first_and_rests_with_what_is_left() -> None
     assert event.shares > 0
     assert event.rests > 0
     assert event.money + event.reserved <= 900 * ONE
-    assert event.shares + event.rests == event.asked
+    assert event.shares + event.rests == event.requested
     top = world.venues.book(market.market_id).best(times(world), bids=True)
     assert top is not None
     assert top.price == round(price * ONE)
@@ -335,7 +335,7 @@ def test_fresh_quotes_that_cross_a_resting_order_fill_it_at_its_price() -> None:
     fills = [one for one in events if isinstance(one, OrderFilled)]
     ended = next(one for one in events if isinstance(one, OrderEnded))
     assert ended.reason is OrderEnd.FILLED
-    assert ended.shares == sum(one.shares for one in fills) == event.asked
+    assert ended.shares == sum(one.shares for one in fills) == event.requested
     assert ended.money == sum(one.money for one in fills)
     assert ended.money + ended.returned == event.reserved
     assert all(one.money <= one.shares * bid / ONE for one in fills)

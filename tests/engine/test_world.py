@@ -573,8 +573,8 @@ def test_the_ledger_sums_to_zero_over_a_hundred_thousand_operations() -> None:
 def leashed(world: World) -> list[Event]:
     leash = LeashSet("ada", world.at, "", LeashMode.ASK, Micros(0), Micros(9 * ONE), 30)
     events = world.note(leash)
-    events += [world.holding.hold(held_by("ada", world.at)) for _ in range(2)]
-    events += world.holding.end([HeldEnded("h1", world.at, HeldStatus.REFUSED, "too thin")])
+    events += [world.pending_trades.hold(held_by("ada", world.at)) for _ in range(2)]
+    events += world.pending_trades.end([HeldEnded("h1", world.at, HeldStatus.REFUSED, "too thin")])
     return events + world.note(leash._replace(mode=None))
 
 

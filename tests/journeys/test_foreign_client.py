@@ -58,7 +58,7 @@ class Program:
         async def go() -> None:
             for _ in range(int(seconds)):
                 await stage.clock.advance(1)
-                await stage.sim.service.keeper.advance(stage.clock.now())
+                await stage.sim.service.world_store.advance(stage.clock.now())
 
         self.scene.service.run(go())
 

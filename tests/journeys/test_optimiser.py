@@ -65,7 +65,7 @@ async def trade(stage: Stage, url: str, script: Path) -> None:
     world = stage.world
     last = max(world.markets[one].listing.resolved_at for one in held)
     ends = Timestamp(world.at + last - world.world_at + 1)
-    await stage.sim.service.keeper.advance(ends)
+    await stage.sim.service.world_store.advance(ends)
     stage.clock._now = max(stage.clock._now, ends)
 
 

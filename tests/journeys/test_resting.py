@@ -69,7 +69,7 @@ async def test_a_person_rests_an_order_sees_it_met_and_cancels_its_rest(tmp_path
         # Its fill comes later, and is told.
         part = Part(Micros(7 * ONE), Micros(7 * resting.price))
         times = (stage.clock.now(), stage.world.world_at)
-        await stage.sim.service.keeper.commit(meet(stage.world.venues, resting, part, times))
+        await stage.sim.service.world_store.commit(meet(stage.world.venues, resting, part, times))
         state = await walk.until(lambda s: s.orders and s.orders[0].filled)
         row = f"{on.market.market_id}:{Side.YES.value}"
         state = await walk.until(lambda s: s.redemption.row(row) is not None)

@@ -236,7 +236,7 @@ async def test_orders_rest_and_are_cancelled(tmp_path: Path) -> None:
     async with open_served(tmp_path) as served:
         stage = served.stage
         change = {"claimed": True, "real_trading_enabled": True}
-        await stage.sim.service.keeper.commit(
+        await stage.sim.service.world_store.commit(
             stage.world.change(stage.agent, change, stage.clock.now())
         )
         market = next(
@@ -265,7 +265,7 @@ async def test_a_question_is_imported_looked_at_and_traded(tmp_path: Path) -> No
     async with open_served(tmp_path) as served:
         stage = served.stage
         change = {"claimed": True}
-        await stage.sim.service.keeper.commit(
+        await stage.sim.service.world_store.commit(
             stage.world.change(stage.agent, change, stage.clock.now())
         )
         await off(script, served)

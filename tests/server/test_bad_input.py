@@ -954,7 +954,7 @@ def address_of(stage: Stage, home: object) -> str:
 
 
 def test_every_field_and_parameter_is_in_these_tables() -> None:
-    asks = {one: set(one.asks.model_fields) for one in ALL if one.asks is not None}
+    asks = {one: set(one.request.model_fields) for one in ALL if one.request is not None}
     assert {one: set(fields) for one, fields in BAD_BODIES.items()} == asks
     queries = {one: set(one.query.model_fields) for one in ALL if one.query is not None}
     assert {one: set(fields) for one, fields in BAD_QUERIES.items()} == queries
@@ -971,7 +971,7 @@ async def test_a_bad_body_is_refused_and_changes_nothing(
             f"{name} {literal[:40]}": written(good, name, literal)
             for name, literal in cases_of(BAD_BODIES[endpoint])
         } | {name: content.replace(b"@", inner) for name, content in NOT_BODIES.items()}
-        if issubclass(endpoint.asks or WireModel, OperatorModel):
+        if issubclass(endpoint.request or WireModel, OperatorModel):
             bodies["a misspelt field"] = json.dumps({**good, "size": 5}).encode()
         claim(stage)
         await hold(stage)

@@ -174,7 +174,7 @@ async def test_a_full_disk_leaves_no_leg_of_a_batch(
     async with open_stage(tmp_path, speed=0, plan=Plan.ELITE) as stage:
         line = line_to(stage)
         legs = [leg(one) for one in ids(stage, 3)]
-        keeper = stage.sim.service.keeper
+        world_store = stage.sim.service.world_store
         before = state(stage)
 
         async def full(*_: object, **__: object) -> None:
@@ -185,7 +185,7 @@ async def test_a_full_disk_leaves_no_leg_of_a_batch(
             for fields in ({}, {"atomic": True, "max_slippage": 1}):
                 said = await line.said(BATCH, 503, json={"trades": legs, **fields})
                 assert "nothing was traded" in said["error"]
-        await keeper.advance(stage.clock.now())
+        await world_store.advance(stage.clock.now())
         assert state(stage) == before
 
 

@@ -87,7 +87,7 @@ async def test_the_page_runs_nothing_and_loads_nothing(tmp_path: Path) -> None:
 async def test_a_name_is_shown_as_it_is_and_never_as_markup(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         name = '<script>alert("x")</script> & co'
-        await stage.sim.service.keeper.commit(
+        await stage.sim.service.world_store.commit(
             stage.world.change(stage.agent, {"name": name}, stage.clock.now())
         )
         text = (await ask(stage, "GET", page_of(stage))).text

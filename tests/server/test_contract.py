@@ -716,7 +716,7 @@ async def played(transport: str) -> dict[str, Heard]:
             # In small steps, each waited for: what a slow disk makes of a long one is an absence.
             while stage.world.world_at <= ending.listing.resolved_at:
                 await stage.clock.advance(2.0)
-                await stage.sim.service.keeper.advance(stage.clock.now())
+                await stage.sim.service.world_store.advance(stage.clock.now())
             for call in AFTER:
                 await said(scene, client, call)
             assert stage.world.ledger.total() == 0

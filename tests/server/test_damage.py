@@ -44,13 +44,13 @@ async def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, 
     monkeypatch.setattr(keeper_room, "SNAPSHOT_ROWS", 5)
     path = tmp_path / "data"
     async with open_stage(path, speed=0) as stage:
-        keeper = stage.sim.service.keeper
+        world_store = stage.sim.service.world_store
         for index in range(13):
             market = stage.open_markets()[index]
             order = Order(stage.agent, market.market_id, Side.YES, Action.BUY, Micros(5 * ONE))
-            await keeper.place(order, stage.clock.now())
+            await world_store.place(order, stage.clock.now())
         # As after a kill: no last snapshot.
-        keeper._snapshot_seq = keeper._seq
+        world_store._snapshot_seq = world_store._seq
         lived = dumps(fields_of(stage.world) | {"at": 0.0})
     return path, lived
 

@@ -144,11 +144,11 @@ async def test_the_operator_changes_an_agent(tmp_path: Path) -> None:
         assert {name: body[name] for name in wanted} == wanted
         answer = await buy(stage, stage.key)
         assert (answer.json()["success"], answer.json()["error_code"]) == (False, "TRADING_PAUSED")
-        before = stage.sim.service.keeper.events._last
+        before = stage.sim.service.world_store.events._last
         again = await said(stage, DESK_PATCH_AGENT, json=wanted | {"suspended": None})
         assert again == body
         # What is as wanted already leaves no row.
-        assert stage.sim.service.keeper.events._last == before
+        assert stage.sim.service.world_store.events._last == before
         found = await asyncio.to_thread(restore, stage.database, TOPICS)
         assert found is not None
         assert found[0].agents[stage.agent_id].settings == stage.agent.settings
@@ -283,7 +283,7 @@ async def test_the_leaderboard_ranks_agents_by_what_they_made(tmp_path: Path) ->
             # The one who buys first is lifted by the one who buys after.
             spend = Micros(100 * count * ONE)
             order = Order(agent, market_id, Side.YES, Action.BUY, spend)
-            await stage.sim.service.keeper.place(order, stage.clock.now())
+            await stage.sim.service.world_store.place(order, stage.clock.now())
         body = (await ask(stage, LEADERS, stage.key)).json()
         assert set(body) == {"sdk_agents", "native_agents", "evm_venue", "sol_venue"}
         rows = body["sdk_agents"]

@@ -24,9 +24,9 @@ HOUR_S = 3_600.0
 
 async def pass_to(stage: Stage, world_at: float) -> None:
     """Cross a silence up to a moment of the tape."""
-    keeper, world = stage.sim.service.keeper, stage.world
+    world_store, world = stage.sim.service.world_store, stage.world
     stage.clock._now = world.at + world_at - world.world_at
-    await keeper.advance(stage.clock.now())
+    await world_store.advance(stage.clock.now())
 
 
 def soonest(stage: Stage, count: int) -> list[Market]:

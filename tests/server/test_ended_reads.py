@@ -58,7 +58,7 @@ async def test_rows_of_an_older_program_are_told_apart_by_venue(
                 order = {"market_id": market.market_id, "side": "yes", "venue": venue.value}
                 await line.said(PLACE_TRADE, json=order | {"amount": 10})
         clock._now += 6 * 3_600
-        await stage.sim.service.keeper.advance(clock.now())
+        await stage.sim.service.world_store.advance(clock.now())
         before = await ended(line)
         assert min(len(rows) for rows in before.values()) >= 2
         key, agent_id = stage.key, stage.agent_id
@@ -88,7 +88,7 @@ async def test_a_venue_reads_its_own_ended_positions_alone(
             sale = {"action": "sell", "shares": got["shares_bought"], "order_type": "FAK"}
             assert (await line.said(PLACE_TRADE, json=order | sale))["success"]
         stage.clock._now += 6 * 3_600
-        await stage.sim.service.keeper.advance(stage.clock.now())
+        await stage.sim.service.world_store.advance(stage.clock.now())
         read: list[str] = []
 
         def told(kind: str, body: str) -> Past:

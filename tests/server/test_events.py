@@ -43,7 +43,7 @@ KEY: Final = {"Authorization": f"Bearer {OPERATOR}"}
 async def buy(stage: Stage, dollars: int = 5, index: int = 0) -> str:
     market = stage.open_markets()[index]
     order = Order(stage.agent, market.market_id, Side.YES, Action.BUY, Micros(dollars * ONE))
-    fill = await stage.sim.service.keeper.place(order, stage.clock.now())
+    fill = await stage.sim.service.world_store.place(order, stage.clock.now())
     return fill.trade_id
 
 
@@ -61,7 +61,7 @@ async def test_a_listener_in_process_hears_of_each_thing_in_order(tmp_path: Path
         service = stage.sim.service
         async with service.subscribe() as events:
             ready = await anext(events)
-            assert (ready.kind, ready.seq) == ("ready", service.keeper._seq)
+            assert (ready.kind, ready.seq) == ("ready", service.world_store._seq)
             headers = {"Authorization": f"Bearer {stage.key}"}
             async with httpx.AsyncClient(
                 transport=stage.sim.transport, base_url=BASE_URL, headers=headers
@@ -100,7 +100,7 @@ async def test_a_listener_in_process_hears_of_each_thing_in_order(tmp_path: Path
 
 async def test_nothing_is_told_before_it_is_on_disk(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
-        keeper = stage.sim.service.keeper
+        world_store = stage.sim.service.world_store
         events = stage.sim.service.subscribe()
         fill = stage.world.place(
             Order(
@@ -113,21 +113,21 @@ async def test_nothing_is_told_before_it_is_on_disk(tmp_path: Path) -> None:
             stage.clock.now(),
         )
         assert kinds(events) == ["ready"]
-        await keeper.commit((fill,))
+        await world_store.commit((fill,))
         assert kinds(events) == ["ready", "fill"]
         assert events._waiting[1] is not None
-        assert events._waiting[1].seq == keeper._journal.last_seq()
+        assert events._waiting[1].seq == world_store._journal.last_seq()
 
 
 async def test_what_was_refused_is_not_told_and_the_reading_back_is(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
-        keeper = stage.sim.service.keeper
+        world_store = stage.sim.service.world_store
         events = stage.sim.service.subscribe()
-        keeper._failed = StorageError("the disk refused")
+        world_store._failed = StorageError("the disk refused")
         with pytest.raises(StorageError):
             await buy(stage)
         assert kinds(events) == ["ready"]
-        await keeper.advance(Timestamp(stage.clock.now() + 1))
+        await world_store.advance(Timestamp(stage.clock.now() + 1))
         assert kinds(events) == ["ready", "reset"]
         await buy(stage)
         assert kinds(events) == ["ready", "reset", "fill"]
@@ -139,10 +139,10 @@ async def test_markets_that_open_and_resolve_are_told_with_what_they_paid(tmp_pa
         stage.world.change(stage.agent, {"auto_risk_monitor_enabled": False}, stage.clock.now())
         ending = min(stage.open_markets(), key=lambda one: one.listing.resolved_at)
         order = Order(stage.agent, ending.market_id, Side.YES, Action.BUY, Micros(5 * ONE))
-        fill = await stage.sim.service.keeper.place(order, stage.clock.now())
+        fill = await stage.sim.service.world_store.place(order, stage.clock.now())
         events = stage.sim.service.subscribe()
         await stage.clock.advance(ending.listing.resolved_at - stage.world.world_at + 1)
-        await stage.sim.service.keeper.advance(stage.clock.now())
+        await stage.sim.service.world_store.advance(stage.clock.now())
         heard = [one for one in waiting(events) if one is not None]
         resolved = next(
             one.market for one in heard if one.market and one.market.market_id == ending.market_id
@@ -176,7 +176,7 @@ async def test_a_listener_who_was_away_too_long_starts_over(tmp_path: Path) -> N
     async with open_stage(tmp_path, speed=0) as stage:
         service = stage.sim.service
         await buy(stage)
-        last = service.keeper._seq
+        last = service.world_store._seq
         # Of before this start, of the future, and what is no number.
         for later in (-1 - last, 1, 10**17):
             events = service.subscribe(last + later)
@@ -184,7 +184,7 @@ async def test_a_listener_who_was_away_too_long_starts_over(tmp_path: Path) -> N
             assert (said.kind, said.seq) == ("reset", last)
             await buy(stage)
             assert kinds(events) == ["reset", "fill"]
-            last = service.keeper._seq
+            last = service.world_store._seq
 
 
 def hub() -> EventHub:
@@ -358,12 +358,12 @@ async def test_only_the_operator_listens(tmp_path: Path) -> None:
             assert answer.json()["fix"]
         answer = await client.get(EVENTS.path, headers={**KEY, "Origin": url})
         assert answer.status_code == 403
-        assert len(stage.sim.service.keeper.events._listeners) == 0
+        assert len(stage.sim.service.world_store.events._listeners) == 0
 
 
 async def test_who_hangs_up_is_forgotten(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
-        listeners = stage.sim.service.keeper.events._listeners
+        listeners = stage.sim.service.world_store.events._listeners
         async with line_to(url) as line:
             await line.event()
             assert len(listeners) == 1
@@ -412,7 +412,7 @@ async def test_who_reads_nothing_is_let_go_and_does_not_hold_back_the_end(
 ) -> None:
     monkeypatch.setattr("service_tui.server.http.loopback.STUCK_S", 0)
     async with open_stage(tmp_path, speed=0) as stage:
-        events = stage.sim.service.keeper.events
+        events = stage.sim.service.world_store.events
         event = AgentChanged(
             stage.agent_id, AT, {f"{count}{'a' * 190}": count for count in range(20)}
         )

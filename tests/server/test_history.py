@@ -102,7 +102,7 @@ class Line:
 
     async def wait(self, seconds: float) -> None:
         await leap(self.stage.clock, seconds, 3_600.0)
-        await self.stage.sim.service.keeper.advance(self.stage.clock.now())
+        await self.stage.sim.service.world_store.advance(self.stage.clock.now())
 
 
 async def test_what_resolved_stands_in_the_history_even_when_it_is_forgotten(

@@ -16,7 +16,7 @@ from kit.desk.faults import asleep
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.server import app
-from service_tui.server import world_store as keeper
+from service_tui.server import world_store as store_module
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.http import idempotency
 from service_tui.server.http.service import RequestContext
@@ -251,13 +251,13 @@ async def test_the_answer_of_a_handler_that_writes_nothing_is_remembered_too(
 async def test_answers_older_than_a_day_leave_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "SNAPSHOT_ROWS", 3)
+    monkeypatch.setattr(store_module, "SNAPSHOT_ROWS", 3)
     async with at_work(tmp_path) as (stage, client):
         for day in range(4):
             for index in range(4):
                 await place(client, order_of(stage, 1, index), f"{day} {index}")
             await asleep(stage.clock, KEPT_S)
-            await stage.sim.service.keeper.advance(stage.clock.now())
+            await stage.sim.service.world_store.advance(stage.clock.now())
         count = await stage.database.write(
             lambda one: one.execute("SELECT count(*) FROM idempotency").fetchone()[0]
         )
@@ -309,7 +309,7 @@ def broken_disk() -> Generator[None]:
 
 async def read_back(stage: Stage) -> None:
     with suppress(StorageError):
-        await stage.sim.service.keeper.advance(stage.clock.now())
+        await stage.sim.service.world_store.advance(stage.clock.now())
 
 
 async def test_what_a_full_disk_refused_is_carried_out_by_the_repeat(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ async def trade_until_full(stage: Stage, client: httpx.AsyncClient) -> tuple[lis
 
 async def tick(stage: Stage, seconds: float = 1.0) -> None:
     await stage.clock.advance(seconds)
-    await stage.sim.service.keeper.advance(stage.clock.now())
+    await stage.sim.service.world_store.advance(stage.clock.now())
 
 
 async def ticks(stage: Stage, count: int) -> None:
@@ -107,7 +107,7 @@ async def test_a_restart_finds_everything_that_was_acknowledged(tmp_path: Path) 
     clock = ManualClock()
     async with open_stage(tmp_path, clock, speed=0) as stage:
         for index in range(5):
-            await stage.sim.service.keeper.place(order_of(stage, index=index), clock.now())
+            await stage.sim.service.world_store.place(order_of(stage, index=index), clock.now())
         before, key, agent_id = text_of(stage.world), stage.key, stage.agent_id
     async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
         assert text_of(stage.world) == before
@@ -118,11 +118,11 @@ async def test_a_restart_finds_everything_that_was_acknowledged(tmp_path: Path) 
 async def test_killed_at_any_moment_the_acknowledged_state_is_restored(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_stage(tmp_path / "data", clock) as stage:
-        keeper = stage.sim.service.keeper
+        world_store = stage.sim.service.world_store
         for moment in range(4):
-            await keeper.place(order_of(stage, index=moment), clock.now())
+            await world_store.place(order_of(stage, index=moment), clock.now())
             await tick(stage, 1.0 if moment % 2 else 400.0)
-            await keeper.commit(
+            await world_store.commit(
                 stage.world.change(stage.agent, {"name": f"n{moment}"}, clock.now())
             )
             # What a machine that stops here leaves behind: the files, without any goodbye.
@@ -218,17 +218,17 @@ def broken_disk() -> Generator[None]:
 
 async def test_what_was_refused_is_not_read_while_the_disk_stays_broken(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
-        keeper = stage.sim.service.keeper
+        world_store = stage.sim.service.world_store
         assert (await buy(stage, client)).json()["success"] is True
         with broken_disk():
             refused = await buy(stage, client, 1)
             assert refused.status_code == 503
             assert "outcome is not known" in refused.json()["error"]
             with pytest.raises(StorageError):
-                await keeper.advance(stage.clock.now())
+                await world_store.advance(stage.clock.now())
             assert len((await client.get(POSITIONS.path)).json()["positions"]) == 1
             assert (await buy(stage, client, 1)).status_code == 503
-        await keeper.advance(stage.clock.now())
+        await world_store.advance(stage.clock.now())
         again = await buy(stage, client, 1)
         assert (again.json()["success"], again.json()["trade_id"]) == (True, "t2")
         assert stage.world.cash(stage.agent) == 9_990 * ONE
@@ -258,9 +258,11 @@ async def test_a_restart_replays_no_more_than_what_came_after_the_last_snapshot(
     clock = ManualClock()
     async with open_stage(tmp_path / "data", clock, speed=10, plan=Plan.ELITE) as stage:
         changes = {"auto_risk_monitor_enabled": False}
-        await stage.sim.service.keeper.commit(stage.world.change(stage.agent, changes, clock.now()))
+        await stage.sim.service.world_store.commit(
+            stage.world.change(stage.agent, changes, clock.now())
+        )
         for moment in range(60):
-            await stage.sim.service.keeper.place(order_of(stage, 1, moment), clock.now())
+            await stage.sim.service.world_store.place(order_of(stage, 1, moment), clock.now())
             if moment % 4 == 0:
                 await tick(stage)
         journal = keeper_room.JournalStore(stage.database)
@@ -279,15 +281,15 @@ async def test_a_restart_replays_no_more_than_what_came_after_the_last_snapshot(
 async def test_a_handler_sees_the_agent_of_the_world_that_was_read_back(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         old = stage.agent
-        keeper = stage.sim.service.keeper
-        keeper._failed = StorageError("the disk refused")
+        world_store = stage.sim.service.world_store
+        world_store._failed = StorageError("the disk refused")
         body = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 5}
         raw = json.dumps(body).encode()
 
         async def slowly() -> AsyncGenerator[bytes]:
             # The key was looked at; before the body is whole the world is read back.
             yield raw[:10]
-            await keeper.advance(Timestamp(stage.clock.now() + 1))
+            await world_store.advance(Timestamp(stage.clock.now() + 1))
             yield raw[10:]
 
         async with caller(stage) as client:
@@ -315,7 +317,7 @@ async def test_what_a_broken_handler_had_changed_is_taken_back(
         # The fill stands in memory and on no disk: nobody may trade upon it.
         assert text_of(stage.world) != before
         assert (await buy(stage, client)).status_code == 503
-        await stage.sim.service.keeper.advance(stage.clock.now())
+        await stage.sim.service.world_store.advance(stage.clock.now())
         assert text_of(stage.world) == before
         answer = (await buy(stage, client)).json()
         assert (answer["success"], answer["trade_id"]) == (True, "t2")
@@ -339,16 +341,16 @@ async def test_a_reading_that_breaks_takes_nothing_back(
 
 async def test_who_listens_looks_again_when_a_write_was_cut_off(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, stage.sim.service.subscribe() as events:
-        keeper = stage.sim.service.keeper
+        world_store = stage.sim.service.world_store
         assert (await anext(events)).kind == "ready"
         async with asyncio.TaskGroup() as tasks:
-            cut = tasks.create_task(keeper.place(order_of(stage), stage.clock.now()))
+            cut = tasks.create_task(world_store.place(order_of(stage), stage.clock.now()))
             await asyncio.sleep(0)
             cut.cancel()
         told = await anext(events)
         assert told.kind == "reset"
         # It was written all the same, and what comes next is told after it.
-        await keeper.place(order_of(stage), stage.clock.now())
+        await world_store.place(order_of(stage), stage.clock.now())
         after = await anext(events)
         assert after.kind == "fill"
         assert after.seq == told.seq + 1
@@ -414,7 +416,7 @@ async def test_what_is_on_its_way_to_the_disk_is_waited_for(tmp_path: Path) -> N
         asyncio.TaskGroup() as tasks,
     ):
         with slow_disk(stage) as answers:
-            place = stage.sim.service.keeper.place(order_of(stage), stage.clock.now())
+            place = stage.sim.service.world_store.place(order_of(stage), stage.clock.now())
             tasks.create_task(place)
             await turns()
             assert stage.world.cash(stage.agent) == 9_995 * ONE
@@ -449,7 +451,7 @@ async def test_a_reading_on_the_way_of_which_something_is_refused_begins_again(
 
             async def place() -> None:
                 with pytest.raises(StorageError):
-                    await stage.sim.service.keeper.place(order, stage.clock.now())
+                    await stage.sim.service.world_store.place(order, stage.clock.now())
 
             tasks.create_task(place())
             asked = tasks.create_task(told(client))
@@ -467,7 +469,7 @@ async def test_what_nobody_waited_for_and_was_refused_is_read_by_nobody(tmp_path
         await fill_the_disk(stage)
         with slow_disk(stage) as answers:
             order = order_of(stage)._replace(note=Note(reasoning=LONG * 9))
-            place = stage.sim.service.keeper.place(order, stage.clock.now())
+            place = stage.sim.service.world_store.place(order, stage.clock.now())
             placed = tasks.create_task(place)
             await turns()
             placed.cancel()

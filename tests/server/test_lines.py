@@ -79,7 +79,7 @@ async def test_idle_lines_make_room_for_who_asks(
             assert await healthy(url)
         await ends_of(idle, 24)
         assert not asking[0].at_eof()
-        stage.sim.service.keeper.events.beat()
+        stage.sim.service.world_store.events.beat()
         async with asyncio.timeout(WAIT_S):
             await asking[0].readuntil(b"beat")
         for _, writer in (asking, *idle):
@@ -133,7 +133,7 @@ async def told_too_much(stage: Stage) -> None:
     for seq in range(10**6, 2 * 10**6):
         if len(streams_of(stage.sim.app)) == 1:
             return
-        stage.sim.service.keeper.events.publish([(seq, event)])
+        stage.sim.service.world_store.events.publish([(seq, event)])
         await asyncio.sleep(0.001)
 
 

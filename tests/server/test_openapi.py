@@ -85,7 +85,7 @@ def check(operation: dict[str, Any], endpoint: Endpoint[WireModel]) -> None:
     responses = operation["responses"]
     assert {"200", "403", "503"} <= set(responses)
     assert ("401" in responses) is not endpoint.keyless
-    assert ("413" in responses) is (endpoint.asks is not None)
+    assert ("413" in responses) is (endpoint.request is not None)
     assert all(one["description"] for one in responses.values())
     assert operation["description"]
     schemes = {name for one in operation["security"] for name in one}
@@ -107,18 +107,18 @@ def check(operation: dict[str, Any], endpoint: Endpoint[WireModel]) -> None:
     assert all(one["schema"] for one in parameters)
     kind = "text/event-stream" if endpoint.streams else "application/json"
     assert set(operation["responses"]["200"]["content"]) == {kind}
-    if endpoint.asks is None:
+    if endpoint.request is None:
         assert "requestBody" not in operation
         return
     assert operation["requestBody"]["required"] is True
     schema = operation["requestBody"]["content"]["application/json"]["schema"]
-    assert set(schema["properties"]) == set(endpoint.asks.model_fields)
+    assert set(schema["properties"]) == set(endpoint.request.model_fields)
 
 
 def test_references_of_a_body_are_written_out() -> None:
-    asks = PLACE_TRADE.asks
-    assert asks is not None
-    schema: Any = schema_of(asks)
+    request = PLACE_TRADE.request
+    assert request is not None
+    schema: Any = schema_of(request)
     assert references(schema) == []
     assert schema["properties"]["side"]["enum"] == ["yes", "no"]
     assert schema["properties"]["action"]["default"] == "buy"

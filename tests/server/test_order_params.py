@@ -82,7 +82,7 @@ async def test_neither_form_of_a_quote_waits_for_the_operator(tmp_path: Path) ->
             said = await line.said(PLACE_TRADE, json=order | {name: True})
             assert (said["success"], said["status"]) != (True, "submitted")
             assert said["success"]
-        assert not stage.world.holding.waiting
+        assert not stage.world.pending_trades.waiting
         await change(stage, trading_paused=True)
         assert (await line.said(PLACE_TRADE, json=order | {"dry_run": True}))["success"]
         assert stage.agent.trades_count == 0

@@ -74,7 +74,9 @@ class Line:
 
     async def pass_to(self, world_at: float) -> None:
         world = self.stage.world
-        await self.stage.sim.service.keeper.advance(Timestamp(world.at + world_at - world.world_at))
+        await self.stage.sim.service.world_store.advance(
+            Timestamp(world.at + world_at - world.world_at)
+        )
 
 
 def market_on(stage: Stage, venue: Venue, life_s: float = 7_200.0) -> Market:
@@ -100,7 +102,7 @@ async def line(
         await stage.clock.advance(1.5)
         service = stage.sim.service
         if claimed:
-            await service.keeper.commit(
+            await service.world_store.commit(
                 stage.world.change(stage.agent, {"claimed": True}, stage.world.at)
             )
         headers = {"Authorization": f"Bearer {stage.key}"}
@@ -548,7 +550,7 @@ async def test_the_lifecycle_on_the_wire(tmp_path: Path) -> None:  # noqa: PLR09
         world = stage.world
         times = (world.at, world.world_at)
         events = redeem(world.venues, stage.agent, (market.market_id, winner), times)
-        await stage.sim.service.keeper.commit(events)
+        await stage.sim.service.world_store.commit(events)
         redeemed = await row("all")
         assert redeemed is not None
         assert (redeemed["lifecycle"], redeemed["redeemable"]) == ("redeemed", False)
@@ -593,7 +595,7 @@ async def test_a_fill_of_a_resting_order_is_told_as_a_trade_of_its_owner(tmp_pat
         order = venues.book(market.market_id).orders[rests["order_id"]]
         times = (own.stage.world.at, own.stage.world.world_at)
         made = meet(venues, order, Part(order.left, order.reserved), times)
-        await own.stage.sim.service.keeper.commit(made)
+        await own.stage.sim.service.world_store.commit(made)
         placed, filled, ended = [await anext(events) for _ in range(3)]
         assert placed.fill is None
         assert filled.fill is not None

@@ -49,8 +49,8 @@ def wrong_calls(endpoint: Endpoint[WireModel]) -> Iterator[dict[str, object]]:
     if endpoint.query is not None:
         for name in endpoint.query.model_fields:
             yield from ({name: wrong} for wrong in ("bogus", "-1", "", "1.5", "2026-13-45", LONG))
-    if endpoint.asks is not None:
-        for name, field in endpoint.asks.model_fields.items():
+    if endpoint.request is not None:
+        for name, field in endpoint.request.model_fields.items():
             yield from ({"json": {name: wrong}} for wrong in WRONG)
             for inner in [each for one in parts_of(field.annotation) for each in one.model_fields]:
                 yield from ({"json": {name: {inner: wrong}}} for wrong in WRONG)

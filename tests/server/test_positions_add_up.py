@@ -201,9 +201,9 @@ class Story:
 
     async def wait(self, seconds: float) -> None:
         """Cross a silence: what is due resolves, and is paid."""
-        keeper = self.stage.sim.service.keeper
+        world_store = self.stage.sim.service.world_store
         self.stage.clock._now += seconds
-        await keeper.advance(self.stage.clock.now())
+        await world_store.advance(self.stage.clock.now())
 
     async def check(self) -> None:
         rows: list[Row] = (await self.line.said(POSITIONS, venue="all", status="all"))["positions"]
@@ -268,7 +268,7 @@ class Story:
                 assert micros(sums["exposure"]) == worth
                 assert sums["trade_count"] == 1
                 assert micros(brief[tag]["total_pnl"]) == made
-        assert self.stage.sim.service.past.seq == self.stage.sim.service.keeper.seq
+        assert self.stage.sim.service.past.seq == self.stage.sim.service.world_store.seq
         for venue in Venue:
             past = (await self.line.said(TRADES, venue=venue.value, limit=200))["trades"]
             count = sum(row["action"] != "redeem" and row["shares"] > 0 for row in past)
@@ -316,7 +316,7 @@ async def told_of(path: Path, seed: int, *, redeems: bool) -> Counter[tuple[str,
 
 async def test_sums_by_source_do_not_dip_while_a_commit_is_on_its_way(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:
-        keeper, past = stage.sim.service.keeper, stage.sim.service.past
+        world_store, past = stage.sim.service.world_store, stage.sim.service.past
         line = line_to(stage)
         soon = sorted(stage.open_markets(), key=lambda one: one.listing.resolved_at)
         market = next(one for one in soon if one.listing.resolves_at > stage.world.world_at + 30)
@@ -327,8 +327,8 @@ async def test_sums_by_source_do_not_dip_while_a_commit_is_on_its_way(tmp_path: 
         events = advance(stage.world, stage.clock.now())
         assert not stage.agent.positions
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(keeper.commit(events))
-            reading = tasks.create_task(by_source(keeper, past, stage.agent_id))
+            tasks.create_task(world_store.commit(events))
+            reading = tasks.create_task(by_source(world_store, past, stage.agent_id))
         (sums,) = reading.result().values()
         assert sums.realized == stage.agent.closed[0].realized
-        assert (sums.trades, sums.positions, past.seq) == (1, 0, keeper.seq)
+        assert (sums.trades, sums.positions, past.seq) == (1, 0, world_store.seq)

@@ -11,6 +11,7 @@ from kit.service.stage import OPERATOR, open_stage
 from service_tui.terms import Plan, Venue
 from service_tui.units import ONE
 from service_tui.wire.base import timestamp
+from service_tui.wire.buy_limits import BuyLimitsBody
 from service_tui.wire.endpoints.desk import DESK_AGENTS
 from service_tui.wire.endpoints.public import (
     PATCH_SETTINGS,
@@ -18,14 +19,13 @@ from service_tui.wire.endpoints.public import (
     PLACE_TRADE,
     USER_SETTINGS,
 )
-from service_tui.wire.rails import RailsBody
 
 DAY_S: Final = 86_400
 BAD: Final = ("nan", float("-1"), 0, 1e18, "100", True, 0.0000001, [5])
 
 
-async def rails(line: Line) -> RailsBody:
-    return RailsBody.model_validate_json(json.dumps((await line.said(USER_SETTINGS))["rails"]))
+async def rails(line: Line) -> BuyLimitsBody:
+    return BuyLimitsBody.model_validate_json(json.dumps((await line.said(USER_SETTINGS))["rails"]))
 
 
 async def buy(line: Line, amount: float, **fields: object) -> dict[str, Any]:

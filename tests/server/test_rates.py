@@ -197,11 +197,11 @@ async def test_one_agent_does_not_use_up_the_calls_of_another(tmp_path: Path) ->
 async def test_a_larger_plan_counts_at_once(tmp_path: Path) -> None:
     async with other_agent(tmp_path, Plan.FREE) as (stage, client):
         assert (await until_refused(client, PORTFOLIO.path))[0] == 6
-        keeper = stage.sim.service.keeper
+        world_store = stage.sim.service.world_store
         now = stage.clock.now()
-        await keeper.commit(stage.world.change(stage.agent, {"plan": Plan.PRO}, now))
+        await world_store.commit(stage.world.change(stage.agent, {"plan": Plan.PRO}, now))
         assert (await until_refused(client, PORTFOLIO.path))[0] == 12
-        await keeper.commit(stage.world.change(stage.agent, {"plan": Plan.FREE}, now))
+        await world_store.commit(stage.world.change(stage.agent, {"plan": Plan.FREE}, now))
         assert (await client.get(PORTFOLIO.path)).json()["limit"] == 6
 
 

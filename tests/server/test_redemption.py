@@ -79,7 +79,7 @@ async def pass_to(stage: Stage, world_at: float) -> None:
     world = stage.world
     until = Timestamp(world.at + max(0.0, world_at - world.world_at))
     stage.clock._now = max(stage.clock._now, until)
-    await stage.sim.service.keeper.advance(until)
+    await stage.sim.service.world_store.advance(until)
 
 
 async def settled(own: External, market: Market) -> None:
@@ -89,7 +89,7 @@ async def settled(own: External, market: Market) -> None:
 
 
 async def operate_speed(stage: Stage) -> None:
-    await stage.sim.service.keeper.commit(change_speed(stage.world, 0, stage.clock.now()))
+    await stage.sim.service.world_store.commit(change_speed(stage.world, 0, stage.clock.now()))
 
 
 async def row(line: Line, market: Market, side: str) -> Json:

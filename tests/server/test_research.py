@@ -158,7 +158,7 @@ async def test_a_result_is_told_on_the_stream(tmp_path: Path) -> None:
 
 
 async def bodies(stage: Stage, listening: Any) -> list[Any]:
-    stage.sim.service.keeper.events.close()
+    stage.sim.service.world_store.events.close()
     return [event async for event in listening]
 
 
@@ -179,7 +179,7 @@ async def backtest(line: Line, config: Json, **more: Any) -> Json:
 async def decided(stage: Stage, market_id: str) -> bool:
     """Let a market resolve; whether YES won."""
     until = stage.world.markets[market_id].listing.resolved_at
-    await stage.sim.service.keeper.advance(
+    await stage.sim.service.world_store.advance(
         type(stage.clock.now())(stage.world.at + until - stage.world.world_at + 1)
     )
     outcome = stage.world.markets[market_id].outcome
@@ -313,7 +313,7 @@ async def test_a_resting_order_is_one_trade_with_the_signal_that_it_was_placed_w
         events = stage.world.change(
             stage.agent, {"claimed": True, "real_trading_enabled": True}, stage.clock.now()
         )
-        await stage.sim.service.keeper.commit(events)
+        await stage.sim.service.world_store.commit(events)
         market = next(
             one
             for one in stage.open_markets()
@@ -334,6 +334,6 @@ async def test_a_resting_order_is_one_trade_with_the_signal_that_it_was_placed_w
             if found["trades_total"]:
                 break
         assert (found["trades_total"], found["trades_included"]) == (1, 1)
-        stored = stage.sim.service.keeper.digest.entries.of_trade(said["trade_id"])
+        stored = stage.sim.service.world_store.digest.entries.of_trade(said["trade_id"])
         assert stored is not None
         assert stored.shares > 0

@@ -118,7 +118,7 @@ class Running(Threaded):
         path = f"/api/desk/agents/{self.stage.agent_id}/leash"
         async with self.line() as line:
             await self.free(line)
-            for held_id in list(self.stage.world.holding.waiting):
+            for held_id in list(self.stage.world.pending_trades.waiting):
                 await line.post(f"/api/desk/held/{held_id}/refuse", json={}, headers=desk)
             await line.post(path, json={"mode": "ask"}, headers=desk)
             # Another one each time: what was refused is not asked again.
@@ -153,7 +153,7 @@ class Running(Threaded):
         world, now = self.stage.world, self.stage.clock.now()
         if world.chain.wallet_of(self.stage.agent_id) is None:
             linked = WalletLinked(self.stage.agent_id, now, SIGNER.address)
-            await self.stage.sim.service.keeper.commit(world.note(linked))
+            await self.stage.sim.service.world_store.commit(world.note(linked))
 
     async def guard(self, *, breached: bool) -> str:
         """A position with a monitor on it, or with the alert of one."""
@@ -183,7 +183,7 @@ class Running(Threaded):
                 if not breached:
                     return market_id
                 await self.stage.clock.advance(1.0)
-                await self.stage.sim.service.keeper.advance(self.stage.clock.now())
+                await self.stage.sim.service.world_store.advance(self.stage.clock.now())
                 alerts = self.stage.world.risk.alerts.of(self.stage.agent_id)
                 if market_id in {one.breach.market_id for one in alerts}:
                     return market_id
@@ -203,13 +203,13 @@ class Running(Threaded):
         said: list[Any] = []
         left = iter([{"type": "http.request", "body": sent}, {"type": "http.disconnect"}])
 
-        async def hear() -> Any:
+        async def note_venues() -> Any:
             return next(left)
 
         async def say(message: Any) -> None:
             said.append(message)
 
-        await self.stage.sim.app(scope, hear, say)
+        await self.stage.sim.app(scope, note_venues, say)
         headers = [
             (one.decode("latin-1"), two.decode("latin-1")) for one, two in said[0]["headers"]
         ]

@@ -27,8 +27,8 @@ async def test_a_position_sold_whole_is_listed_as_sold(tmp_path: Path) -> None:
 async def test_a_position_sold_whole_on_a_venue_is_listed_as_sold(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         changes = {"claimed": True, "real_trading_enabled": True}
-        keeper = stage.sim.service.keeper
-        await keeper.commit(stage.world.change(stage.agent, changes, stage.clock.now()))
+        world_store = stage.sim.service.world_store
+        await world_store.commit(stage.world.change(stage.agent, changes, stage.clock.now()))
         own = Line(stage, stage.key)
         market = next(one for one in stage.open_markets() if one.listing.home is Venue.EVM)
         order = {"market_id": market.market_id, "side": "yes", "venue": "evm_venue"}

@@ -124,8 +124,8 @@ async def test_a_question_needs_a_key_and_knows_the_agent(tmp_path: Path) -> Non
             ({"trading_paused": True}, "This agent is paused"),
             ({"trading_paused": False, "suspended": True}, "This agent is suspended"),
         ):
-            keeper = stage.sim.service.keeper
-            await keeper.commit(stage.world.change(stage.agent, dict(changes), now))
+            world_store = stage.sim.service.world_store
+            await world_store.commit(stage.world.change(stage.agent, dict(changes), now))
             body = (await ask(stage, stage.key, message="why?")).json()
             assert (said in body["fix"]) is True
             assert ("This agent is" in body["fix"]) is bool(said)

@@ -28,7 +28,7 @@ def tick(scene: Scene) -> None:
 
     async def stand() -> None:
         speed, stage.world.speed = stage.world.speed, 0
-        await stage.sim.service.keeper.advance(stage.clock.now())
+        await stage.sim.service.world_store.advance(stage.clock.now())
         stage.world.speed = speed
 
     scene.wait(1)

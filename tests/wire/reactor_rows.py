@@ -35,12 +35,14 @@ def tick(scene: Scene) -> None:
 
     async def move() -> None:
         stage = scene.service.stage
-        keeper = stage.sim.service.keeper
+        world_store = stage.sim.service.world_store
         stage.clock._now = max(stage.clock._now, stage.world.at) + 1.0
-        await keeper.advance(Timestamp(stage.clock._now - 0.5))
-        await keeper.commit(change_speed(keeper.world, 60, Timestamp(stage.clock._now - 0.5)))
-        await keeper.advance(Timestamp(stage.clock._now))
-        await keeper.commit(change_speed(keeper.world, 1, Timestamp(stage.clock._now)))
+        await world_store.advance(Timestamp(stage.clock._now - 0.5))
+        await world_store.commit(
+            change_speed(world_store.world, 60, Timestamp(stage.clock._now - 0.5))
+        )
+        await world_store.advance(Timestamp(stage.clock._now))
+        await world_store.commit(change_speed(world_store.world, 1, Timestamp(stage.clock._now)))
 
     scene.service.run(move())
 

@@ -449,8 +449,8 @@ def test_a_payload_of_the_table_is_taken(
     name: str, endpoint: endpoints.Endpoint[WireModel], payload: dict[str, object]
 ) -> None:
     assert name == f"{endpoint.method} {endpoint.path}"
-    assert endpoint.asks is not None
-    taken = endpoint.asks.model_validate(payload).model_dump(exclude_unset=True)
+    assert endpoint.request is not None
+    taken = endpoint.request.model_validate(payload).model_dump(exclude_unset=True)
     assert taken == payload
 
 

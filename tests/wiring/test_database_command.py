@@ -25,7 +25,7 @@ async def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     async with open_stage(path, speed=0) as stage:
         for market in stage.open_markets()[:8]:
             order = Order(stage.agent, market.market_id, Side.YES, Action.BUY, Micros(5 * ONE))
-            await stage.sim.service.keeper.place(order, stage.clock.now())
+            await stage.sim.service.world_store.place(order, stage.clock.now())
     ActionLog(path / FILE).append([{"what": "one"}, {"what": "two"}])
     return path
 

@@ -19,7 +19,7 @@ from service_tui.client.client import Client
 from service_tui.clock import Clock, ManualClock
 from service_tui.desk.audit.exports import day_in_markdown, files_of
 from service_tui.desk.audit.new_files import write_files
-from service_tui.server.begun import BASE_URL
+from service_tui.server.startup import BASE_URL
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints.desk import DESK_CLAIM
@@ -123,16 +123,16 @@ class Asked:
                 rng=random.Random(1),
             ) as client,
         ):
-            keeper, agent_id = sim.service.keeper, keys.agent_id or ""
+            world_store, agent_id = sim.service.world_store, keys.agent_id or ""
             await client.call(DESK_CLAIM, path={"agent_id": agent_id})
-            agent = keeper.world.agent(agent_id)
+            agent = world_store.world.agent(agent_id)
             allowed = {"real_trading_enabled": True}
-            await keeper.commit(keeper.world.change(agent, allowed, self.clock.now()))
+            await world_store.commit(world_store.world.change(agent, allowed, self.clock.now()))
             markets = [
                 market.listing.market_id
-                for market in keeper.world.markets.values()
+                for market in world_store.world.markets.values()
                 if market.listing.home is Venue.EVM
-                and market.status(keeper.world.world_at) is MarketStatus.ACTIVE
+                and market.status(world_store.world.world_at) is MarketStatus.ACTIVE
             ]
             for venue in (Venue.SIM, Venue.EVM):
                 bought = await client.call(

@@ -74,7 +74,7 @@ def request_of(  # noqa: PLR0913  (the parts of a request)
     Raises:
         ValueError: body, query or idempotency key are not what the endpoint takes.
     """
-    for given, expected in ((body, endpoint.asks), (query, endpoint.query)):
+    for given, expected in ((body, endpoint.request), (query, endpoint.query)):
         if given is not None and (expected is None or not isinstance(given, expected)):
             raise ValueError(f"{called.path} does not take a {type(given).__name__}")
     target = f"{base}{called.path}"
@@ -106,7 +106,7 @@ def pairs_of(query: WireModel, names: Names = "neutral") -> list[tuple[str, str]
 
 def _tree_of(model: WireModel, names: Names) -> Mapping[str, object]:
     """Fields that are not None, with venues in the names that the service knows."""
-    sends_null = model.says_null
+    sends_null = model.sends_null
     tree: dict[str, object] = model.model_dump(
         mode="json", exclude_none=not sends_null, exclude_unset=sends_null, by_alias=True
     )

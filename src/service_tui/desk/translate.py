@@ -58,16 +58,16 @@ from service_tui.wire.briefing import (
     PerformanceBody,
     VenueBlock,
 )
+from service_tui.wire.buy_limits import BuyLimitsBody
 from service_tui.wire.desk import DeskAgentBody, DeskAgentsBody
 from service_tui.wire.events import EventBody, FillPart
 from service_tui.wire.markets import HistoryBody, MarketBody
 from service_tui.wire.positions import PortfolioBody, PositionBody, PositionSideBody
-from service_tui.wire.rails import RailsBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
 from service_tui.wire.text import line
 from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRow
 from service_tui.wire.world import (
-    MeanwhileBody,
+    AbsenceBody,
     NewsBody,
     ResolvedBody,
     TapeBody,
@@ -357,7 +357,7 @@ def _resolved_view(body: ResolvedBody) -> ResolvedView:
     )
 
 
-def _absence_view(body: MeanwhileBody | None) -> AbsenceView | None:
+def _absence_view(body: AbsenceBody | None) -> AbsenceView | None:
     if body is None:
         return None
     return AbsenceView(
@@ -432,7 +432,7 @@ def shares_of(body: TradeBody, action: Action) -> float:
     return own or body.shares
 
 
-def _limits_view(body: RailsBody) -> AgentLimitsView:
+def _limits_view(body: BuyLimitsBody) -> AgentLimitsView:
     return AgentLimitsView(
         sim_trade_max=amount(body.sim_trade_max),
         sim_market_max=amount(body.sim_market_max),

@@ -29,7 +29,7 @@ def slippage_of(fill: Fill, price_first: float) -> float:
 
 
 def check_slippage(slipped: float, slippage_max: float | None) -> None:
-    """Refuse a fill that slips further than was asked for; None asks for nothing.
+    """Refuse a fill that slips further than the request allows; None allows any.
 
     Raises:
         SlippageBeyond: it would; says by how much.

@@ -10,7 +10,7 @@ from service_tui.units import Micros, Timestamp
 
 
 class CallKind(StrEnum):
-    """What a transaction asks of which contract."""
+    """What a transaction does on which contract."""
 
     REDEEM = "redeem"
     REDEEM_ADAPTER = "redeem_adapter"
@@ -109,7 +109,7 @@ class TxSent(NamedTuple):
     gas: int
     max_fee: int
     due: int
-    fate: PlannedOutcome = PlannedOutcome.OK
+    planned: PlannedOutcome = PlannedOutcome.OK
     replaces: str = ""
 
 

@@ -1,4 +1,4 @@
-"""What the venue says no to, and what to do about it.
+"""Refusals of the venue, each with its fix.
 
     Refusal
     ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound,
@@ -28,7 +28,7 @@ from service_tui.terms import ORDER_SHARES_MIN
 
 
 class Refusal(Exception):
-    """An orderly no: `error` says what, `fix` what to do, `code` is for machines.
+    """A refusal: `error` is the reason, `fix` what to do, `code` is for machines.
 
     `retryable` is True where the same order may pass later without a change.
     """
@@ -494,7 +494,7 @@ class SignatureMissing(WalletProblem):
 
 
 class OrderNotAsSigned(WalletProblem):
-    """The signed order is not the order that was asked for, or nobody of this account signed it."""
+    """The signed order differs from the request, or another account signed it."""
 
     code = "SIGNED_ORDER_INVALID"
     fix = "sign the order anew with the figures of the request"

@@ -104,13 +104,13 @@ class SignalDismissed(NamedTuple):
 
 
 class Reacted(NamedTuple):
-    """An agent said what became of a signal; `said` are the other fields of the wire's reaction."""
+    """An agent reported the result of a signal; `details` are the reaction's other fields."""
 
     agent_id: str
     at: Timestamp
     tx_hash: str
     decision: str
-    said: dict[str, str | float]
+    details: dict[str, str | float]
 
 
 class BreakerReset(NamedTuple):
@@ -182,7 +182,7 @@ class Fill(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What the trader said about an order; private to its owner but for the name."""
+    """The trader's note on an order; private to its owner but for the name."""
 
     reasoning: str = ""
     source: str = ""
@@ -201,7 +201,7 @@ class CrowdTrade(NamedTuple):
 
 
 class Settlement(NamedTuple):
-    """A trade of a named wallet, as its venue tells it; now and then twice.
+    """A trade of a named wallet, as its venue reports it; now and then twice.
 
     `cost` is what the market maker got for the shares (below 0: gave), 0 where none stood behind
     the trade. `slot` and `number` lead to the question, which may not be listed. `leg` counts the
@@ -312,7 +312,7 @@ class OrderPlaced(NamedTuple):
     order_type: OrderType
     size: Micros
     price: Micros
-    asked: Micros
+    requested: Micros
     shares: Micros
     money: Micros
     fee: Micros

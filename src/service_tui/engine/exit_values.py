@@ -23,8 +23,8 @@ def exit_value(world: World, held: MonitoredSide, times: Times) -> Micros:
         for one in book.offers(times, bids=held.side is Side.YES)
         if one.order is None or one.order.agent_id != held.agent_id
     ]
-    wanted = TakeRequest(held.agent_id, held.side, Action.SELL, None, None, shares)
-    found = walk(offers, wanted, fee_rate_bps(book.listing))
+    sale = TakeRequest(held.agent_id, held.side, Action.SELL, None, None, shares)
+    found = walk(offers, sale, fee_rate_bps(book.listing))
     return Micros(max(0, found.money - found.fee))
 
 

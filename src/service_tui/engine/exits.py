@@ -131,7 +131,7 @@ def reason_of(breach: Breached) -> str:
 
 
 def exit_order(world: World, alert: RiskAlert) -> Order:
-    """The sale on sim that an alert asks for: never more than is held."""
+    """The sale on sim for an alert: never more than the position."""
     breach = alert.breach
     size = Micros(min(alert.left(), world.risk.held_on(alert.held).shares))
     note = Note(reasoning=reason_of(breach), source=SOURCES[breach.reason])

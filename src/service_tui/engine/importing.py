@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.agents.rails import check_import
+from service_tui.engine.agents.limits import check_import
 from service_tui.engine.events import MarketListed
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.crowd import opening_of
@@ -19,7 +19,7 @@ def import_listings(
     *,
     unlimited: bool = False,
 ) -> list[MarketListed]:
-    """List questions for everybody; together they count as one import.
+    """List questions for all agents; together they count as one import.
 
     Args:
         world: where they are listed.

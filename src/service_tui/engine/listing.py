@@ -1,4 +1,4 @@
-"""A market as the tape lists it: what is asked, when it ends, how it will end."""
+"""A market as the tape lists it: question, end and outcome."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ _LEAD: Final = 1.5
 
 
 class NewsReport(NamedTuple):
-    """A line of news to come: when, how far it moves the log-odds of YES, what it says."""
+    """A line of news to come: time, move of the log-odds of YES, text."""
 
     at: Timestamp
     jump: float

@@ -7,7 +7,7 @@ from service_tui.units import Timestamp
 
 
 class PriceAlertSet(NamedTuple):
-    """An agent asked to be notified of a price; `price` is that of the side at this moment.
+    """An agent set a price alert; `price` is that of the side at this moment.
 
     `webhook_url` is empty where the agent asks for the alert itself.
     """

@@ -1,4 +1,4 @@
-"""What an agent may ask of its monitors and alerts: set, delete, acknowledge.
+"""Requests on monitors and alerts: set, delete, acknowledge.
 
 Each makes its event, applies it, and returns it to be written down.
 """
@@ -51,7 +51,7 @@ def _venues_of(world: World, spot: Spot) -> tuple[Venue, ...]:
 
 
 def set_monitor(
-    world: World, agent: Agent, wanted: ThresholdRequest, at: Timestamp
+    world: World, agent: Agent, request: ThresholdRequest, at: Timestamp
 ) -> tuple[MonitorSet, Monitor]:
     """Watch a side that the agent holds; what is not sent stays as an earlier monitor has it.
 
@@ -67,7 +67,7 @@ def set_monitor(
         PositionNotFound: the agent does not hold the side there.
         NothingWatched: no threshold would be left.
     """
-    spot = wanted.spot
+    spot = request.spot
     world.market(spot.market_id).check_open(world.world_at)
     risk = world.risk
     risk.settle()
@@ -75,7 +75,7 @@ def set_monitor(
         held = MonitoredSide(agent.agent_id, venue, spot.market_id, spot.side)
         if risk.held_on(held).shares:
             known = risk.monitors.get(held)
-            thresholds = _thresholds(wanted, known, agent.settings.stop_loss_pct)
+            thresholds = _thresholds(request, known, agent.settings.stop_loss_pct)
             event = MonitorSet(agent.agent_id, at, venue, spot.market_id, spot.side, *thresholds)
             risk.apply(event)
             monitor = risk.monitors.get(held)
@@ -90,16 +90,16 @@ def set_monitor(
 
 
 def _thresholds(
-    wanted: ThresholdRequest, known: Monitor | None, default_stop: float | None
+    request: ThresholdRequest, known: Monitor | None, default_stop: float | None
 ) -> tuple[float | None, float | None]:
     """The stop and the target that a monitor has from now on."""
-    stop, target = wanted.stop_loss_pct, wanted.take_profit_pct
-    if "stop_loss_pct" in wanted.kept:
+    stop, target = request.stop_loss_pct, request.take_profit_pct
+    if "stop_loss_pct" in request.kept:
         stop = default_stop if known is None else known.stop_loss_pct
-    if "take_profit_pct" in wanted.kept and known is not None:
+    if "take_profit_pct" in request.kept and known is not None:
         target = known.take_profit_pct
     if stop is None and target is None:
-        spot = wanted.spot
+        spot = request.spot
         removes = f"DELETE /api/sdk/positions/{spot.market_id}/monitor?side={spot.side.value}"
         raise NothingWatched(
             "no threshold would be left: the monitor would watch nothing",
@@ -165,7 +165,7 @@ def acknowledge(
 
 
 def _may_be_meant(alert: RiskAlert, at: Timestamp) -> bool:
-    """Whether an agent may still have something to say of an alert."""
+    """True while an agent may still act on an alert."""
     if alert.status is AlertStatus.PENDING:
         return True
     is_sold = alert.status is AlertStatus.EXECUTED

@@ -12,18 +12,18 @@ from service_tui.engine.amm.exchange import open_shares
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.resting import end_due, match_due
 from service_tui.engine.books.venues import Times, Venues
-from service_tui.engine.chain.mining import mine
+from service_tui.engine.chain.block_production import produce_blocks
 from service_tui.engine.chain.redemption import redeem_managed
 from service_tui.engine.events import Event, MarketListed, MarketResolved, Payout, SpeedSet, Ticked
 from service_tui.engine.exit_values import book_prices, met_at
 from service_tui.engine.exits import is_for_service, watch
 from service_tui.engine.position import Position
-from service_tui.engine.reactor.settling import missing_listings
+from service_tui.engine.reactor.apply_wallet_trades import missing_listings
 from service_tui.engine.reactor.wallet_trades import trades_of_wallets
 from service_tui.engine.risk.monitors import Ladder, Prices, prices_at
+from service_tui.engine.tape.absence import absence_of
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.tape.crowd import corrections, crowd_trades
-from service_tui.engine.tape.meanwhile import meanwhile_of
 from service_tui.engine.world import World
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -177,7 +177,7 @@ def advance(world: World, at: Timestamp) -> list[Event]:
         ended = end_due(world.venues, (at, world.world_at))
         redeemed = redeem_due(world, at)
         watched = watch(world, (at, world.world_at))
-        return [*ended, *world.holding.due(at), *redeemed, *watched]
+        return [*ended, *world.pending_trades.due(at), *redeemed, *watched]
     before, world_at = world.world_at, Timestamp(world.world_at + max(0.0, gap_s) * pace)
     is_away = gap_s > AWAY_MIN_S
     # Of every agent and all that it holds: not for an ordinary tick.
@@ -190,20 +190,20 @@ def advance(world: World, at: Timestamp) -> list[Event]:
         if times is until:
             break
     if is_away:
-        world.meanwhile = meanwhile_of(world.tape, (before, world_at), events, equity)
+        world.meanwhile = absence_of(world.tape, (before, world_at), events, equity)
     return events
 
 
 def redeem_due(world: World, at: Timestamp) -> list[Event]:
     """Redeem what the service holds for its agents, and let the chain come to a wall time."""
     times = (at, world.world_at)
-    return [*redeem_managed(world.venues, times), *mine(world.chain, world.venues, times)]
+    return [*redeem_managed(world.venues, times), *produce_blocks(world.chain, world.venues, times)]
 
 
 def _move(world: World, times: Times, *, crossed: bool) -> list[Event]:
     """One move of the tape, and what it brings to orders and to what is watched."""
     at, world_at = times
-    events: list[Event] = [*end_due(world.venues, times), *world.holding.due(at)]
+    events: list[Event] = [*end_due(world.venues, times), *world.pending_trades.due(at)]
     events += _resolve_due(world, times)
     events += _list_new(world, times)
     span = (world.tick_count, world.world_at, world_at)
@@ -211,8 +211,8 @@ def _move(world: World, times: Times, *, crossed: bool) -> list[Event]:
         trades = corrections(world.markets.values(), world_at)
     else:
         trades = crowd_trades(world.seed, world.markets, span)
-    settled = () if crossed else trades_of_wallets(world.around, span, trades)
-    events += world.did(missing_listings(world.around, settled, times))
+    settled = () if crossed else trades_of_wallets(world.wallet_context, span, trades)
+    events += world.did(missing_listings(world.wallet_context, settled, times))
     events += world.did([Ticked(at, world_at, tuple(trades), crossed, settled)])
     events += match_due(world.venues, times)
     events += redeem_due(world, at)
@@ -232,7 +232,7 @@ def _resolve_due(world: World, times: Times) -> list[Event]:
 
 
 def _list_new(world: World, times: Times) -> list[Event]:
-    """List what the tape has opened since; a market that nobody can trade any more is not."""
+    """List what the tape has opened since, without markets that are closed already."""
     at, world_at = times
     return world.did([
         MarketListed(at, world_at, listing)

@@ -7,9 +7,9 @@ it answers, and a restart applies them again.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition, asked_before
+from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition, question_before
 from service_tui.engine.agents.halt import HaltState
-from service_tui.engine.agents.holding import PendingTrades
+from service_tui.engine.agents.pending_trades import PendingTrades
 from service_tui.engine.amm.exchange import Exchange, Order
 from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.amm.market import Market, Quote
@@ -47,14 +47,14 @@ from service_tui.engine.notify_events import (
     WebhookSet,
     WebhookTried,
 )
+from service_tui.engine.reactor.apply_wallet_trades import apply_wallet_trades
 from service_tui.engine.reactor.reactor import Reactor
-from service_tui.engine.reactor.settling import apply_settled
 from service_tui.engine.reactor.wallet_trades import WalletContext
 from service_tui.engine.research.research import Research
 from service_tui.engine.risk.risk import UNSEEN_MAX, Risk
+from service_tui.engine.tape.absence import Absence, count_unseen
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.tape.feed import NewsItem, tape_of
-from service_tui.engine.tape.meanwhile import Meanwhile, count_unseen
 from service_tui.engine.tape.topics import Topics
 from service_tui.terms import Plan
 from service_tui.units import Micros, Timestamp, sum_of
@@ -110,10 +110,12 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.reactor = Reactor(self.venues.mirrors)
         self.chain = Chain(self.ledger)
         self.research = Research()
-        self.holding = PendingTrades(self.agents)
+        self.pending_trades = PendingTrades(self.agents)
         self.price_alerts = PriceAlertBook()
         self.webhooks = Webhooks()
-        self.around = WalletContext(seed, self.tape, self.markets, self.venues, self.reactor)
+        self.wallet_context = WalletContext(
+            seed, self.tape, self.markets, self.venues, self.reactor
+        )
         self.speed = 1
         self.at = at
         self.world_at = at
@@ -121,7 +123,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.listed_count = self.resolved_count = 0
         self._by_key_hash: dict[str, Agent] = {}
         self._midnight = 0.0
-        self.meanwhile: Meanwhile | None = None
+        self.meanwhile: Absence | None = None
 
     # -- commands: check, then events ------------------------------------------------------
 
@@ -134,7 +136,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         return self.did([AgentChanged(agent.agent_id, at, changes)])
 
     def decide(self, decision: KeyRotated | PlanSet | HaltSet) -> list[Event]:
-        """Take in what the operator decided about a key, or about everybody."""
+        """Apply the operator's decision about one agent, or about all."""
         return self.did([decision])
 
     def note(self, event: Noted) -> list[Event]:
@@ -219,7 +221,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         return list(events)
 
     def apply(self, event: Event) -> None:  # noqa: C901, PLR0911, PLR0912, PLR0915  (a line a kind)
-        """Change the world by something that happened. Never refuses, asks nobody."""
+        """Apply an event to the world. Never refuses and checks nothing."""
         if isinstance(event, VenueEvent):
             # Play USDC is no part of the day's equity: nothing to note before it moves.
             self.venues.apply(event)
@@ -234,7 +236,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.chain.apply(event)
             return
         if isinstance(event, FleetEvent):
-            self.holding.apply(event)
+            self.pending_trades.apply(event)
             return
         if isinstance(event, WebhookSet | WebhookDeleted | WebhookTried):
             self.webhooks.apply(event)
@@ -346,7 +348,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 trade.shares,
                 price,
             ))
-        apply_settled(self.around, event, CROWD)
+        apply_wallet_trades(self.wallet_context, event, CROWD)
         for market in self.markets.values():
             if market.resolved_at is None:
                 market.sample(event.world_at)
@@ -425,8 +427,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 del self.markets[market_id]
 
     def question_of(self, market_id: str) -> str:
-        """What a market asks or asked; empty when it is forgotten."""
+        """The question of a market; empty when it is forgotten."""
         market = self.markets.get(market_id)
         if market is not None:
             return market.listing.question
-        return asked_before(self.agents.values(), market_id)
+        return question_before(self.agents.values(), market_id)

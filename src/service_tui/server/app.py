@@ -23,7 +23,13 @@ from service_tui.engine.events import ClientSeen
 from service_tui.server.claim.page import HEADERS
 from service_tui.server.document import document
 from service_tui.server.events.listeners import BEAT_S
-from service_tui.server.events.stream import STATE, EventStream, OpenStreams, last_heard, streams_of
+from service_tui.server.events.stream import (
+    STATE,
+    EventStream,
+    OpenStreams,
+    last_event_seen,
+    streams_of,
+)
 from service_tui.server.http import idempotency
 from service_tui.server.http.access import (
     BODY_MAX,
@@ -140,7 +146,7 @@ def create_app(service: Service, access: Access) -> Starlette:
             running = [tasks.create_task(work(service)) for work in (_tick, _beat, _digest)]
             running.append(tasks.create_task(service.courier.run()))
             yield
-            service.keeper.events.close()
+            service.world_store.events.close()
             for task in running:
                 task.cancel()
 
@@ -161,9 +167,9 @@ def create_app(service: Service, access: Access) -> Starlette:
         app.router.routes.append(_route(endpoint, _streaming(service, access, opener)))
     app.add_route(CLAIM_PAGE, claim_page(service), ["GET", "POST"], include_in_schema=False)
     app.add_route(DOCUMENT, document, include_in_schema=False)
-    app.add_exception_handler(Denied, _say_denied)
-    app.add_exception_handler(HTTPException, _say_wrong_path)
-    app.add_exception_handler(StorageError, _say_storage)
+    app.add_exception_handler(Denied, _denied_response)
+    app.add_exception_handler(HTTPException, _wrong_path_response)
+    app.add_exception_handler(StorageError, _storage_response)
     app.add_exception_handler(Exception, fault)
     return app
 
@@ -179,8 +185,8 @@ class _Door:
             try:
                 is_form = is_own_form(scope["method"], scope["path"])
                 check_origin(Headers(scope=scope), own_page=is_form)
-            except Denied as said:
-                await _encoded(said.status, said.body)(scope, receive, send)
+            except Denied as denial:
+                await _encoded(denial.status, denial.body)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -190,7 +196,7 @@ async def _tick(service: Service) -> None:
     while True:
         pause_s = TICK_S
         try:
-            await service.keeper.advance(service.clock.now())
+            await service.world_store.advance(service.clock.now())
         except StorageError as error:
             log.error("the tape stands still: %s", error)  # noqa: TRY400  (a sentence, no trace)
             pause_s = RETRY_S
@@ -201,7 +207,7 @@ async def _beat(service: Service) -> None:
     """Give listeners a sign of life, by which each side learns that the other is gone."""
     while True:
         await service.clock.sleep(BEAT_S)
-        service.keeper.events.beat()
+        service.world_store.events.beat()
 
 
 async def _digest(service: Service) -> None:
@@ -209,7 +215,7 @@ async def _digest(service: Service) -> None:
     while True:
         await service.clock.sleep(DIGEST_S)
         try:
-            await service.keeper.digest.catch_up()
+            await service.world_store.digest.catch_up()
         except StorageError as error:
             log.warning("backtests know nothing newer: %s", error)
 
@@ -217,12 +223,12 @@ async def _digest(service: Service) -> None:
 def _streaming(
     service: Service, access: Access, opener: StreamHandler
 ) -> Callable[[Request], Awaitable[Response]]:
-    """The way of one call that is answered with events until somebody ends it."""
+    """The handler of a call that is answered with events until either side ends it."""
 
     async def answer(request: Request) -> Response:
         access.operator(request.headers)
-        asked = RequestContext(service=service, caller=None, now=service.clock.now())
-        subscription = opener(asked, last_heard(request.headers))
+        context = RequestContext(service=service, caller=None, now=service.clock.now())
+        subscription = opener(context, last_event_seen(request.headers))
         return EventStream(subscription, streams_of(request.app))
 
     return answer
@@ -241,7 +247,7 @@ def _answering(
     service: Service, access: Access, endpoint: Endpoint[WireModel], handler: Handler
 ) -> Answering:
     """The whole way of one call: access, rates, decoding, handler, encoding."""
-    may_rehearse = endpoint.asks is not None and "dry_run" in endpoint.asks.model_fields
+    may_rehearse = endpoint.request is not None and "dry_run" in endpoint.request.model_fields
     # A body that cannot be read is refused before it is counted, or paid for.
     reads_first = may_rehearse or bool(endpoint.price)
 
@@ -259,7 +265,7 @@ def _answering(
             if reads_first and not rehearses:
                 paid = await admitted(service, access, (endpoint, caller), call.headers)
             pairs = _pairs_of(call)
-            asked = RequestContext(
+            context = RequestContext(
                 service=service,
                 caller=agent,
                 now=service.clock.now(),
@@ -271,31 +277,31 @@ def _answering(
                 # The name by which this service was called, which the door has let in.
                 host=host_name(call.headers.get("host", "").lower()),
             )
-            speech.hear(asked.path.items())
-            await _note_client(asked, speech)
+            speech.note_venues(context.path.items())
+            await _note_client(context, speech)
             # Of a rehearsal too the key must be one, though nothing is kept of it.
             key = idempotency.key_of(call.headers) if endpoint.once else None
             if key is not None and not rehearses:
                 promise = Promise(
-                    asked.agent.agent_id, key, call.path, idempotency.hash_of(body), asked.now
+                    context.agent.agent_id, key, call.path, idempotency.hash_of(body), context.now
                 )
-                return await _answer_once(asked, promise, handler, speech)
+                return await _answer_once(context, promise, handler, speech)
             # Whether the service answers is told while its disk does not.
             only_reads = rehearses or (endpoint.method in _READING and endpoint is not HEALTH)
-            reply = await (_read(asked, handler) if only_reads else handler(asked))
-            asked.headers.update(await charged(service, (endpoint, caller), call.headers))
-            return _said(speech, reply.model_dump_json(by_alias=True), asked.headers)
+            reply = await (_read(context, handler) if only_reads else handler(context))
+            context.headers.update(await charged(service, (endpoint, caller), call.headers))
+            return _answered(speech, reply.model_dump_json(by_alias=True), context.headers)
         except Refusal as refusal:
             return _refused(speech, from_refusal(refusal))
-        except Denied as said:
-            return _refused(speech, said)
+        except Denied as denial:
+            return _refused(speech, denial)
         except StorageError as error:
             return _of_storage(error)
 
     return answer
 
 
-async def _read(asked: RequestContext, handler: Handler) -> WireModel:
+async def _read(request: RequestContext, handler: Handler) -> WireModel:
     """What stands on disk: memory is ahead of it while a commit is under way, or was refused.
 
     Returns:
@@ -304,11 +310,11 @@ async def _read(asked: RequestContext, handler: Handler) -> WireModel:
     Raises:
         StorageError: what is on disk cannot be read, or the disk refuses again and again.
     """
-    keeper = asked.service.keeper
+    world_store = request.service.world_store
     for _ in range(READ_TRIES):
-        refusals = await keeper.on_disk()
-        reply = await handler(asked)
-        if refusals == await keeper.on_disk():
+        refusals = await world_store.on_disk()
+        reply = await handler(request)
+        if refusals == await world_store.on_disk():
             return reply
     raise StorageError("the disk refuses what this is made of")
 
@@ -316,7 +322,7 @@ async def _read(asked: RequestContext, handler: Handler) -> WireModel:
 def _agent_of(
     service: Service, access: Access, endpoint: Endpoint[WireModel], headers: Headers
 ) -> Agent | None:
-    """Who calls; None where no agent's key is asked for."""
+    """The calling agent; None where the endpoint needs no agent's key."""
     if endpoint.operator:
         access.operator(headers)
         return None
@@ -326,50 +332,52 @@ def _agent_of(
 
 
 def _is_inside(call: DirectRequest) -> bool:
-    """Whether the console of this process asks."""
+    """True for a call from the console of this process."""
     peer: Sequence[object] | None = call.scope.get("client")
     return peer is not None and tuple(peer) == IN_PROCESS
 
 
-async def _note_client(asked: RequestContext, speech: Speech) -> None:
+async def _note_client(request: RequestContext, speech: Speech) -> None:
     """Keep which version of the published client an agent uses: a row only when it changes."""
-    if asked.caller is None or speech.version is None:
+    if request.caller is None or speech.version is None:
         return
-    agent, keeper = asked.agent, asked.service.keeper
-    asked.service.sdk_seen_at[agent.agent_id] = asked.now
+    agent, world_store = request.agent, request.service.world_store
+    request.service.sdk_seen_at[agent.agent_id] = request.now
     if agent.sdk_version == speech.version:
         return
     try:
-        keeper.check_whole()
-        seen = ClientSeen(agent.agent_id, asked.now, speech.version)
-        await keeper.commit(asked.world.note(seen))
+        world_store.check_whole()
+        seen = ClientSeen(agent.agent_id, request.now, speech.version)
+        await world_store.commit(request.world.note(seen))
     except StorageError as error:
         # What was asked may be a mere reading, which needs no disk.
         log.warning("the version of a client is not kept: %s", error)
 
 
 async def _answer_once(
-    asked: RequestContext, promise: Promise, handler: Handler, speech: Speech
+    request: RequestContext, promise: Promise, handler: Handler, speech: Speech
 ) -> Response:
     """Carry a write out, or give the answer that it got before under the same key."""
-    async with asked.service.repeats.turn(promise) as earlier:
+    async with request.service.repeats.turn(promise) as earlier:
         if earlier is not None:
-            return _said(speech, earlier.answer, asked.headers | {idempotency.REPLAYED: "true"})
-        asked.promise = promise
-        reply = await handler(asked)
+            return _answered(
+                speech, earlier.answer, request.headers | {idempotency.REPLAYED: "true"}
+            )
+        request.promise = promise
+        reply = await handler(request)
         if promise.kept is None:
             # The handler wrote nothing: its answer is all that there is to remember.
-            await asked.commit((), reply)
-    return _said(speech, promise.kept or "", asked.headers)
+            await request.commit((), reply)
+    return _answered(speech, promise.kept or "", request.headers)
 
 
-def _refused(speech: Speech, said: Denied) -> Response:
-    text = speech.say(said.body.model_dump_json(by_alias=True, exclude_none=True))
-    return JsonText(text, said.status, said.headers)
+def _refused(speech: Speech, denial: Denied) -> Response:
+    text = speech.renamed(denial.body.model_dump_json(by_alias=True, exclude_none=True))
+    return JsonText(text, denial.status, denial.headers)
 
 
-def _said(speech: Speech, text: str, headers: dict[str, str] | None = None) -> Response:
-    return JsonText(speech.say(text), 200, headers)
+def _answered(speech: Speech, text: str, headers: dict[str, str] | None = None) -> Response:
+    return JsonText(speech.renamed(text), 200, headers)
 
 
 def _encoded(status: int, body: WireModel, headers: dict[str, str] | None = None) -> Response:
@@ -387,7 +395,7 @@ async def _body_of(
     Raises:
         Denied: 413 too large, 415 not JSON, 422 not of the endpoint's shape.
     """
-    if endpoint.asks is None:
+    if endpoint.request is None:
         return None
     kind = call.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -399,11 +407,11 @@ async def _body_of(
     if raw is None:
         raise denied(413, "the body is too large", f"send at most {BODY_MAX} bytes")
     try:
-        body = endpoint.asks.model_validate_json(raw)
+        body = endpoint.request.model_validate_json(raw)
         # As many colons as known fields: none can stand there twice, or below another.
         known = body.model_fields_set
         if raw.count(b":") != len(known) or not VENUES.isdisjoint(known):
-            speech.hear(_ONCE.decode(raw.decode()).items())
+            speech.note_venues(_ONCE.decode(raw.decode()).items())
     except ValidationError as error:
         raise invalid(error, "body") from error
     except ValueError as error:
@@ -412,7 +420,7 @@ async def _body_of(
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Refuse an object that names a field twice: which of the two is meant, nobody knows.
+    """Refuse an object that names a field twice: neither value is surely meant.
 
     Returns:
         The object.
@@ -447,7 +455,7 @@ def _query_of(pairs: Pairs, endpoint: Endpoint[WireModel], speech: Speech) -> Wi
     if endpoint.query is None:
         return None
     values = dict(pairs)
-    speech.hear(values.items())
+    speech.note_venues(values.items())
     if len(values) != len(pairs):
         raise invalid_items([(("query",), "a parameter was given twice", "duplicate")])
     try:
@@ -474,13 +482,13 @@ def _route(
     return route
 
 
-async def _say_denied(_: Request, error: Exception) -> Response:
+async def _denied_response(_: Request, error: Exception) -> Response:
     if not isinstance(error, Denied):
         raise error
     return _encoded(error.status, error.body, error.headers)
 
 
-async def _say_wrong_path(request: Request, error: Exception) -> Response:
+async def _wrong_path_response(request: Request, error: Exception) -> Response:
     """404 and 405 of the router."""
     if not isinstance(error, HTTPException):
         raise error
@@ -494,33 +502,35 @@ async def _say_wrong_path(request: Request, error: Exception) -> Response:
     exact = [route for route in near if route.path == path] or near
     allowed = {method for route in exact for method in route.methods or ()}
     known = {route.path for route in request.app.routes if isinstance(route, Route)}
-    said = wrong_path((request.method, path), sorted(allowed), known)
-    return _encoded(said.status, said.body, said.headers)
+    denial = wrong_path((request.method, path), sorted(allowed), known)
+    return _encoded(denial.status, denial.body, denial.headers)
 
 
-async def _say_storage(_: Request, error: Exception) -> Response:
+async def _storage_response(_: Request, error: Exception) -> Response:
     return _of_storage(error)
 
 
 def _of_storage(error: Exception) -> Response:
-    """The disk said no. Only a transaction that was rolled back surely traded nothing."""
+    """The disk refused. Only a transaction that was rolled back surely traded nothing."""
     if isinstance(error, (StorageFullError, StorageBusyError)):
-        said = denied(503, f"{error}; nothing was traded", "free disk space, then try again")
+        denial = denied(503, f"{error}; nothing was traded", "free disk space, then try again")
     else:
         fix = "look at /api/sdk/trades before trying again: it may have been carried out"
-        said = denied(503, f"{error}; the outcome is not known", fix)
-    return _encoded(said.status, said.body)
+        denial = denied(503, f"{error}; the outcome is not known", fix)
+    return _encoded(denial.status, denial.body)
 
 
 def _fault_of(service: Service) -> Callable[[Request, Exception], Awaitable[Response]]:
     """What a bug of ours is answered with: a plain sentence outside, the trace in the log."""
 
-    async def say(request: Request, error: Exception) -> Response:
+    async def respond(request: Request, error: Exception) -> Response:
         log.error("unhandled %s", type(error).__name__, exc_info=error)
         if request.method not in _READING:
             # What it had changed already is on no disk, and must not be built upon.
-            service.keeper.distrust()
-        said = denied(500, "the service failed on this call", "try again; the log has the details")
-        return _encoded(said.status, said.body)
+            service.world_store.distrust()
+        denial = denied(
+            500, "the service failed on this call", "try again; the log has the details"
+        )
+        return _encoded(denial.status, denial.body)
 
-    return say
+    return respond

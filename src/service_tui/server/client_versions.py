@@ -14,9 +14,9 @@ LEAST: Final = ".".join(str(part) for part in LACKS[-1][0])
 """The oldest version that can do everything here."""
 
 
-def lacks_of(said: str) -> list[str]:
+def lacks_of(sdk_version: str) -> list[str]:
     """What a version, numbers with dots between, cannot do; one that is none lacks nothing."""
-    parts = said.split(".")
+    parts = sdk_version.split(".")
     if not all(part.isascii() and part.isdigit() for part in parts):
         return []
     # 0.10 is 0.10.0.

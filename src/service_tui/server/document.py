@@ -93,5 +93,5 @@ def _describe(
         response_model=None,
         status_code=200,
         response_class=EventStream if endpoint.streams else JSONResponse,
-        responses={status: {**said} for status, said in responses_of(endpoint).items()},
+        responses={status: {**answer} for status, answer in responses_of(endpoint).items()},
     )

@@ -9,9 +9,9 @@ from starlette.applications import Starlette
 
 from service_tui.clock import Clock
 from service_tui.server.app import create_app
-from service_tui.server.begun import BASE_URL, SimSettings, service_of
 from service_tui.server.http.access import IN_PROCESS, Access, hash_of
 from service_tui.server.http.service import Service
+from service_tui.server.startup import BASE_URL, SimSettings, service_of
 from service_tui.storage.db.database import Database
 
 # Whoever opens the service needs them as well.
@@ -37,4 +37,4 @@ async def open_sim(database: Database, clock: Clock, settings: SimSettings) -> A
             transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=IN_PROCESS)
             yield Sim(app, service, transport)
         finally:
-            await service.keeper.close(clock.now())
+            await service.world_store.close(clock.now())

@@ -119,7 +119,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             await self._take_snapshot(self.world.at)
 
     def fill(self, order: Order, at: Timestamp) -> Fill:
-        """Carry out an order in memory; whoever asks must commit it before anything else happens.
+        """Carry out an order in memory; the caller must commit it before anything else happens.
 
         Returns:
             The fill, not yet on disk.
@@ -174,11 +174,13 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             # Raised again and again: without this each time would hang on to another call.
             raise self._failed.with_traceback(None)
 
-    async def history(self, wanted: History, *, limit: int, offset: int) -> tuple[list[Past], int]:
+    async def history(
+        self, criteria: History, *, limit: int, offset: int
+    ) -> tuple[list[Past], int]:
         """An agent's fills, orders and payouts, newest first, and how many there are."""
 
         def read() -> tuple[list[Past], int]:
-            rows, total = self._journal.rows_of(wanted, limit=limit, offset=offset)
+            rows, total = self._journal.rows_of(criteria, limit=limit, offset=offset)
             return [past_of(row.kind, row.body) for row in rows], total
 
         return await asyncio.to_thread(read)
@@ -204,7 +206,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             seq = self._seq
             with suppress(StorageError):
                 await self.written()
-                await self._ask_after(seq)
+                await self._fetch_after(seq)
                 self._written_seq = max(self._written_seq, seq)
         if self._is_ahead:
             async with self._reading_back:
@@ -212,7 +214,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
                     await self._take_from_disk(self._failed)
         return self._refusals
 
-    async def _ask_after(self, seq: int) -> None:
+    async def _fetch_after(self, seq: int) -> None:
         """Distrust memory where a row is not on disk whose writer did not wait for its end."""
         if self._is_unsure and await asyncio.to_thread(self._journal.last_seq) < seq:
             self._distrust(StorageError("the disk refused what nobody waited for"))
@@ -241,8 +243,8 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
 
         def read() -> list[tuple[int, Past]]:
             agent_id, venue = who
-            wanted = (agent_id, venue.value)
-            rows = self._agent_rows.ends_before(wanted, kinds, before, limit=limit)
+            account = (agent_id, venue.value)
+            rows = self._agent_rows.ends_before(account, kinds, before, limit=limit)
             return [(row.seq, past_of(row.kind, row.body)) for row in rows]
 
         return await asyncio.to_thread(read)
@@ -259,11 +261,11 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             Their ends, as far as they have one.
         """
         found: Ends = {}
-        wanted = History(agent_id, (ORDER_END,), None, since, None)
+        criteria = History(agent_id, (ORDER_END,), None, since, None)
         offset = 0
         while len(found) < len(order_ids):
             rows, _ = await asyncio.to_thread(
-                self._journal.rows_of, wanted, limit=ENDS_PAGE, offset=offset
+                self._journal.rows_of, criteria, limit=ENDS_PAGE, offset=offset
             )
             ends = [codec.order_end_of(json.loads(row.body)) for row in rows]
             found |= {end.order_id: end for end in ends if end.order_id in order_ids}
@@ -299,7 +301,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         return JournalRow(self._seq, at, kind, *owner, body)
 
     async def _take_snapshot(self, at: Timestamp) -> None:
-        """Shorten the next replay. A failure costs only that: what was asked is on disk already."""
+        """Shorten the next replay. A failure costs only that: the events are on disk already."""
         seq, self._snapshot_seq = self._seq, self._seq
         body = codec.dumps(snapshot.fields_of(self.world)).encode()
         try:
@@ -402,9 +404,9 @@ def replay(journal: JournalStore, world: World, seq: int, *, until: int | None =
 
 async def begin(database: Database, world: World) -> WorldStore:
     """A keeper of a new world; its first snapshot is on disk before anything else is."""
-    keeper = WorldStore(database, world, 0)
+    world_store = WorldStore(database, world, 0)
     body = codec.dumps(snapshot.fields_of(world)).encode()
     await JournalStore(database).add_snapshot(Snapshot(0, world.at, body))
     # No older program ever wrote here: its first restart need not look for what one left out.
     await EndedMarkets(database).mark_filled_in(0)
-    return keeper
+    return world_store

@@ -1,1 +1,1 @@
-"""One protocol, shared by client and server: what is said, and nothing about how or why."""
+"""The protocol that client and server share: bodies and endpoints, no behaviour."""

@@ -39,7 +39,7 @@ def _neutral(field: str) -> str:
 
 
 def _either(field: str) -> str | AliasChoices:
-    """The names under which a field is read: a public service says the public one."""
+    """The names under which a field is read: the neutral one and that of a public service."""
     neutral = _neutral(field)
     return field if neutral == field else AliasChoices(neutral, field)
 
@@ -47,7 +47,7 @@ def _either(field: str) -> str | AliasChoices:
 class WireModel(BaseModel):
     """A body: frozen, unknown keys ignored, no coercion, finite numbers only."""
 
-    says_null: ClassVar[bool] = False
+    sends_null: ClassVar[bool] = False
     """Whether a null of this body is sent and takes something away; elsewhere it says nothing."""
 
     model_config = ConfigDict(
@@ -83,7 +83,7 @@ class NamingModel(WireModel):
     model_config = ConfigDict(extra="allow")
 
     def unknown(self) -> dict[str, str]:
-        """Each name that nobody reads, and the known one that was most likely meant."""
+        """Each unread name, with the known name that it most resembles."""
         known = tuple(type(self).model_fields)
         elsewhere = {name: call for name, call in self.sister_fields.items() if name not in known}
         near: dict[str, str] = {}
@@ -94,7 +94,7 @@ class NamingModel(WireModel):
         return near
 
     def warnings(self) -> tuple[str, ...]:
-        """A sentence for each name that nobody reads."""
+        """A sentence for each unread name."""
         # Source: decisions, "Unknown names in a settings body".
         return tuple(
             f"unknown {self.has} ignored: {name[:80]!r}"
@@ -197,5 +197,5 @@ def _written_out(value: object) -> object:
     return value
 
 
-AskedMoment = Annotated[Moment, BeforeValidator(_written_out)]
+RequestedMoment = Annotated[Moment, BeforeValidator(_written_out)]
 """A moment of a query, where everything comes as text."""

@@ -15,13 +15,13 @@ from pydantic import (
 from service_tui.terms import PUBLIC_VENUES, VENUE_ALIASES, Venue
 from service_tui.wire.base import (
     Amount,
-    AskedMoment,
     Count,
     LenientModel,
     Line,
     Moment,
     Money,
     Price,
+    RequestedMoment,
     WireModel,
 )
 from service_tui.wire.monitors import RiskAlertBody
@@ -39,7 +39,7 @@ VERSIONS_LETTERS_MAX: Final = 4_000
 class BriefingQuery(WireModel):
     """Since when, wall time, 24 hours ago by default; and the versions of the asker's skills."""
 
-    since: AskedMoment | None = None
+    since: RequestedMoment | None = None
     skill_versions: Annotated[str, StringConstraints(max_length=VERSIONS_LETTERS_MAX)] | None = None
 
     def versions(self) -> dict[str, str] | None:

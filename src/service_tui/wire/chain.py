@@ -115,12 +115,12 @@ class RpcBody(WireModel):
     @model_serializer(mode="plain")
     def _one_of_two(self) -> dict[str, AnyJson]:
         """The one that there is: a null as `result` is an answer as well."""
-        said: dict[str, AnyJson] = {"jsonrpc": self.jsonrpc, "id": self.id}
+        answer: dict[str, AnyJson] = {"jsonrpc": self.jsonrpc, "id": self.id}
         if self.error is not None:
-            said["error"] = {"code": self.error.code, "message": self.error.message}
+            answer["error"] = {"code": self.error.code, "message": self.error.message}
         else:
-            said["result"] = self.result
-        return said
+            answer["result"] = self.result
+        return answer
 
 
 class ChainBody(WireModel):

@@ -19,7 +19,7 @@ from service_tui.wire.base import (
     SentLine,
     WireModel,
 )
-from service_tui.wire.rails import RailsBody
+from service_tui.wire.buy_limits import BuyLimitsBody
 
 
 class DeskVenueBody(WireModel):
@@ -62,7 +62,7 @@ class DeskAgentBody(WireModel):
     is_own: bool = False
     # ours: who exits at a breach: the service, or with an external wallet the client.
     wallet: WalletKind = WalletKind.MANAGED
-    rails: RailsBody | None = None
+    rails: BuyLimitsBody | None = None
     # ours: sales and payouts that won or lost on sim, and money of all buys since midnight UTC.
     wins: Count = 0
     losses: Count = 0

@@ -15,7 +15,7 @@ Answer_co = TypeVar("Answer_co", bound=WireModel, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Generic[Answer_co]):
-    """One thing that can be asked of the service.
+    """An endpoint of the service.
 
     `asks` is the body, `query` the parameters behind the question mark, both None where there
     are none. `keyless` needs no key; `operator` wants the operator key of the embedded service.
@@ -29,7 +29,7 @@ class Endpoint(Generic[Answer_co]):
     method: str
     path: str
     answers: type[Answer_co]
-    asks: type[WireModel] | None = None
+    request: type[WireModel] | None = None
     query: type[WireModel] | None = None
     plan: Plan = Plan.FREE
     keyless: bool = False

@@ -1,4 +1,4 @@
-"""Bodies of answers that say no. Source: spec, "Errors"; wire reference, section 7."""
+"""Bodies of refusals. Source: spec, "Errors"; wire reference, section 7."""
 
 from pydantic import Field
 

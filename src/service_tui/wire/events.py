@@ -1,4 +1,4 @@
-"""What happened, as consoles hear of it: `GET /api/desk/events`, server-sent events.
+"""Events, as consoles receive them: `GET /api/desk/events`, server-sent events.
 
 ours: the spec has no push channel; this one is the operator's.
 Each event of the stream has `id:` (the number of its row in the journal), `event:` (its kind) and

@@ -65,7 +65,7 @@ class LeashRequest(OperatorModel):
     null for none. `wait_s` is how long a trade waits before it is refused.
     """
 
-    says_null: ClassVar[bool] = True
+    sends_null: ClassVar[bool] = True
 
     mode: LeashMode
     skill_slug: Slug = ""

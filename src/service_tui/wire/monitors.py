@@ -62,10 +62,10 @@ class MonitorRequest(NamingModel):
         return self
 
 
-class SaidMonitorRequest(MonitorRequest):
+class SentMonitorRequest(MonitorRequest):
     """The same thresholds with nulls said: they remove what a monitor has."""
 
-    says_null: ClassVar[bool] = True
+    sends_null: ClassVar[bool] = True
 
 
 class MonitorQuery(WireModel):

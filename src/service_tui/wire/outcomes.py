@@ -5,14 +5,14 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from service_tui.terms import Venue
-from service_tui.wire.base import AnyVenue, AskedMoment, Count, Line, Moment, Money, WireModel
+from service_tui.wire.base import AnyVenue, Count, Line, Moment, Money, RequestedMoment, WireModel
 
 
 class OutcomesQuery(WireModel):
     """Of which skill, and what was closed since when; wall time."""
 
     skill: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$")] | None = None
-    since: AskedMoment | None = None
+    since: RequestedMoment | None = None
     # ours: of which venue; each has a currency of its own, so that none is the sum of all.
     venue: AnyVenue = Venue.SIM
 

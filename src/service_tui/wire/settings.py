@@ -19,7 +19,7 @@ from service_tui.wire.base import (
     SentLine,
     WireModel,
 )
-from service_tui.wire.rails import RailsBody
+from service_tui.wire.buy_limits import BuyLimitsBody
 
 Positive = Annotated[
     float,
@@ -166,7 +166,7 @@ class UserSettingsBody(WireModel):
     # ours: what a skill may spend a day, where the service keeps that as well; null is "it does
     # not". And every rail with what is used of it.
     skill_daily_budget: Money | None = None
-    rails: RailsBody | None = None
+    rails: BuyLimitsBody | None = None
 
 
 class AllSettingsBody(SettingsBody, UserSettingsBody):
@@ -199,13 +199,13 @@ for _patch in (SettingsPatch, UserSettingsPatch, AgentSettingsPatch):
     _patch.sister_fields = _BY_CALL
 
 
-class SaidSettingsPatch(SettingsPatch):
+class SentSettingsPatch(SettingsPatch):
     """The same change with nulls said."""
 
-    says_null: ClassVar[bool] = True
+    sends_null: ClassVar[bool] = True
 
 
-class SaidUserSettingsPatch(UserSettingsPatch):
+class SentUserSettingsPatch(UserSettingsPatch):
     """The same change with nulls said: they take away what can be off."""
 
-    says_null: ClassVar[bool] = True
+    sends_null: ClassVar[bool] = True

@@ -27,7 +27,6 @@ from service_tui.terms import (
 from service_tui.wire.base import (
     Amount,
     AnyVenue,
-    AskedMoment,
     Count,
     Identifier,
     LenientModel,
@@ -36,6 +35,7 @@ from service_tui.wire.base import (
     Money,
     Price,
     Prose,
+    RequestedMoment,
     SentLine,
     SentProse,
     SignalData,
@@ -77,7 +77,7 @@ _STATUSES = {status.value: status for status in TradeStatus}
 
 
 def _status(value: object) -> object:
-    """A known word in whichever case; every other one stays as it was said."""
+    """A known word in lower case; every other word as it was sent."""
     return _STATUSES.get(value.lower(), value) if isinstance(value, str) else value
 
 
@@ -164,16 +164,16 @@ class TradeRequest(WireModel):
 
     @property
     def is_quote(self) -> bool:
-        """Whether nothing is to be carried out, in either of the two forms that ask so."""
+        """True for a quote: `dry_run`, or `execute` false."""
         return self.dry_run or bool(self.execute)
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:
         """A buy is sized by money, a sale by shares."""
-        wanted, other = (
+        size, other = (
             (self.amount, self.shares) if self.action is Action.BUY else (self.shares, self.amount)
         )
-        if not wanted > 0 or other != 0:
+        if not size > 0 or other != 0:
             raise ValueError("a buy needs amount above 0 and no shares; a sell the reverse")
         return self
 
@@ -264,8 +264,8 @@ class TradesQuery(WireModel):
     limit: Annotated[int, Field(ge=1, le=TRADES_PAGE_MAX)] = 50
     offset: Annotated[int, Field(ge=0, le=OFFSET_MAX)] = 0
     market_id: Identifier | None = None
-    since: AskedMoment | None = None
-    until: AskedMoment | None = None
+    since: RequestedMoment | None = None
+    until: RequestedMoment | None = None
     # ours: accepted; a refused order is answered and leaves no row, as it changed nothing.
     include_failed: bool = False
     # ours: a key sees its own agent alone; any other id is unknown to it.

@@ -54,7 +54,7 @@ class ResolvedBody(WireModel):
     pnl: Money = 0.0
 
 
-class MeanwhileBody(WireModel):
+class AbsenceBody(WireModel):
     """What happened while the desk was closed. Times of the world, durations in seconds."""
 
     closed_at: Moment
@@ -77,7 +77,7 @@ class WorldBody(WireModel):
     seed: int
     open_count: Count
     news: tuple[NewsBody, ...] = ()
-    meanwhile: MeanwhileBody | None = None
+    meanwhile: AbsenceBody | None = None
     # Since when the operator's halt blocks the entries of every agent.
     halted_at: Moment | None = None
 

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 
 from service_tui.client.client import Client
 from service_tui.clock import Clock
-from service_tui.server.begun import BASE_URL, SimSettings, service_of
 from service_tui.server.http.access import Access, hash_of
 from service_tui.server.http.service import Service
-from service_tui.server.readings import Readings
+from service_tui.server.read_transport import ReadTransport
+from service_tui.server.startup import BASE_URL, SimSettings, service_of
 from service_tui.signing.book import ExchangeVersion
 from service_tui.storage.db.database import Database
 from service_tui.wiring.data import open_data
@@ -45,7 +45,7 @@ async def reading(options: Options, clock: Clock) -> AsyncGenerator[tuple[Client
                 pass
             service = await service_of(data.database, clock, _settings(options), is_brief=True)
         service.operator_agent = keys.agent_id
-        transport = Readings(service, Access(hash_of(keys.operator)))
+        transport = ReadTransport(service, Access(hash_of(keys.operator)))
         async with Client(
             transport,
             BASE_URL,

@@ -63,7 +63,7 @@ async def settle(
         told.append(one._replace(**fields))  # pyright: ignore[reportArgumentType]
     event = Ticked(stage.clock.now(), world.world_at, (), settled=tuple(told))
     world.apply(event)
-    await stage.sim.service.keeper.commit([event])
+    await stage.sim.service.world_store.commit([event])
     return [one.tx_hash for one in told]
 
 

@@ -73,7 +73,7 @@ async def settle(stage: Stage, *held: Won) -> None:
     last = max(one.market.listing.resolved_at for one in held)
     while stage.world.world_at <= last:
         await leap(stage.clock, 60.0)
-        await stage.sim.service.keeper.advance(stage.clock.now())
+        await stage.sim.service.world_store.advance(stage.clock.now())
     await stage.database.write(lambda _: None)
     # What follows needs no tape, and each of its minutes would cost an hour of it.
     await operate(stage, SET_SPEED, json={"speed": 0})

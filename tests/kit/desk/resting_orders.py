@@ -69,7 +69,7 @@ class Work:
         money = Micros(shares * resting.price)
         part = Part(Micros(shares * ONE), money)
         events = meet(world.venues, resting, part, (self.stage.clock.now(), world.world_at))
-        await self.stage.sim.service.keeper.commit(events)
+        await self.stage.sim.service.world_store.commit(events)
 
     async def met_whole(self) -> None:
         """Have all that is left of the resting order met."""
@@ -77,7 +77,7 @@ class Work:
         (resting,) = world.venues.orders(self.stage.agent_id)
         part = Part(resting.left, Micros(resting.left * resting.price // ONE))
         events = meet(world.venues, resting, part, (self.stage.clock.now(), world.world_at))
-        await self.stage.sim.service.keeper.commit(events)
+        await self.stage.sim.service.world_store.commit(events)
 
 
 @asynccontextmanager

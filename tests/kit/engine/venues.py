@@ -124,7 +124,7 @@ def books_balance(world: World) -> None:
         for resting in book.orders.values():
             assert resting.left > 0
             assert resting.reserved >= 0
-            assert resting.shares + resting.left == resting.asked
+            assert resting.shares + resting.left == resting.requested
 
 
 def waiting_payouts(world: World) -> dict[str, set[str]]:

@@ -46,7 +46,7 @@ class Line:
 
     async def wait(self, seconds: float) -> None:
         await leap(self.stage.clock, seconds)
-        await self.stage.sim.service.keeper.advance(self.stage.clock.now())
+        await self.stage.sim.service.world_store.advance(self.stage.clock.now())
         # What the service's own tick was writing meanwhile is on disk as well.
         await self.stage.database.write(lambda _: None)
 
@@ -58,4 +58,4 @@ def line_to(stage: Stage) -> Line:
 async def change(stage: Stage, **changes: object) -> None:
     """Give the stage's agent other settings, on disk as well."""
     events = stage.world.change(stage.agent, changes, stage.clock.now())
-    await stage.sim.service.keeper.commit(events)
+    await stage.sim.service.world_store.commit(events)

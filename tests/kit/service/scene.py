@@ -112,9 +112,12 @@ class Scene:
         """The tape moves on to a moment of the world."""
 
         async def move() -> None:
-            keeper, world = self.service.stage.sim.service.keeper, self.service.stage.world
-            await keeper.advance(Timestamp(world.at + world_at - world.world_at))
-            self.service.stage.clock._now = max(self.service.stage.clock._now, keeper.world.at)
+            world_store, world = (
+                self.service.stage.sim.service.world_store,
+                self.service.stage.world,
+            )
+            await world_store.advance(Timestamp(world.at + world_at - world.world_at))
+            self.service.stage.clock._now = max(self.service.stage.clock._now, world_store.world.at)
 
         self.service.run(move())
 

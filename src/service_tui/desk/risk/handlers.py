@@ -16,7 +16,7 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.translate import UNTRANSLATABLE
 from service_tui.terms import STOP_MAX, Venue
 from service_tui.wire.endpoints.public import DELETE_MONITOR, SET_MONITOR
-from service_tui.wire.monitors import MonitorQuery, SaidMonitorRequest
+from service_tui.wire.monitors import MonitorQuery, SentMonitorRequest
 
 
 def objection(state: DeskState, order: SetMonitor) -> str:
@@ -88,7 +88,7 @@ async def _set(order: SetMonitor, ports: Ports) -> str:
     if why := objection(ports.state(), order):
         return why
     try:
-        request = SaidMonitorRequest(
+        request = SentMonitorRequest(
             side=order.side,
             stop_loss_pct=order.stop_pct,
             take_profit_pct=order.target_pct,

@@ -23,8 +23,8 @@ from service_tui.desk.slices.records import NoticeKind, Topic
 from service_tui.units import Micros, decimal
 from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS, POST_SETTINGS
 from service_tui.wire.settings import (
-    SaidSettingsPatch,
-    SaidUserSettingsPatch,
+    SentSettingsPatch,
+    SentUserSettingsPatch,
     UserSettingsBody,
 )
 
@@ -80,13 +80,13 @@ def _value(order: SetBuyLimit) -> float | int | None:
 
 async def _post(order: SetBuyLimit, ports: Ports) -> str:
     # The fields are checked as they are made.
-    body = SaidSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
+    body = SentSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
     await ports.client.call(POST_SETTINGS, body=body)
     return _set_text(order)
 
 
 async def _patch(order: SetBuyLimit, ports: Ports) -> str:
-    body = SaidUserSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
+    body = SentUserSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
     await ports.client.call(PATCH_USER_SETTINGS, body=body)
     return _set_text(order)
 
@@ -100,7 +100,7 @@ async def set_defaults(order: SetDefaults, ports: Ports) -> None:
 
     async def send() -> str:
         # Zero is off. Source: decisions, "Stop and target prices".
-        body = SaidUserSettingsPatch(
+        body = SentUserSettingsPatch(
             default_stop_loss_pct=defaults.stop_loss_pct or 0.0,
             default_take_profit_pct=defaults.take_profit_pct or 0.0,
             auto_risk_monitor_enabled=defaults.auto_monitor,
@@ -133,7 +133,7 @@ async def set_paused(order: SetPaused, ports: Ports) -> None:
         return
 
     async def send() -> str:
-        body = SaidUserSettingsPatch(trading_paused=order.paused)
+        body = SentUserSettingsPatch(trading_paused=order.paused)
         reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
         if order.paused:
             return "trading is paused: buys are refused, sales pass"

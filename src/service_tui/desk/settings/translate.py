@@ -10,7 +10,7 @@ from service_tui.desk.translate import amount
 from service_tui.terms import SIM_MARKET_MAX, SIM_TRADE_MAX, Side
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.base import timestamp
-from service_tui.wire.rails import RailsBody
+from service_tui.wire.buy_limits import BuyLimitsBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
 
 
@@ -75,11 +75,11 @@ def _amount(value: float | None) -> Micros | None:
     return None if value is None else amount(value)
 
 
-def _skills(limits: RailsBody) -> tuple[SkillDaySpend, ...]:
+def _skills(limits: BuyLimitsBody) -> tuple[SkillDaySpend, ...]:
     return tuple(SkillDaySpend(one.skill_slug, amount(one.spent)) for one in limits.skills_today)
 
 
-def _cooldowns(limits: RailsBody) -> tuple[CooldownView, ...]:
+def _cooldowns(limits: BuyLimitsBody) -> tuple[CooldownView, ...]:
     sides = {side.value for side in Side}
     return tuple(
         CooldownView(one.market_id, Side(one.side), timestamp(one.until), one.after)

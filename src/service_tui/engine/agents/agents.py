@@ -229,7 +229,7 @@ def status_of(agent: Agent, cash: Micros) -> AgentStatus:
 
 
 def check_standing(agent: Agent, cash: Micros) -> None:
-    """Refuse an agent that may not or cannot trade at all, whatever it asks.
+    """Refuse an agent that may not or cannot trade at all.
 
     Raises:
         AgentSuspended: the operator stopped it.
@@ -242,7 +242,7 @@ def check_standing(agent: Agent, cash: Micros) -> None:
 
 
 def check_claimed(agent: Agent, venue: Venue) -> None:
-    """Let an agent that nobody has claimed trade on sim only.
+    """Let an unclaimed agent trade on sim only.
 
     Raises:
         NotClaimed: a real venue, and no operator has claimed the agent.
@@ -251,8 +251,8 @@ def check_claimed(agent: Agent, venue: Venue) -> None:
         raise NotClaimed("Agent must be claimed before trading")
 
 
-def asked_before(agents: Iterable[Agent], market_id: str) -> str:
-    """What a market asked in which somebody has closed a position; empty when nobody knows."""
+def question_before(agents: Iterable[Agent], market_id: str) -> str:
+    """The question of a market with closed positions; empty when it is not known."""
     return next(
         (
             closed.question

@@ -28,5 +28,5 @@ def no_entry(settings: AgentSettings, halt: HaltState) -> Refusal:
         return TradingHalted(
             "trading is halted by the operator: entries of every agent are blocked"
         )
-    said = "trading is paused: entries are blocked"
-    return TradingPaused(said, BY_OPERATOR if settings.operator_paused else None)
+    message = "trading is paused: entries are blocked"
+    return TradingPaused(message, BY_OPERATOR if settings.operator_paused else None)

@@ -36,7 +36,7 @@ def binding(leashes: Leashes, slug: str) -> list[Leash]:
     return sorted(found, key=lambda one: (-_STRICTNESS[one.mode], one.threshold, one.wait_s))
 
 
-def asks(leashes: Leashes, slug: str, size: Micros) -> Leash | None:
+def approval_leash(leashes: Leashes, slug: str, size: Micros) -> Leash | None:
     """The leash by which a buy of this size has to wait; None where it may go out."""
     return next(
         (

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent, check_standing
 from service_tui.engine.agents.halt import HaltState, no_entry
-from service_tui.engine.agents.holding import check_leash
-from service_tui.engine.agents.rails import check_pace, check_skill
+from service_tui.engine.agents.limits import check_pace, check_skill
+from service_tui.engine.agents.pending_trades import check_leash
 from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.amm.market import Market, Quote
 from service_tui.engine.errors import (
@@ -40,7 +40,7 @@ _SIM_MARKET_MAX: Final = MARKET_MAX[Venue.SIM]
 
 
 class Order(NamedTuple):
-    """What an agent asks for: a buy by `size` of money, a sale by `size` of shares, micros.
+    """An order of an agent: a buy by `size` of money, a sale by `size` of shares, micros.
 
     `unlimited` lifts what binds by time: buys a day and cooldowns. `approved`: the person has let
     it pass.
@@ -76,7 +76,7 @@ class Exchange:
         self.halt = halt or HaltState()
 
     def quote(self, order: Order, world_at: Timestamp) -> Quote:
-        """What the order would get now; limits of the agent are not asked.
+        """What the order would get now, without the limits of the agent.
 
         Returns:
             Shares, money and prices; nothing changes.
@@ -87,7 +87,7 @@ class Exchange:
         return _quote(self._open_market(order, world_at), order)
 
     def check(self, order: Order, trade_id: str, times: tuple[Timestamp, Timestamp]) -> Fill:
-        """The fill that the order would be, with every limit asked; nothing changes.
+        """The fill that the order would be, after every limit is checked; nothing changes.
 
         Args:
             order: what is asked.
@@ -131,7 +131,7 @@ class Exchange:
         )
 
     def _open_market(self, order: Order, world_at: Timestamp) -> Market:
-        """The market of an order: the first question, so that a wrong id is never said otherwise.
+        """The market of an order: checked first, so that a wrong id is always reported as such.
 
         Returns:
             A market that takes orders now.

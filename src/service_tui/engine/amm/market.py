@@ -196,7 +196,7 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
             self.no += shares
 
     def sold(self, side: Side) -> Micros:
-        """Shares of a side in somebody's hands."""
+        """Shares of a side that are held."""
         return self.yes - self.start if side is _YES else self.no
 
     def sample(self, world_at: Timestamp) -> None:

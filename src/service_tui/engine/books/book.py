@@ -62,7 +62,7 @@ class Resting:
     action: Action
     order_type: OrderType
     price: Micros
-    asked: Micros
+    requested: Micros
     left: Micros
     reserved: Micros
     at: Timestamp
@@ -211,12 +211,12 @@ class Book:
             self.taken[price] = Micros(self.taken.get(price, 0) + shares)
 
 
-def walk(offers: list[Offer], wanted: TakeRequest, fee_rate_bps: int) -> Walk:
+def walk(offers: list[Offer], request: TakeRequest, fee_rate_bps: int) -> Walk:
     """Let an order meet the offers of the other side, within its limit.
 
     Args:
         offers: from `Book.offers`, the side that it takes from.
-        wanted: the order.
+        request: the order.
         fee_rate_bps: what the taker pays.
 
     Returns:
@@ -225,20 +225,20 @@ def walk(offers: list[Offer], wanted: TakeRequest, fee_rate_bps: int) -> Walk:
     Raises:
         OwnOrderInTheWay: it would meet an order of the same agent.
     """
-    buys = wanted.action is Action.BUY
-    money_left, shares_left = wanted.money, wanted.shares
+    buys = request.action is Action.BUY
+    money_left, shares_left = request.money, request.shares
     matches: list[Match] = []
     total = spent = fee = 0
     is_whole = False
     for offer in offers:
-        own = own_price(wanted.side, offer.price)
-        if wanted.limit is not None and (own > wanted.limit if buys else own < wanted.limit):
+        own = own_price(request.side, offer.price)
+        if request.limit is not None and (own > request.limit if buys else own < request.limit):
             break
         shares = min(offer.shares, _room(own, money_left, shares_left))
         if shares <= 0:
             is_whole = True
             break
-        if offer.order is not None and offer.order.agent_id == wanted.agent_id:
+        if offer.order is not None and offer.order.agent_id == request.agent_id:
             raise OwnOrderInTheWay(
                 f"the order would trade with your own order {offer.order.order_id}"
             )
@@ -296,7 +296,7 @@ def resting_of(event: OrderPlaced) -> Resting:
         action=event.action,
         order_type=event.order_type,
         price=event.price,
-        asked=event.asked,
+        requested=event.requested,
         left=event.rests,
         reserved=event.reserved,
         at=event.at,

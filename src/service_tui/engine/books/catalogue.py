@@ -25,7 +25,7 @@ HOSTS: Final = {Venue.EVM: "evm-venue.example", Venue.SOL: "sol-venue.example"}
 PUBLIC_HOSTS: Final = {"polymarket.com": Venue.EVM, "kalshi.com": Venue.SOL}
 """The venues' own hosts, read in the same way. Source: wire reference, section 0."""
 
-_SLUG_WORDS_MAX: Final = 100
+_SLUG_PARTS_MAX: Final = 100
 """Letters of a question that stand in its address."""
 
 _TAIL: Final = re.compile(r"(?:^|-)e?(\d{1,5})-(\d{1,12})\Z")
@@ -71,7 +71,7 @@ def ticker_of(listing: Listing) -> str:
 
 def slug_of(listing: Listing) -> str:
     """The last part of a question's address."""
-    return f"{_words(listing.question)}-{listing.slot}-{listing.number}"
+    return f"{_slug_parts(listing.question)}-{listing.slot}-{listing.number}"
 
 
 def url_of(listing: Listing) -> str | None:
@@ -103,7 +103,7 @@ def event_of(listing: Listing) -> Event | None:
     return Event(
         event_id=f"event-{slot.event}-{listing.number}",
         name=name,
-        slug=f"{_words(name)}-e{slot.event}-{listing.number}",
+        slug=f"{_slug_parts(name)}-e{slot.event}-{listing.number}",
         slots=tuple(one.index for one in IMPORT_SLOTS if one.event == slot.event),
         number=listing.number,
     )
@@ -168,7 +168,7 @@ def _known(tape: Tape, index: int, number: int, at: Timestamp) -> Listing | None
     return listing if listing.opens_at <= at and listing.home in HOSTS else None
 
 
-def _words(text: str) -> str:
+def _slug_parts(text: str) -> str:
     """Text as the lower-case words of an address."""
-    words = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-    return words[:_SLUG_WORDS_MAX].rstrip("-")
+    parts = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    return parts[:_SLUG_PARTS_MAX].rstrip("-")

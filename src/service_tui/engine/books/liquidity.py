@@ -97,7 +97,7 @@ def tier_of(listing: Listing) -> Tier:
 
 
 def fee_rate_bps(listing: Listing) -> int:
-    """What a taker pays, basis points; nobody pays on the market maker."""
+    """The taker's fee, basis points; trades with the market maker are free."""
     if listing.home is Venue.EVM:
         return _EVM_FEES[listing.category]
     return _SOL_FEE if listing.home is Venue.SOL else 0

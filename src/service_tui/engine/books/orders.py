@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.agents.halt import no_entry
-from service_tui.engine.agents.holding import check_leash
-from service_tui.engine.agents.rails import check_pace, check_real_spend, check_skill
+from service_tui.engine.agents.limits import check_pace, check_real_spend, check_skill
+from service_tui.engine.agents.pending_trades import check_leash
 from service_tui.engine.books.book import (
     Book,
     TakeRequest,
@@ -92,7 +92,7 @@ class VenueQuote:
     order_type: OrderType
     price: Micros | None
     walked: Walk
-    asked: Micros
+    requested: Micros
     rests: Micros
     reserved: Micros
     price_before: float
@@ -115,7 +115,7 @@ def default_type(venue: Venue, action: Action) -> OrderType:
 
 
 def quote(venues: Venues, order: VenueOrder, times: Times) -> VenueQuote:
-    """What an order would get now; limits and holdings of the agent are not asked.
+    """What an order would get now, without limits and positions of the agent.
 
     Returns:
         The walk through the book and what would rest; nothing changes.
@@ -131,15 +131,15 @@ def quote(venues: Venues, order: VenueOrder, times: Times) -> VenueQuote:
     _check_size(order, price or best)
     rests_too = kind in RESTING
     buys = order.action is Action.BUY
-    wanted = TakeRequest(
+    request = TakeRequest(
         agent_id=order.agent.agent_id,
         side=order.side,
         action=order.action,
         limit=price,
         money=order.size if buys else None,
-        shares=_asked(order, price) if rests_too or not buys else None,
+        shares=_requested(order, price) if rests_too or not buys else None,
     )
-    walked = walk(offers, wanted, fee_rate_bps(book.listing))
+    walked = walk(offers, request, fee_rate_bps(book.listing))
     if kind is OrderType.FOK and not walked.is_whole:
         raise NotFilledWhole(
             "the order cannot be filled whole at this price, so nothing was traded"
@@ -155,7 +155,7 @@ def quote(venues: Venues, order: VenueOrder, times: Times) -> VenueQuote:
         order_type=kind,
         price=price,
         walked=walked,
-        asked=Micros(walked.shares + rests) if buys else order.size,
+        requested=Micros(walked.shares + rests) if buys else order.size,
         rests=rests,
         reserved=money_of(rests, price, up=True) if buys and price is not None else Micros(0),
         price_before=best / ONE if best is not None and walked.shares else before,
@@ -260,8 +260,8 @@ def _check_size(order: VenueOrder, price: Micros | None) -> None:
         )
 
 
-def _asked(order: VenueOrder, price: Micros | None) -> Micros:
-    """Shares that an order asks for: those of a sale, or what the money buys at the limit."""
+def _requested(order: VenueOrder, price: Micros | None) -> Micros:
+    """Shares of an order: those of a sale, or what the money buys at the limit."""
     if order.action is Action.SELL or price is None:
         return order.size
     return shares_for(order.size, price)
@@ -269,7 +269,7 @@ def _asked(order: VenueOrder, price: Micros | None) -> Micros:
 
 def _rest(order: VenueOrder, price: Micros, walked: Walk) -> Micros:
     """Shares that stay on the book; never more than the money left pays for."""
-    left = _asked(order, price) - walked.shares
+    left = _requested(order, price) - walked.shares
     if order.action is Action.BUY:
         left = min(left, shares_for(Micros(order.size - walked.money), price))
     return Micros(max(0, left))
@@ -304,7 +304,7 @@ class Checked(NamedTuple):
 
 
 def check(venues: Venues, order: VenueOrder, times: Times) -> Checked:
-    """Ask everything that an order is asked before it is carried out.
+    """Check everything that an order must meet before it is carried out.
 
     Returns:
         What would be carried out; nothing changed.
@@ -455,7 +455,7 @@ def _placed(
         order_type=quoted.order_type,
         size=order.size,
         price=quoted.price or Micros(0),
-        asked=quoted.asked,
+        requested=quoted.requested,
         shares=walked.shares,
         money=walked.money,
         fee=walked.fee,

@@ -199,7 +199,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         return book
 
     def account(self, agent_id: str, venue: Venue) -> VenueAccount:
-        """An agent's account on a venue; an empty one that nobody keeps where none is."""
+        """An agent's account on a venue; an empty one, not kept, where none is."""
         return self.accounts.get((agent_id, venue)) or VenueAccount(agent_id, venue)
 
     def cash(self, agent_id: str, venue: Venue) -> Micros:
@@ -270,7 +270,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             self.ledger.transfer(f"issuer:{venue.value}", cash_account(agent_id, venue), GRANT)
 
     def apply(self, event: VenueEvent) -> None:
-        """Change by something that happened. Never refuses, asks nobody."""
+        """Apply an event. Never refuses and checks nothing."""
         match event:
             case OrderPlaced():
                 self._apply_placed(event)

@@ -171,7 +171,7 @@ class Chain:
     # -- events ----------------------------------------------------------------------------
 
     def apply(self, event: ChainEvent) -> None:  # noqa: C901  (a line a kind)
-        """Change by something that happened. Never refuses, asks nobody."""
+        """Apply an event. Never refuses and checks nothing."""
         match event:
             case WalletLinked():
                 self._link(event)
@@ -248,9 +248,9 @@ def _forget(entries: dict[str, Timestamp], kept: int) -> None:
         del entries[key]
 
 
-def pace_changes(chain: Chain, wanted: Mapping[str, object], at: Timestamp) -> dict[str, object]:
+def pace_changes(chain: Chain, patch: Mapping[str, object], at: Timestamp) -> dict[str, object]:
     """What an operator's wish changes: with the length of a block its count goes on from here."""
-    changes = dict(wanted)
+    changes = dict(patch)
     if "block_s" in changes:
         changes |= {"base_at": at, "base_block": chain.block_at(at)}
     if "faults" in changes:

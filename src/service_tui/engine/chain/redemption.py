@@ -92,7 +92,7 @@ def redeem(
 
 
 def check_chain(venue: Venue) -> None:
-    """Refuse a venue whose positions nobody can redeem from here.
+    """Refuse a venue whose positions cannot be redeemed here.
 
     Raises:
         ManualOnly: it redeems on its own page. Source: spec, "Redemption flow".
@@ -101,7 +101,7 @@ def check_chain(venue: Venue) -> None:
         raise ManualOnly(f"redemption on {venue.value} is manual only")
 
 
-def claim_found(venues: Venues, found: AccountPosition, side: Side, times: Times) -> list[Event]:
+def claim_position(venues: Venues, found: AccountPosition, side: Side, times: Times) -> list[Event]:
     """Mark a position claimed whose tokens are gone from the chain; nothing while they are there.
 
     Returns:
@@ -112,10 +112,12 @@ def claim_found(venues: Venues, found: AccountPosition, side: Side, times: Times
     return [claimed(venues, found, side, (times, ""))]
 
 
-def claimed(venues: Venues, found: AccountPosition, side: Side, told: tuple[Times, str]) -> Claimed:
+def claimed(
+    venues: Venues, found: AccountPosition, side: Side, receipt: tuple[Times, str]
+) -> Claimed:
     """Mark a position claimed: by the hash of a report, or because the service found it so."""
     account, holding = found
-    times, tx_hash = told
+    times, tx_hash = receipt
     event = Claimed(
         account.agent_id, account.venue, holding.position.market_id, side, *times, tx_hash
     )

@@ -99,7 +99,7 @@ def listing_of(fields: Named) -> Listing:
 
 
 def note_of(fields: Fields) -> Note:
-    """What a trader said, read back."""
+    """The trader's note, read back."""
     return Note(*fields)
 
 
@@ -159,7 +159,7 @@ def claimed_of(fields: Fields) -> Claimed:
 
 def order_fill_of(fields: Fields) -> OrderFilled:
     """A part of a resting order that was met, read back."""
-    side, action, source, venue, *rest = [*fields[10:], *_NOT_SAID[len(fields) - 10 :]]
+    side, action, source, venue, *rest = [*fields[10:], *_OMITTED[len(fields) - 10 :]]
     known: Fields = [
         *fields[:9],
         _taken_of(fields[9]),
@@ -172,7 +172,7 @@ def order_fill_of(fields: Fields) -> OrderFilled:
     return OrderFilled(*known)
 
 
-_NOT_SAID: Final = (None, None, "", None)
+_OMITTED: Final = (None, None, "", None)
 """What rows of older programs leave out."""
 
 

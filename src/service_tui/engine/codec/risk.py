@@ -10,7 +10,7 @@ _ALERT: tuple[str, ...] = tuple(RiskAlert.__slots__)
 
 
 def risk_fields(risk: Risk) -> Named:
-    """Everything that risk knows and that the positions do not say."""
+    """The state of risk beyond the positions."""
     risk.settle()
     alerts = risk.alerts
     return {

@@ -8,7 +8,7 @@ from typing import Final
 
 from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.amm.market import Market
-from service_tui.engine.codec.agents import holding_fields, restore_holding
+from service_tui.engine.codec.agents import pending_fields, restore_pending
 from service_tui.engine.codec.books import (
     position_fields,
     position_of,
@@ -88,7 +88,7 @@ def fields_of(world: World) -> Named:
         "reactor": reactor_fields(world.reactor),
         "chain": chain_fields(world.chain),
         "research": research_fields(world.research),
-        "holding": holding_fields(world.holding),
+        "holding": pending_fields(world.pending_trades),
         **notify_fields(world.price_alerts, world.webhooks),
     }
 
@@ -120,7 +120,7 @@ def world_of(fields: Named, topics: Topics) -> World:
         restore_reactor(world.reactor, fields.get("reactor"))
         restore_chain(world.chain, fields.get("chain"))
         restore_research(world.research, fields.get("research"))
-        restore_holding(world.holding, fields.get("holding"))
+        restore_pending(world.pending_trades, fields.get("holding"))
         restore_notify(world.price_alerts, world.webhooks, fields.get("notify"))
     except NewerJournalError:
         raise
@@ -174,13 +174,13 @@ def _agent_fields(agent: Agent) -> Named:
     }
 
 
-def _words_of(settings: Named) -> Named:
+def _texts_of(settings: Named) -> Named:
     """Settings that are words of ours; yesterday's snapshots have no wallet."""
     wallet = WalletKind(settings.get("wallet", WalletKind.MANAGED))
     return {"plan": Plan(settings["plan"]), "wallet": wallet}
 
 
-def _closed_words(closed: Named) -> Named:
+def _closed_texts(closed: Named) -> Named:
     """What of a closed position is no plain value; yesterday's snapshots have no sources."""
     sources = closed.get("sources")
     return {"side": Side(closed["side"]), "sources": None if sources is None else tuple(sources)}
@@ -191,8 +191,8 @@ def _agent_of(row: Named) -> Agent:
     return Agent(
         # A snapshot of yesterday lacks what an agent has learned since: its default stands.
         **{name: row[name] for name in _AGENT_PLAIN if name in row},
-        settings=AgentSettings(**(settings | _words_of(settings))),
+        settings=AgentSettings(**(settings | _texts_of(settings))),
         positions={one[1]: position_of(one) for one in row["positions"]},
-        closed=[ClosedPosition(**(closed | _closed_words(closed))) for closed in row["closed"]],
+        closed=[ClosedPosition(**(closed | _closed_texts(closed))) for closed in row["closed"]],
         sources={market_id: tuple(tags) for market_id, tags in row["sources"].items()},
     )

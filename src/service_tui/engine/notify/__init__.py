@@ -1,1 +1,1 @@
-"""What tells a program that something happened: price alerts and webhooks."""
+"""Notifications to programs: price alerts and webhooks."""

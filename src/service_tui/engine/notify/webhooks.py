@@ -27,7 +27,7 @@ class Webhook:
         return self.failures < WEBHOOK_FAILURES_MAX
 
     def wants(self, event: WebhookEvent) -> bool:
-        """True when the agent asked for this kind of event."""
+        """True when the webhook subscribes to this kind of event."""
         return event in self.placed.events
 
 

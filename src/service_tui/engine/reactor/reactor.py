@@ -165,7 +165,7 @@ class Reactor:
     # -- readings --------------------------------------------------------------------------
 
     def state(self, agent_id: str) -> ReactorState:
-        """An agent's reactor; an empty one that nobody keeps where it has chosen nothing."""
+        """An agent's reactor; an empty one, not kept, where it has set nothing."""
         return self.states.get(agent_id) or ReactorState()
 
     def breaker(self, agent_id: str, at: Timestamp) -> Breaker:
@@ -276,9 +276,9 @@ class Reactor:
         Raises:
             SignalNotFound: none is known by that name.
         """
-        wanted = name.lower()
-        found = [wanted] if wanted in self.recent else []
-        found = found or [key for key, (one, _) in self.recent.items() if one.tx_hash == wanted]
+        tx_hash = name.lower()
+        found = [tx_hash] if tx_hash in self.recent else []
+        found = found or [key for key, (one, _) in self.recent.items() if one.tx_hash == tx_hash]
         if not found:
             raise SignalNotFound(f"signal not found: {name}")
         return found
@@ -328,7 +328,7 @@ class Reactor:
 def _waits(
     state: ReactorState, signal_id: str, seen: tuple[Settlement, Timestamp], when: When
 ) -> bool:
-    """Whether a settlement is a signal of an agent's watchlist that nobody has taken out."""
+    """True if a settlement is a signal of an agent's watchlist and not yet taken out."""
     one, seen_at = seen
     return (
         # A clock that was set back makes nothing wait for longer than a life.
@@ -373,7 +373,7 @@ def _wake(state: ReactorState, agent_id: str, at: Timestamp) -> None:
 
 
 def _close(state: ReactorState, agent_id: str, at: Timestamp) -> None:
-    """Let signals through again, and say so among the reactions.
+    """Let signals through again, and record that among the reactions.
 
     Without that row the newest five would all be failures still, at which a skill stops.
     """

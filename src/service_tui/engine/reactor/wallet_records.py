@@ -60,7 +60,7 @@ class WalletRecords:
         self.by_address: dict[str, WalletRecord] = {}
 
     def of(self, address: str) -> WalletRecord:
-        """The record of a wallet; an empty one that nobody keeps where it has not traded."""
+        """The record of a wallet; an empty one, not kept, where it has not traded."""
         return self.by_address.get(address) or WalletRecord()
 
     def held(self, address: str) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ _IS_MAKER: Final = 0.2
 _FIRST_LEG: Final = 0.6
 """How often a bid on the chain had to wait, and was met by two sellers; the first one's share."""
 
-_TOLD_TWICE: Final = 0.05
+_REPORTED_TWICE: Final = 0.05
 """How often the chain tells a settlement twice."""
 
 _STREAM: Final = crc32(b"wallets")
@@ -78,12 +78,12 @@ class WalletContext(NamedTuple):
 
 
 def trades_of_wallets(
-    around: WalletContext, span: tuple[int, Timestamp, Timestamp], crowd: Iterable[CrowdTrade]
+    context: WalletContext, span: tuple[int, Timestamp, Timestamp], crowd: Iterable[CrowdTrade]
 ) -> tuple[Settlement, ...]:
     """What the wallets trade in one tick, at most one trade each.
 
     Args:
-        around: the world.
+        context: the world.
         span: number of the move of the tape, and the tape's time before and after it.
         crowd: what the crowd trades in it: prices there are of before, so nobody else goes there.
 
@@ -92,19 +92,19 @@ def trades_of_wallets(
     """
     tick, before, world_at = span
     span_s = world_at - before
-    moment = mix(around.seed, tick, _STREAM)
+    moment = mix(context.seed, tick, _STREAM)
     taken = {trade.market_id for trade in crowd}
     found: list[Settlement] = []
     for index, wallet in enumerate(ROSTER):
         if unit(moment, index) >= span_s / wallet.pace_s:
             continue
         draws = Draws(moment, index, 1)
-        address = address_of(around.seed, wallet)
-        trade = _Trade(around, wallet, address, (tick, world_at), draws)
+        address = address_of(context.seed, wallet)
+        trade = _Trade(context, wallet, address, (tick, world_at), draws)
         settled = _leave(trade, taken) or _enter(trade, taken)
         taken.update(one.market_id for one in settled)
         found += settled
-        if settled and wallet.venue is _CHAIN and draws.unit() < _TOLD_TWICE:
+        if settled and wallet.venue is _CHAIN and draws.unit() < _REPORTED_TWICE:
             found += settled
     return tuple(found)
 
@@ -112,7 +112,7 @@ def trades_of_wallets(
 class _Trade(NamedTuple):
     """One wallet at one moment."""
 
-    around: WalletContext
+    context: WalletContext
     wallet: SourceWallet
     address: str
     moment: tuple[int, Timestamp]
@@ -135,7 +135,7 @@ class _Trade(NamedTuple):
         leg: int = -1,
     ) -> Settlement:
         """The settlement; its transaction is a function of world, moment and wallet."""
-        named = f"{self.around.seed}:{self.moment[0]}:{self.address}"
+        named = f"{self.context.seed}:{self.moment[0]}:{self.address}"
         return Settlement(
             tx_hash="0x" + hashlib.sha256(named.encode()).hexdigest(),
             wallet=self.address,
@@ -158,34 +158,36 @@ class _Trade(NamedTuple):
 
 def _enter(trade: _Trade, busy: Collection[str]) -> list[Settlement]:
     """A buy in a question of the wallet's choice; none where it finds nothing."""
-    around, wallet, draws = trade.around, trade.wallet, trade.draws
+    context, wallet, draws = trade.context, trade.wallet, trade.draws
     listing = _chosen(trade, busy)
     if listing is None:
         return []
-    side = opinion(around.seed, wallet, listing, trade.at)
-    if not _is_worth_it(wallet, around, listing, side):
+    side = opinion(context.seed, wallet, listing, trade.at)
+    if not _is_worth_it(wallet, context, listing, side):
         return []
     low, high = wallet.money
     money = Micros(round(low * (high / low) ** draws.unit() * 100) * _CENT)
     if wallet.discount:
-        return _buy_off_book(trade, around.markets[listing.market_id], side, money)
+        return _buy_off_book(trade, context.markets[listing.market_id], side, money)
     if wallet.venue is _CHAIN:
         return _buy_on_chain(trade, listing, side, money)
-    return _buy_of_maker(trade, around.markets[listing.market_id], side, money)
+    return _buy_of_maker(trade, context.markets[listing.market_id], side, money)
 
 
-def _is_worth_it(wallet: SourceWallet, around: WalletContext, listing: Listing, side: Side) -> bool:
-    """Whether somebody good at it would pay the price; the others ask for none."""
-    market = around.markets.get(listing.market_id)
+def _is_worth_it(
+    wallet: SourceWallet, context: WalletContext, listing: Listing, side: Side
+) -> bool:
+    """True if a skilled wallet would pay the price; unskilled wallets pay any."""
+    market = context.markets.get(listing.market_id)
     return wallet.skill < _KNOWS or market is None or market.price_of(side) < wallet.skill
 
 
 def _chosen(trade: _Trade, busy: Collection[str]) -> Listing | None:
     """A question that suits the wallet, drawn, and drawn again where it does not."""
-    around, draws = trade.around, trade.draws
+    context, draws = trade.context, trade.draws
     if trade.wallet.venue is _CHAIN and draws.unit() < _EXPLORES:
         return _explored(trade)
-    markets = tuple(around.markets.values())
+    markets = tuple(context.markets.values())
     for _ in range(_TRIES if markets else 0):
         market = draws.pick(markets)
         listing = market.listing
@@ -201,13 +203,13 @@ def _chosen(trade: _Trade, busy: Collection[str]) -> Listing | None:
 
 def _explored(trade: _Trade) -> Listing | None:
     """A question of the chain's venue that is not listed here yet."""
-    around, at = trade.around, trade.at
+    context, at = trade.context, trade.at
     slot = trade.draws.pick(_EXPLORED)
-    for number in numbers_at(around.seed, slot, at):
-        listing = around.tape.listing_of(slot.index, number)
+    for number in numbers_at(context.seed, slot, at):
+        listing = context.tape.listing_of(slot.index, number)
         if (
             listing.opens_at <= at < listing.resolves_at - _EXPLORED_LEFT_S
-            and listing.market_id not in around.markets
+            and listing.market_id not in context.markets
         ):
             return listing
     return None
@@ -222,7 +224,7 @@ def _suits(wallet: SourceWallet, listing: Listing, left_s: float) -> bool:
 
 
 def _buy_of_maker(trade: _Trade, market: Market, side: Side, money: Micros) -> list[Settlement]:
-    """A buy from the market maker, never so large that nobody could follow at that price."""
+    """A buy from the market maker, small enough to be mirrored at that price."""
     price = market.price_of(side)
     target = min(_PRICES[1], price * (1.0 + trade.wallet.push))
     x = math.log((1.0 - price) / price)
@@ -242,7 +244,7 @@ def _buy_of_maker(trade: _Trade, market: Market, side: Side, money: Micros) -> l
 
 
 def _buy_off_book(trade: _Trade, market: Market, side: Side, money: Micros) -> list[Settlement]:
-    """A buy from somebody of the crowd, far below the market: no mirror gets that price."""
+    """A buy from the crowd, far below the market: no mirror gets that price."""
     price = market.price_of(side) * (1.0 - trade.wallet.discount)
     shares = Micros(int(money / price) // SHARE_QUANTUM * SHARE_QUANTUM)
     return [trade.settled(market.listing, side, Action.BUY, shares=shares, money=shares * price)]
@@ -251,7 +253,7 @@ def _buy_off_book(trade: _Trade, market: Market, side: Side, money: Micros) -> l
 def _buy_on_chain(trade: _Trade, listing: Listing, side: Side, money: Micros) -> list[Settlement]:
     """A buy against the quotes of the order book, or by a bid that had to wait for its sellers."""
     at = trade.at
-    book = _book(trade.around, listing)
+    book = _book(trade.context, listing)
     bids = is_bid(side, Action.BUY)
     if trade.draws.unit() < _IS_MAKER:
         best = next(book.levels(at, bids=bids), None)
@@ -271,10 +273,10 @@ def _buy_on_chain(trade: _Trade, listing: Listing, side: Side, money: Micros) ->
     return [trade.settled(listing, side, Action.BUY, shares=walked.shares, money=int(walked.money))]
 
 
-def _book(around: WalletContext, listing: Listing) -> Book:
-    if listing.market_id in around.markets:
-        return around.venues.book(listing.market_id)
-    return Book(around.seed, listing)
+def _book(context: WalletContext, listing: Listing) -> Book:
+    if listing.market_id in context.markets:
+        return context.venues.book(listing.market_id)
+    return Book(context.seed, listing)
 
 
 # -- leaving -------------------------------------------------------------------------------
@@ -282,12 +284,12 @@ def _book(around: WalletContext, listing: Listing) -> Book:
 
 def _leave(trade: _Trade, busy: Collection[str]) -> list[Settlement]:
     """A sale of what the wallet holds: now and then, and whenever it looks and has turned."""
-    around, wallet, draws = trade.around, trade.wallet, trade.draws
+    context, wallet, draws = trade.context, trade.wallet, trade.draws
     held = [
         market
-        for market_id in around.reactor.records.held(trade.address)
+        for market_id in context.reactor.records.held(trade.address)
         if market_id not in busy
-        and (market := around.markets.get(market_id)) is not None
+        and (market := context.markets.get(market_id)) is not None
         and market.resolved_at is None
         and market.listing.resolves_at > trade.at
     ]
@@ -296,10 +298,10 @@ def _leave(trade: _Trade, busy: Collection[str]) -> list[Settlement]:
         return []
     market = draws.pick(held)
     listing = market.listing
-    holding = around.reactor.records.holding(trade.address, market.market_id)
-    wanted = opinion(around.seed, wallet, listing, trade.at)
-    side = wanted.other if holding.shares(wanted.other) else wanted
-    whole = side is not wanted or draws.unit() < _LEAVES_WHOLE
+    holding = context.reactor.records.holding(trade.address, market.market_id)
+    probability = opinion(context.seed, wallet, listing, trade.at)
+    side = probability.other if holding.shares(probability.other) else probability
+    whole = side is not probability or draws.unit() < _LEAVES_WHOLE
     shares = holding.shares(side)
     if not whole:
         shares = Micros(shares // 2 // SHARE_QUANTUM * SHARE_QUANTUM)
@@ -324,7 +326,7 @@ def _sell(trade: _Trade, market: Market, side: Side, shares: Micros) -> list[Set
                 cost=Micros(-quote.money),
             )
         ]
-    levels = _book(trade.around, listing).levels(trade.at, bids=not is_bid(side, Action.SELL))
+    levels = _book(trade.context, listing).levels(trade.at, bids=not is_bid(side, Action.SELL))
     offers = [Offer(price, size, None) for price, size in levels]
     walked = walk(offers, TakeRequest("", side, Action.SELL, None, None, shares), 0)
     if not walked.shares:

@@ -71,7 +71,7 @@ class Research:
             best_number=None if best is None else current[best].number,
         )
 
-    def same(self, wanted: ExperimentLogged) -> ExperimentLogged | None:
+    def same(self, experiment: ExperimentLogged) -> ExperimentLogged | None:
         """The result that this one repeats, None where it is new.
 
         A reference tells it; without one a result is the same when all that it says is.
@@ -79,24 +79,24 @@ class Research:
         Returns:
             The result that is kept already.
         """
-        for one in reversed(self.by_agent.get(wanted.agent_id, ())):
-            if one.skill != wanted.skill or one.ref != wanted.ref:
+        for one in reversed(self.by_agent.get(experiment.agent_id, ())):
+            if one.skill != experiment.skill or one.ref != experiment.ref:
                 continue
-            if wanted.ref or one._replace(at=wanted.at, experiment_id=wanted.experiment_id) == (
-                wanted
-            ):
+            if experiment.ref or one._replace(
+                at=experiment.at, experiment_id=experiment.experiment_id
+            ) == (experiment):
                 return one
         return None
 
-    def best_before(self, wanted: ExperimentLogged) -> float | None:
+    def best_before(self, experiment: ExperimentLogged) -> float | None:
         """The best kept metric of a result's segment, of those that were posted before it."""
         earlier: list[ExperimentLogged] = []
-        for one in self.by_agent.get(wanted.agent_id, ()):
-            if one.experiment_id == wanted.experiment_id:
+        for one in self.by_agent.get(experiment.agent_id, ()):
+            if one.experiment_id == experiment.experiment_id:
                 break
-            if (one.skill, one.segment) == (wanted.skill, wanted.segment):
+            if (one.skill, one.segment) == (experiment.skill, experiment.segment):
                 earlier.append(one)
-        best = best_of(_results(earlier), wanted.direction)
+        best = best_of(_results(earlier), experiment.direction)
         return None if best is None else earlier[best].metric
 
     def new_bests(self, agent_id: str) -> set[str]:

@@ -79,7 +79,7 @@ class Risk:
     # -- what was traded -------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Take in what was traded since somebody last looked."""
+        """Apply the trades since the last reading."""
         filled, traded = self.filled, self._venues.traded
         if filled:
             runs: dict[tuple[str, str, Side], list[Fill]] = {}
@@ -181,7 +181,7 @@ class Risk:
     # -- events ----------------------------------------------------------------------------
 
     def apply(self, event: RiskEvent) -> None:
-        """Change by something that happened. Never refuses, asks nobody."""
+        """Apply an event. Never refuses and checks nothing."""
         self.settle()
         match event:
             case MonitorSet():

@@ -1,4 +1,4 @@
-"""Prices of a market over a span: what was traded where somebody looked, the belief elsewhere."""
+"""Prices of a market over a span: sampled trades, the belief between them."""
 
 from itertools import chain
 

@@ -74,7 +74,7 @@ WHALES: Final = ("leviathan", "big_bertil", "deepwater")
 
 
 class Intention(NamedTuple):
-    """A buy that somebody wants, `spend` > 0; at the price handed in it stays a legal order."""
+    """A buy of the crowd, `spend` > 0; at the price handed in it stays a legal order."""
 
     market_id: str
     side: Side
@@ -113,21 +113,21 @@ def intentions(
         looks = _looks(listing) * span_s
         if draws.unit() < -math.expm1(-looks):
             gap = belief(listing, at) - price
-            wish = _correction(listing, price, gap=gap, looks=looks, draws=draws)
-            if wish is not None:
-                informed.append((-abs(gap), order, wish))
+            intention = _correction(listing, price, gap=gap, looks=looks, draws=draws)
+            if intention is not None:
+                informed.append((-abs(gap), order, intention))
                 continue
         if draws.unit() < -math.expm1(-_fashion(listing) * span_s):
-            wish = _noise(listing, price, draws)
-            if wish is not None:
-                noise.append((order, wish))
+            intention = _noise(listing, price, draws)
+            if intention is not None:
+                noise.append((order, intention))
     # Too many are cut by rank, never by the order of the quotes: widest gaps, then the lot.
     informed.sort(key=itemgetter(0, 1))
     noise.sort(key=itemgetter(0))
     del noise[_NOISE_MAX:]
     chosen = noise + [ranked[1:] for ranked in informed[: INTENTIONS_MAX - len(noise)]]
     chosen.sort(key=itemgetter(0))
-    return [wish for _, wish in chosen]
+    return [intention for _, intention in chosen]
 
 
 def turnover(listing: Listing) -> float:
@@ -140,9 +140,9 @@ def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
     """The one buy that brings the price of YES to a target; none when it is there already."""
     target = min(PRICE_MAX, max(PRICE_MIN, target))
     x = (market.no - market.yes) / market.b
-    wanted = lmsr.shares_to_price(target, b=int(market.b), x=x)
-    side = Side.YES if wanted > 0 else Side.NO
-    shares = shares_down(abs(wanted) / ONE)
+    signed_shares = lmsr.shares_to_price(target, b=int(market.b), x=x)
+    side = Side.YES if signed_shares > 0 else Side.NO
+    shares = shares_down(abs(signed_shares) / ONE)
     if shares <= 0:
         return []
     own = x if side is Side.YES else -x
@@ -180,11 +180,17 @@ def crowd_trades(
         if market.resolved_at is None
     ]
     trades: list[CrowdTrade] = []
-    for wish in intentions(seed, quotes, tick=tick, at=world_at, span_s=world_at - before):
+    for wager in intentions(seed, quotes, tick=tick, at=world_at, span_s=world_at - before):
         with suppress(Refusal):
-            quote = markets[wish.market_id].quote_buy(wish.side, wish.spend)
+            quote = markets[wager.market_id].quote_buy(wager.side, wager.spend)
             trades.append(
-                CrowdTrade(wish.market_id, wish.side, quote.shares, wish.spend, wish.trader)
+                CrowdTrade(
+                    wager.market_id,
+                    wager.side,
+                    quote.shares,
+                    wager.spend,
+                    wager.trader,
+                )
             )
     return trades
 

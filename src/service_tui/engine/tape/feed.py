@@ -146,7 +146,7 @@ class Tape:
     def news(listing: Listing, since: Timestamp, until: Timestamp) -> tuple[NewsItem, ...]:
         """News of a market with since < at <= until, oldest first."""
         return tuple(
-            _told(listing, report) for report in listing.news if since < report.at <= until
+            _news_item(listing, report) for report in listing.news if since < report.at <= until
         )
 
     def _resolved(self, since: Timestamp, until: Timestamp) -> list[tuple[Slot, range]]:
@@ -204,19 +204,19 @@ def _news(
     )
     strengths = _NEWS_STRENGTH if len(moments) <= _FEW else _MANY_NEWS_STRENGTH
     turn = draws.below(60)
-    told = 0.0
+    moved = 0.0
     reports: list[NewsReport] = []
     for count, at in enumerate(moments):
         jump = news_jump(draws, draws.between(*strengths), outcome=listing.outcome)
-        told += jump
-        chance = chance_of(log_odds(listing, at) + told)
+        moved += jump
+        chance = chance_of(log_odds(listing, at) + moved)
         line = headline(wording, rising=jump > 0, chance=chance, turn=turn + count)
         reports.append(NewsReport(at, jump, line))
     return tuple(reports)
 
 
 @lru_cache(maxsize=8 * _KEPT)
-def _told(listing: Listing, report: NewsReport) -> NewsItem:
+def _news_item(listing: Listing, report: NewsReport) -> NewsItem:
     after = log_odds(listing, report.at)
     return NewsItem(
         listing.market_id,

@@ -36,7 +36,7 @@ class Wording(NamedTuple):
 
 
 def word(topics: Topics, slot: Slot, number: int, *, seed: int, closes: Timestamp) -> Wording:
-    """What the slot's market of this number asks.
+    """The question of the slot's market of this number.
 
     Args:
         topics: what the markets of the world are about.
@@ -130,7 +130,7 @@ def _rival(topic: QuestionTopic, subject: str, draws: Draws) -> str:
 
 
 def _level(level: Level, *, usual: float, draws: Draws) -> float:
-    """The figure asked for: what is usual for the subject, more or less."""
+    """The figure in the question: near what is usual for the subject."""
     # A subject has one place between low and high in all topics, so that two questions about the
     # same price agree on where it stands.
     anchor = level.low * (level.high / level.low) ** usual

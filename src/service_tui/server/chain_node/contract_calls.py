@@ -1,4 +1,4 @@
-"""What the simulated contracts answer when a client asks without changing anything: `eth_call`.
+"""Answers of the simulated contracts to `eth_call`, which changes nothing.
 
 Every figure is that of the venue's own account: the chain is a view of it.
 """
@@ -9,8 +9,8 @@ from typing import Final
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.catalogue import condition_of, token_of
 from service_tui.engine.books.venues import VenuePosition
+from service_tui.engine.chain.block_production import SIDES
 from service_tui.engine.chain.chain import managed_address
-from service_tui.engine.chain.mining import SIDES
 from service_tui.engine.world import World
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion
@@ -61,9 +61,9 @@ def agent_of(world: World, address: str) -> Agent | None:
         managed = (
             one for one in world.agents.values() if one.settings.wallet is WalletKind.MANAGED
         )
-        wanted = address.lower()
+        lowered = address.lower()
         return next(
-            (one for one in managed if managed_address(one.agent_id).lower() == wanted), None
+            (one for one in managed if managed_address(one.agent_id).lower() == lowered), None
         )
     if world.chain.linked.get(wallet.agent_id) != wallet.address.lower():
         return None
@@ -140,12 +140,12 @@ def _numerator(world: World, condition: bytes, slot: int) -> int:
 
 def _tokens(world: World, owner: str, token: int) -> int:
     """Shares of an outcome in an address."""
-    agent, wanted = agent_of(world, owner), str(token)
+    agent, token_id = agent_of(world, owner), str(token)
     if agent is None:
         return 0
     for market_id, holding in world.venues.account(agent.agent_id, Venue.EVM).holdings.items():
         for side in SIDES:
-            if token_of(market_id, side, neg_risk=holding.neg_risk) == wanted:
+            if token_of(market_id, side, neg_risk=holding.neg_risk) == token_id:
                 return int(holding.on_chain(side))
     return 0
 

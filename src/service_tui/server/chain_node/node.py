@@ -7,8 +7,8 @@ from typing import Final
 from pydantic import JsonValue
 
 from service_tui.addresses import checksummed, is_address, keccak256
+from service_tui.engine.chain.block_production import CallResult, outcome_of
 from service_tui.engine.chain.chain import GWEI, Tx, gas_of
-from service_tui.engine.chain.mining import CallResult, outcome_of
 from service_tui.engine.chain_events import ChainCall, PlannedOutcome, TxStatus
 from service_tui.engine.world import World
 from service_tui.server.chain_node.contract_calls import Reverted, called
@@ -21,7 +21,7 @@ from service_tui.units import Timestamp
 
 METHOD_UNKNOWN: Final = -32601
 PARAMS_INVALID: Final = -32602
-NODE_SAYS_NO: Final = -32000
+NODE_REFUSAL: Final = -32000
 REVERTED: Final = 3
 """Source: JSON-RPC 2.0, and EIP-1474."""
 
@@ -107,9 +107,9 @@ def _nonce(world: World, params: Params, _: Timestamp) -> JsonValue:
 
 def _call(world: World, params: Params, _: Timestamp) -> JsonValue:
     """A call without effect: a question, or a redemption or approval on trial."""
-    wanted = _record(params)
-    to, data = _text(wanted, "to"), _bytes(wanted)
-    tried = _tried(world, wanted)
+    tx = _record(params)
+    to, data = _text(tx, "to"), _bytes(tx)
+    tried = _tried(world, tx)
     if tried is not None:
         return "0x"
     try:
@@ -119,12 +119,12 @@ def _call(world: World, params: Params, _: Timestamp) -> JsonValue:
 
 
 def _estimate(world: World, params: Params, _: Timestamp) -> JsonValue:
-    wanted = _record(params)
-    tried = _tried(world, wanted)
+    tx = _record(params)
+    tried = _tried(world, tx)
     return hex(PLAIN_GAS if tried is None else gas_of(tried))
 
 
-def _tried(world: World, wanted: dict[str, JsonValue]) -> ChainCall | None:
+def _tried(world: World, tx: dict[str, JsonValue]) -> ChainCall | None:
     """A transaction on trial.
 
     Returns:
@@ -134,12 +134,12 @@ def _tried(world: World, wanted: dict[str, JsonValue]) -> ChainCall | None:
         RpcFault: it would revert, with the contract's reason.
     """
     try:
-        call = chain_call(_text(wanted, "to"), decode_call(_bytes(wanted)))
+        call = chain_call(_text(tx, "to"), decode_call(_bytes(tx)))
     except MalformedError:
         return None
     if call is None or call.approval:
         return call
-    sender = wanted.get("from")
+    sender = tx.get("from")
     outcome = (
         outcome_of(world.chain, world.venues, sender, call)
         if isinstance(sender, str) and is_address(sender)
@@ -156,7 +156,7 @@ def _receipt(world: World, params: Params, _: Timestamp) -> JsonValue:
     mined = None if tx is None else tx.mined
     if tx is None or mined is None or mined.status is TxStatus.DROPPED:
         return None
-    if tx.sent.fate is PlannedOutcome.WITHHOLD and tx.sent.at >= world.chain.pace.shown_at:
+    if tx.sent.planned is PlannedOutcome.WITHHOLD and tx.sent.at >= world.chain.pace.shown_at:
         return None
     return {
         "transactionHash": tx.sent.tx_hash,
@@ -176,7 +176,7 @@ def _receipt(world: World, params: Params, _: Timestamp) -> JsonValue:
 
 
 def _logs(tx: Tx) -> list[JsonValue]:
-    """What a standard redemption tells: how much it paid."""
+    """The log of a standard redemption: how much it paid."""
     call, mined = tx.sent.call, tx.mined
     if mined is None or call.approval or tx.sent.to != POLYGON.conditional_tokens:
         return []
@@ -237,8 +237,8 @@ _METHODS: Final[dict[str, Callable[[World, Params, Timestamp], JsonValue]]] = {
 }
 
 
-def _invalid(said: str) -> RpcFault:
-    return RpcFault(PARAMS_INVALID, said)
+def _invalid(message: str) -> RpcFault:
+    return RpcFault(PARAMS_INVALID, message)
 
 
 def _address(params: Params, index: int) -> str:
@@ -262,15 +262,15 @@ def _record(params: Params) -> dict[str, JsonValue]:
     return found
 
 
-def _text(wanted: dict[str, JsonValue], name: str) -> str:
-    found = wanted.get(name)
+def _text(tx: dict[str, JsonValue], name: str) -> str:
+    found = tx.get(name)
     if not isinstance(found, str) or not is_address(found):
         raise _invalid(f"{name} is an address")
     return checksummed(found)
 
 
-def _bytes(wanted: dict[str, JsonValue]) -> bytes:
-    found = wanted.get("data", wanted.get("input", "0x"))
+def _bytes(tx: dict[str, JsonValue]) -> bytes:
+    found = tx.get("data", tx.get("input", "0x"))
     try:
         return bytes_of_hex(found) if isinstance(found, str) else b""
     except MalformedError as error:

@@ -67,7 +67,7 @@ def approval_keys(exchange: ExchangeVersion) -> tuple[str, ...]:
 
 
 def order_keys(exchange: ExchangeVersion) -> tuple[str, ...]:
-    """The approvals that the venue asks of whoever orders: those of its exchanges."""
+    """The approvals that orders on the venue need: those of its exchanges."""
     adapters = (POLYGON.neg_risk_adapter, POLYGON.collateral_adapter)
     others = tuple(one.lower() for one in (*adapters, POLYGON.neg_risk_collateral_adapter))
     return tuple(key for key in approval_keys(exchange) if not key.endswith(others))
@@ -77,7 +77,7 @@ ADAPTER_KEY: Final = f"ctf_{POLYGON.neg_risk_adapter.lower()}"
 
 
 def relay(world: World, agent_id: str, signed_tx: str, at: Timestamp) -> Taken | Refused:
-    """Pass a signed transaction on to the chain, or say why not."""
+    """Pass a signed transaction on to the chain, or refuse it with a reason."""
     try:
         signed = decode_transaction(signed_tx)
     except MalformedError as error:
@@ -107,20 +107,35 @@ def _of_others() -> Refused:
 
 
 def _call_of(signed: SignedTransaction) -> ChainCall | Refused:
-    """What a transaction asks for, where that may be asked."""
-    said = signed.transaction
+    """The call of a transaction, if it is an allowed one."""
+    tx = signed.transaction
     for is_wrong, code, why, fix in (
-        (said.chain_id != CHAIN_ID, "WRONG_CHAIN", f"chain {said.chain_id} is not {CHAIN_ID}", ""),
-        (said.value != 0, "WRONG_VALUE", "the transaction moves POL", "sign it with value 0"),
-        (said.gas > GAS_MAX, "GAS_TOO_HIGH", f"more than {GAS_MAX} gas", "estimate the gas again"),
+        (
+            tx.chain_id != CHAIN_ID,
+            "WRONG_CHAIN",
+            f"chain {tx.chain_id} is not {CHAIN_ID}",
+            "",
+        ),
+        (
+            tx.value != 0,
+            "WRONG_VALUE",
+            "the transaction moves POL",
+            "sign it with value 0",
+        ),
+        (
+            tx.gas > GAS_MAX,
+            "GAS_TOO_HIGH",
+            f"more than {GAS_MAX} gas",
+            "estimate the gas again",
+        ),
     ):
         if is_wrong:
             return Refused(code, why, fix or SIGN_AGAIN)
     try:
-        found = chain_call(said.to, decode_call(said.data))
+        found = chain_call(tx.to, decode_call(tx.data))
     except MalformedError as error:
         return Refused("WRONG_CALL", str(error), SIGN_AGAIN)
-    why = f"{said.to} is no known redemption contract for this call"
+    why = f"{tx.to} is no known redemption contract for this call"
     return found or Refused("WRONG_TARGET", why, SIGN_AGAIN)
 
 
@@ -151,12 +166,12 @@ def _approval(to: str, call: Approve | SetApprovalForAll) -> ChainCall | None:
 
 def _fees(world: World, signed: SignedTransaction, wallet: Wallet) -> Refused | None:
     """Whether gas and nonce are such that a node would take it."""
-    said, chain = signed.transaction, world.chain
-    if said.max_fee < chain.pace.gas_price or said.max_priority_fee > said.max_fee:
+    tx, chain = signed.transaction, world.chain
+    if tx.max_fee < chain.pace.gas_price or tx.max_priority_fee > tx.max_fee:
         price = chain.pace.gas_price / GWEI
         why = f"gas costs {price:g} gwei now"
         return Refused("UNDERPRICED", why, "raise maxFeePerGas", retryable=True)
-    if said.cost_max > wallet.gas:
+    if tx.cost_max > wallet.gas:
         return Refused(
             "INSUFFICIENT_GAS",
             "insufficient funds for gas: the wallet has too little POL",
@@ -164,15 +179,15 @@ def _fees(world: World, signed: SignedTransaction, wallet: Wallet) -> Refused | 
             retryable=True,
         )
     expected, lowest = chain.next_nonce(wallet.address), wallet.nonce
-    if not lowest <= said.nonce <= expected:
-        word = "low" if said.nonce < lowest else "high"
+    if not lowest <= tx.nonce <= expected:
+        word = "low" if tx.nonce < lowest else "high"
         return Refused(
             "WRONG_NONCE",
             f"nonce too {word}: the next one is {expected}",
             "ask for the pending transaction count and sign again",
         )
-    old = _replaced(world, wallet.address, said.nonce)
-    if old is not None and said.max_fee * 100 < old.sent.max_fee * BUMP:
+    old = _replaced(world, wallet.address, tx.nonce)
+    if old is not None and tx.max_fee * 100 < old.sent.max_fee * BUMP:
         return Refused(
             "UNDERPRICED",
             "replacement transaction underpriced",
@@ -190,8 +205,8 @@ def _take(
 ) -> Taken:
     """Put it among those that wait for their block."""
     wallet, at = whose
-    said, chain = signed.transaction, world.chain
-    old = _replaced(world, wallet.address, said.nonce)
+    tx, chain = signed.transaction, world.chain
+    old = _replaced(world, wallet.address, tx.nonce)
     events: list[Event] = []
     if old is not None:
         gone = (old.sent.tx_hash, wallet.agent_id, at, TxStatus.DROPPED, 0, 0, 0, Micros(0))
@@ -203,13 +218,13 @@ def _take(
             agent_id=wallet.agent_id,
             at=at,
             sender=wallet.address,
-            nonce=said.nonce,
-            to=said.to,
+            nonce=tx.nonce,
+            to=tx.to,
             call=call,
-            gas=said.gas,
-            max_fee=said.max_fee,
+            gas=tx.gas,
+            max_fee=tx.max_fee,
             due=chain.block_at(at) + max(1, pace.delay_blocks),
-            fate=pace.faults[0] if pace.faults else PlannedOutcome.OK,
+            planned=pace.faults[0] if pace.faults else PlannedOutcome.OK,
             replaces="" if old is None else old.sent.tx_hash,
         )
     )

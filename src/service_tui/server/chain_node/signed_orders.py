@@ -1,4 +1,4 @@
-"""Whether an external wallet's order is the order that was asked for, and its own.
+"""Checks that an external wallet's signed order matches the request and is its own.
 
 Source: wire reference, 6.2; decisions, "Live orders on evm_venue".
 """
@@ -68,17 +68,17 @@ def verified(
     Raises:
         WalletProblem: the order is refused, and why.
     """
-    wallet, said = world.chain.wallet_of(agent.agent_id), request.signed_order
+    wallet, sent = world.chain.wallet_of(agent.agent_id), request.signed_order
     if request.venue is not Venue.EVM or wallet is None:
         # ours: a signature that nobody asked for would bind nobody here.
         return None
     # Both generations are traded on: the order says for which it was signed.
-    exchange = None if said is None else ExchangeVersion(said.version)
+    exchange = None if sent is None else ExchangeVersion(sent.version)
     _check_wallet(wallet, exchange)
-    if said is None or exchange is None:
+    if sent is None or exchange is None:
         raise SignatureMissing("an external wallet trades by its own signature: none was sent")
     try:
-        signed = read_order(said.model_dump(by_alias=True, exclude_none=True), exchange)
+        signed = read_order(sent.model_dump(by_alias=True, exclude_none=True), exchange)
         neg_risk = has_event(world.market(request.market_id).listing)
         digest = typed_order(signed.order, is_neg_risk=neg_risk).digest()
         _check_signer(signed, wallet, is_neg_risk=neg_risk)
@@ -89,7 +89,7 @@ def verified(
     order_hash = digest.hex()
     if order_hash in world.chain.hashes.get(agent.agent_id, {}):
         raise OrderReplayed("this signed order was sent before: its salt is used")
-    return _as_asked(world, request, signed.order, order_hash)
+    return _as_requested(world, request, signed.order, order_hash)
 
 
 def check_ready(world: World, agent: Agent, venue: Venue) -> None:
@@ -109,8 +109,8 @@ def _check_wallet(wallet: Wallet, exchange: ExchangeVersion | None) -> None:
         raise WalletRestricted("the wallet is restricted by the venue")
     if wallet.credentials_at is None:
         raise CredentialsMissing("unauthorized: invalid api key, no credentials of this wallet")
-    wanted = tuple(ExchangeVersion) if exchange is None else (exchange,)
-    if not any(wallet.approvals.issuperset(order_keys(one)) for one in wanted):
+    generations = tuple(ExchangeVersion) if exchange is None else (exchange,)
+    if not any(wallet.approvals.issuperset(order_keys(one)) for one in generations):
         where = "" if exchange is None else f" on exchange {exchange.value}"
         raise ApprovalMissing(f"not enough balance / allowance: trading is not activated{where}")
 
@@ -140,26 +140,26 @@ def _check_time(order: SignableOrder, at: Timestamp) -> None:
 
 
 def _check_expiration(order: SignableOrder, request: TradeRequest) -> None:
-    """Only a GTD order dies by itself, when both its signature and its request say so."""
+    """Refuse an expiration that differs between signature and request, or is not GTD's."""
     if order.expires_s and request.order_type is not OrderType.GTD:
         raise OrderNotAsSigned("signed order refused: an expiration belongs to GTD orders")
-    asked = request.expiration
-    if asked is not None and int(asked) != order.expires_s:
+    expiration = request.expiration
+    if expiration is not None and int(expiration) != order.expires_s:
         raise OrderNotAsSigned("signed order refused: its expiration is not that of the request")
 
 
-def _as_asked(
+def _as_requested(
     world: World, request: TradeRequest, order: SignableOrder, order_hash: str
 ) -> VerifiedOrder:
-    """Compare what was signed with what was asked for, figure by figure."""
+    """Compare the signed order with the request, figure by figure."""
     neg_risk = has_event(world.market(request.market_id).listing)
     if order.token_id != int(token_of(request.market_id, request.side, neg_risk=neg_risk)):
         raise OrderNotAsSigned("signed order refused: its token is another market's or side's")
     buys = request.action is Action.BUY
     if order.action.value != request.action.value.upper():
         raise OrderNotAsSigned("signed order refused: it trades the other way")
-    asked = Micros(round((request.amount if buys else request.shares) * ONE))
-    if not 0 <= asked - order.maker_amount <= LEFT_MAX:
+    size = Micros(round((request.amount if buys else request.shares) * ONE))
+    if not 0 <= size - order.maker_amount <= LEFT_MAX:
         raise OrderNotAsSigned("signed order refused: its amount is not that of the request")
     money, shares = order.maker_amount, order.taker_amount
     if not buys:

@@ -36,16 +36,16 @@ class IssuedChallenge:
 
 
 class LinkChallenges:
-    """Those that wait, and how many were asked for."""
+    """Pending challenges, and how many were requested."""
 
     def __init__(self) -> None:
         self._open: dict[str, IssuedChallenge] = {}
-        self._asked: dict[str, deque[float]] = {}
+        self._requested: dict[str, deque[float]] = {}
 
     def make(
         self, agent_id: str, address: str, nonce: str, *, host: str, now: Timestamp
     ) -> IssuedChallenge:
-        """A fresh one. Its text says for what it is good, and that it moves nothing."""
+        """A new challenge. Its text names its purpose, and that it moves no funds."""
         expires_at = Timestamp(now + CHALLENGE_S)
         until = datetime.fromtimestamp(expires_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         message = (
@@ -73,10 +73,10 @@ class LinkChallenges:
         Returns:
             0, or the seconds until the next is allowed.
         """
-        asked = self._asked.setdefault(who, deque())
-        while asked and asked[0] + span_s <= now:
-            asked.popleft()
-        if len(asked) >= limit:
-            return asked[0] + span_s - now
-        asked.append(now)
+        times = self._requested.setdefault(who, deque())
+        while times and times[0] + span_s <= now:
+            times.popleft()
+        if len(times) >= limit:
+            return times[0] + span_s - now
+        times.append(now)
         return 0.0

@@ -55,13 +55,13 @@ _FORM: Final = """\
 """
 
 
-def page(title: str, *, kind: str, said: str, mood: str = "", form: bool = False) -> bytes:
+def page(title: str, *, kind: str, text: str, mood: str = "", form: bool = False) -> bytes:
     """One whole page.
 
     Args:
         title: the agent's name, or what is the matter.
         kind: what the title is, in a word or two.
-        said: one paragraph below it.
+        text: one paragraph below it.
         mood: `good`, `bad` or nothing.
         form: whether a code is asked for.
 
@@ -74,6 +74,6 @@ def page(title: str, *, kind: str, said: str, mood: str = "", form: bool = False
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
         f'<p class="kind">{escape(kind)}</p>\n<h1>{escape(title)}</h1>\n'
-        f'<p role="status"{mark}>{escape(said)}</p>\n{_FORM if form else ""}'
+        f'<p role="status"{mark}>{escape(text)}</p>\n{_FORM if form else ""}'
         "</main>\n</body>\n</html>\n"
     ).encode()

@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from service_tui.engine.events import Event
 from service_tui.engine.world import World
-from service_tui.server.events.happenings import PARTS, body_of
+from service_tui.server.events.event_parts import PARTS, body_of
 from service_tui.units import Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.events import EventBody, EventKind
@@ -49,7 +49,7 @@ Happened = tuple[int, Event]
 
 
 class Subscription:
-    """What one listener has not yet heard, oldest first: `async for body in subscription`.
+    """Events that a listener has yet to get, oldest first: `async for body in subscription`.
 
     It begins with `ready` or `reset`. It ends when the service closes, when `end` is called, or
     after a `reset` when the listener was too slow; then subscribe again.
@@ -62,7 +62,7 @@ class Subscription:
         self._is_ended = False
 
     def put(self, body: EventBody) -> None:
-        """Let the listener hear of an event, or of having been too slow."""
+        """Queue an event for the listener, or the notice that it was too slow."""
         if len(self._waiting) >= WAITING_MAX:
             self._waiting.clear()
             self._waiting.append(body.model_copy(update=LOST))
@@ -78,7 +78,7 @@ class Subscription:
             self._ready.set()
 
     def end(self) -> None:
-        """Hear nothing new; what waits is still heard."""
+        """Take no new events; queued ones are still delivered."""
         self._is_ended = True
         self._leave(self)
         self._ready.set()
@@ -150,7 +150,7 @@ class EventHub:
                     listener.put(body)
 
     def subscribe(self, now: Timestamp, after: int | None = None) -> Subscription:
-        """Listen from now on, or from right after an event that was heard last."""
+        """Subscribe from now on, or from right after the last event received."""
         if len(self._listeners) >= LISTENERS_MAX:
             oldest = next(iter(self._listeners))
             oldest.put(self._reset(now))
@@ -167,19 +167,19 @@ class EventHub:
         return listener
 
     def start_over(self, seq: int, now: Timestamp) -> None:
-        """Say that what was told may not be all: the world was read back from disk."""
+        """Notify listeners of a possible gap: the world was read back from disk."""
         self._kept.clear()
         self._since = self._last = seq
         for listener in tuple(self._listeners):
             listener.put(self._reset(now))
 
     def beat(self) -> None:
-        """Give everybody a sign of life."""
+        """Send each listener a heartbeat."""
         for listener in self._listeners:
             listener.beat()
 
     def close(self) -> None:
-        """End every subscription; what waits in them is still heard."""
+        """End every subscription; queued events are still delivered."""
         for listener in tuple(self._listeners):
             listener.end()
 

@@ -36,7 +36,7 @@ class EventStream(StreamingResponse):
         self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until it ends; for whoever hung up nothing is kept any longer."""
+        """Send until it ends; nothing is kept after the listener hangs up."""
         self._streams.add(self._subscription)
         try:
             await super().__call__(scope, receive, send)
@@ -101,14 +101,14 @@ def frame(body: EventBody) -> str:
     return f"id: {body.seq}\nevent: {body.kind}\ndata: {data}\n\n"
 
 
-def last_heard(headers: Headers) -> int | None:
-    """The number of the event that a returning listener heard last.
+def last_event_seen(headers: Headers) -> int | None:
+    """The number of the last event that a returning listener received.
 
     Returns:
         None for a new listener; -1, which is no event's number, for what cannot be read.
     """
-    said = headers.get("last-event-id")
-    if said is None:
+    number = headers.get("last-event-id")
+    if number is None:
         return None
-    known = said.isascii() and said.isdigit() and len(said) <= NUMBER_MAX
-    return int(said) if known else -1
+    known = number.isascii() and number.isdigit() and len(number) <= NUMBER_MAX
+    return int(number) if known else -1

@@ -1,1 +1,1 @@
-"""What HTTP needs and no noun owns: who asks, how often, what a no looks like, one send once."""
+"""HTTP beside the nouns: access, rates, refusals, idempotency."""

@@ -1,4 +1,4 @@
-"""Who may ask: host and origin, key to agent, the operator's key, the plan."""
+"""Access: host and origin, key to agent, the operator's key, the plan."""
 
 import hashlib
 import hmac
@@ -102,7 +102,7 @@ def key_of(headers: Headers) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls which path, with ids in it; `agent` is None where no key is asked for."""
+    """A caller and the path, with its ids; `agent` is None where no key is needed."""
 
     agent: Agent | None
     path: str

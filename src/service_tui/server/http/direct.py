@@ -40,7 +40,7 @@ class SentHeaders(Headers):
 
 
 class DirectRequest:
-    """One request, whichever way it came; starlette's own takes apart more than is asked for."""
+    """A request, parsed no further than needed; starlette's own parses more."""
 
     __slots__ = ("_receive", "headers", "scope")
 

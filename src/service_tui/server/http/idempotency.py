@@ -32,7 +32,7 @@ _KEY: Final = re.compile(r"(?=.*[!-~])[ -~]{1,128}", re.ASCII)
 
 @dataclass(slots=True)
 class Promise:
-    """What a call with a key owes to whoever repeats it. `kept` is the answer, once it is given."""
+    """A keyed call and its answer for repeats. `kept` is the answer, once it is given."""
 
     agent_id: str
     key: str
@@ -60,13 +60,13 @@ def key_of(headers: Headers) -> str | None:
     if not sent:
         return None
     if len(sent) > 1 or not _KEY.fullmatch(sent[0]):
-        said = "send it once, 1 to 128 printable ASCII letters"
-        raise invalid_items([(("header", HEADER), said, "idempotency_key")])
+        message = "send it once, 1 to 128 printable ASCII letters"
+        raise invalid_items([(("header", HEADER), message, "idempotency_key")])
     return sent[0]
 
 
 def hash_of(body: WireModel | None) -> str:
-    """What tells a repeated body from another: its meaning, not its blanks or order of fields."""
+    """A hash of a body's meaning, whatever its blanks and order of fields."""
     text = "" if body is None else body.model_dump_json()
     return hashlib.sha256(text.encode()).hexdigest()
 

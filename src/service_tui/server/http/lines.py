@@ -119,7 +119,7 @@ class BoundedLine(HttpToolsProtocol):
         super().on_response_complete()
 
     def is_quiet(self) -> bool:
-        """Whether nothing is asked on it now."""
+        """True while no request is open on it."""
         return not self.cycle or self.cycle.response_complete
 
     def is_overdue(self, now: float) -> bool:

@@ -75,7 +75,7 @@ def bind(port: int = 0) -> socket.socket:
 
 
 def bind_wanted(port: int) -> socket.socket:
-    """A socket as of `bind`, on any free port where the one that was asked for is taken."""
+    """A socket as of `bind`, on any free port where the requested one is taken."""
     try:
         return bind(port)
     except OSError:

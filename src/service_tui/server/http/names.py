@@ -49,11 +49,11 @@ class Speech:
     version: str | None
     public: bool
 
-    def hear(self, values: Iterable[tuple[str, object]]) -> None:
+    def note_venues(self, values: Iterable[tuple[str, object]]) -> None:
         """Take note of the venues that it names; once public, always public."""
         self.public = self.public or names_public(values)
 
-    def say(self, text: str) -> str:
+    def renamed(self, text: str) -> str:
         """An encoded answer in the names of the caller."""
         return in_public_names(text) if self.public else text
 

@@ -1,4 +1,4 @@
-"""What `/openapi.json` says: the service, and what goes into and out of each endpoint."""
+"""The content of `/openapi.json`: the service, and each endpoint's request and answers."""
 
 import re
 from typing import Final, TypedDict
@@ -72,9 +72,9 @@ class AnswerModel(TypedDict):
 
 def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, AnswerModel]:
     """Every status that an endpoint answers with, and the body behind it."""
-    has_body, has_query = endpoint.asks is not None, endpoint.query is not None
+    has_body, has_query = endpoint.request is not None, endpoint.query is not None
     fields = {
-        name for model in (endpoint.asks, endpoint.query) if model for name in model.model_fields
+        name for model in (endpoint.request, endpoint.query) if model for name in model.model_fields
     }
     names_market = "{" in endpoint.path or not NAMING.isdisjoint(fields)
     governs = endpoint.operator and not endpoint.reads and "{" in endpoint.path
@@ -91,20 +91,20 @@ def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, AnswerModel]:
         (429, not endpoint.operator, "Too many calls, or a daily limit"),
         (503, True, "The disk refuses; `error` says whether something may have been traded"),
     )
-    said: dict[int | str, AnswerModel] = {
+    answers: dict[int | str, AnswerModel] = {
         200: {"model": endpoint.answers, "description": _first_line(endpoint.answers)}
     }
     if endpoint.refuses:
-        said[endpoint.refuses] = {"model": ErrorBody, "description": "Always: see the summary"}
-    said |= {
+        answers[endpoint.refuses] = {"model": ErrorBody, "description": "Always: see the summary"}
+    answers |= {
         status: {"model": ErrorBody, "description": why}
         for status, may_be, why in refusals
         if may_be
     }
     if has_body or has_query or names_market:
         why = "A field is missing, of another type, or out of its range"
-        said[422] = {"model": ValidationBody, "description": why}
-    return said
+        answers[422] = {"model": ValidationBody, "description": why}
+    return answers
 
 
 def stream_of(endpoint: Endpoint[WireModel]) -> Schema:
@@ -164,8 +164,8 @@ def description_of(endpoint: Endpoint[WireModel]) -> Schema:
         described["parameters"] = parameters
     if endpoint.plan is not Plan.FREE:
         described["x-plan"] = endpoint.plan.value
-    if endpoint.asks is not None:
-        content: JsonValue = {"application/json": {"schema": schema_of(endpoint.asks)}}
+    if endpoint.request is not None:
+        content: JsonValue = {"application/json": {"schema": schema_of(endpoint.request)}}
         described["requestBody"] = {"required": True, "content": content}
     return described
 

@@ -13,7 +13,7 @@ from service_tui.wire.payment import PAID_HEADER, PAY_PRICE, PAYMENT_HEADER
 
 
 async def admitted(
-    service: Service, access: Access, asked: tuple[Endpoint[WireModel], Caller], headers: Headers
+    service: Service, access: Access, call: tuple[Endpoint[WireModel], Caller], headers: Headers
 ) -> dict[str, str]:
     """Count a call; one above the rate passes where it is paid for.
 
@@ -23,10 +23,10 @@ async def admitted(
     Raises:
         Denied: 429 above the rate, 402 where the payment is not taken.
     """
-    endpoint, caller = asked
+    endpoint, caller = call
     if endpoint.price:
         # Always paid for, so that no rate counts it.
-        _payment_of(service, asked, headers)
+        _payment_of(service, call, headers)
         return {}
     try:
         access.admit(service, endpoint, caller)
@@ -38,7 +38,7 @@ async def admitted(
 
 
 async def charged(
-    service: Service, asked: tuple[Endpoint[WireModel], Caller], headers: Headers
+    service: Service, call: tuple[Endpoint[WireModel], Caller], headers: Headers
 ) -> dict[str, str]:
     """Take the payment of a call that is never free, once its answer is there.
 
@@ -48,22 +48,22 @@ async def charged(
     Raises:
         Denied: 402 where the payment is not taken; then the answer is not given either.
     """
-    endpoint, caller = asked
+    endpoint, caller = call
     if not endpoint.price:
         return {}
-    payment = (caller, _payment_of(service, asked, headers))
+    payment = (caller, _payment_of(service, call, headers))
     return await _take(service, payment, endpoint.price, {})
 
 
 def _payment_of(
-    service: Service, asked: tuple[Endpoint[WireModel], Caller], headers: Headers
+    service: Service, call: tuple[Endpoint[WireModel], Caller], headers: Headers
 ) -> str:
     """The payment that came with a call.
 
     Raises:
         Denied: 402 with the offer where none came.
     """
-    endpoint, caller = asked
+    endpoint, caller = call
     text = headers.get(PAYMENT_HEADER)
     if text is None:
         url = f"{service.address}{caller.path}"
@@ -88,7 +88,7 @@ async def _take(
         raise TypeError("a call without a key is not paid for")
     await imported(ETHEREUM)
     url = f"{service.address}{caller.path}"
-    service.keeper.check_whole()
+    service.world_store.check_whole()
     agent = service.world.agents[caller.agent.agent_id]
     try:
         call = (url, service.clock.now())
@@ -96,5 +96,5 @@ async def _take(
     except payments.PaymentRefused as refused:
         body = payments.refusal_body(str(refused), url, price)
         raise Denied(402, body, refusal_headers) from refused
-    await service.keeper.commit(service.world.note(paid))
+    await service.world_store.commit(service.world.note(paid))
     return {PAID_HEADER: payments.receipt(paid)}

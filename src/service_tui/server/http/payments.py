@@ -43,7 +43,7 @@ RECIPIENT: Final = checksummed("0x" + keccak256(b"service-tui: paid calls")[-20:
 
 
 class PaymentRefused(Exception):
-    """Nothing was taken; `str()` says why."""
+    """No payment was taken; `str()` is the reason."""
 
 
 def offer_for(url: str, price: int = PAY_PRICE) -> PayOfferBody:
@@ -96,21 +96,21 @@ def taken(
         PaymentRefused: it is not exactly what was offered, or was taken before.
     """
     url, at = call
-    said = _payment_of(text)
-    authorization = said.payload.authorization
+    payment = _payment_of(text)
+    authorization = payment.payload.authorization
     wallet = world.chain.wallet_of(agent.agent_id)
     payer = checksummed(authorization.sender)
     key = f"{payer.lower()}:{authorization.nonce.lower()}"
     for is_wrong, why in (
         (wallet is None or wallet.address != payer, "the payer is not the linked wallet"),
-        (said.network != PAY_NETWORK, "the payment is for another chain"),
+        (payment.network != PAY_NETWORK, "the payment is for another chain"),
         (checksummed(authorization.to) != RECIPIENT, "the payment goes to somebody else"),
         (int(authorization.value) != price, "the payment is not the price"),
         (int(authorization.valid_after) > at, "the authorisation is not good yet"),
         (int(authorization.valid_before) <= at, "the authorisation has expired"),
         (int(authorization.valid_before) > at + AHEAD_MAX_S, "it is good for too long"),
         (key in world.chain.paid, "the authorisation was used before"),
-        (_signer(said) != payer, "the signature is not the payer's"),
+        (_signer(payment) != payer, "the signature is not the payer's"),
         (world.chain.pay_balance(payer) < price, "insufficient balance on the paying chain"),
     ):
         if is_wrong:
@@ -135,9 +135,9 @@ def _payment_of(text: str) -> PaymentBody:
         raise PaymentRefused("payment refused: it has not the form of the protocol") from error
 
 
-def _signer(said: PaymentBody) -> str | None:
-    """Who signed it; None where nobody did."""
-    stated = said.payload.authorization
+def _signer(payment: PaymentBody) -> str | None:
+    """The signer's address; None for an invalid signature."""
+    stated = payment.payload.authorization
     authorization = Authorization(
         payer=checksummed(stated.sender),
         pay_to=checksummed(stated.to),
@@ -147,6 +147,6 @@ def _signer(said: PaymentBody) -> str | None:
         nonce=bytes.fromhex(stated.nonce[2:]),
     )
     try:
-        return authorization_signer(SignedAuthorization(authorization, said.payload.signature))
+        return authorization_signer(SignedAuthorization(authorization, payment.payload.signature))
     except MalformedError:
         return None

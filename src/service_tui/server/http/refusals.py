@@ -106,7 +106,7 @@ def denied(status: int, error: str, fix: str) -> Denied:
 
 
 def unauthenticated(error: str) -> Denied:
-    """A 401 that says what to check."""
+    """A 401 with what to check."""
     return Denied(
         401,
         ErrorBody(
@@ -168,9 +168,9 @@ def _in_one_choice(items: Sequence[Item]) -> list[Item]:
     for place, message, kind in items:
         last = found[-1] if found else None
         if last is not None and last[0] == place and all(map(_CHOICE.match, (last[1], message))):
-            words = [word for one in (last[1], message) for word in re.findall(r"'[^']*'", one)]
-            said = f"Input should be {', '.join(words[:-1])} or {words[-1]}"
-            found[-1] = (place, said, last[2])
+            choices = [word for one in (last[1], message) for word in re.findall(r"'[^']*'", one)]
+            merged = f"Input should be {', '.join(choices[:-1])} or {choices[-1]}"
+            found[-1] = (place, merged, last[2])
         else:
             found.append((place, message, kind))
     return found
@@ -211,9 +211,9 @@ def wrong_path(called: tuple[str, str], allowed: Sequence[str], known: Collectio
     """
     method, path = called
     if allowed:
-        said = denied(405, f"{method} is not allowed on {path}", f"use {' or '.join(allowed)}")
-        said.headers = {"Allow": ", ".join(allowed)}
-        return said
+        denial = denied(405, f"{method} is not allowed on {path}", f"use {' or '.join(allowed)}")
+        denial.headers = {"Allow": ", ".join(allowed)}
+        return denial
     near = _near(path, known) if len(path) <= PATH_MAX else None
     fix = f"did you mean {near}?" if near else "see /openapi.json for the paths of this service"
     return denied(404, f"there is no {path} here", fix)

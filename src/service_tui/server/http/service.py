@@ -1,4 +1,4 @@
-"""What a handler may use, and what it was asked."""
+"""The service that a handler uses, and the context of its request."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class Service:
     `past` is what each source of trades has come to.
     """
 
-    keeper: WorldStore
+    world_store: WorldStore
     clock: Clock
     new_key: Callable[[], str]
     new_id: Callable[[], str]
@@ -74,12 +74,12 @@ class Service:
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""
-        return self.keeper.events.subscribe(self.clock.now(), after)
+        return self.world_store.events.subscribe(self.clock.now(), after)
 
     @property
     def world(self) -> World:
-        """The world of now: the keeper may have read it back from disk."""
-        return self.keeper.world
+        """The world of now: the store may have read it back from disk."""
+        return self.world_store.world
 
     def agents_count(self) -> int:
         """Agents that count against the plan of the account."""
@@ -108,7 +108,7 @@ class Service:
 
 @dataclass(slots=True)
 class RequestContext:
-    """One call: who asks, with which body, query and path parts.
+    """One call: its caller, body, query and path parts.
 
     Not frozen: to be so would cost as much as to carry out a trade in memory.
 
@@ -156,7 +156,7 @@ class RequestContext:
             events = [*events, *self.also(events, reply)]
         promise = self.promise
         kept = None if promise is None else promise.keep(reply.model_dump_json(by_alias=True))
-        await self.service.keeper.commit(events, answer=kept)
+        await self.service.world_store.commit(events, answer=kept)
         return reply
 
     def body_as(self, kind: type[Model]) -> Model:

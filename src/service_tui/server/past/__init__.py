@@ -1,1 +1,1 @@
-"""What the journal tells of agents: fills, orders and payouts, and what came of them."""
+"""Agents' history from the journal: fills, orders, payouts and their results."""

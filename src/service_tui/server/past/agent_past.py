@@ -46,7 +46,7 @@ class AgentFill:
     signals: Mapping[str, str | float | int] = field(default_factory=dict[str, str | float | int])
 
     def signal(self, name: str) -> float | None:
-        """A figure of what the trader said; None where it is none."""
+        """A figure of the trader's signal data; None where it is no number."""
         value = self.signals.get(name)
         return float(value) if isinstance(value, int | float) else None
 
@@ -129,7 +129,7 @@ def _at_once(order: OrderPlaced) -> AgentFill:
 
 
 def _while_it_rested(filled: OrderFilled, order: OrderPlaced | None) -> AgentFill | None:
-    """What an order met later; None where neither row says what was traded."""
+    """Later fills of an order; None where neither row has what was traded."""
     venue, side, action = filled.venue, filled.side, filled.action
     if order is not None:
         venue, side, action = order.venue, order.side, order.action

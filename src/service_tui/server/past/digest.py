@@ -29,7 +29,7 @@ Place = tuple[str, str]
 
 
 class Digest:
-    """The entries of one data directory, brought up to date when somebody asks."""
+    """The entries of one data directory, brought up to date when they are read."""
 
     def __init__(self, database: Database) -> None:
         self.entries = EntryStore(database)

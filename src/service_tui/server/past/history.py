@@ -140,7 +140,7 @@ def trade_row(past: Fill | Paid, world: World, over: Over = MappingProxyType({})
 
 
 def question_in(world: World, market_id: str, over: Over) -> str:
-    """What a market asks or asked; empty where nobody knows."""
+    """The question of a market; empty where it is not known."""
     head = over.get(market_id)
     return world.question_of(market_id) if head is None else head.question
 

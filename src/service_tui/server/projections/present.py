@@ -14,7 +14,7 @@ from service_tui.engine.tape.feed import NewsItem
 from service_tui.engine.world import World
 from service_tui.server.chain_node.relay import approval_keys
 from service_tui.server.http.rates import rates_of
-from service_tui.server.projections.rails import rails_body
+from service_tui.server.projections.buy_limits import buy_limits_body
 from service_tui.signing.book import ExchangeVersion
 from service_tui.terms import (
     Action,
@@ -187,7 +187,7 @@ def user_settings_body(world: World, agent: Agent, now: Timestamp) -> UserSettin
         skill_daily_budget=None
         if settings.skill_day_max is None
         else decimal(settings.skill_day_max),
-        rails=rails_body(world, agent, now),
+        rails=buy_limits_body(world, agent, now),
     )
 
 
@@ -396,12 +396,12 @@ def trade_body(
     )
 
 
-def with_remainder_told(body: TradeBody, taken: Micros) -> TradeBody:
-    """An order that took along what it would have left behind says how much; 0: it is as it was."""
+def with_remainder(body: TradeBody, taken: Micros) -> TradeBody:
+    """The answer with a warning about the remainder that was sold along; 0 adds none."""
     if taken <= 0:
         return body
-    said = f"{decimal(taken):g} shares are sold with the rest: too few to be sold by themselves"
-    return body.model_copy(update={"warnings": (*body.warnings, said)})
+    warning = f"{decimal(taken):g} shares are sold with the rest: too few to be sold by themselves"
+    return body.model_copy(update={"warnings": (*body.warnings, warning)})
 
 
 _FILLED = TradeBody(

@@ -81,7 +81,7 @@ def top_of(book: Book, times: Times) -> Top:
 
 
 def with_book(world: World, market: Market, body: MarketBody) -> MarketBody:
-    """A market with what its order book says, where it has one."""
+    """A market with the prices of its order book, where it has one."""
     listing = market.listing
     if listing.home is Venue.SIM:
         return body
@@ -121,7 +121,7 @@ def order_body(world: World, order: Resting) -> OrderBody:
     """An open order."""
     neg_risk = has_event(world.market(order.market_id).listing)
     ids = chain_ids(order.market_id, order.venue, neg_risk=neg_risk)
-    asked = order.left * order.price // ONE
+    proceeds = order.left * order.price // ONE
     return OrderBody(
         order_id=order.order_id,
         trade_id=order.order_id,
@@ -131,7 +131,7 @@ def order_body(world: World, order: Resting) -> OrderBody:
         trade_type=order.action,
         shares=decimal(order.left),
         price=order.price / ONE,
-        cost_usdc=decimal(order.reserved if order.action is Action.BUY else Micros(asked)),
+        cost_usdc=decimal(order.reserved if order.action is Action.BUY else Micros(proceeds)),
         venue=order.venue,
         source=order.note.source or None,
         created_at=moment(order.at),
@@ -169,7 +169,7 @@ def _is_whole(order: VenueOrder, placed: OrderPlaced) -> bool:
     if placed.order_type in RESTING:
         return not placed.rests
     if order.action is Action.SELL:
-        return placed.shares == placed.asked
+        return placed.shares == placed.requested
     last = Micros(max(1, round(placed.price_after * ONE)))
     return shares_for(Micros(order.size - placed.money), last) <= 0
 
@@ -190,7 +190,7 @@ def placed_body(world: World, order: VenueOrder, placed: OrderPlaced) -> TradeBo
         side=placed.side,
         shares_bought=shares if bought else 0.0,
         shares_sold=0.0 if bought else shares,
-        shares_requested=decimal(placed.asked),
+        shares_requested=decimal(placed.requested),
         shares=shares,
         status=fill_status if rests else TradeStatus.FILLED,
         order_status="live" if rests else "matched",
@@ -222,7 +222,7 @@ def venue_quote_body(world: World, order: VenueOrder, quoted: VenueQuote) -> Tra
         side=order.side,
         shares_bought=shares if bought else 0.0,
         shares_sold=0.0 if bought else shares,
-        shares_requested=decimal(quoted.asked),
+        shares_requested=decimal(quoted.requested),
         shares=shares,
         order_status="live" if quoted.rests else "matched",
         fill_status=_fill_status(walked.shares, quoted.rests, is_whole=walked.is_whole),

@@ -326,6 +326,6 @@ def chain_body(world: World, at: Timestamp) -> ChainBody:
         block_s=pace.block_s,
         gas_price_gwei=pace.gas_price / GWEI,
         delay_blocks=pace.delay_blocks,
-        faults=tuple(fate.value for fate in pace.faults),
+        faults=tuple(planned.value for planned in pace.faults),
         pending=sum(tx.status is TxStatus.PENDING for tx in world.chain.txs.values()),
     )

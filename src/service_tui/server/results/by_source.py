@@ -73,12 +73,12 @@ class PastSums:
     )
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def come_to(self, keeper: WorldStore, seq: int) -> None:
+    async def come_to(self, world_store: WorldStore, seq: int) -> None:
         """Take in all that happened up to a row, once that is on disk."""
         if self.seq < seq:
-            await keeper.written()
+            await world_store.written()
         while self.seq < seq:
-            rows = await keeper.rows_of_agents(self.seq, KINDS, limit=CHUNK)
+            rows = await world_store.rows_of_agents(self.seq, KINDS, limit=CHUNK)
             await asyncio.to_thread(self._take, [row for row in rows if row.seq <= seq])
             if len(rows) < CHUNK or rows[-1].seq >= seq:
                 # Nothing of these kinds stands between the last of them and the row itself.
@@ -127,7 +127,7 @@ class PastSums:
             self.open_tags[place] = (*known, tag)
 
     def _end(self, agent_id: str, market_id: str, one: Past) -> None:
-        """Add what a side of a market came to for everybody who bought in it."""
+        """Add the result of a side of a market to each source that bought in it."""
         ended = ended_of(one)
         if ended is None:
             return
@@ -145,12 +145,12 @@ class PastSums:
 
 
 async def by_source(
-    keeper: WorldStore, past: PastSums, agent_id: str, venue: Venue = Venue.SIM
+    world_store: WorldStore, past: PastSums, agent_id: str, venue: Venue = Venue.SIM
 ) -> dict[str, SourceSums]:
     """The sums of every source of an agent on a venue, all of one moment.
 
     Args:
-        keeper: the world and its journal.
+        world_store: the world and its journal.
         past: what was added up before; changed here.
         agent_id: whose.
         venue: where, so that no sum has two monies in it.
@@ -165,14 +165,16 @@ async def by_source(
         sums: dict[str, SourceSums] = {}
         # What memory holds, and the rows up to this very moment: nothing is told twice, nor not at
         # all while a commit is on its way to the disk.
-        seq = keeper.seq
-        _add_open(keeper.world, keeper.world.agents[agent_id], venue, sums)
-        await past.come_to(keeper, seq)
+        seq = world_store.seq
+        _add_open(world_store.world, world_store.world.agents[agent_id], venue, sums)
+        await past.come_to(world_store, seq)
         _add_past(past, (agent_id, venue), sums)
     return sums
 
 
-async def redeemed_of(keeper: WorldStore, past: PastSums, agent_id: str) -> dict[Venue, Counted]:
+async def redeemed_of(
+    world_store: WorldStore, past: PastSums, agent_id: str
+) -> dict[Venue, Counted]:
     """What an agent has ever redeemed, by venue.
 
     Returns:
@@ -182,17 +184,17 @@ async def redeemed_of(keeper: WorldStore, past: PastSums, agent_id: str) -> dict
         StorageError: the disk refused what this moment is made of.
     """
     async with past.turn:
-        await past.come_to(keeper, keeper.seq)
+        await past.come_to(world_store, world_store.seq)
         return {venue: past.redeemed.get((agent_id, venue), (0, Micros(0))) for venue in REAL}
 
 
-def _add_past(past: PastSums, wanted: tuple[str, Venue], sums: dict[str, SourceSums]) -> None:
+def _add_past(past: PastSums, account: tuple[str, Venue], sums: dict[str, SourceSums]) -> None:
     for (whose, where, tag), realized in past.realized.items():
-        if (whose, where) == wanted:
+        if (whose, where) == account:
             one = sums.setdefault(tag, SourceSums())
             one.realized = Micros(one.realized + realized)
     for (whose, where, tag), trades in past.trades.items():
-        if (whose, where) == wanted:
+        if (whose, where) == account:
             sums.setdefault(tag, SourceSums()).trades = trades
 
 

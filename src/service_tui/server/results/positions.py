@@ -24,14 +24,14 @@ Ended = tuple[Venue, ClosedPosition]
 
 
 async def ended_on(
-    keeper: WorldStore, agent: Agent, venue: Venue, limit: int | None = None
+    world_store: WorldStore, agent: Agent, venue: Venue, limit: int | None = None
 ) -> list[ClosedPosition]:
-    """Sides of ended markets that memory tells nothing of any more, newest first.
+    """Sides of ended markets that are no longer in memory, newest first.
 
     On `sim` those that it does know come first; on a real venue they are positions still.
 
     Args:
-        keeper: the world and its journal.
+        world_store: the world and its journal.
         agent: whose.
         venue: where.
         limit: at most so many; None is all.
@@ -41,22 +41,24 @@ async def ended_on(
     """
     own = list(reversed(agent.closed)) if venue is Venue.SIM else []
     found = own if limit is None else own[:limit]
-    known = _in_memory(keeper, agent, venue)
+    known = _in_memory(world_store, agent, venue)
     kinds = (SOLD_OUT, PAYOUT if venue is Venue.SIM else SETTLED)
     before: int | None = None
     while limit is None or len(found) < limit:
-        past = await keeper.ends_before((agent.agent_id, venue), kinds, before, limit=PAGE)
+        past = await world_store.ends_before((agent.agent_id, venue), kinds, before, limit=PAGE)
         found += _stored([one for _, one in past], venue, known)
         if len(past) < PAGE:
             break
         before = past[-1][0]
-    found = await with_sources(keeper, (agent.agent_id, venue), found[:limit])
-    return await _with_heads(keeper, found)
+    found = await with_sources(world_store, (agent.agent_id, venue), found[:limit])
+    return await _with_heads(world_store, found)
 
 
-async def _with_heads(keeper: WorldStore, found: Sequence[ClosedPosition]) -> list[ClosedPosition]:
-    """The same positions, with what their markets asked and when they ended."""
-    heads = await keeper.past.heads({one.market_id for one in found if not one.question})
+async def _with_heads(
+    world_store: WorldStore, found: Sequence[ClosedPosition]
+) -> list[ClosedPosition]:
+    """The same positions, with question and end of their markets."""
+    heads = await world_store.past.heads({one.market_id for one in found if not one.question})
     return [
         one
         if (head := heads.get(one.market_id)) is None
@@ -65,11 +67,11 @@ async def _with_heads(keeper: WorldStore, found: Sequence[ClosedPosition]) -> li
     ]
 
 
-def _in_memory(keeper: WorldStore, agent: Agent, venue: Venue) -> Collection[Place]:
-    """Sides of markets of which memory still tells."""
+def _in_memory(world_store: WorldStore, agent: Agent, venue: Venue) -> Collection[Place]:
+    """Sides of markets that are still in memory."""
     if venue is Venue.SIM:
         return {(one.market_id, one.side) for one in agent.closed}
-    holdings = keeper.world.venues.account(agent.agent_id, venue).holdings
+    holdings = world_store.world.venues.account(agent.agent_id, venue).holdings
     return {(market_id, side) for market_id in holdings for side in Side}
 
 
@@ -106,7 +108,7 @@ def ended_of(one: Past) -> Ended | None:
 
 
 async def with_sources(
-    keeper: WorldStore, who: tuple[str, Venue], found: Sequence[ClosedPosition]
+    world_store: WorldStore, who: tuple[str, Venue], found: Sequence[ClosedPosition]
 ) -> list[ClosedPosition]:
     """The same positions; of those that an older program wrote, the sources come from the buys."""
     looked_up: dict[str, tuple[str, ...]] = {}
@@ -116,16 +118,18 @@ async def with_sources(
             whole.append(one)
             continue
         if one.market_id not in looked_up:
-            looked_up[one.market_id] = await sources_of(keeper, who, one.market_id)
+            looked_up[one.market_id] = await sources_of(world_store, who, one.market_id)
         whole.append(replace(one, sources=looked_up[one.market_id]))
     return whole
 
 
-async def sources_of(keeper: WorldStore, who: tuple[str, Venue], market_id: str) -> tuple[str, ...]:
+async def sources_of(
+    world_store: WorldStore, who: tuple[str, Venue], market_id: str
+) -> tuple[str, ...]:
     """Who bought in a market on a venue, by the journal's rows of the buys, oldest first."""
     agent_id, venue = who
-    wanted = History(agent_id, FILLS, market_id)
-    past, _ = await keeper.history(wanted, limit=PAGE, offset=0)
+    criteria = History(agent_id, FILLS, market_id)
+    past, _ = await world_store.history(criteria, limit=PAGE, offset=0)
     return tuple(dict.fromkeys(tag for one in reversed(past) if (tag := _source(one, venue))))
 
 

@@ -34,7 +34,7 @@ class Reported:
 
 @dataclass(slots=True)
 class ReportedPnl:
-    """The figures of all agents, taken when they are asked for and too old."""
+    """The figures of all agents, refreshed on reading when they are too old."""
 
     _kept: dict[tuple[str, Venue], Reported] = field(
         default_factory=dict[tuple[str, Venue], Reported]

@@ -31,7 +31,7 @@ class OrderResult:
 
 
 async def venue_past(
-    keeper: WorldStore, wanted: History, venue: Venue
+    world_store: WorldStore, criteria: History, venue: Venue
 ) -> list[OrderPlaced | PositionRedeemed]:
     """Every order and redemption of an agent on one venue, newest first."""
     found: list[OrderPlaced | PositionRedeemed] = []
@@ -39,7 +39,7 @@ async def venue_past(
     past: Sequence[Past]
     while True:
         # ours: the journal knows no venues; an agent's own rows are few enough to look through.
-        past, total = await keeper.history(wanted, limit=PAGE, offset=offset)
+        past, total = await world_store.history(criteria, limit=PAGE, offset=offset)
         found += [
             one
             for one in past
@@ -50,9 +50,11 @@ async def venue_past(
             return found
 
 
-async def rows_of(keeper: WorldStore, agent: Agent, past: Sequence[Past]) -> tuple[TradeRow, ...]:
+async def rows_of(
+    world_store: WorldStore, agent: Agent, past: Sequence[Past]
+) -> tuple[TradeRow, ...]:
     """Rows of the history, with the fate of each order."""
-    world = keeper.world
+    world = world_store.world
     resting = {order.order_id: order for order in world.venues.orders(agent.agent_id)}
     gone = [
         one
@@ -62,20 +64,20 @@ async def rows_of(keeper: WorldStore, agent: Agent, past: Sequence[Past]) -> tup
     ends: dict[str, OrderEnded] = {}
     if gone:
         since = min(one.at for one in gone)
-        ends = await keeper.ends(agent.agent_id, {one.order_id for one in gone}, since)
-    over = await keeper.past.heads({one.market_id for one in past})
+        ends = await world_store.ends(agent.agent_id, {one.order_id for one in gone}, since)
+    over = await world_store.past.heads({one.market_id for one in past})
     # The journal has been read: the world may be another by now.
-    world = keeper.world
+    world = world_store.world
     rows: list[TradeRow] = []
     for one in past:
         if isinstance(one, OrderPlaced):
             order = resting.get(one.order_id)
             if order is not None:
                 status = TradeStatus.PARTIALLY_FILLED if order.shares else TradeStatus.SUBMITTED
-                fate = OrderResult(status, order.shares, order.money, order.realized)
+                result = OrderResult(status, order.shares, order.money, order.realized)
             else:
-                fate = _ended(one, ends.get(one.order_id))
-            rows.append(_order_row(one, fate, world, over.get(one.market_id)))
+                result = _ended(one, ends.get(one.order_id))
+            rows.append(_order_row(one, result, world, over.get(one.market_id)))
         elif isinstance(one, PositionRedeemed):
             rows.append(_redeemed_row(one, world, over.get(one.market_id)))
         elif isinstance(one, Fill | Paid):
@@ -95,9 +97,9 @@ def _ended(placed: OrderPlaced, end: OrderEnded | None) -> OrderResult:
 
 
 def _order_row(
-    placed: OrderPlaced, fate: OrderResult, world: World, over: EndedHead | None
+    placed: OrderPlaced, result: OrderResult, world: World, over: EndedHead | None
 ) -> TradeRow:
-    sold = placed.action is Action.SELL and fate.shares > 0
+    sold = placed.action is Action.SELL and result.shares > 0
     return TradeRow(
         id=placed.order_id,
         trade_id=placed.order_id,
@@ -105,19 +107,19 @@ def _order_row(
         market_question=over.question if over else question_of(world, placed.market_id),
         side=placed.side,
         action=placed.action.value,
-        shares=decimal(fate.shares),
-        cost=decimal(fate.money),
+        shares=decimal(result.shares),
+        cost=decimal(result.money),
         price_before=placed.price_before,
         price_after=placed.price_after,
-        avg_price=min(1.0, fate.money / fate.shares) if fate.shares else None,
+        avg_price=min(1.0, result.money / result.shares) if result.shares else None,
         venue=placed.venue,
-        status=fate.status,
+        status=result.status,
         source=placed.note.source or None,
         skill_slug=placed.note.skill_slug or None,
         reasoning=placed.note.reasoning or None,
         signal_data=placed.note.signal_data,
         created_at=moment(placed.at),
-        pnl=decimal(fate.realized) if sold else None,
+        pnl=decimal(result.realized) if sold else None,
         outcome=over.outcome if over else _outcome_of(world, placed.market_id),
         resolved=over is not None,
         market_source=placed.venue,
@@ -149,7 +151,7 @@ def _redeemed_row(redeemed: PositionRedeemed, world: World, over: EndedHead | No
 
 
 def question_of(world: World, market_id: str) -> str:
-    """What a market asks or asked, also where only a position on a venue remembers it."""
+    """The question of a market, also where only a position on a venue has it."""
     return world.question_of(market_id) or next(
         (
             account.holdings[market_id].question

@@ -229,15 +229,17 @@ def _thinned(points: Sequence[Point]) -> Sequence[Point]:
     return [points[place * (len(points) - 1) // (most - 1)] for place in range(most)]
 
 
-async def results(asked: RequestContext) -> AgentResultsBody:
+async def results(request: RequestContext) -> AgentResultsBody:
     """An agent's P&L over time, and the figures of each skill, from all that it ever did."""
-    world = asked.world
-    agent = world.agent(asked.path["agent_id"])
-    found = await outcomes.past_of(replace(asked, caller=agent))
+    world = request.world
+    agent = world.agent(request.path["agent_id"])
+    found = await outcomes.past_of(replace(request, caller=agent))
     ended = {one.market_id: one.outcome for one in world.markets.values()}
     total = agent_pnl(world, agent)
     # In a thread: a long life is a matter of seconds.
-    return await asyncio.to_thread(_results_body, agent.agent_id, found, ended, (asked.now, total))
+    return await asyncio.to_thread(
+        _results_body, agent.agent_id, found, ended, (request.now, total)
+    )
 
 
 def _results_body(

@@ -1,4 +1,4 @@
-"""Wallets of agents. Deposit wallets do not exist on the embedded chain: their calls say so."""
+"""Wallets of agents. The embedded chain has no deposit wallets and refuses their calls."""
 
 from typing import Final, NoReturn
 

@@ -27,35 +27,35 @@ from service_tui.wire.endpoints.public import (
     HealthBody,
 )
 
-CODE_WORDS: Final = ("reef", "fern", "dune", "mist", "vale", "cove", "moor", "glen")
+CODE_PARTS: Final = ("reef", "fern", "dune", "mist", "vale", "cove", "moor", "glen")
 PREFIX_LENGTH: Final = 12
 
 
-async def health(asked: RequestContext) -> HealthBody:
+async def health(request: RequestContext) -> HealthBody:
     """Whether the service answers."""
-    return HealthBody(status="ok", timestamp=moment(asked.now), version=VERSION)
+    return HealthBody(status="ok", timestamp=moment(request.now), version=VERSION)
 
 
-async def register(asked: RequestContext) -> RegisterBody:
+async def register(request: RequestContext) -> RegisterBody:
     """Take in a new agent with 10,000 $SIM; its key is shown here and never again."""
-    request = asked.body_as(RegisterRequest)
-    service = asked.service
+    body = request.body_as(RegisterRequest)
+    service = request.service
     service.check_slot()
     key = service.new_key()
     code = service.new_id()
     agent_id = f"agent-{service.new_id()}"
     event = AgentRegistered(
         agent_id=agent_id,
-        at=asked.now,
-        name=request.name,
-        description=request.description or "",
+        at=request.now,
+        name=body.name,
+        description=body.description or "",
         key_hash=hash_of(key),
-        claim_code=f"{CODE_WORDS[len(asked.world.agents) % len(CODE_WORDS)]}-{code[:12]}",
+        claim_code=f"{CODE_PARTS[len(request.world.agents) % len(CODE_PARTS)]}-{code[:12]}",
         plan=service.plan,
         cash=Micros(NEW_AGENT_CASH_SIM * ONE),
     )
-    await service.keeper.commit(asked.world.register(event))
-    agent = asked.world.agents[agent_id]
+    await service.world_store.commit(request.world.register(event))
+    agent = request.world.agents[agent_id]
     return RegisterBody(
         agent_id=agent_id,
         api_key=key,
@@ -66,23 +66,25 @@ async def register(asked: RequestContext) -> RegisterBody:
     )
 
 
-async def me(asked: RequestContext) -> AgentBody:
+async def me(request: RequestContext) -> AgentBody:
     """The calling agent."""
-    return agent_body(asked.world, asked.agent, asked.service.address)
+    return agent_body(request.world, request.agent, request.service.address)
 
 
-async def context(asked: RequestContext) -> ContextBody:
+async def context(request: RequestContext) -> ContextBody:
     """The calling agent in short, with its claim link."""
-    return context_body(asked.world, asked.agent, asked.service.address, asked.now)
+    return context_body(request.world, request.agent, request.service.address, request.now)
 
 
-async def patch_me(asked: RequestContext) -> AgentSettingsBody:
+async def patch_me(request: RequestContext) -> AgentSettingsBody:
     """Change the agent's own settings."""
-    patch = asked.body_as(AgentSettingsPatch)
-    wanted = patch.changes()
-    if wanted:
-        await asked.service.keeper.commit(asked.world.change(asked.agent, wanted, asked.now))
-    settings = asked.agent.settings
+    patch = request.body_as(AgentSettingsPatch)
+    changes = patch.changes()
+    if changes:
+        await request.service.world_store.commit(
+            request.world.change(request.agent, changes, request.now)
+        )
+    settings = request.agent.settings
     return AgentSettingsBody(
         auto_redeem_enabled=settings.auto_redeem_enabled,
         name=settings.name,

@@ -49,11 +49,11 @@ async def create(request: RequestContext) -> PriceAlertSetBody:
 
     An address that is no webhook of the agent's becomes one, for this alert alone.
     """
-    wanted, keeper = request.body_as(PriceAlertRequest), request.service.keeper
+    sent, world_store = request.body_as(PriceAlertRequest), request.service.world_store
     world, agent = request.world, request.agent
-    market = world.market(wanted.market_id)
+    market = world.market(sent.market_id)
     market.check_open(world.world_at)
-    url = wanted.webhook_url or ""
+    url = sent.webhook_url or ""
     if url:
         checked_url(request, url)
 
@@ -61,9 +61,9 @@ async def create(request: RequestContext) -> PriceAlertSetBody:
         return request.world.price_alerts.request(
             agent,
             market,
-            side=wanted.side,
-            condition=wanted.condition,
-            threshold=wanted.threshold,
+            side=sent.side,
+            condition=sent.condition,
+            threshold=sent.threshold,
             webhook_url=url,
             at=request.now,
         )
@@ -73,9 +73,9 @@ async def create(request: RequestContext) -> PriceAlertSetBody:
     secret = None
     if url and all(one.placed.url != url for one in world.webhooks.of(agent.agent_id)):
         _, secret = await new_webhook(request, url, (), None)
-    keeper.check_whole()
+    world_store.check_whole()
     alert = requested()
-    await keeper.commit(request.world.note(alert))
+    await world_store.commit(request.world.note(alert))
     body = _body(request, request.world.price_alerts.waiting[alert.alert_id])
     return PriceAlertSetBody.model_construct(**dict(body), webhook_secret=secret)
 
@@ -97,11 +97,11 @@ async def triggered(request: RequestContext) -> PriceAlertsBody:
 
 async def delete(request: RequestContext) -> RemovedBody:
     """Remove an alert that waits."""
-    world, keeper = request.world, request.service.keeper
+    world, world_store = request.world, request.service.world_store
     alert_id = request.path["alert_id"]
     event = world.price_alerts.delete(request.agent.agent_id, alert_id, request.now)
-    keeper.check_whole()
-    await keeper.commit(world.note(event))
+    world_store.check_whole()
+    await world_store.commit(world.note(event))
     return RemovedBody(success=True, id=alert_id, message="the price alert is removed")
 
 

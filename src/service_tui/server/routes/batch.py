@@ -26,7 +26,7 @@ Done = tuple[list[LegBody], list[Event]]
 ABORTED: Final = "aborted: another trade of the atomic batch was refused"
 
 
-def _orders(asked: RequestContext, request: BatchRequest) -> list[Order]:
+def _orders(request: RequestContext, batch: BatchRequest) -> list[Order]:
     """The buys as orders.
 
     Returns:
@@ -35,9 +35,9 @@ def _orders(asked: RequestContext, request: BatchRequest) -> list[Order]:
     Raises:
         Denied: 422 for an amount with more than two decimals.
     """
-    note = Note(source=request.source or "")
-    wanted: list[Order] = []
-    for position, leg in enumerate(request.trades):
+    note = Note(source=batch.source or "")
+    orders: list[Order] = []
+    for position, leg in enumerate(batch.trades):
         place = ("body", "trades", position, "amount")
         try:
             spend = micros(leg.amount)
@@ -47,56 +47,56 @@ def _orders(asked: RequestContext, request: BatchRequest) -> list[Order]:
             raise invalid_items([
                 (place, f"at most {MONEY_DECIMALS} decimals", "decimal_max_places")
             ])
-        wanted.append(
+        orders.append(
             Order(
-                agent=asked.agent,
+                agent=request.agent,
                 market_id=leg.market_id,
                 side=leg.side,
                 action=Action.BUY,
                 size=spend,
-                venue=request.venue,
+                venue=batch.venue,
                 note=note,
-                unlimited=not asked.service.limits,
+                unlimited=not request.service.limits,
             )
         )
-    return wanted
+    return orders
 
 
-def _check_atomic(asked: RequestContext, request: BatchRequest) -> None:
-    """Who may ask for all or none, and where.
+def _check_atomic(request: RequestContext, batch: BatchRequest) -> None:
+    """Refuse an atomic batch where plan or venue do not allow it.
 
     Raises:
         Denied: 403 below Elite, 422 on a venue with an order book.
     """
-    if asked.agent.settings.plan is not Plan.ELITE:
+    if request.agent.settings.plan is not Plan.ELITE:
         raise denied(
             403,
             "atomic batches need the elite plan",
             "send atomic false, or start the service with --plan elite",
         )
-    if request.venue is not Venue.SIM:
+    if batch.venue is not Venue.SIM:
         # ours: an order book cannot take back a fill; the documents do not say where it holds.
-        said = "atomic batches trade on sim only"
-        raise invalid_items([(("body", "atomic"), said, "venue")])
+        message = "atomic batches trade on sim only"
+        raise invalid_items([(("body", "atomic"), message, "venue")])
 
 
-async def place_batch(asked: RequestContext) -> BatchBody:
-    """Carry out several buys, or with `dry_run` say what each would get on its own."""
-    request = asked.body_as(BatchRequest)
+async def place_batch(request: RequestContext) -> BatchBody:
+    """Carry out several buys, or with `dry_run` quote each on its own."""
+    batch = request.body_as(BatchRequest)
     started = asyncio.get_running_loop().time()
-    if request.atomic:
-        _check_atomic(asked, request)
-    if not request.dry_run:
-        require_claim(asked, request.venue)
-    wanted = _orders(asked, request)
-    quoted = [_quoted(asked, order) for order in wanted]
-    before = asked.agent.trades_count
-    if request.dry_run:
+    if batch.atomic:
+        _check_atomic(request, batch)
+    if not batch.dry_run:
+        require_claim(request, batch.venue)
+    orders = _orders(request, batch)
+    quoted = [_quoted(request, order) for order in orders]
+    before = request.agent.trades_count
+    if batch.dry_run:
         results, events = quoted, []
-    elif request.atomic:
-        results, events = _all_or_none(asked, request, wanted)
+    elif batch.atomic:
+        results, events = _all_or_none(request, batch, orders)
     else:
-        results, events = _each(asked, request, wanted)
+        results, events = _each(request, batch, orders)
     rows = tuple(
         result.model_copy(update={"dry_run_price": quote.dry_run_price})
         for result, quote in zip(results, quoted, strict=True)
@@ -107,18 +107,18 @@ async def place_batch(asked: RequestContext) -> BatchBody:
         results=rows,
         total_cost=decimal(sum_of(micros(row.cost) for row in rows)),
         failed_count=failed,
-        warnings=(*request.warnings(), *_warnings(request, rows)),
+        warnings=(*batch.warnings(), *_warnings(batch, rows)),
         execution_time_ms=round((asyncio.get_running_loop().time() - started) * 1_000),
-        dry_run=request.dry_run,
-        balance=decimal(_cash(asked, request.venue)),
-        go_live=go_live_of(asked.world, asked.agent, asked.service.address, since=before),
+        dry_run=batch.dry_run,
+        balance=decimal(_cash(request, batch.venue)),
+        go_live=go_live_of(request.world, request.agent, request.service.address, since=before),
     )
-    return await asked.commit(events, body)
+    return await request.commit(events, body)
 
 
-def _cash(asked: RequestContext, venue: Venue) -> Micros:
+def _cash(request: RequestContext, venue: Venue) -> Micros:
     """Cash of the agent on the batch's venue."""
-    world, agent = asked.world, asked.agent
+    world, agent = request.world, request.agent
     return world.cash(agent) if venue is Venue.SIM else world.venues.cash(agent.agent_id, venue)
 
 
@@ -132,10 +132,10 @@ def _warnings(request: BatchRequest, rows: tuple[LegBody, ...]) -> tuple[str, ..
     )
 
 
-def _quoted(asked: RequestContext, order: Order) -> LegBody:
+def _quoted(request: RequestContext, order: Order) -> LegBody:
     """What a buy would get now on its own."""
     try:
-        got = _quote(asked, order)
+        got = _quote(request, order)
     except Refusal as refusal:
         return _refused(order, refusal)
     price = min(1.0, got.money / got.shares)
@@ -150,30 +150,30 @@ def _quoted(asked: RequestContext, order: Order) -> LegBody:
     )
 
 
-def _quote(asked: RequestContext, order: Order) -> Quote:
+def _quote(request: RequestContext, order: Order) -> Quote:
     """The quote of either kind of venue in one form."""
-    world = asked.world
+    world = request.world
     if order.venue is Venue.SIM:
         return world.quote(order)
-    quoted = orders.quote(world.venues, on_venue(order.venue, order), (asked.now, world.world_at))
+    quoted = orders.quote(world.venues, on_venue(order.venue, order), (request.now, world.world_at))
     walked = quoted.walked
     return Quote(walked.shares, walked.money, quoted.price_before, quoted.price_after)
 
 
-def _each(asked: RequestContext, request: BatchRequest, wanted: list[Order]) -> Done:
+def _each(request: RequestContext, batch: BatchRequest, orders: list[Order]) -> Done:
     """Every buy on its own: what is refused does not hold back the others."""
-    asked.service.keeper.check_whole()
-    first = {(one.market_id, one.side): _price(asked, one) for one in wanted}
+    request.service.world_store.check_whole()
+    first = {(one.market_id, one.side): _price(request, one) for one in orders}
     events: list[Event] = []
     results: list[LegBody] = []
-    for order in wanted:
+    for order in orders:
         price = first[order.market_id, order.side]
         try:
-            if request.max_slippage is not None:
-                _check_slippage(_quote(asked, order), price, request.max_slippage)
-            made = _carried_out(asked, order)
+            if batch.max_slippage is not None:
+                _check_slippage(_quote(request, order), price, batch.max_slippage)
+            made = _carried_out(request, order)
         except Refusal as refusal:
-            made = failure_of(asked, order, refusal)
+            made = failure_of(request, order, refusal)
             results.append(_refused(order, refusal))
         else:
             results.append(_filled(made[0], price))
@@ -187,33 +187,33 @@ def _check_slippage(quote: Quote, price_first: float, slippage_max: float) -> No
     check_slippage(slipped, slippage_max)
 
 
-def _carried_out(asked: RequestContext, order: Order) -> list[Event]:
+def _carried_out(request: RequestContext, order: Order) -> list[Event]:
     """What one buy brought about, the fill or order first."""
-    world = asked.world
+    world = request.world
     if order.venue is Venue.SIM:
-        return [world.place(order, asked.now)]
-    return orders.place(world.venues, on_venue(order.venue, order), (asked.now, world.world_at))
+        return [world.place(order, request.now)]
+    return orders.place(world.venues, on_venue(order.venue, order), (request.now, world.world_at))
 
 
-def _all_or_none(asked: RequestContext, request: BatchRequest, wanted: list[Order]) -> Done:
+def _all_or_none(request: RequestContext, batch: BatchRequest, orders: list[Order]) -> Done:
     """All buys, or none: one that is refused aborts the rest before anything changed."""
-    asked.service.keeper.check_whole()
-    first = [_price(asked, one) for one in wanted]
+    request.service.world_store.check_whole()
+    first = [_price(request, one) for one in orders]
     try:
-        fills = place_all(asked.world, wanted, asked.now, slippage_max=request.max_slippage)
+        fills = place_all(request.world, orders, request.now, slippage_max=batch.max_slippage)
     except LegRefused as refused:
         rows = [
             _refused(order, refused.refusal) if leg == refused.leg else _aborted(order)
-            for leg, order in enumerate(wanted)
+            for leg, order in enumerate(orders)
         ]
         return rows, []
     rows = [_filled(fill, price) for fill, price in zip(fills, first, strict=True)]
     return rows, [*fills]
 
 
-def _price(asked: RequestContext, order: Order) -> float:
+def _price(request: RequestContext, order: Order) -> float:
     """Price of the side before the batch; 0 where the venue itself will tell."""
-    market = asked.world.markets.get(order.market_id)
+    market = request.world.markets.get(order.market_id)
     if market is None or order.venue is not Venue.SIM:
         return 0.0
     return market.price_of(order.side)

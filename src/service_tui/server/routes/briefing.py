@@ -269,21 +269,21 @@ def _venue_attention(held: Sequence[PositionBody], now: datetime) -> tuple[Atten
 
 
 def _venue_block(
-    asked: RequestContext, venue: Venue, sums: Mapping[str, SourceSums]
+    request: RequestContext, venue: Venue, sums: Mapping[str, SourceSums]
 ) -> VenueBlock | None:
     """One real venue at a glance; unclaimed agents get only sim."""
-    world, agent = asked.world, asked.agent
+    world, agent = request.world, request.agent
     if not agent.settings.claimed:
         return None
     account = world.venues.account(agent.agent_id, venue)
-    pnl = venue_pnl(asked, venue)
+    pnl = venue_pnl(request, venue)
     held = venue_positions(world, agent, venue, UNSETTLED)
     cash = decimal(world.venues.cash(agent.agent_id, venue))
     return VenueBlock(
         currency=CURRENCY,
         balance=cash,
         cash_balance=cash,
-        portfolio_value=decimal(world.venues.equity(account, (asked.now, world.world_at))),
+        portfolio_value=decimal(world.venues.equity(account, (request.now, world.world_at))),
         pnl=pnl.total,
         realized_pnl=pnl.realized,
         unrealized_pnl=pnl.unrealized,
@@ -324,18 +324,19 @@ def _sdk_update(agent: Agent) -> SdkUpdateBody | None:
     )
 
 
-async def briefing(asked: RequestContext) -> BriefingBody:
+async def briefing(request: RequestContext) -> BriefingBody:
     """The whole heartbeat of the calling agent."""
-    query = asked.query_as(BriefingQuery)
+    query = request.query_as(BriefingQuery)
     versions = query.versions()
-    packages = await asyncio.to_thread(installed, asked.service.skill_folders)
-    service, agent_id = asked.service, asked.agent.agent_id
+    packages = await asyncio.to_thread(installed, request.service.skill_folders)
+    service, agent_id = request.service, request.agent.agent_id
     sums = {
-        venue: await by_source(service.keeper, service.past, agent_id, venue) for venue in Venue
+        venue: await by_source(service.world_store, service.past, agent_id, venue)
+        for venue in Venue
     }
     # After the waits: everything else is of one moment.
-    world, agent = asked.world, asked.agent
-    since = timestamp(query.since) if query.since else Timestamp(asked.now - DAY_S)
+    world, agent = request.world, request.agent
+    since = timestamp(query.since) if query.since else Timestamp(request.now - DAY_S)
     cash = decimal(world.cash(agent))
     pnl = pnl_of(world, agent)
     paused = is_stopped(agent.settings, world.halt)
@@ -353,9 +354,9 @@ async def briefing(asked: RequestContext) -> BriefingBody:
         actions=actions,
         by_skill=_by_skill(sums[Venue.SIM]),
     )
-    real = {venue: _venue_block(asked, venue, sums[venue]) for venue in REAL}
+    real = {venue: _venue_block(request, venue, sums[venue]) for venue in REAL}
     evm = real[Venue.EVM]
-    news = risk_news(world, agent, (asked.now, world.world_at), since)
+    news = risk_news(world, agent, (request.now, world.world_at), since)
     prompts = tuple(action for one in real.values() if one is not None for action in one.actions)
     body = BriefingBody(
         venues={Venue.SIM.value: block} | {venue.value: one for venue, one in real.items()},
@@ -364,7 +365,7 @@ async def briefing(asked: RequestContext) -> BriefingBody:
             recommended_skills=recommended(packages, versions or {}),
         ),
         performance=_performance(world, agent),
-        checked_at=moment(asked.now),
+        checked_at=moment(request.now),
         actions=actions + news.actions + prompts,
         risk_alerts=news.alerts,
         triggered_risk_alerts=news.triggered or None,

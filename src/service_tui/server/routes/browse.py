@@ -118,7 +118,7 @@ _ORDERS: Final[dict[str, Callable[[FastMarketBody], float]]] = {
 
 
 async def fast_markets(request: RequestContext) -> FastMarketsBody:
-    """Markets that last a day at most, in the order that was asked for."""
+    """Markets that last a day at most, in the requested order."""
     query = request.query_as(FastMarketsQuery)
     is_live = query.market_status == "live"
     rows: list[FastMarketBody] = []
@@ -168,7 +168,7 @@ def _searched(listing: Listing) -> str:
 async def read_candles(request: RequestContext) -> CandlesBody:
     """Candles of a market from its own prices, in the world's time, oldest first."""
     query, world = request.query_as(CandlesQuery), request.world
-    market = await request.service.keeper.past.market(query.symbol)
+    market = await request.service.world_store.past.market(query.symbol)
     step_s = STEPS_S[query.interval]
     listing = market.listing
     end = world.world_at if query.end is None else min(world.world_at, query.end / MS)

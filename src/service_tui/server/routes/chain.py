@@ -33,32 +33,32 @@ from service_tui.wire.endpoints.wallet import (
 from service_tui.wire.wallet import DeskWalletPatch, WalletBody
 
 
-async def settle(asked: RequestContext) -> None:
-    """Let the chain come to now: whoever asks it must not see the block before."""
-    asked.service.keeper.check_whole()
-    await asked.service.keeper.commit(redeem_due(asked.world, asked.now))
+async def settle(request: RequestContext) -> None:
+    """Bring the chain to now, so that no caller sees the block before."""
+    request.service.world_store.check_whole()
+    await request.service.world_store.commit(redeem_due(request.world, request.now))
 
 
-async def call(asked: RequestContext) -> RpcBody:
+async def call(request: RequestContext) -> RpcBody:
     """One JSON-RPC call; an error of the protocol is an answer as well."""
     await imported(ETHEREUM)
-    request = asked.body_as(RpcRequest)
-    await settle(asked)
-    params: tuple[JsonValue, ...] = request.params
+    body = request.body_as(RpcRequest)
+    await settle(request)
+    params: tuple[JsonValue, ...] = body.params
     try:
-        result = answer(asked.world, request.method, params, asked.now)
+        result = answer(request.world, body.method, params, request.now)
     except RpcFault as fault:
         error = RpcErrorBody(code=fault.code, message=fault.message)
-        return RpcBody(id=request.id, error=error)
-    return RpcBody(id=request.id, result=result)
+        return RpcBody(id=body.id, error=error)
+    return RpcBody(id=body.id, result=result)
 
 
-async def broadcast(asked: RequestContext) -> BroadcastBody:
+async def broadcast(request: RequestContext) -> BroadcastBody:
     """Relay a redemption or approval of the linked wallet; the same bytes again change nothing."""
     await imported(ETHEREUM)
-    await settle(asked)
-    signed_tx = asked.body_as(BroadcastRequest).signed_tx
-    taken = relay(asked.world, asked.agent.agent_id, signed_tx, asked.now)
+    await settle(request)
+    signed_tx = request.body_as(BroadcastRequest).signed_tx
+    taken = relay(request.world, request.agent.agent_id, signed_tx, request.now)
     if isinstance(taken, Refused):
         return BroadcastBody(
             success=False,
@@ -68,7 +68,7 @@ async def broadcast(asked: RequestContext) -> BroadcastBody:
             fix=taken.fix,
             simulated=True,
         )
-    await asked.service.keeper.commit(taken.events)
+    await request.service.world_store.commit(taken.events)
     return BroadcastBody(
         success=True,
         tx_hash=taken.tx.sent.tx_hash,
@@ -77,31 +77,31 @@ async def broadcast(asked: RequestContext) -> BroadcastBody:
     )
 
 
-async def read_chain(asked: RequestContext) -> ChainBody:
+async def read_chain(request: RequestContext) -> ChainBody:
     """The simulated chain as it runs."""
-    return chain_body(asked.world, asked.now)
+    return chain_body(request.world, request.now)
 
 
-async def write_chain(asked: RequestContext) -> ChainBody:
+async def write_chain(request: RequestContext) -> ChainBody:
     """Make it slow, dear or failing; transactions take one fault each, in their order."""
-    wanted = asked.body_as(ChainPatch)
-    await settle(asked)
+    patch = request.body_as(ChainPatch)
+    await settle(request)
     changes: dict[str, object] = {}
-    if wanted.block_s is not None:
-        changes["block_s"] = wanted.block_s
-    if wanted.gas_price_gwei is not None:
-        changes["gas_price"] = round(wanted.gas_price_gwei * GWEI)
-    if wanted.delay_blocks is not None:
-        changes["delay_blocks"] = wanted.delay_blocks
-    if wanted.faults is not None:
-        changes["faults"] = tuple(PlannedOutcome(word) for word in wanted.faults)
+    if patch.block_s is not None:
+        changes["block_s"] = patch.block_s
+    if patch.gas_price_gwei is not None:
+        changes["gas_price"] = round(patch.gas_price_gwei * GWEI)
+    if patch.delay_blocks is not None:
+        changes["delay_blocks"] = patch.delay_blocks
+    if patch.faults is not None:
+        changes["faults"] = tuple(PlannedOutcome(word) for word in patch.faults)
     if changes:
-        event = ChainSet(asked.now, pace_changes(asked.world.chain, changes, asked.now))
-        await asked.service.keeper.commit(asked.world.note(event))
-    return chain_body(asked.world, asked.now)
+        event = ChainSet(request.now, pace_changes(request.world.chain, changes, request.now))
+        await request.service.world_store.commit(request.world.note(event))
+    return chain_body(request.world, request.now)
 
 
-async def write_wallet(asked: RequestContext) -> WalletBody:
+async def write_wallet(request: RequestContext) -> WalletBody:
     """Fill, empty or restrict the linked wallet of an agent.
 
     Returns:
@@ -110,26 +110,26 @@ async def write_wallet(asked: RequestContext) -> WalletBody:
     Raises:
         Denied: 409 where none is linked.
     """
-    agent = asked.world.agent(asked.path["agent_id"])
-    wanted = asked.body_as(DeskWalletPatch)
-    await settle(asked)
-    wallet = asked.world.chain.wallet_of(agent.agent_id)
+    agent = request.world.agent(request.path["agent_id"])
+    patch = request.body_as(DeskWalletPatch)
+    await settle(request)
+    wallet = request.world.chain.wallet_of(agent.agent_id)
     if wallet is None:
         fix = "link a wallet first; a managed one needs nothing"
         raise denied(409, "this agent has no linked wallet", fix)
     changes: dict[str, int] = {}
-    if wanted.gas is not None:
-        changes["gas"] = round(wanted.gas * WEI)
-    if wanted.restricted is not None:
-        changes["restricted"] = int(wanted.restricted)
+    if patch.gas is not None:
+        changes["gas"] = round(patch.gas * WEI)
+    if patch.restricted is not None:
+        changes["restricted"] = int(patch.restricted)
     for name, field in (("pay", "pay_usdc"), ("native_usdc", "native_usdc")):
-        value: float | None = getattr(wanted, field)
+        value: float | None = getattr(patch, field)
         if value is not None:
             changes[name] = _micros(field, value)
     if changes:
-        event = WalletFilled(agent.agent_id, asked.now, wallet.address, changes)
-        await asked.service.keeper.commit(asked.world.note(event))
-    return wallet_body(asked.world, agent, asked.service.exchange)
+        event = WalletFilled(agent.agent_id, request.now, wallet.address, changes)
+        await request.service.world_store.commit(request.world.note(event))
+    return wallet_body(request.world, agent, request.service.exchange)
 
 
 def _micros(field: str, value: float) -> int:

@@ -52,28 +52,28 @@ def by_claim_code(world: World, code: str) -> Agent:
     return found
 
 
-def require_claim(asked: RequestContext, venue: Venue) -> None:
+def require_claim(request: RequestContext, venue: Venue) -> None:
     """Let only a claimed agent trade on a real venue; for every route that trades or imports.
 
     Raises:
         Denied: 403 with the claim link.
     """
     try:
-        check_claimed(asked.agent, venue)
+        check_claimed(request.agent, venue)
     except NotClaimed as refusal:
-        raise not_claimed(refusal, claim_url(asked.service.address, asked.agent)) from refusal
+        raise not_claimed(refusal, claim_url(request.service.address, request.agent)) from refusal
 
 
-async def look(asked: RequestContext) -> ClaimBody:
+async def look(request: RequestContext) -> ClaimBody:
     """What anybody with the link may know."""
-    agent = by_claim_code(asked.world, asked.path["claim_code"])
+    agent = by_claim_code(request.world, request.path["claim_code"])
     return ClaimBody(
         name=agent.settings.name,
         description=agent.description,
-        status=status_of(agent, asked.world.cash(agent)),
+        status=status_of(agent, request.world.cash(agent)),
         claimed=agent.settings.claimed,
         created_at=moment(agent.created_at),
-        claim_url=claim_url(asked.service.address, agent),
+        claim_url=claim_url(request.service.address, agent),
     )
 
 
@@ -106,21 +106,21 @@ async def claim(service: Service, agent: Agent) -> None:
     """Write down that the operator owns the agent; once is enough."""
     if not agent.settings.claimed:
         now = service.clock.now()
-        await service.keeper.commit(service.world.change(agent, {"claimed": True}, now))
+        await service.world_store.commit(service.world.change(agent, {"claimed": True}, now))
 
 
 def _unknown() -> HtmlPage:
-    said = "No agent here has this claim link. Ask the agent for a fresh one."
-    return HtmlPage(404, page("Unknown link", kind="Claim an agent", said=said, mood="bad"))
+    text = "No agent here has this claim link. Ask the agent for a fresh one."
+    return HtmlPage(404, page("Unknown link", kind="Claim an agent", text=text, mood="bad"))
 
 
 def _done(agent: Agent) -> HtmlPage:
-    return HtmlPage(200, page(agent.settings.name, kind="Claimed agent", said=DONE, mood="good"))
+    return HtmlPage(200, page(agent.settings.name, kind="Claimed agent", text=DONE, mood="good"))
 
 
-def _waiting(agent: Agent, status: int, said: str, *, mood: str = "") -> HtmlPage:
+def _waiting(agent: Agent, status: int, text: str, *, mood: str = "") -> HtmlPage:
     name = agent.settings.name
-    return HtmlPage(status, page(name, kind=UNCLAIMED, said=said, mood=mood, form=True))
+    return HtmlPage(status, page(name, kind=UNCLAIMED, text=text, mood=mood, form=True))
 
 
 ROUTES: Final[Routes] = {CLAIM: look}

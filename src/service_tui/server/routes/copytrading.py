@@ -47,31 +47,31 @@ def _largest(request: RequestContext, wallet: str) -> list[tuple[Market, Side, M
     return found
 
 
-def _buys(request: RequestContext, wanted: CopyRequest) -> Iterator[WalletCopy]:
+def _buys(request: RequestContext, copy_request: CopyRequest) -> Iterator[WalletCopy]:
     """A buy for each position of the wallets that the agent does not hold."""
     own = request.agent.positions
     seen: set[tuple[str, Side]] = set()
-    for wallet in wanted.wallets:
-        for market, side, cost in _largest(request, wallet)[: wanted.top_n]:
-            if wanted.venue not in {Venue.SIM, market.listing.home}:
+    for wallet in copy_request.wallets:
+        for market, side, cost in _largest(request, wallet)[: copy_request.top_n]:
+            if copy_request.venue not in {Venue.SIM, market.listing.home}:
                 continue
             if (market.market_id, side) in seen or market.market_id in own:
                 continue
             seen.add((market.market_id, side))
-            money = min(wanted.max_usd_per_position, max(1.0, decimal(cost)))
+            money = min(copy_request.max_usd_per_position, max(1.0, decimal(cost)))
             yield WalletCopy(market, side, Action.BUY, wallet, money=round(money, 2))
 
 
-def _exits(request: RequestContext, wanted: CopyRequest) -> Iterator[WalletCopy]:
+def _exits(request: RequestContext, copy_request: CopyRequest) -> Iterator[WalletCopy]:
     """A sale of each copied position that no wallet holds any more; on sim alone."""
     held = {
         (market.market_id, side)
-        for wallet in wanted.wallets
+        for wallet in copy_request.wallets
         for market, side, _ in _largest(request, wallet)
     }
     agent, world = request.agent, request.world
     for market_id, position in agent.positions.items():
-        if SOURCE not in agent.sources.get(market_id, ()) or wanted.venue is not Venue.SIM:
+        if SOURCE not in agent.sources.get(market_id, ()) or copy_request.venue is not Venue.SIM:
             continue
         for side in Side:
             shares = position.on(side).shares
@@ -87,46 +87,48 @@ def _exits(request: RequestContext, wanted: CopyRequest) -> Iterator[WalletCopy]
 
 
 async def execute(request: RequestContext) -> CopyBody:
-    """Buy what the wallets hold; with `dry_run` only say what would be bought."""
-    wanted = request.body_as(CopyRequest)
-    if not wanted.dry_run:
-        require_claim(request, wanted.venue)
+    """Buy what the wallets hold; with `dry_run` only report what would be bought."""
+    copy_request = request.body_as(CopyRequest)
+    if not copy_request.dry_run:
+        require_claim(request, copy_request.venue)
     records = request.world.reactor.records
     errors = [
         f"{wallet}: this wallet has never traded here"
-        for wallet in wanted.wallets
+        for wallet in copy_request.wallets
         if not records.of(wallet).trades_count
     ]
-    copies = list(_buys(request, wanted))
-    if wanted.detect_whale_exits and not wanted.buy_only:
-        copies += _exits(request, wanted)
-    most = min(COPIES_MAX, wanted.max_trades or COPIES_MAX)
-    rows = [await _traded(request, wanted, copy) for copy in copies[:most]]
+    copies = list(_buys(request, copy_request))
+    if copy_request.detect_whale_exits and not copy_request.buy_only:
+        copies += _exits(request, copy_request)
+    most = min(COPIES_MAX, copy_request.max_trades or COPIES_MAX)
+    rows = [await _traded(request, copy_request, copy) for copy in copies[:most]]
     errors += [f"{row.market_id}: {row.error}" for row in rows if row.error]
     done = sum(row.success for row in rows)
-    verb = "would be made" if wanted.dry_run else "made"
+    verb = "would be made" if copy_request.dry_run else "made"
     return CopyBody(
         success=not any(row.error for row in rows),
-        wallets_checked=len(wanted.wallets),
-        positions_found=sum(len(records.held(wallet)) for wallet in wanted.wallets),
+        wallets_checked=len(copy_request.wallets),
+        positions_found=sum(len(records.held(wallet)) for wallet in copy_request.wallets),
         trades_needed=len(copies),
-        trades_executed=0 if wanted.dry_run else done,
+        trades_executed=0 if copy_request.dry_run else done,
         trades=tuple(rows),
         summary=f"{done} of {counted(len(copies), 'trade')} {verb}",
         errors=tuple(errors),
-        dry_run=wanted.dry_run,
+        dry_run=copy_request.dry_run,
     )
 
 
-async def _traded(request: RequestContext, wanted: CopyRequest, copy: WalletCopy) -> CopyTradeBody:
+async def _traded(
+    request: RequestContext, copy_request: CopyRequest, copy: WalletCopy
+) -> CopyTradeBody:
     order = TradeRequest(
         market_id=copy.market.market_id,
         side=copy.side,
         action=copy.action,
         amount=copy.money,
         shares=copy.shares,
-        venue=wanted.venue,
-        dry_run=wanted.dry_run,
+        venue=copy_request.venue,
+        dry_run=copy_request.dry_run,
         source=SOURCE,
         reasoning=f"copies {copy.wallet}" if copy.wallet else "the copied wallets have left",
     )

@@ -14,8 +14,8 @@ from service_tui.server.events.listeners import Subscription
 from service_tui.server.http.access import hash_of
 from service_tui.server.http.refusals import denied
 from service_tui.server.http.service import RequestContext, Routes, StreamHandler
+from service_tui.server.projections.buy_limits import buy_limits_body
 from service_tui.server.projections.present import agent_pnl, claim_url
-from service_tui.server.projections.rails import rails_body
 from service_tui.server.routes.agents import PREFIX_LENGTH
 from service_tui.server.routes.claim import claim
 from service_tui.server.routes.positions import UNSETTLED
@@ -47,9 +47,9 @@ from service_tui.wire.endpoints.desk import (
 )
 
 
-def agent_row(asked: RequestContext, agent: Agent) -> DeskAgentBody:
+def agent_row(request: RequestContext, agent: Agent) -> DeskAgentBody:
     """One agent as its operator sees it."""
-    world, settings = asked.world, agent.settings
+    world, settings = request.world, agent.settings
     cash, equity = world.cash(agent), world.equity(agent)
     return DeskAgentBody(
         agent_id=agent.agent_id,
@@ -58,7 +58,7 @@ def agent_row(asked: RequestContext, agent: Agent) -> DeskAgentBody:
         status=status_of(agent, cash),
         plan=settings.plan,
         claimed=settings.claimed,
-        claim_url=claim_url(asked.service.address, agent),
+        claim_url=claim_url(request.service.address, agent),
         trading_paused=settings.is_paused,
         suspended=settings.suspended,
         cash=decimal(cash),
@@ -72,24 +72,24 @@ def agent_row(asked: RequestContext, agent: Agent) -> DeskAgentBody:
         created_at=moment(agent.created_at),
         sdk_version=agent.sdk_version,
         wallet=settings.wallet,
-        is_own=agent.agent_id == asked.service.operator_agent,
+        is_own=agent.agent_id == request.service.operator_agent,
         wins=agent.win_count,
         losses=agent.loss_count,
-        spent_today=decimal(agent.spent_today(asked.now)),
-        rails=rails_body(world, agent, asked.now),
-        venues=tuple(row for venue in REAL if (row := _venue_row(asked, agent, venue))),
+        spent_today=decimal(agent.spent_today(request.now)),
+        rails=buy_limits_body(world, agent, request.now),
+        venues=tuple(row for venue in REAL if (row := _venue_row(request, agent, venue))),
         retired=settings.retired,
     )
 
 
-def _venue_row(asked: RequestContext, agent: Agent, venue: Venue) -> DeskVenueBody | None:
+def _venue_row(request: RequestContext, agent: Agent, venue: Venue) -> DeskVenueBody | None:
     """What an agent has on a real venue; None where it was never active."""
-    world = asked.world
+    world = request.world
     venues, agent_id = world.venues, agent.agent_id
     account, open_orders = venues.account(agent_id, venue), venues.orders(agent_id, venue)
     if not (open_orders or account.trades_count):
         return None
-    times = (asked.now, world.world_at)
+    times = (request.now, world.world_at)
     return DeskVenueBody(
         venue=venue,
         cash=decimal(venues.cash(agent_id, venue)),
@@ -103,53 +103,53 @@ def _venue_row(asked: RequestContext, agent: Agent, venue: Venue) -> DeskVenueBo
     )
 
 
-def account_body(asked: RequestContext) -> AccountBody:
+def account_body(request: RequestContext) -> AccountBody:
     """The account as it stands."""
-    plan = asked.service.plan
+    plan = request.service.plan
     return AccountBody(
-        plan=plan, agents_count=asked.service.agents_count(), agents_max=PLANS[plan].agents
+        plan=plan, agents_count=request.service.agents_count(), agents_max=PLANS[plan].agents
     )
 
 
-def _named(asked: RequestContext) -> Agent:
-    return asked.world.agent(asked.path["agent_id"])
+def _named(request: RequestContext) -> Agent:
+    return request.world.agent(request.path["agent_id"])
 
 
-async def list_agents(asked: RequestContext) -> DeskAgentsBody:
+async def list_agents(request: RequestContext) -> DeskAgentsBody:
     """All agents, in the order of their registration."""
-    rows = tuple(agent_row(asked, agent) for agent in asked.world.agents.values())
-    return DeskAgentsBody(agents=rows, account=account_body(asked))
+    rows = tuple(agent_row(request, agent) for agent in request.world.agents.values())
+    return DeskAgentsBody(agents=rows, account=account_body(request))
 
 
-async def patch_agent(asked: RequestContext) -> DeskAgentBody:
+async def patch_agent(request: RequestContext) -> DeskAgentBody:
     """Change an agent; what is already as wanted leaves no trace."""
-    agent = _named(asked)
-    wanted = asked.body_as(DeskAgentPatch).model_dump(exclude_none=True)
-    if (paused := wanted.pop("trading_paused", None)) is not None:
+    agent = _named(request)
+    patch = request.body_as(DeskAgentPatch).model_dump(exclude_none=True)
+    if (paused := patch.pop("trading_paused", None)) is not None:
         # A flag of its own, which the agent's own settings call does not reach.
-        wanted["operator_paused"] = paused
+        patch["operator_paused"] = paused
         if not paused:
-            wanted["trading_paused"] = False
-    wanted |= _retirement(asked, agent, wanted)
+            patch["trading_paused"] = False
+    patch |= _retirement(request, agent, patch)
     changes = {
-        name: value for name, value in wanted.items() if getattr(agent.settings, name) != value
+        name: value for name, value in patch.items() if getattr(agent.settings, name) != value
     }
     events: list[Event] = []
     if changes.get("wallet") is WalletKind.MANAGED:
-        events += unlinked(asked, agent)
+        events += unlinked(request, agent)
     if changes.get("retired"):
         # Nobody is left to cancel them: an open order would go on buying.
-        world = asked.world
+        world = request.world
         resting = world.venues.orders(agent.agent_id)
-        events += cancel_all(world.venues, resting, (asked.now, world.world_at))
+        events += cancel_all(world.venues, resting, (request.now, world.world_at))
     if changes:
-        events += asked.world.change(agent, changes, asked.now)
-    await asked.service.keeper.commit(events)
-    return agent_row(asked, _named(asked))
+        events += request.world.change(agent, changes, request.now)
+    await request.service.world_store.commit(events)
+    return agent_row(request, _named(request))
 
 
 def _retirement(
-    asked: RequestContext, agent: Agent, wanted: Mapping[str, object]
+    request: RequestContext, agent: Agent, patch: Mapping[str, object]
 ) -> dict[str, object]:
     """What else changes where an agent retires, or comes back.
 
@@ -159,26 +159,26 @@ def _retirement(
     Raises:
         Denied: 409 for the console's own agent, 403 where no slot is free to come back to.
     """
-    retires = wanted.get("retired")
+    retires = patch.get("retired")
     if retires:
-        if agent.agent_id == asked.service.operator_agent:
+        if agent.agent_id == request.service.operator_agent:
             raise denied(409, "this is the console's own agent", "it takes no slot: keep it")
         return {"suspended": True}
-    comes_back = retires is False or wanted.get("suspended") is False
+    comes_back = retires is False or patch.get("suspended") is False
     if not comes_back or not agent.settings.retired:
         return {}
-    asked.service.check_slot()
+    request.service.check_slot()
     return {"retired": False, "suspended": False}
 
 
-async def claim_agent(asked: RequestContext) -> DeskAgentBody:
+async def claim_agent(request: RequestContext) -> DeskAgentBody:
     """Claim an agent, from the console and without a code."""
-    await claim(asked.service, _named(asked))
-    return agent_row(asked, _named(asked))
+    await claim(request.service, _named(request))
+    return agent_row(request, _named(request))
 
 
-async def claim_code(asked: RequestContext) -> ClaimCodeBody:
-    """Make the code that the agent's claim page asks for.
+async def claim_code(request: RequestContext) -> ClaimCodeBody:
+    """Make the code for the agent's claim page.
 
     Returns:
         The code, shown here and nowhere else.
@@ -186,13 +186,13 @@ async def claim_code(asked: RequestContext) -> ClaimCodeBody:
     Raises:
         Denied: 409 for an agent that is claimed already.
     """
-    agent, service = _named(asked), asked.service
+    agent, service = _named(request), request.service
     if agent.settings.claimed:
         raise denied(409, "this agent is claimed already", "nothing is left to do")
     made = service.claim_codes.make(
         agent.agent_id,
         int(service.new_id(), 16),
-        now=asked.now,
+        now=request.now,
         monotonic=service.clock.monotonic(),
     )
     return ClaimCodeBody(
@@ -204,7 +204,7 @@ async def claim_code(asked: RequestContext) -> ClaimCodeBody:
     )
 
 
-async def new_key(asked: RequestContext) -> NewKeyBody:
+async def new_key(request: RequestContext) -> NewKeyBody:
     """Give an agent a new key. Of it, as of the first, only the hash is kept.
 
     Returns:
@@ -213,7 +213,7 @@ async def new_key(asked: RequestContext) -> NewKeyBody:
     Raises:
         Denied: 409 for the console's own agent where the key cannot be kept for its desks.
     """
-    agent, service = _named(asked), asked.service
+    agent, service = _named(request), request.service
     key = service.new_key()
     if agent.agent_id == service.operator_agent:
         if service.keep_own_key is None:
@@ -226,37 +226,37 @@ async def new_key(asked: RequestContext) -> NewKeyBody:
             # First: a key that its desks do not find would shut the person out.
             await asyncio.to_thread(service.keep_own_key, key)
         except StorageError as error:
-            said = f"the new key cannot be kept: {error}"
-            raise denied(409, said, "the old one goes on; make room, then try again") from error
-    event = KeyRotated(agent.agent_id, asked.now, hash_of(key))
-    service.keeper.check_whole()
-    await service.keeper.commit(asked.world.decide(event))
+            message = f"the new key cannot be kept: {error}"
+            raise denied(409, message, "the old one goes on; make room, then try again") from error
+    event = KeyRotated(agent.agent_id, request.now, hash_of(key))
+    service.world_store.check_whole()
+    await service.world_store.commit(request.world.decide(event))
     return NewKeyBody(agent_id=agent.agent_id, api_key=key, key_prefix=key[:PREFIX_LENGTH])
 
 
-async def account(asked: RequestContext) -> AccountBody:
+async def account(request: RequestContext) -> AccountBody:
     """The plan of the account, and how many agents it has and may have."""
-    return account_body(asked)
+    return account_body(request)
 
 
-async def patch_account(asked: RequestContext) -> AccountBody:
+async def patch_account(request: RequestContext) -> AccountBody:
     """Choose the plan of new agents; it stays chosen after a restart."""
-    wanted, world = asked.body_as(AccountPatch), asked.world
-    plan = wanted.plan or asked.service.plan
+    patch, world = request.body_as(AccountPatch), request.world
+    plan = patch.plan or request.service.plan
     events: list[Event] = []
     if plan is not world.plan:
-        events += world.decide(PlanSet(asked.now, plan))
-    for agent in world.agents.values() if wanted.all_agents else ():
+        events += world.decide(PlanSet(request.now, plan))
+    for agent in world.agents.values() if patch.all_agents else ():
         if agent.settings.plan is not plan:
-            events += world.change(agent, {"plan": plan}, asked.now)
-    await asked.service.keeper.commit(events)
-    asked.service.plan = plan
-    return account_body(asked)
+            events += world.change(agent, {"plan": plan}, request.now)
+    await request.service.world_store.commit(events)
+    request.service.plan = plan
+    return account_body(request)
 
 
-def listen(asked: RequestContext, after: int | None) -> Subscription:
+def listen(request: RequestContext, after: int | None) -> Subscription:
     """What happens, from now on or from where the listener was."""
-    return asked.service.subscribe(after)
+    return request.service.subscribe(after)
 
 
 ROUTES: Final[Routes] = {

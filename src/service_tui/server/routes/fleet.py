@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.agents.holding import check_leash, spent_of
 from service_tui.engine.agents.leash import Leash
+from service_tui.engine.agents.pending_trades import check_leash, spent_of
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.errors import LeashBudget, LeashObserves, Refusal
 from service_tui.engine.events import Event, Fill, HeldEnded, LeashSet, OrderPlaced, TradeHeld
@@ -55,7 +55,7 @@ NO_OF_THE_VENUE: Final = "the venue said no"
 # -- leashes -------------------------------------------------------------------------------
 
 
-def _leash_body(asked: RequestContext, agent: Agent, slug: str) -> LeashBody:
+def _leash_body(request: RequestContext, agent: Agent, slug: str) -> LeashBody:
     leash = agent.leashes[slug]
     return LeashBody(
         agent_id=agent.agent_id,
@@ -64,51 +64,51 @@ def _leash_body(asked: RequestContext, agent: Agent, slug: str) -> LeashBody:
         threshold=decimal(leash.threshold),
         daily_budget=None if leash.budget is None else decimal(leash.budget),
         wait_s=leash.wait_s,
-        spent=decimal(spent_of(agent, slug, asked.now)),
+        spent=decimal(spent_of(agent, slug, request.now)),
     )
 
 
-def _leashes(asked: RequestContext) -> LeashesBody:
-    found = tuple(
-        _leash_body(asked, agent, slug)
-        for agent in asked.world.agents.values()
+def _leashes(request: RequestContext) -> LeashesBody:
+    matching = tuple(
+        _leash_body(request, agent, slug)
+        for agent in request.world.agents.values()
         for slug in sorted(agent.leashes)
     )
-    return LeashesBody(leashes=found)
+    return LeashesBody(leashes=matching)
 
 
-async def list_leashes(asked: RequestContext) -> LeashesBody:
+async def list_leashes(request: RequestContext) -> LeashesBody:
     """Every leash, by agent; the agent's own before those of its skills."""
-    return _leashes(asked)
+    return _leashes(request)
 
 
-async def set_leash(asked: RequestContext) -> LeashBody:
+async def set_leash(request: RequestContext) -> LeashBody:
     """Put an agent, or one of its skills, on a leash; what waits already still waits."""
-    agent = asked.world.agent(asked.path["agent_id"])
-    wanted = asked.body_as(LeashRequest)
-    leash = _leash_of(wanted, agent.leashes.get(wanted.skill_slug))
+    agent = request.world.agent(request.path["agent_id"])
+    sent = request.body_as(LeashRequest)
+    leash = _leash_of(sent, agent.leashes.get(sent.skill_slug))
     event = LeashSet(
-        agent.agent_id, asked.now, wanted.skill_slug,
+        agent.agent_id, request.now, sent.skill_slug,
         leash.mode, leash.threshold, leash.budget, leash.wait_s,
     )  # fmt: skip
-    asked.service.keeper.check_whole()
-    await asked.service.keeper.commit(asked.world.note(event))
-    return _leash_body(asked, asked.world.agent(agent.agent_id), wanted.skill_slug)
+    request.service.world_store.check_whole()
+    await request.service.world_store.commit(request.world.note(event))
+    return _leash_body(request, request.world.agent(agent.agent_id), sent.skill_slug)
 
 
-def _leash_of(wanted: LeashRequest, before: Leash | None) -> Leash:
-    """The leash that is asked for: what was not sent stays as it was before."""
+def _leash_of(sent: LeashRequest, before: Leash | None) -> Leash:
+    """The requested leash: fields that were not sent stay as before."""
     # ours: as monitors do, so that a change of the mode takes no budget off.
-    threshold, wait_s = _money("threshold", wanted.threshold), wanted.wait_s
+    threshold, wait_s = _money("threshold", sent.threshold), sent.wait_s
     budget = None
-    if wanted.daily_budget is not None:
-        budget = _money("daily_budget", wanted.daily_budget)
+    if sent.daily_budget is not None:
+        budget = _money("daily_budget", sent.daily_budget)
     if before is not None:
-        sent = wanted.model_fields_set
-        threshold = threshold if "threshold" in sent else before.threshold
-        budget = budget if "daily_budget" in sent else before.budget
-        wait_s = wait_s if "wait_s" in sent else before.wait_s
-    return Leash(wanted.mode, threshold, budget, wait_s)
+        named_fields = sent.model_fields_set
+        threshold = threshold if "threshold" in named_fields else before.threshold
+        budget = budget if "daily_budget" in named_fields else before.budget
+        wait_s = wait_s if "wait_s" in named_fields else before.wait_s
+    return Leash(sent.mode, threshold, budget, wait_s)
 
 
 def _money(name: str, value: float) -> Micros:
@@ -126,52 +126,52 @@ def _money(name: str, value: float) -> Micros:
         raise invalid_items([(("body", name), str(error), "decimal")]) from error
 
 
-async def free_leash(asked: RequestContext) -> LeashesBody:
+async def free_leash(request: RequestContext) -> LeashesBody:
     """Take a leash off; where there is none nothing changes."""
-    agent = asked.world.agent(asked.path["agent_id"])
-    slug = asked.query_as(LeashQuery).skill_slug
+    agent = request.world.agent(request.path["agent_id"])
+    slug = request.query_as(LeashQuery).skill_slug
     if slug in agent.leashes:
-        event = LeashSet(agent.agent_id, asked.now, slug, None, Micros(0), None, 0)
-        asked.service.keeper.check_whole()
-        await asked.service.keeper.commit(asked.world.note(event))
-    return _leashes(asked)
+        event = LeashSet(agent.agent_id, request.now, slug, None, Micros(0), None, 0)
+        request.service.world_store.check_whole()
+        await request.service.world_store.commit(request.world.note(event))
+    return _leashes(request)
 
 
 # -- trades that wait ----------------------------------------------------------------------
 
 
 def held_body(
-    asked: RequestContext, held: TradeHeld, end: HeldEnded | None = None
+    request: RequestContext, trade: TradeHeld, end: HeldEnded | None = None
 ) -> HeldTradeBody:
     """A trade that waits, with what it would get now, or how it ended."""
-    world = asked.world
-    agent, market = world.agent(held.agent_id), world.markets.get(held.market_id)
-    buys = held.action is Action.BUY
-    got = None if end is not None else _estimate(asked, held)
-    note = held.note
+    world = request.world
+    agent, market = world.agent(trade.agent_id), world.markets.get(trade.market_id)
+    buys = trade.action is Action.BUY
+    got = None if end is not None else _estimate(request, trade)
+    note = trade.note
     return HeldTradeBody(
-        held_id=held.held_id,
-        agent_id=held.agent_id,
+        held_id=trade.held_id,
+        agent_id=trade.agent_id,
         agent_name=agent.settings.name,
         status=HeldStatus.WAITING if end is None else end.status,
-        market_id=held.market_id,
+        market_id=trade.market_id,
         question="" if market is None else market.listing.question,
-        venue=held.venue,
-        side=held.side,
-        action=held.action,
-        order_type=held.order_type,
-        amount=decimal(held.size) if buys else 0.0,
-        shares=0.0 if buys else decimal(held.size),
-        price_limit=held.price,
-        price=None if market is None else market.price_of(held.side),
+        venue=trade.venue,
+        side=trade.side,
+        action=trade.action,
+        order_type=trade.order_type,
+        amount=decimal(trade.size) if buys else 0.0,
+        shares=0.0 if buys else decimal(trade.size),
+        price_limit=trade.price,
+        price=None if market is None else market.price_of(trade.side),
         avg_price=None if got is None else got.avg_price,
         shares_estimate=None if got is None else got.shares,
         reasoning=note.reasoning,
         source=note.source,
         skill_slug=note.skill_slug,
         signal_data=note.signal_data,
-        created_at=moment(held.at),
-        expires_at=moment(held.expires_at),
+        created_at=moment(trade.at),
+        expires_at=moment(trade.expires_at),
         decided_at=None if end is None else moment(end.at),
         decided_amount=None if end is None or not end.size else decimal(end.size),
         reason="" if end is None else end.reason,
@@ -179,42 +179,44 @@ def held_body(
     )
 
 
-def _estimate(asked: RequestContext, held: TradeHeld) -> TradeBody | None:
+def _estimate(request: RequestContext, pending: TradeHeld) -> TradeBody | None:
     """What the trade would get now on sim; None where the market does not take it."""
-    if held.venue is not Venue.SIM:
+    if pending.venue is not Venue.SIM:
         return None
-    agent = asked.world.agent(held.agent_id)
-    order = Order(agent, held.market_id, held.side, held.action, held.size)
+    agent = request.world.agent(pending.agent_id)
+    order = Order(agent, pending.market_id, pending.side, pending.action, pending.size)
     try:
-        return trades.quoted(asked, order)
+        return trades.quoted(request, order)
     except Refusal:
         return None
 
 
-def _held(asked: RequestContext, *, of: str | None = None) -> HeldTradesBody:
-    """What waits, and where it was asked for also what was decided; of one agent or of all."""
-    holding = asked.world.holding
-    waiting = [one for one in holding.waiting.values() if of in {None, one.agent_id}]
-    waiting.sort(key=lambda one: one.expires_at)
-    rows = [held_body(asked, one) for one in waiting]
-    if asked.query_as(HeldQuery).status == "all":
-        ended = reversed(holding.ended)
-        rows += [held_body(asked, one, end) for one, end in ended if of in {None, one.agent_id}]
+def _held(request: RequestContext, *, of: str | None = None) -> HeldTradesBody:
+    """Pending trades of one agent or of all, with the decided ones on request."""
+    pending = request.world.pending_trades
+    waiting = [trade for trade in pending.waiting.values() if of in {None, trade.agent_id}]
+    waiting.sort(key=lambda trade: trade.expires_at)
+    rows = [held_body(request, trade) for trade in waiting]
+    if request.query_as(HeldQuery).status == "all":
+        ended = reversed(pending.ended)
+        rows += [
+            held_body(request, trade, end) for trade, end in ended if of in {None, trade.agent_id}
+        ]
     return HeldTradesBody(held=tuple(rows), waiting_count=len(waiting))
 
 
-async def own_held(asked: RequestContext) -> HeldTradesBody:
+async def own_held(request: RequestContext) -> HeldTradesBody:
     """The calling agent's own trades that wait, and with `all` how the last ones ended."""
-    return _held(asked, of=asked.agent.agent_id)
+    return _held(request, of=request.agent.agent_id)
 
 
-async def all_held(asked: RequestContext) -> HeldTradesBody:
+async def all_held(request: RequestContext) -> HeldTradesBody:
     """The trades of all agents that wait, the nearest deadline first."""
-    return _held(asked)
+    return _held(request)
 
 
-async def approve(asked: RequestContext) -> DecidedBody:
-    """Carry a waiting trade out; what the venue says no to is decided as well, and not again.
+async def approve(request: RequestContext) -> DecidedBody:
+    """Carry a pending trade out; a refusal of the venue decides it as well.
 
     Returns:
         How it was decided.
@@ -223,34 +225,36 @@ async def approve(asked: RequestContext) -> DecidedBody:
         Denied: it waits on, by a no that the operator can mend: of the day's budget, or of a size
             that is the operator's own.
     """
-    held = asked.world.holding.find(asked.path["held_id"])
-    wanted = asked.body_as(ApproveRequest)
-    size = held.size if wanted.amount is None else _new_size(held, wanted.amount)
-    request = _request_of(held, size)
-    agent = asked.world.agent(held.agent_id)
-    decision = _Decision(asked, held, size)
+    pending = request.world.pending_trades.find(request.path["held_id"])
+    approval = request.body_as(ApproveRequest)
+    size = pending.size if approval.amount is None else _new_size(pending, approval.amount)
+    released = _request_of(pending, size)
+    agent = request.world.agent(pending.agent_id)
+    decision = _Decision(request, pending, size)
     with suppress(LeashObserves):  # Decided below, as every other no.
-        _check_budget(agent, held, size, asked)
-    going = replace(asked, caller=agent, body=request, approved=True, also=decision.end)
-    asked.service.keeper.check_whole()
+        _check_budget(agent, pending, size, request)
+    going = replace(request, caller=agent, body=released, approved=True, also=decision.end)
+    request.service.world_store.check_whole()
     try:
         trade = await trades.place(going)
     except Denied as no:
         if decision.is_changed:
             raise
-        said = no.body.error if isinstance(no.body, ErrorBody) else NO_OF_THE_VENUE
-        await asked.service.keeper.commit(decision.fail(said))
-        return _decided(asked, held, None)
+        reason = no.body.error if isinstance(no.body, ErrorBody) else NO_OF_THE_VENUE
+        await request.service.world_store.commit(decision.fail(reason))
+        return _decided(request, pending, None)
     if decision.is_changed and not trade.success:
         # ours: an amount that cannot be carried out must not use up the trade that was asked for.
         fix = trade.fix or "approve it at the size that was asked, or at a smaller one"
         raise denied(409, f"{trade.error or NO_OF_THE_VENUE}; it waits on", fix)
-    return _decided(asked, held, trade)
+    return _decided(request, pending, trade)
 
 
-def _check_budget(agent: Agent, held: TradeHeld, size: Micros, asked: RequestContext) -> None:
+def _check_budget(agent: Agent, pending: TradeHeld, size: Micros, request: RequestContext) -> None:
     try:
-        check_leash(agent, held.note.skill_slug, held.action, size, approved=True, at=asked.now)
+        check_leash(
+            agent, pending.note.skill_slug, pending.action, size, approved=True, at=request.now
+        )
     except LeashBudget as no:
         fix = "raise the budget of the leash, or approve a smaller amount"
         raise denied(409, f"{no.error}; it waits on", fix) from no
@@ -259,13 +263,13 @@ def _check_budget(agent: Agent, held: TradeHeld, size: Micros, asked: RequestCon
 class _Decision:
     """How an approved trade ends, written in the same transaction as the trade."""
 
-    def __init__(self, asked: RequestContext, held: TradeHeld, size: Micros) -> None:
-        self._asked, self._held, self._size = asked, held, size
+    def __init__(self, request: RequestContext, pending: TradeHeld, size: Micros) -> None:
+        self._request, self._pending, self._size = request, pending, size
 
     @property
     def is_changed(self) -> bool:
-        """Whether the size is the operator's, and not what was asked for."""
-        return self._size != self._held.size
+        """True if the operator changed the size."""
+        return self._size != self._pending.size
 
     def end(self, events: Sequence[Event], reply: WireModel) -> Sequence[Event]:
         """The end that goes with these events and this answer."""
@@ -273,8 +277,8 @@ class _Decision:
             error = reply.error if isinstance(reply, TradeBody) else None
             return () if self.is_changed else self.fail(error or NO_OF_THE_VENUE)
         trade_id = next(_ids(events), "")
-        said = "approved at another size" if self.is_changed else "approved"
-        return self._end(HeldStatus.APPROVED, said, trade_id)
+        reason = "approved at another size" if self.is_changed else "approved"
+        return self._end(HeldStatus.APPROVED, reason, trade_id)
 
     def fail(self, why: str) -> list[HeldEnded]:
         """The end of a trade that the venue did not take."""
@@ -282,8 +286,8 @@ class _Decision:
 
     def _end(self, status: HeldStatus, reason: str, trade_id: str) -> list[HeldEnded]:
         size = self._size if status is HeldStatus.APPROVED else Micros(0)
-        ended = HeldEnded(self._held.held_id, self._asked.now, status, reason, size, trade_id)
-        return self._asked.world.holding.end([ended])
+        ended = HeldEnded(self._pending.held_id, self._request.now, status, reason, size, trade_id)
+        return self._request.world.pending_trades.end([ended])
 
 
 def _ids(events: Sequence[Event]) -> Iterator[str]:
@@ -294,7 +298,7 @@ def _ids(events: Sequence[Event]) -> Iterator[str]:
             yield event.order_id
 
 
-def _new_size(held: TradeHeld, amount: float) -> Micros:
+def _new_size(pending: TradeHeld, amount: float) -> Micros:
     """The size that the operator wants instead.
 
     Returns:
@@ -303,7 +307,7 @@ def _new_size(held: TradeHeld, amount: float) -> Micros:
     Raises:
         Denied: 422 for a sale, which is sized by shares, or for parts of a cent.
     """
-    if held.action is not Action.BUY:
+    if pending.action is not Action.BUY:
         raise invalid_items([(("body", "amount"), "a sale is not sized by money", "value")])
     size = _money("amount", amount)
     if size % trades.CENT:
@@ -313,19 +317,19 @@ def _new_size(held: TradeHeld, amount: float) -> Micros:
     return size
 
 
-def _request_of(held: TradeHeld, size: Micros) -> TradeRequest:
+def _request_of(pending: TradeHeld, size: Micros) -> TradeRequest:
     """The order as its agent had sent it, at the size that was decided."""
-    buys, note = held.action is Action.BUY, held.note
+    buys, note = pending.action is Action.BUY, pending.note
     return TradeRequest(
-        market_id=held.market_id,
-        side=held.side,
+        market_id=pending.market_id,
+        side=pending.side,
         amount=decimal(size) if buys else 0.0,
         shares=0.0 if buys else decimal(size),
-        action=held.action,
-        venue=held.venue,
-        order_type=held.order_type,
-        price=held.price,
-        expiration=held.expiration,
+        action=pending.action,
+        venue=pending.venue,
+        order_type=pending.order_type,
+        price=pending.price,
+        expiration=pending.expiration,
         reasoning=note.reasoning or None,
         source=note.source or None,
         skill_slug=note.skill_slug or None,
@@ -333,42 +337,42 @@ def _request_of(held: TradeHeld, size: Micros) -> TradeRequest:
     )
 
 
-async def refuse(asked: RequestContext) -> DecidedBody:
+async def refuse(request: RequestContext) -> DecidedBody:
     """Decline a waiting trade; the agent finds the reason where it asks for its held trades."""
-    held = asked.world.holding.find(asked.path["held_id"])
-    reason = asked.body_as(RefuseRequest).reason or NO_REASON
-    asked.service.keeper.check_whole()
-    ended = HeldEnded(held.held_id, asked.now, HeldStatus.REFUSED, reason)
-    await asked.service.keeper.commit(asked.world.holding.end([ended]))
-    return _decided(asked, held, None)
+    pending = request.world.pending_trades.find(request.path["held_id"])
+    reason = request.body_as(RefuseRequest).reason or NO_REASON
+    request.service.world_store.check_whole()
+    ended = HeldEnded(pending.held_id, request.now, HeldStatus.REFUSED, reason)
+    await request.service.world_store.commit(request.world.pending_trades.end([ended]))
+    return _decided(request, pending, None)
 
 
-def _decided(asked: RequestContext, held: TradeHeld, trade: TradeBody | None) -> DecidedBody:
-    found = (end for one, end in reversed(asked.world.holding.ended) if one == held)
-    return DecidedBody(held=held_body(asked, held, next(found, None)), trade=trade)
+def _decided(request: RequestContext, pending: TradeHeld, trade: TradeBody | None) -> DecidedBody:
+    found = (end for one, end in reversed(request.world.pending_trades.ended) if one == pending)
+    return DecidedBody(held=held_body(request, pending, next(found, None)), trade=trade)
 
 
 # -- what each agent did -------------------------------------------------------------------
 
 
-def _as_agent(asked: RequestContext) -> RequestContext:
-    """The same question as the agent itself would ask it."""
-    return replace(asked, caller=asked.world.agent(asked.path["agent_id"]))
+def _as_agent(request: RequestContext) -> RequestContext:
+    """The same request in the name of the agent."""
+    return replace(request, caller=request.world.agent(request.path["agent_id"]))
 
 
-async def trades_of(asked: RequestContext) -> TradesBody:
+async def trades_of(request: RequestContext) -> TradesBody:
     """An agent's trades and payouts, newest first, with its reasons."""
-    return await trades.history(_as_agent(asked))
+    return await trades.history(_as_agent(request))
 
 
-async def positions_of(asked: RequestContext) -> PositionsBody:
+async def positions_of(request: RequestContext) -> PositionsBody:
     """What an agent holds, or held."""
-    return await positions.positions(_as_agent(asked))
+    return await positions.positions(_as_agent(request))
 
 
-async def outcomes_of(asked: RequestContext) -> OutcomesBody:
+async def outcomes_of(request: RequestContext) -> OutcomesBody:
     """What an agent's trades came to, of all skills or of one."""
-    return await outcomes.outcomes(_as_agent(asked))
+    return await outcomes.outcomes(_as_agent(request))
 
 
 ROUTES: Final[Routes] = {

@@ -12,22 +12,22 @@ from service_tui.wire.endpoints.desk import DESK_HALT, DESK_RESUME
 from service_tui.wire.halt import CancelledBody, HaltBody
 
 
-async def halt(asked: RequestContext) -> HaltBody:
+async def halt(request: RequestContext) -> HaltBody:
     """Refuse every entry and cancel the buys that rest; a second time it changes nothing."""
-    asked.service.keeper.check_whole()
-    return await _done(asked, halting.halt(asked.world, asked.now))
+    request.service.world_store.check_whole()
+    return await _done(request, halting.halt(request.world, request.now))
 
 
-async def resume(asked: RequestContext) -> HaltBody:
+async def resume(request: RequestContext) -> HaltBody:
     """Take entries again; pauses of single agents stay."""
-    asked.service.keeper.check_whole()
-    return await _done(asked, halting.resume(asked.world, asked.now))
+    request.service.world_store.check_whole()
+    return await _done(request, halting.resume(request.world, request.now))
 
 
-async def _done(asked: RequestContext, events: Sequence[Event]) -> HaltBody:
-    """Write it down, and say how it stands."""
-    await asked.service.keeper.commit(events)
-    world = asked.world
+async def _done(request: RequestContext, events: Sequence[Event]) -> HaltBody:
+    """Journal the events, and report the state of the halt."""
+    await request.service.world_store.commit(events)
+    world = request.world
     since = world.halt.since
     return HaltBody(
         halted=since is not None,

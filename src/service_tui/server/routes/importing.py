@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from service_tui.engine.agents.rails import imports_left
+from service_tui.engine.agents.limits import imports_left
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.catalogue import (
     HOSTS,
@@ -60,9 +60,9 @@ EVENT_MAX: Final = 10
 UNKNOWN_FIX: Final = "take an address from GET /api/sdk/markets/importable: this service is offline"
 
 
-def _importable(asked: RequestContext) -> list[Listing]:
+def _importable(request: RequestContext) -> list[Listing]:
     """Questions of the venues that are not listed, and read like none that is."""
-    world = asked.world
+    world = request.world
     questions = {market.listing.question for market in world.markets.values()}
     return [
         listing
@@ -72,7 +72,7 @@ def _importable(asked: RequestContext) -> list[Listing]:
 
 
 def _wanted(listing: Listing, query: ImportableQuery) -> bool:
-    """Whether a question is what was asked for."""
+    """True for a question that matches the query."""
     text = f"{listing.question} {' '.join(listing.tags)}".lower()
     return (
         outside_volume(listing) >= max(VOLUME_FLOOR, query.min_volume)
@@ -82,24 +82,24 @@ def _wanted(listing: Listing, query: ImportableQuery) -> bool:
     )
 
 
-async def importable(asked: RequestContext) -> ImportablesBody:
+async def importable(request: RequestContext) -> ImportablesBody:
     """What could be imported now, most traded first."""
-    query = asked.query_as(ImportableQuery)
-    found = [listing for listing in _importable(asked) if _wanted(listing, query)]
+    query = request.query_as(ImportableQuery)
+    found = [listing for listing in _importable(request) if _wanted(listing, query)]
     found.sort(key=outside_volume, reverse=True)
     return ImportablesBody(
-        markets=tuple(_importable_body(asked, listing) for listing in found[: query.limit]),
+        markets=tuple(_importable_body(request, listing) for listing in found[: query.limit]),
         total=len(found),
     )
 
 
-def _importable_body(asked: RequestContext, listing: Listing) -> ImportableBody:
+def _importable_body(request: RequestContext, listing: Listing) -> ImportableBody:
     event = event_of(listing)
     return ImportableBody(
         question=listing.question,
         url=url_of(listing) or "",
         condition_id=condition_of(listing.market_id),
-        current_price=_outside(asked, listing) or 0.0,
+        current_price=_outside(request, listing) or 0.0,
         volume_24h=outside_volume(listing),
         venue=listing.home,
         category=listing.category.value,
@@ -110,9 +110,9 @@ def _importable_body(asked: RequestContext, listing: Listing) -> ImportableBody:
     )
 
 
-def _outside(asked: RequestContext, listing: Listing) -> float | None:
+def _outside(request: RequestContext, listing: Listing) -> float | None:
     """Price of YES on the venue now."""
-    return outside_price(asked.world.seed, listing, asked.world.world_at)
+    return outside_price(request.world.seed, listing, request.world.world_at)
 
 
 def venue_of(address: str) -> tuple[Venue, str] | None:
@@ -129,71 +129,71 @@ def venue_of(address: str) -> tuple[Venue, str] | None:
 
 
 def _named(
-    asked: RequestContext, address: str, *, home: Venue | None = None
+    request: RequestContext, address: str, *, home: Venue | None = None
 ) -> CatalogueMatch | None:
     """What an address points at; of another venue than `home`, nothing."""
     found = venue_of(address)
     if found is None or (home is not None and found[0] is not home):
         return None
-    return _at_home(asked, found[1], found[0])
+    return _at_home(request, found[1], found[0])
 
 
-def _at_home(asked: RequestContext, name: str, home: Venue) -> CatalogueMatch | None:
+def _at_home(request: RequestContext, name: str, home: Venue) -> CatalogueMatch | None:
     """What the last part of an address, or a ticker, means on a venue."""
-    named = named_by(asked.world.tape, name, asked.world.world_at)
+    named = named_by(request.world.tape, name, request.world.world_at)
     if named is None or not named.listings or named.listings[0].home is not home:
         return None
     return named
 
 
-def _listed(asked: RequestContext, listings: Sequence[Listing]) -> list[Market]:
+def _listed(request: RequestContext, listings: Sequence[Listing]) -> list[Market]:
     """Those that the service lists already."""
-    markets = asked.world.markets
+    markets = request.world.markets
     return [markets[one.market_id] for one in listings if one.market_id in markets]
 
 
-def _by_condition(asked: RequestContext, condition_id: str) -> Market | None:
-    wanted = condition_id.strip().lower()
-    markets = asked.world.markets.values()
-    return next((one for one in markets if condition_of(one.market_id) == wanted), None)
+def _by_condition(request: RequestContext, condition_id: str) -> Market | None:
+    condition = condition_id.strip().lower()
+    markets = request.world.markets.values()
+    return next((one for one in markets if condition_of(one.market_id) == condition), None)
 
 
-async def check(asked: RequestContext) -> CheckBody:
+async def check(request: RequestContext) -> CheckBody:
     """Whether a question is listed; costs no import."""
-    query = asked.query_as(CheckQuery)
+    query = request.query_as(CheckQuery)
     market = None
     if query.condition_id is not None:
-        market = _by_condition(asked, query.condition_id)
+        market = _by_condition(request, query.condition_id)
     elif query.url is not None or query.ticker is not None:
         named = (
-            _named(asked, query.url)
+            _named(request, query.url)
             if query.url is not None
-            else _at_home(asked, (query.ticker or "").strip(), Venue.SOL)
+            else _at_home(request, (query.ticker or "").strip(), Venue.SOL)
         )
-        market = next(iter(_listed(asked, named.listings)), None) if named else None
+        market = next(iter(_listed(request, named.listings)), None) if named else None
     if market is None:
         return CheckBody(exists=False)
     return CheckBody(
         exists=True,
         market_id=market.market_id,
         question=market.listing.question,
-        status=market.status(asked.world.world_at).value,
+        status=market.status(request.world.world_at).value,
     )
 
 
-async def import_market(asked: RequestContext) -> ImportBody:
+async def import_market(request: RequestContext) -> ImportBody:
     """List a question of the EVM venue, or the outcomes of one of its events."""
-    request = asked.body_as(ImportRequest)
-    if venue_of(request.polymarket_url) is None:
-        said = "not an http(s) address of a venue"
-        raise invalid_items([(("body", "polymarket_url"), said, "url_parsing")])
+    body = request.body_as(ImportRequest)
+    if venue_of(body.polymarket_url) is None:
+        message = "not an http(s) address of a venue"
+        raise invalid_items([(("body", "polymarket_url"), message, "url_parsing")])
     # Events of either venue have an address; single questions of the other one have a ticker.
-    named = _named(asked, request.polymarket_url)
+    named = _named(request, body.polymarket_url)
     if named is None:
         raise denied(404, "no venue has a market at this address", UNKNOWN_FIX)
-    if request.market_ids is not None:
-        named = CatalogueMatch(_chosen(named, request.market_ids), named.event)
-    return await _import(asked, named, whole_event=_is_event(named))
+    if body.market_ids is not None:
+        named = CatalogueMatch(_chosen(named, body.market_ids), named.event)
+    return await _import(request, named, whole_event=_is_event(named))
 
 
 def _is_event(named: CatalogueMatch) -> bool:
@@ -214,72 +214,76 @@ def _chosen(named: CatalogueMatch, ids: Sequence[str]) -> tuple[Listing, ...]:
     }
     for position, wanted in enumerate(ids):
         if wanted not in known:
-            said = "not an outcome at this address"
-            raise invalid_items([(("body", "market_ids", position), said, "unknown_outcome")])
+            message = "not an outcome at this address"
+            raise invalid_items([(("body", "market_ids", position), message, "unknown_outcome")])
     wanted_ids = {known[one].market_id for one in ids}
     return tuple(one for one in named.listings if one.market_id in wanted_ids)
 
 
-async def import_ticker(asked: RequestContext) -> ImportBody:
+async def import_ticker(request: RequestContext) -> ImportBody:
     """List a question of the Solana venue."""
-    text = asked.body_as(ImportTickerRequest).kalshi_url.strip()
+    text = request.body_as(ImportTickerRequest).kalshi_url.strip()
     if "/" in text and venue_of(text) is None:
-        said = "neither an http(s) address of the venue nor a ticker"
-        raise invalid_items([(("body", "kalshi_url"), said, "url_parsing")])
-    named = _named(asked, text, home=Venue.SOL) if "/" in text else _at_home(asked, text, Venue.SOL)
+        message = "neither an http(s) address of the venue nor a ticker"
+        raise invalid_items([(("body", "kalshi_url"), message, "url_parsing")])
+    named = (
+        _named(request, text, home=Venue.SOL) if "/" in text else _at_home(request, text, Venue.SOL)
+    )
     if named is None:
         raise denied(404, "no market of the venue has this address or ticker", UNKNOWN_FIX)
-    return await _import(asked, named, whole_event=_is_event(named))
+    return await _import(request, named, whole_event=_is_event(named))
 
 
-async def import_ticker_event(asked: RequestContext) -> ImportBody:
+async def import_ticker_event(request: RequestContext) -> ImportBody:
     """List the outcomes of an event of the Solana venue, named by its ticker or by an outcome's."""
-    ticker = asked.body_as(ImportEventRequest).event_ticker.strip()
-    named = _at_home(asked, ticker, Venue.SOL)
+    ticker = request.body_as(ImportEventRequest).event_ticker.strip()
+    named = _at_home(request, ticker, Venue.SOL)
     event = None if named is None else named.event
     if event is not None:
-        named = _at_home(asked, event.slug, Venue.SOL)
+        named = _at_home(request, event.slug, Venue.SOL)
     if named is None or event is None:
         raise denied(404, "no event of the venue has this ticker", UNKNOWN_FIX)
-    return await _import(asked, named, whole_event=True)
+    return await _import(request, named, whole_event=True)
 
 
-async def _import(asked: RequestContext, named: CatalogueMatch, *, whole_event: bool) -> ImportBody:
+async def _import(
+    request: RequestContext, named: CatalogueMatch, *, whole_event: bool
+) -> ImportBody:
     """List what is not listed; what is costs nothing. Says what is left of the day's imports."""
-    world, agent, service = asked.world, asked.agent, asked.service
+    world, agent, service = request.world, request.agent, request.service
     if not agent.settings.claimed:
         refusal = NotClaimed("Agent must be claimed before importing markets")
         raise not_claimed(refusal, claim_url(service.address, agent))
-    wanted = named.listings[:EVENT_MAX]
+    listings = named.listings[:EVENT_MAX]
     fresh = [
         one
-        for one in wanted
+        for one in listings
         if one.market_id not in world.markets and one.resolves_at > world.world_at
     ]
     if fresh:
         try:
-            service.keeper.check_whole()
-            listed = import_listings(world, agent, fresh, asked.now, unlimited=not service.limits)
+            service.world_store.check_whole()
+            listed = import_listings(world, agent, fresh, request.now, unlimited=not service.limits)
         except DayImports as refusal:
-            raise _used_up(asked, refusal) from refusal
-        await service.keeper.commit(listed)
-    asked.headers.update(_left(asked))
+            raise _used_up(request, refusal) from refusal
+        await service.world_store.commit(listed)
+    request.headers.update(_left(request))
     if whole_event:
-        return _event_body(asked, named, wanted, fresh)
-    return _single_body(asked, wanted[0], imported=bool(fresh))
+        return _event_body(request, named, listings, fresh)
+    return _single_body(request, listings[0], imported=bool(fresh))
 
 
-def _left(asked: RequestContext) -> dict[str, str]:
+def _left(request: RequestContext) -> dict[str, str]:
     """What is left of the day's imports. Source: wire reference, 2.2."""
-    agent = asked.agent
+    agent = request.agent
     return {
-        "X-Imports-Remaining": str(imports_left(agent, asked.now)),
+        "X-Imports-Remaining": str(imports_left(agent, request.now)),
         "X-Imports-Limit": str(PLANS[agent.settings.plan].imports_per_day),
     }
 
 
-def _single_body(asked: RequestContext, listing: Listing, *, imported: bool) -> ImportBody:
-    world = asked.world
+def _single_body(request: RequestContext, listing: Listing, *, imported: bool) -> ImportBody:
+    world = request.world
     market = world.markets.get(listing.market_id)
     is_open = market is not None and market.resolved_at is None
     status = "imported" if imported else "already_exists" if is_open else "resolved"
@@ -290,7 +294,7 @@ def _single_body(asked: RequestContext, listing: Listing, *, imported: bool) -> 
         market_id=market.market_id if market else None,
         question=listing.question,
         current_probability=round(market.price(), 6) if market else None,
-        external_price_yes=_outside(asked, listing) if is_open else None,
+        external_price_yes=_outside(request, listing) if is_open else None,
         resolves_at=moment(listing.resolves_at),
         kalshi_ticker=ticker_of(listing) if listing.home is Venue.SOL else None,
         import_source=listing.home,
@@ -298,12 +302,12 @@ def _single_body(asked: RequestContext, listing: Listing, *, imported: bool) -> 
 
 
 def _event_body(
-    asked: RequestContext,
+    request: RequestContext,
     named: CatalogueMatch,
-    wanted: Sequence[Listing],
+    listings: Sequence[Listing],
     fresh: Sequence[Listing],
 ) -> ImportBody:
-    listed = _listed(asked, wanted)
+    listed = _listed(request, listings)
     event = named.event
     status = "imported" if fresh else "already_exists" if listed else "resolved"
     return ImportBody(
@@ -321,23 +325,23 @@ def _event_body(
             for market in listed
         ),
         markets_imported=len(fresh),
-        markets_skipped=len(wanted) - len(fresh),
-        import_source=wanted[0].home,
+        markets_skipped=len(listings) - len(fresh),
+        import_source=listings[0].home,
     )
 
 
-def _used_up(asked: RequestContext, refusal: DayImports) -> Denied:
+def _used_up(request: RequestContext, refusal: DayImports) -> Denied:
     """A 429 in the usual shape; the wait is what is left of the UTC day."""
     body = ErrorBody(
         error="Rate limit exceeded",
         detail=refusal.error,
         fix=refusal.fix,
-        limit=PLANS[asked.agent.settings.plan].imports_per_day,
-        x402_url=f"{asked.service.address}{IMPORT_MARKET.path}",
+        limit=PLANS[request.agent.settings.plan].imports_per_day,
+        x402_url=f"{request.service.address}{IMPORT_MARKET.path}",
         x402_price=X402_PRICE,
     )
-    wait_s = int(DAY_S - asked.now % DAY_S) + 1
-    return Denied(429, body, {"Retry-After": str(wait_s), **_left(asked)})
+    wait_s = int(DAY_S - request.now % DAY_S) + 1
+    return Denied(429, body, {"Retry-After": str(wait_s), **_left(request)})
 
 
 ROUTES: Final[Routes] = {

@@ -29,18 +29,18 @@ from service_tui.wire.leaderboard import (
 ID_LENGTH: Final = 16
 
 
-def _shown_id(asked: RequestContext, agent: Agent) -> str:
-    """The caller's own id; of anybody else what tells it apart and leads nowhere."""
-    if agent.agent_id == asked.agent.agent_id:
+def _shown_id(request: RequestContext, agent: Agent) -> str:
+    """The caller's own id; for other agents a distinct text that leads nowhere."""
+    if agent.agent_id == request.agent.agent_id:
         return agent.agent_id
     return hashlib.sha256(agent.agent_id.encode()).hexdigest()[:ID_LENGTH]
 
 
-def _row(asked: RequestContext, agent: Agent, rank: int, pnl: Micros) -> LeaderBody:
+def _row(request: RequestContext, agent: Agent, rank: int, pnl: Micros) -> LeaderBody:
     return LeaderBody(
-        id=_shown_id(asked, agent),
+        id=_shown_id(request, agent),
         name=agent.settings.name,
-        status=status_of(agent, asked.world.cash(agent)),
+        status=status_of(agent, request.world.cash(agent)),
         rank=rank,
         total_pnl=decimal(pnl),
         pnl_percent=round(pnl / FIRST_CASH * 100, 4),
@@ -51,26 +51,26 @@ def _row(asked: RequestContext, agent: Agent, rank: int, pnl: Micros) -> LeaderB
     )
 
 
-def _leaders(asked: RequestContext, limit: int) -> tuple[LeaderBody, ...]:
+def _leaders(request: RequestContext, limit: int) -> tuple[LeaderBody, ...]:
     """The best agents; of equals who has been here longer comes first, and they share a rank."""
-    world = asked.world
+    world = request.world
     ranked = sorted(
         ((agent_pnl(world, agent), agent) for agent in world.agents.values()),
         key=lambda row: -row[0],
     )
     gains = [pnl for pnl, _ in ranked]
-    return tuple(_row(asked, agent, gains.index(pnl) + 1, pnl) for pnl, agent in ranked[:limit])
+    return tuple(_row(request, agent, gains.index(pnl) + 1, pnl) for pnl, agent in ranked[:limit])
 
 
-async def everybody(asked: RequestContext) -> LeaderboardBody:
+async def everybody(request: RequestContext) -> LeaderboardBody:
     """Every list there is."""
-    return LeaderboardBody(sdk_agents=_leaders(asked, asked.query_as(LeaderboardQuery).limit))
+    return LeaderboardBody(sdk_agents=_leaders(request, request.query_as(LeaderboardQuery).limit))
 
 
-async def sdk_agents(asked: RequestContext) -> SdkAgentsBody:
+async def sdk_agents(request: RequestContext) -> SdkAgentsBody:
     """The agents, best first."""
-    rows = _leaders(asked, asked.query_as(SdkAgentsQuery).limit)
-    return SdkAgentsBody(sdk_agents=rows, total=len(asked.world.agents))
+    rows = _leaders(request, request.query_as(SdkAgentsQuery).limit)
+    return SdkAgentsBody(sdk_agents=rows, total=len(request.world.agents))
 
 
 def _agents_on(request: RequestContext, venue: Venue) -> list[VenueLeaderBody]:

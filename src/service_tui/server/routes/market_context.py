@@ -49,7 +49,7 @@ SEVERE_FROM: Final = 3
 
 
 def market_part(world: World, market: Market) -> ContextMarketBody:
-    """The market with its past prices and what its own venue says."""
+    """The market with its past prices and those of its own venue."""
     listing = market.listing
     world_at = world.world_at
     shown = with_book(world, market, market_body(market, world_at, sparkline=False, criteria=True))
@@ -188,7 +188,7 @@ def edge_part(
     probability: float | None,
     held: ContextPositionBody | None,
 ) -> EdgeBody:
-    """What the asker's own chance of YES says against the price."""
+    """The edge of the caller's own probability of YES over the price."""
     left_s = market.listing.resolves_at - world_at
     factor = next(factor for until, factor in TIME_FACTORS if left_s <= until)
     threshold = round(BASE_THRESHOLD * factor, 6)
@@ -198,10 +198,10 @@ def edge_part(
     side = Side.YES if edge > 0 else Side.NO
     is_open = market.status(world_at) is MarketStatus.ACTIVE
     if is_open and abs(edge) >= threshold:
-        said = "TRADE"
+        recommendation = "TRADE"
     else:
         # ours: with too little edge, who holds the side keeps it, and everybody else passes.
-        said = "HOLD" if held is not None and held.side is side else "SKIP"
+        recommendation = "HOLD" if held is not None and held.side is side else "SKIP"
     return EdgeBody(
         suggested_threshold=threshold,
         base_threshold=BASE_THRESHOLD,
@@ -209,7 +209,7 @@ def edge_part(
         user_probability=probability,
         user_edge=round(edge, 6),
         recommended_side=side,
-        recommendation=said,
+        recommendation=recommendation,
     )
 
 
@@ -224,22 +224,22 @@ EDGE_PRICE: Final = 0.03
 NOTHING: Final = ContextPositionBody(has_position=False)
 
 
-async def market_context(asked: RequestContext) -> MarketContextBody:
+async def market_context(request: RequestContext) -> MarketContextBody:
     """One market as the calling agent should see it."""
-    query = asked.query_as(MarketContextQuery)
-    keeper = asked.service.keeper
-    market = await keeper.past.market(asked.path["market_id"])
-    wanted = History(asked.agent.agent_id, FILLS, market.market_id)
-    past, _ = await keeper.history(wanted, limit=LOOKED_AT, offset=0)
+    query = request.query_as(MarketContextQuery)
+    world_store = request.service.world_store
+    market = await world_store.past.market(request.path["market_id"])
+    trades = History(request.agent.agent_id, FILLS, market.market_id)
+    past, _ = await world_store.history(trades, limit=LOOKED_AT, offset=0)
     # The world may have moved while the journal was read: everything else is of one moment.
-    world, agent = asked.world, asked.agent
+    world, agent = request.world, request.agent
     market = world.markets.get(market.market_id, market)
     fills = [one for one in in_one_form(past[::-1]) if isinstance(one, AgentFill)][::-1]
-    held = _held(asked, market)
-    wanted_venue = query.venue if query.venue != "all" else None
-    chosen = [wanted_venue] if wanted_venue else list(Venue)
+    held = _held(request, market)
+    venue = query.venue if query.venue != "all" else None
+    chosen = [venue] if venue else list(Venue)
     shown = next((part for venue in chosen if (part := held[venue]) is not None), None)
-    discipline = discipline_part(fills, asked.now)
+    discipline = discipline_part(fills, request.now)
     edge = edge_part(market, world.world_at, probability=query.my_probability, held=shown)
     order = VenueOrder(
         agent=agent,
@@ -247,7 +247,7 @@ async def market_context(asked: RequestContext) -> MarketContextBody:
         side=edge.recommended_side or (shown.side if shown else None) or Side.YES,
         action=Action.BUY,
         size=Micros(0),
-        venue=wanted_venue or Venue.SIM,
+        venue=venue or Venue.SIM,
     )
     return MarketContextBody(
         market=market_part(world, market),
@@ -259,43 +259,45 @@ async def market_context(asked: RequestContext) -> MarketContextBody:
         ),
         discipline=discipline,
         recent_trades=recent_part(fills[:RECENT]),
-        slippage=slippage_part(world, market, order, asked.now),
+        slippage=slippage_part(world, market, order, request.now),
         edge=edge,
-        warnings=_warnings(asked, market, discipline),
+        warnings=_warnings(request, market, discipline),
     )
 
 
-def _held(asked: RequestContext, market: Market) -> dict[Venue, ContextPositionBody | None]:
+def _held(request: RequestContext, market: Market) -> dict[Venue, ContextPositionBody | None]:
     """What the agent holds in the market, by venue."""
-    world, agent = asked.world, asked.agent
+    world, agent = request.world, request.agent
     market_id = market.market_id
     on_sim = position_body(world, agent, market_id) if market_id in agent.positions else None
-    found: dict[Venue, ContextPositionBody | None] = {Venue.SIM: position_part(on_sim, asked.now)}
+    found: dict[Venue, ContextPositionBody | None] = {Venue.SIM: position_part(on_sim, request.now)}
     for venue in REAL:
         rows = venue_positions(world, agent, venue, UNSETTLED)
         row = next((one for one in rows if one.market_id == market_id), None)
-        found[venue] = position_part(row, asked.now)
+        found[venue] = position_part(row, request.now)
     return found
 
 
-def _warnings(asked: RequestContext, market: Market, discipline: DisciplineBody) -> tuple[str, ...]:
+def _warnings(
+    request: RequestContext, market: Market, discipline: DisciplineBody
+) -> tuple[str, ...]:
     """What speaks against a trade now."""
-    world_at = asked.world.world_at
+    world_at = request.world.world_at
     status = market.status(world_at)
     left_s = market.listing.resolves_at - world_at
     price = market.price()
-    said = {
+    warnings = {
         "the market is closed and awaits its outcome": status is MarketStatus.CLOSED,
         "the market is resolved": status is MarketStatus.RESOLVED,
         "the market resolves within the hour": status is MarketStatus.ACTIVE and left_s < SOON_S,
         "the price is almost certain": not EDGE_PRICE <= price <= 1 - EDGE_PRICE,
         "trading is halted by the operator: entries are blocked": (
-            asked.world.halt.since is not None
+            request.world.halt.since is not None
         ),
-        "trading is paused: entries are blocked": asked.agent.settings.is_paused,
+        "trading is paused: entries are blocked": request.agent.settings.is_paused,
         discipline.flip_flop_warning or "": discipline.flip_flop_warning is not None,
     }
-    return tuple(text for text, applies in said.items() if applies)
+    return tuple(text for text, applies in warnings.items() if applies)
 
 
 ROUTES: Final[Routes] = {MARKET_CONTEXT: market_context}

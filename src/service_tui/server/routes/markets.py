@@ -40,8 +40,8 @@ def _tests(query: MarketsQuery, world_at: Timestamp) -> list[Test]:
         ids = frozenset(one.strip() for one in query.ids.split(","))
         tests.append(lambda market: market.market_id in ids)
     elif query.status != "all":
-        wanted = MarketStatus(query.status)
-        tests.append(lambda market: market.status(world_at) is wanted)
+        status = MarketStatus(query.status)
+        tests.append(lambda market: market.status(world_at) is status)
     if query.tags:
         tags = frozenset(tag for one in query.tags.lower().split(",") if (tag := one.strip()))
         tests.append(lambda market: tags.issubset(market.listing.tags))
@@ -71,7 +71,7 @@ def _relevance(query: MarketsQuery) -> Callable[[Market], float]:
 
 
 def _order(query: MarketsQuery, world_at: Timestamp) -> Callable[[Market], float]:
-    """The order that the query asks for. A keyword search orders by relevance whatever else."""
+    """The order of the query. A keyword search orders by relevance whatever else."""
     if query.q is not None:
         return _relevance(query)
     if query.sort in {"created", "recent"}:
@@ -91,8 +91,8 @@ def _tradeable(
         The markets, and how many there were before where some of them went.
     """
     # ours: who names ids, or asks for markets that are over, wants to see just those.
-    asked_for = query.ids is not None or query.status in {"closed", "resolved"}
-    if asked_for or not query.tradeable_only:
+    is_selected = query.ids is not None or query.status in {"closed", "resolved"}
+    if is_selected or not query.tradeable_only:
         return found, None
     left = [market for market in found if market.status(world_at) is MarketStatus.ACTIVE]
     return left, len(found) if len(left) < len(found) else None
@@ -110,24 +110,24 @@ def _reason(page: list[Market], total: int, before: int | None) -> tuple[str | N
 
 
 def unknown_warning(unknown: Iterable[str], known: Iterable[str]) -> str | None:
-    """A sentence about parameters that nobody reads; None where there are none."""
+    """A sentence about unread parameters; None where there are none."""
     names = tuple(known)
-    said: list[str] = []
+    ignored: list[str] = []
     for name in tuple(unknown)[:UNKNOWN_MAX]:
         near = get_close_matches(name[:50], names, n=1)
-        said.append(f"{name[:50]} (did you mean {near[0]}?)" if near else name[:50])
-    return f"ignored unknown parameters: {', '.join(said)}" if said else None
+        ignored.append(f"{name[:50]} (did you mean {near[0]}?)" if near else name[:50])
+    return f"ignored unknown parameters: {', '.join(ignored)}" if ignored else None
 
 
-async def list_markets(asked: RequestContext) -> MarketsBody:
+async def list_markets(request: RequestContext) -> MarketsBody:
     """A page of markets, with the reason when it is empty."""
-    query = asked.query_as(MarketsQuery)
-    world = asked.world
+    query = request.query_as(MarketsQuery)
+    world = request.world
     world_at = world.world_at
     tests = _tests(query, world_at)
     named = query.ids.split(",") if query.ids else ()
     # Who names ids gets markets that ended long ago as well.
-    past = await asked.service.keeper.past.forgotten([one.strip() for one in named])
+    past = await request.service.world_store.past.forgotten([one.strip() for one in named])
     known = [*world.markets.values(), *past.values()]
     matched = [market for market in known if all(test(market) for test in tests)]
     found, before = _tradeable(query, matched, world_at)
@@ -149,35 +149,35 @@ async def list_markets(asked: RequestContext) -> MarketsBody:
             )
             for market in page
         ),
-        agent_id=asked.agent.agent_id,
+        agent_id=request.agent.agent_id,
         total=len(found),
         total_count=len(found),
         truncated=query.offset + len(page) < len(found),
         empty_reason=reason,
         hint=hint,
         matched_before_tradeable_filter=before,
-        warning=unknown_warning(asked.unknown, MarketsQuery.model_fields),
+        warning=unknown_warning(request.unknown, MarketsQuery.model_fields),
     )
 
 
-async def one_market(asked: RequestContext) -> OneMarketBody:
+async def read_market(request: RequestContext) -> OneMarketBody:
     """One market with its resolution criteria."""
-    market = await asked.service.keeper.past.market(asked.path["market_id"])
+    market = await request.service.world_store.past.market(request.path["market_id"])
     return OneMarketBody(
         market=with_book(
-            asked.world,
+            request.world,
             market,
-            market_body(market, asked.world.world_at, sparkline=True, criteria=True),
+            market_body(market, request.world.world_at, sparkline=True, criteria=True),
         ),
-        agent_id=asked.agent.agent_id,
+        agent_id=request.agent.agent_id,
     )
 
 
-async def history(asked: RequestContext) -> HistoryBody:
+async def history(request: RequestContext) -> HistoryBody:
     """Prices at even steps, oldest first; before its listing a market has none."""
-    query = asked.query_as(HistoryQuery)
-    market = await asked.service.keeper.past.market(asked.path["market_id"])
-    world = asked.world
+    query = request.query_as(HistoryQuery)
+    market = await request.service.world_store.past.market(request.path["market_id"])
+    world = request.world
     since = Timestamp(world.world_at - query.hours * HOUR_S)
     first = max(market.listing.opens_at, since)
     last = min(world.world_at, market.listing.resolves_at)
@@ -194,4 +194,4 @@ async def history(asked: RequestContext) -> HistoryBody:
     )
 
 
-ROUTES: Final[Routes] = {MARKETS: list_markets, MARKET: one_market, MARKET_HISTORY: history}
+ROUTES: Final[Routes] = {MARKETS: list_markets, MARKET: read_market, MARKET_HISTORY: history}

@@ -37,37 +37,37 @@ from service_tui.wire.monitors import (
 _SIDES: Final = {side.value: side for side in Side}
 
 
-def times_of(asked: RequestContext) -> Times:
+def times_of(request: RequestContext) -> Times:
     """Wall time and the tape's."""
-    return asked.now, asked.world.world_at
+    return request.now, request.world.world_at
 
 
-async def write(asked: RequestContext) -> MonitorSetBody:
+async def write(request: RequestContext) -> MonitorSetBody:
     """Watch a side that the agent holds; what is not sent stays as an earlier monitor has it."""
-    request, keeper = asked.body_as(MonitorRequest), asked.service.keeper
-    keeper.check_whole()
-    wanted = ThresholdRequest(
-        Spot(asked.path["market_id"], request.side, request.venue),
-        request.stop_loss_pct,
-        request.take_profit_pct,
-        THRESHOLDS - request.model_fields_set,
+    sent, world_store = request.body_as(MonitorRequest), request.service.world_store
+    world_store.check_whole()
+    thresholds = ThresholdRequest(
+        Spot(request.path["market_id"], sent.side, sent.venue),
+        sent.stop_loss_pct,
+        sent.take_profit_pct,
+        THRESHOLDS - sent.model_fields_set,
     )
-    event, monitor = set_monitor(asked.world, asked.agent, wanted, asked.now)
-    body = monitor_body(asked.world, monitor, times_of(asked))
-    await keeper.commit((event,))
-    said = f"{event.side.value.upper()} of {event.market_id} on {event.venue.value} is watched"
+    event, monitor = set_monitor(request.world, request.agent, thresholds, request.now)
+    body = monitor_body(request.world, monitor, times_of(request))
+    await world_store.commit((event,))
+    message = f"{event.side.value.upper()} of {event.market_id} on {event.venue.value} is watched"
     return MonitorSetBody.model_construct(
-        **dict(body), success=True, message=said, warnings=request.warnings()
+        **dict(body), success=True, message=message, warnings=sent.warnings()
     )
 
 
-async def delete(asked: RequestContext) -> MonitorRemovedBody:
+async def delete(request: RequestContext) -> MonitorRemovedBody:
     """Stop watching a side; what is held stays."""
-    query, keeper = asked.query_as(MonitorQuery), asked.service.keeper
-    keeper.check_whole()
-    spot = Spot(asked.path["market_id"], query.side, query.venue)
-    event = delete_monitor(asked.world, asked.agent, spot, asked.now)
-    await keeper.commit((event,))
+    query, world_store = request.query_as(MonitorQuery), request.service.world_store
+    world_store.check_whole()
+    spot = Spot(request.path["market_id"], query.side, query.venue)
+    event = delete_monitor(request.world, request.agent, spot, request.now)
+    await world_store.commit((event,))
     return MonitorRemovedBody(
         success=True,
         market_id=event.market_id,
@@ -77,19 +77,19 @@ async def delete(asked: RequestContext) -> MonitorRemovedBody:
     )
 
 
-async def read(asked: RequestContext) -> MonitorsBody:
+async def read(request: RequestContext) -> MonitorsBody:
     """All active monitors of the agent, oldest first."""
-    found = asked.world.risk.monitors_of(asked.agent.agent_id)
-    rows = tuple(monitor_body(asked.world, one, times_of(asked)) for one in found)
+    found = request.world.risk.monitors_of(request.agent.agent_id)
+    rows = tuple(monitor_body(request.world, one, times_of(request)) for one in found)
     return MonitorsBody(monitors=rows, settings=rows, count=len(rows))
 
 
-async def read_alerts(asked: RequestContext) -> RiskAlertsBody:
+async def read_alerts(request: RequestContext) -> RiskAlertsBody:
     """Breaches that wait for their exit, oldest first."""
-    world, agent_id = asked.world, asked.agent.agent_id
-    risk, times = world.risk, times_of(asked)
-    waiting = [alert for alert in risk.alerts_of(agent_id) if asked.now < alert.expires_at]
-    past = risk.history_of(agent_id) if asked.query_as(RiskAlertsQuery).include_history else ()
+    world, agent_id = request.world, request.agent.agent_id
+    risk, times = world.risk, times_of(request)
+    waiting = [alert for alert in risk.alerts_of(agent_id) if request.now < alert.expires_at]
+    past = risk.history_of(agent_id) if request.query_as(RiskAlertsQuery).include_history else ()
     return RiskAlertsBody(
         risk_alerts=tuple(alert_body(world, alert, times) for alert in waiting),
         count=len(waiting),
@@ -97,7 +97,7 @@ async def read_alerts(asked: RequestContext) -> RiskAlertsBody:
     )
 
 
-async def end_alert(asked: RequestContext) -> RiskAlertEndedBody:
+async def end_alert(request: RequestContext) -> RiskAlertEndedBody:
     """Acknowledge an alert: executed where its shares were sold, else dismissed.
 
     Returns:
@@ -106,14 +106,16 @@ async def end_alert(asked: RequestContext) -> RiskAlertEndedBody:
     Raises:
         Denied: 422 for a side that is neither yes nor no.
     """
-    side = _SIDES.get(asked.path["side"])
+    side = _SIDES.get(request.path["side"])
     if side is None:
         raise invalid_items([(("path", "side"), "the side is yes or no", "enum")])
-    query, keeper = asked.query_as(RiskAlertQuery), asked.service.keeper
-    keeper.check_whole()
-    spot = Spot(asked.path["market_id"], side, query.venue)
-    event, alert = acknowledge(asked.world, asked.agent, spot, asked.now, alert_id=query.alert_id)
-    await keeper.commit((event,))
+    query, world_store = request.query_as(RiskAlertQuery), request.service.world_store
+    world_store.check_whole()
+    spot = Spot(request.path["market_id"], side, query.venue)
+    event, alert = acknowledge(
+        request.world, request.agent, spot, request.now, alert_id=query.alert_id
+    )
+    await world_store.commit((event,))
     sold = event.status is AlertStatus.EXECUTED
     return RiskAlertEndedBody(
         success=True,

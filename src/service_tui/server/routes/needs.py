@@ -15,17 +15,17 @@ from service_tui.wire.endpoints.fleet import DESK_NEEDS
 from service_tui.wire.needs import AgentNeedBody, NeedKind, NeedsBody
 
 
-async def list_needs(asked: RequestContext) -> NeedsBody:
+async def list_needs(request: RequestContext) -> NeedsBody:
     """Agent by agent; nothing of what an agent's own program does by itself is left out."""
-    agents = asked.world.agents.values()
-    return NeedsBody(needs=tuple(row for agent in agents for row in _of_agent(asked, agent)))
+    agents = request.world.agents.values()
+    return NeedsBody(needs=tuple(row for agent in agents for row in _of_agent(request, agent)))
 
 
-def _of_agent(asked: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
-    yield from _alerts(asked, agent)
-    yield from _signals(asked, agent)
-    yield from _payouts(asked, agent)
-    found = asked.world.reactor.breaker(agent.agent_id, asked.now)
+def _of_agent(request: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
+    yield from _alerts(request, agent)
+    yield from _signals(request, agent)
+    yield from _payouts(request, agent)
+    found = request.world.reactor.breaker(agent.agent_id, request.now)
     if found.paused_at is not None:
         yield AgentNeedBody(
             kind=NeedKind.BREAKER,
@@ -36,18 +36,18 @@ def _of_agent(asked: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
         )
 
 
-def _alerts(asked: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
+def _alerts(request: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
     """Breaches that wait for their exit; what they would bring at the price that set them off."""
-    for alert in asked.world.risk.alerts_of(agent.agent_id):
+    for alert in request.world.risk.alerts_of(agent.agent_id):
         breach = alert.breach
-        if asked.now < alert.expires_at:
+        if request.now < alert.expires_at:
             yield AgentNeedBody(
                 kind=NeedKind.ALERT,
                 agent_id=agent.agent_id,
                 agent_name=agent.settings.name,
                 id=breach.alert_id,
                 market_id=breach.market_id,
-                question=question_of(asked.world, breach.market_id),
+                question=question_of(request.world, breach.market_id),
                 side=breach.side,
                 venue=breach.venue,
                 amount=decimal(breach.shares) * breach.price,
@@ -55,9 +55,9 @@ def _alerts(asked: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
             )
 
 
-def _signals(asked: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
-    when = When(asked.now, asked.world.world_at, asked.service.signal_ttl_s)
-    for signal in asked.world.reactor.pending(agent, asked.world.markets, when):
+def _signals(request: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
+    when = When(request.now, request.world.world_at, request.service.signal_ttl_s)
+    for signal in request.world.reactor.pending(agent, request.world.markets, when):
         yield AgentNeedBody(
             kind=NeedKind.SIGNAL,
             agent_id=agent.agent_id,
@@ -72,13 +72,13 @@ def _signals(asked: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
         )
 
 
-def _payouts(asked: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
+def _payouts(request: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
     """What has won and is not paid yet; where an agent redeems by itself it needs nobody."""
     if agent.settings.auto_redeem_enabled:
         return
-    if not any(asked.world.venues.account(agent.agent_id, venue).holdings for venue in REAL):
+    if not any(request.world.venues.account(agent.agent_id, venue).holdings for venue in REAL):
         return
-    for row in redemptions_body(asked.world, agent, 0).redemptions:
+    for row in redemptions_body(request.world, agent, 0).redemptions:
         if row.redeemable:
             yield AgentNeedBody(
                 kind=NeedKind.REDEEMABLE,

@@ -11,7 +11,7 @@ from service_tui.engine.errors import NoLiquidity, Refusal
 from service_tui.engine.events import OrderEnded, OrderPlaced
 from service_tui.server.chain_node.signed_orders import VerifiedOrder
 from service_tui.server.http.service import RequestContext, Routes
-from service_tui.server.projections.present import with_remainder_told
+from service_tui.server.projections.present import with_remainder
 from service_tui.server.projections.venues import order_body, placed_body, venue_quote_body
 from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 from service_tui.wire.endpoints.public import (
@@ -31,30 +31,30 @@ from service_tui.wire.orders import (
 from service_tui.wire.trades import TradeBody, TradeRequest
 
 
-def venue_order(asked: RequestContext, request: TradeRequest, size: Micros) -> VenueOrder:
+def venue_order(request: RequestContext, trade: TradeRequest, size: Micros) -> VenueOrder:
     """The order of a request. Its note is the caller's to add."""
     return VenueOrder(
-        agent=asked.agent,
-        market_id=request.market_id,
-        side=request.side,
-        action=request.action,
+        agent=request.agent,
+        market_id=trade.market_id,
+        side=trade.side,
+        action=trade.action,
         size=size,
-        venue=request.venue,
-        order_type=request.order_type,
-        price=None if request.price is None else Micros(round(request.price * ONE)),
-        expires_at=None if request.expiration is None else Timestamp(request.expiration),
-        unlimited=not asked.service.limits,
+        venue=trade.venue,
+        order_type=trade.order_type,
+        price=None if trade.price is None else Micros(round(trade.price * ONE)),
+        expires_at=None if trade.expiration is None else Timestamp(trade.expiration),
+        unlimited=not request.service.limits,
     )
 
 
 async def place_on_venue(
-    asked: RequestContext,
+    request: RequestContext,
     order: VenueOrder,
     *,
     dry_run: bool = False,
     signed: VerifiedOrder | None = None,
 ) -> TradeBody:
-    """Carry out an order on a simulated venue, or say what it would get.
+    """Carry out an order on a simulated venue, or quote it.
 
     One that was `signed` by an external wallet is never taken again.
 
@@ -65,36 +65,36 @@ async def place_on_venue(
         Refusal: nothing changed.
         StorageError: the disk refused.
     """
-    world, keeper = asked.world, asked.service.keeper
-    times = (asked.now, world.world_at)
+    world, world_store = request.world, request.service.world_store
+    times = (request.now, world.world_at)
     orders.open_book(world.venues, order.market_id, order.venue, times)
     size, order = order.size, orders.with_remainder(world.venues, order)
     taken = Micros(order.size - size)
     if dry_run:
         body = venue_quote_body(world, order, orders.quote(world.venues, order, times))
-        return with_remainder_told(body, taken)
-    keeper.check_whole()
+        return with_remainder(body, taken)
+    world_store.check_whole()
     events = orders.place(world.venues, order, times)
     placed = events[0]
     if not isinstance(placed, OrderPlaced):
         raise TypeError("an order begins with its placing")
     if signed is not None:
-        events += world.note(OrderSigned(order.agent.agent_id, asked.now, signed.order_hash))
+        events += world.note(OrderSigned(order.agent.agent_id, request.now, signed.order_hash))
     body = placed_body(world, order, placed)
-    return await asked.commit(events, with_remainder_told(body, taken))
+    return await request.commit(events, with_remainder(body, taken))
 
 
-async def list_open(asked: RequestContext) -> OrdersBody:
+async def list_open(request: RequestContext) -> OrdersBody:
     """Everything of the agent that rests, oldest first."""
-    found = asked.world.venues.orders(asked.agent.agent_id)
+    found = request.world.venues.orders(request.agent.agent_id)
     return OrdersBody(
-        orders=tuple(order_body(asked.world, order) for order in found), count=len(found)
+        orders=tuple(order_body(request.world, order) for order in found), count=len(found)
     )
 
 
-async def _cancelled(asked: RequestContext, ended: Sequence[OrderEnded]) -> CancelBody:
-    """Write the ends down, and say what they were."""
-    await asked.service.keeper.commit(ended)
+async def _cancelled(request: RequestContext, ended: Sequence[OrderEnded]) -> CancelBody:
+    """Journal the ends, and report them."""
+    await request.service.world_store.commit(ended)
     returned = sum_of(one.returned for one in ended)
     return CancelBody(
         success=True,
@@ -105,46 +105,46 @@ async def _cancelled(asked: RequestContext, ended: Sequence[OrderEnded]) -> Canc
     )
 
 
-def _times(asked: RequestContext) -> tuple[Timestamp, Timestamp]:
+def _times(request: RequestContext) -> tuple[Timestamp, Timestamp]:
     """Wall time and the tape's; refuses while nothing can be written down."""
-    asked.service.keeper.check_whole()
-    return asked.now, asked.world.world_at
+    request.service.world_store.check_whole()
+    return request.now, request.world.world_at
 
 
-async def cancel_one(asked: RequestContext) -> CancelBody:
+async def cancel_one(request: RequestContext) -> CancelBody:
     """Cancel one open order of the agent."""
-    order_id = asked.path["order_id"]
-    ended = cancel(asked.world.venues, asked.agent, _times(asked), order_id=order_id)
-    said = await _cancelled(asked, ended)
-    return said.model_copy(update={"order_id": order_id})
+    order_id = request.path["order_id"]
+    ended = cancel(request.world.venues, request.agent, _times(request), order_id=order_id)
+    answer = await _cancelled(request, ended)
+    return answer.model_copy(update={"order_id": order_id})
 
 
-async def cancel_in_market(asked: RequestContext) -> CancelBody:
+async def cancel_in_market(request: RequestContext) -> CancelBody:
     """Cancel the agent's open orders in a market, of one side or of both."""
-    world = asked.world
-    market_id, side = asked.path["market_id"], asked.query_as(CancelQuery).side
+    world = request.world
+    market_id, side = request.path["market_id"], request.query_as(CancelQuery).side
     world.market(market_id)
     chosen = [
         order
-        for order in world.venues.orders(asked.agent.agent_id)
+        for order in world.venues.orders(request.agent.agent_id)
         if order.market_id == market_id and side in {None, order.side}
     ]
-    return await _cancelled(asked, cancel_all(world.venues, chosen, _times(asked)))
+    return await _cancelled(request, cancel_all(world.venues, chosen, _times(request)))
 
 
-async def cancel_everything(asked: RequestContext) -> CancelBody:
+async def cancel_everything(request: RequestContext) -> CancelBody:
     """Cancel all open orders of the agent."""
-    venues = asked.world.venues
-    chosen = venues.orders(asked.agent.agent_id)
-    return await _cancelled(asked, cancel_all(venues, chosen, _times(asked)))
+    venues = request.world.venues
+    chosen = venues.orders(request.agent.agent_id)
+    return await _cancelled(request, cancel_all(venues, chosen, _times(request)))
 
 
-async def executable_price(asked: RequestContext) -> ExecutablePriceBody:
+async def executable_price(request: RequestContext) -> ExecutablePriceBody:
     """The best price for who takes; a market without a book or offers says so, without success."""
-    world = asked.world
-    query = asked.query_as(ExecutablePriceQuery)
-    times = (asked.now, world.world_at)
-    market = world.market(asked.path["market_id"])
+    world = request.world
+    query = request.query_as(ExecutablePriceQuery)
+    times = (request.now, world.world_at)
+    market = world.market(request.path["market_id"])
     try:
         book = orders.open_book(world.venues, market.market_id, market.listing.home, times)
         price = orders.executable(book, query.side, query.action, times)

@@ -24,23 +24,23 @@ PAGE: Final = 1_000
 """Rows read at one time, so that nobody else waits long."""
 
 
-async def past_of(asked: RequestContext) -> list[Past]:
+async def past_of(request: RequestContext) -> list[Past]:
     """All that the agent did and was paid, oldest first."""
-    wanted = History(asked.agent.agent_id, ALL)
+    criteria = History(request.agent.agent_id, ALL)
     found: list[Past] = []
     offset = 0
     while True:
-        page, total = await asked.service.keeper.history(wanted, limit=PAGE, offset=offset)
+        page, total = await request.service.world_store.history(criteria, limit=PAGE, offset=offset)
         found += page
         offset += len(page)
         if not page or offset >= total:
             return found[::-1]
 
 
-async def outcomes(asked: RequestContext) -> OutcomesBody:
+async def outcomes(request: RequestContext) -> OutcomesBody:
     """Sums over everything that was closed since a moment."""
-    query = asked.query_as(OutcomesQuery)
-    past = await past_of(asked)
+    query = request.query_as(OutcomesQuery)
+    past = await past_of(request)
     # In a thread: a long life is a matter of seconds.
     return await asyncio.to_thread(_weighed, query, past)
 

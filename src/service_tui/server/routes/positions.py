@@ -69,12 +69,12 @@ class _Selected:
     value: float
 
 
-async def _select(asked: RequestContext, query: PositionsQuery) -> _Selected:
+async def _select(request: RequestContext, query: PositionsQuery) -> _Selected:
     """Positions of the wanted status: what can still change, then what ended, newest first."""
     venues = [venue for venue in Venue if query.venue in {None, "all", venue}]
-    stored = await _ended(asked, query, venues) if query.status != "active" else {}
+    stored = await _ended(request, query, venues) if query.status != "active" else {}
     # Nothing is awaited from here on: everything is of one moment.
-    world, agent = asked.world, asked.agent
+    world, agent = request.world, request.agent
     live: list[PositionBody] = []
     over: list[list[PositionBody]] = []
     for venue in venues:
@@ -100,31 +100,31 @@ def _age(body: PositionBody) -> float:
 
 
 def _of_source(bodies: list[PositionBody], query: PositionsQuery) -> list[PositionBody]:
-    """Those of the source that is asked for; all where none is."""
+    """Positions of the requested source; all where none is requested."""
     if not query.source:
         return bodies
     return [body for body in bodies if any(query.source in tag for tag in body.sources)]
 
 
 async def _ended(
-    asked: RequestContext, query: PositionsQuery, venues: Sequence[Venue]
+    request: RequestContext, query: PositionsQuery, venues: Sequence[Venue]
 ) -> dict[Venue, list[PositionBody]]:
-    """Positions that only the journal tells of, by venue; read again where the world moved on."""
+    """Positions from the journal alone, by venue; read again where the world moved on."""
     found: dict[Venue, list[PositionBody]] = {}
     for _ in range(READ_MAX):
-        resolved = asked.world.resolved_count
+        resolved = request.world.resolved_count
         for venue in venues:
             # A limit counts rows of the source that is asked for: which those are is not known yet.
             is_cut = query.limit is not None and not query.source
             limit = query.offset + (query.limit or 0) if is_cut else None
-            past = await ended_on(asked.service.keeper, asked.agent, venue, limit)
-            found[venue] = await _told(past, venue)
-        if asked.world.resolved_count == resolved:
+            past = await ended_on(request.service.world_store, request.agent, venue, limit)
+            found[venue] = await _closed_bodies(past, venue)
+        if request.world.resolved_count == resolved:
             break
     return found
 
 
-async def _told(past: Sequence[ClosedPosition], venue: Venue) -> list[PositionBody]:
+async def _closed_bodies(past: Sequence[ClosedPosition], venue: Venue) -> list[PositionBody]:
     """Rows of what ended; all others have their turn between some of them."""
     rows: list[PositionBody] = []
     for start in range(0, len(past), AT_ONCE):
@@ -166,9 +166,11 @@ def pnl_of(world: World, agent: Agent) -> PnlBody:
     )
 
 
-def venue_pnl(asked: RequestContext, venue: Venue) -> PnlBody:
+def venue_pnl(request: RequestContext, venue: Venue) -> PnlBody:
     """P&L of the agent as a real venue reports it, with the time of the figure."""
-    reported = asked.service.reported.of(asked.world, asked.agent.agent_id, venue, asked.now)
+    reported = request.service.reported.of(
+        request.world, request.agent.agent_id, venue, request.now
+    )
     return PnlBody(
         realized=decimal(reported.realized),
         unrealized=decimal(reported.unrealized),
@@ -186,12 +188,12 @@ def _summed(*parts: PnlBody) -> PnlBody:
     )
 
 
-async def positions(asked: RequestContext) -> PositionsBody:
+async def positions(request: RequestContext) -> PositionsBody:
     """What the agent holds."""
-    found = await _select(asked, asked.query_as(PositionsQuery))
-    world, agent = asked.world, asked.agent
+    found = await _select(request, request.query_as(PositionsQuery))
+    world, agent = request.world, request.agent
     pnl = pnl_of(world, agent)
-    evm, sol = (venue_pnl(asked, venue) for venue in REAL)
+    evm, sol = (venue_pnl(request, venue) for venue in REAL)
     combined = _summed(pnl, evm, sol)
     return PositionsBody(
         agent_id=agent.agent_id,
@@ -221,12 +223,14 @@ def _by_source(sums: Mapping[str, SourceSums]) -> dict[str, SourceBody]:
     }
 
 
-def _bucket(asked: RequestContext, venue: Venue, held: list[PositionBody]) -> PortfolioVenue | None:
+def _bucket(
+    request: RequestContext, venue: Venue, held: list[PositionBody]
+) -> PortfolioVenue | None:
     """One real venue of the portfolio; unclaimed agents have none."""
-    agent, venues = asked.agent, asked.world.venues
+    agent, venues = request.agent, request.world.venues
     if not agent.settings.claimed:
         return None
-    pnl = venue_pnl(asked, venue)
+    pnl = venue_pnl(request, venue)
     own = [body.current_value for body in held]
     return PortfolioVenue(
         balance=decimal(venues.cash(agent.agent_id, venue)),
@@ -240,24 +244,24 @@ def _bucket(asked: RequestContext, venue: Venue, held: list[PositionBody]) -> Po
     )
 
 
-async def portfolio(asked: RequestContext) -> PortfolioBody:
+async def portfolio(request: RequestContext) -> PortfolioBody:
     """Cash, exposure and P&L, by venue and in sum."""
-    wanted = asked.query_as(PortfolioQuery).venue
-    service = asked.service
+    selected = request.query_as(PortfolioQuery).venue
+    service = request.service
     # Those of `sim`, or of the one real venue that was asked for: no figure has two monies in it.
-    where = Venue.SIM if wanted == "all" else Venue(wanted)
-    sums = await by_source(service.keeper, service.past, asked.agent.agent_id, where)
+    where = Venue.SIM if selected == "all" else Venue(selected)
+    sums = await by_source(service.world_store, service.past, request.agent.agent_id, where)
     # Nothing is awaited from here on: everything is of one moment.
-    world, agent = asked.world, asked.agent
+    world, agent = request.world, request.agent
     on_sim = _open(world, agent)
     by_venue = {Venue.SIM: on_sim} | {
         venue: venue_positions(world, agent, venue, UNSETTLED) for venue in REAL
     }
     # What is asked for narrows the totals; each block tells of all that its venue holds.
-    held = [row for venue, rows in by_venue.items() if wanted in {"all", venue} for row in rows]
+    held = [row for venue, rows in by_venue.items() if selected in {"all", venue} for row in rows]
     values = sorted((body.current_value for body in held), reverse=True)
     exposure = sum(values)
-    evm, sol = (_bucket(asked, venue, by_venue[venue]) for venue in REAL)
+    evm, sol = (_bucket(request, venue, by_venue[venue]) for venue in REAL)
     redeemable = [world.venues.account(agent.agent_id, venue).redeemable_count() for venue in REAL]
     total = decimal(agent_pnl(world, agent))
     cash = decimal(world.cash(agent))
@@ -295,12 +299,12 @@ async def portfolio(asked: RequestContext) -> PortfolioBody:
     )
 
 
-async def expiring(asked: RequestContext) -> ExpiringsBody:
+async def expiring(request: RequestContext) -> ExpiringsBody:
     """Positions whose markets resolve within so many hours of the tape, soonest first."""
-    hours = asked.query_as(ExpiringQuery).hours
-    now = moment(asked.world.world_at)
+    hours = request.query_as(ExpiringQuery).hours
+    now = moment(request.world.world_at)
     rows: list[ExpiringBody] = []
-    for body in (await _select(asked, PositionsQuery())).rows:
+    for body in (await _select(request, PositionsQuery())).rows:
         left_s = (body.resolves_at - now).total_seconds() if body.resolves_at else None
         if left_s is not None and left_s <= hours * HOUR_S:
             left_s = max(0.0, left_s)
@@ -313,7 +317,7 @@ async def expiring(asked: RequestContext) -> ExpiringsBody:
             rows.append(row)
     rows.sort(key=lambda row: row.hours_to_resolution)
     return ExpiringsBody(
-        agent_id=asked.agent.agent_id, positions=tuple(rows), count=len(rows), hours=hours
+        agent_id=request.agent.agent_id, positions=tuple(rows), count=len(rows), hours=hours
     )
 
 

@@ -56,20 +56,20 @@ HEAD: Final = frozenset({"event_tx_hash", "decision"})
 # -- config --------------------------------------------------------------------------------
 
 
-async def read(asked: RequestContext) -> ReactorConfigBody:
+async def read(request: RequestContext) -> ReactorConfigBody:
     """The agent's config, how its breaker stands, and what its mirrors have cost today."""
-    return config_body(asked, asked.agent)
+    return config_body(request, request.agent)
 
 
-async def patch(asked: RequestContext) -> ReactorConfigBody:
+async def patch(request: RequestContext) -> ReactorConfigBody:
     """Change the config; it counts from the next poll on. What is already so leaves no trace."""
-    config = asked.world.reactor.state(asked.agent.agent_id).config
-    sent = asked.body_as(ReactorConfigPatch)
+    config = request.world.reactor.state(request.agent.agent_id).config
+    sent = request.body_as(ReactorConfigPatch)
     changes = {name: _engine_value(name, value) for name, value in sent.changes().items()}
     changes = {name: new for name, new in changes.items() if getattr(config, name) != new}
     if changes:
-        await _note(asked, ReactorChanged(asked.agent.agent_id, asked.now, changes))
-    return config_body(asked, asked.agent).model_copy(update={"warnings": sent.warnings()})
+        await _note(request, ReactorChanged(request.agent.agent_id, request.now, changes))
+    return config_body(request, request.agent).model_copy(update={"warnings": sent.warnings()})
 
 
 def _engine_value(name: str, value: object) -> object:
@@ -88,21 +88,21 @@ def _engine_value(name: str, value: object) -> object:
     except NotMicrosError as error:
         raise invalid_items([(("body", name), str(error), "decimal")]) from error
     if not whole and value:
-        said = f"{value} is less than a millionth"
-        raise invalid_items([(("body", name), said, "decimal")])
+        message = f"{value} is less than a millionth"
+        raise invalid_items([(("body", name), message, "decimal")])
     return whole
 
 
-async def _note(asked: RequestContext, *events: ReactorEvent) -> None:
+async def _note(request: RequestContext, *events: ReactorEvent) -> None:
     """Apply and write down, unless memory is ahead of the disk."""
-    keeper = asked.service.keeper
-    keeper.check_whole()
-    await keeper.commit([done for event in events for done in asked.world.note(event)])
+    world_store = request.service.world_store
+    world_store.check_whole()
+    await world_store.commit([done for event in events for done in request.world.note(event)])
 
 
-def config_body(asked: RequestContext, agent: Agent) -> ReactorConfigBody:
+def config_body(request: RequestContext, agent: Agent) -> ReactorConfigBody:
     """The eight fields, and how the reactor stands."""
-    reactor = asked.world.reactor
+    reactor = request.world.reactor
     config = reactor.state(agent.agent_id).config
     return ReactorConfigBody(
         wallets=config.wallets,
@@ -113,15 +113,15 @@ def config_body(asked: RequestContext, agent: Agent) -> ReactorConfigBody:
         venue=config.venue,
         enabled=config.enabled,
         price_buffer=config.price_buffer,
-        breaker=breaker_body(asked, agent),
-        daily_spent=decimal(reactor.spent_today(agent.agent_id, asked.now)),
-        signal_ttl_s=asked.service.signal_ttl_s,
+        breaker=breaker_body(request, agent),
+        daily_spent=decimal(reactor.spent_today(agent.agent_id, request.now)),
+        signal_ttl_s=request.service.signal_ttl_s,
     )
 
 
-def breaker_body(asked: RequestContext, agent: Agent) -> BreakerBody:
+def breaker_body(request: RequestContext, agent: Agent) -> BreakerBody:
     """How an agent's circuit breaker stands now."""
-    found = asked.world.reactor.breaker(agent.agent_id, asked.now)
+    found = request.world.reactor.breaker(agent.agent_id, request.now)
     return BreakerBody(
         state="running" if found.paused_at is None else "paused",
         failures=found.failures,
@@ -135,17 +135,17 @@ def breaker_body(asked: RequestContext, agent: Agent) -> BreakerBody:
 # -- signals -------------------------------------------------------------------------------
 
 
-async def pending(asked: RequestContext) -> PendingBody:
+async def pending(request: RequestContext) -> PendingBody:
     """The signals that wait, oldest first; none while the reactor is off or its breaker open."""
-    world, agent = asked.world, asked.agent
-    caps = (asked.query_as(PendingQuery).caps or "").lower().split(",")
-    when = When(asked.now, world.world_at, asked.service.signal_ttl_s)
+    world, agent = request.world, request.agent
+    caps = (request.query_as(PendingQuery).caps or "").lower().split(",")
+    when = When(request.now, world.world_at, request.service.signal_ttl_s)
     is_maker = MAKER in {cap.strip() for cap in caps}
     found = world.reactor.pending(agent, world.markets, when, maker=is_maker)
     return PendingBody(
         reactor_signals=tuple(signal_body(signal) for signal in found),
-        breaker=breaker_body(asked, agent),
-        daily_spent=decimal(world.reactor.spent_today(agent.agent_id, asked.now)),
+        breaker=breaker_body(request, agent),
+        daily_spent=decimal(world.reactor.spent_today(agent.agent_id, request.now)),
     )
 
 
@@ -187,31 +187,31 @@ def signal_body(signal: Signal) -> SignalBody:
     )
 
 
-async def delete(asked: RequestContext) -> SignalGoneBody:
+async def delete(request: RequestContext) -> SignalGoneBody:
     """Take a signal out; again, or after its expiry, changes nothing and is no fault."""
-    agent_id = asked.agent.agent_id
-    reactor = asked.world.reactor
+    agent_id = request.agent.agent_id
+    reactor = request.world.reactor
     gone = reactor.state(agent_id).gone
-    named = reactor.ids_of(asked.path["signal_id"])
+    named = reactor.ids_of(request.path["signal_id"])
     fresh = [signal_id for signal_id in named if signal_id not in gone]
-    await _note(asked, *(SignalDismissed(agent_id, asked.now, one) for one in fresh))
+    await _note(request, *(SignalDismissed(agent_id, request.now, one) for one in fresh))
     return SignalGoneBody()
 
 
 # -- reactions -----------------------------------------------------------------------------
 
 
-async def reactions(asked: RequestContext) -> ReactionsBody:
+async def reactions(request: RequestContext) -> ReactionsBody:
     """What became of the agent's signals, newest first."""
-    limit = asked.query_as(ReactionsQuery).limit
-    found = asked.world.reactor.reactions(asked.agent.agent_id, asked.now, limit)
+    limit = request.query_as(ReactionsQuery).limit
+    found = request.world.reactor.reactions(request.agent.agent_id, request.now, limit)
     return ReactionsBody(reactions=tuple(_reaction_body(one) for one in found))
 
 
 def _reaction_body(one: Reacted) -> ReactionBody:
-    said: dict[str, object] = dict(one.said)
+    details: dict[str, object] = dict(one.details)
     return ReactionBody.model_validate(
-        said
+        details
         | {
             "event_tx_hash": one.tx_hash,
             "decision": one.decision,
@@ -220,36 +220,38 @@ def _reaction_body(one: Reacted) -> ReactionBody:
     )
 
 
-async def react(asked: RequestContext) -> ReactedBody:
+async def react(request: RequestContext) -> ReactedBody:
     """Keep what became of a signal; failures in a row open the circuit breaker."""
-    said = asked.body_as(ReactionRequest)
-    rest = said.model_dump(exclude_none=True, exclude=set(HEAD))
+    reaction = request.body_as(ReactionRequest)
+    rest = reaction.model_dump(exclude_none=True, exclude=set(HEAD))
     await _note(
-        asked,
-        Reacted(asked.agent.agent_id, asked.now, said.event_tx_hash, said.decision, rest),
+        request,
+        Reacted(
+            request.agent.agent_id, request.now, reaction.event_tx_hash, reaction.decision, rest
+        ),
     )
-    return ReactedBody(breaker=breaker_body(asked, asked.agent))
+    return ReactedBody(breaker=breaker_body(request, request.agent))
 
 
 # -- the operator's ------------------------------------------------------------------------
 
 
-async def reset(asked: RequestContext) -> ReactorConfigBody:
+async def reset(request: RequestContext) -> ReactorConfigBody:
     """Close an agent's circuit breaker now, and count its failures from 0 again."""
-    agent = asked.world.agent(asked.path["agent_id"])
-    if asked.world.reactor.breaker(agent.agent_id, asked.now).failures:
-        await _note(asked, BreakerReset(agent.agent_id, asked.now))
-    return config_body(asked, agent)
+    agent = request.world.agent(request.path["agent_id"])
+    if request.world.reactor.breaker(agent.agent_id, request.now).failures:
+        await _note(request, BreakerReset(agent.agent_id, request.now))
+    return config_body(request, agent)
 
 
-async def wallets(asked: RequestContext) -> KnownWalletsBody:
+async def wallets(request: RequestContext) -> KnownWalletsBody:
     """The wallets that trade here, by name, with their record since this world began."""
-    return KnownWalletsBody(wallets=tuple(_wallet_body(asked, wallet) for wallet in ROSTER))
+    return KnownWalletsBody(wallets=tuple(_wallet_body(request, wallet) for wallet in ROSTER))
 
 
-def _wallet_body(asked: RequestContext, wallet: SourceWallet) -> KnownWalletBody:
-    address = address_of(asked.world.seed, wallet)
-    record = asked.world.reactor.records.of(address)
+def _wallet_body(request: RequestContext, wallet: SourceWallet) -> KnownWalletBody:
+    address = address_of(request.world.seed, wallet)
+    record = request.world.reactor.records.of(address)
     last_at = record.last_at
     return KnownWalletBody(
         address=address,

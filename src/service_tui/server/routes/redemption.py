@@ -10,7 +10,7 @@ from service_tui.engine.chain.chain import Tx, Wallet
 from service_tui.engine.chain.redemption import (
     AccountPosition,
     check_chain,
-    claim_found,
+    claim_position,
     claimed,
     found_in,
     redeem,
@@ -56,29 +56,29 @@ GAS: Final = 300_000
 """Where nobody estimates. Source: wire reference, 6.6."""
 
 
-async def start(asked: RequestContext) -> RedeemBody:
+async def start(request: RequestContext) -> RedeemBody:
     """Redeem a winning side; an external wallet gets what it has to sign. A no is an answer."""
-    request = asked.body_as(RedeemRequest)
-    await settle(asked)
+    sent = request.body_as(RedeemRequest)
+    await settle(request)
     try:
-        return await _redeemed(asked, asked.agent, request, by_hand=False)
+        return await _redeemed(request, request.agent, sent, by_hand=False)
     except Refusal as refusal:
-        return _refused(asked, request, refusal)
+        return _refused(request, sent, refusal)
 
 
-async def by_operator(asked: RequestContext) -> RedeemBody:
+async def by_operator(request: RequestContext) -> RedeemBody:
     """Redeem what its venue redeems on its own page only: the operator stands for that page."""
-    request = asked.body_as(RedeemRequest)
-    await settle(asked)
-    agent = asked.world.agent(asked.path["agent_id"])
+    sent = request.body_as(RedeemRequest)
+    await settle(request)
+    agent = request.world.agent(request.path["agent_id"])
     try:
-        return await _redeemed(asked, agent, request, by_hand=True)
+        return await _redeemed(request, agent, sent, by_hand=True)
     except Refusal as refusal:
-        return _refused(asked, request, refusal)
+        return _refused(request, sent, refusal)
 
 
 async def _redeemed(
-    asked: RequestContext, agent: Agent, request: RedeemRequest, *, by_hand: bool
+    request: RequestContext, agent: Agent, sent: RedeemRequest, *, by_hand: bool
 ) -> RedeemBody:
     """What a request comes to.
 
@@ -90,38 +90,38 @@ async def _redeemed(
     """
     if agent.settings.wallet is not WalletKind.MANAGED:
         await imported(ETHEREUM)
-    world, side = asked.world, request.side
-    times, claim = (asked.now, world.world_at), (request.market_id, side)
+    world, side = request.world, sent.side
+    times, claim = (request.now, world.world_at), (sent.market_id, side)
     found = winning(world.venues, agent, claim)
     is_manual = found.account.venue is not Venue.EVM
     if not by_hand:
         check_chain(found.account.venue)
-    events = claim_found(world.venues, found, side, times)
+    events = claim_position(world.venues, found, side, times)
     if events:
-        await asked.service.keeper.commit(events)
+        await request.service.world_store.commit(events)
         raise AlreadyRedeemed("on-chain token balance is 0: already redeemed; marked as claimed")
     if agent.settings.wallet is WalletKind.MANAGED or (by_hand and is_manual):
         events = redeem(world.venues, agent, claim, times)
-        await asked.service.keeper.commit(events)
+        await request.service.world_store.commit(events)
         paid = sum_of(event.payout for event in events)
-        return _body(found.holding, request, paid, tx_hash=_own_hash(agent, request))
+        return _body(found.holding, sent, paid, tx_hash=_own_hash(agent, sent))
     wallet = world.chain.wallet_of(agent.agent_id)
     if wallet is None:
         raise NotLinked("the wallet is external, and none is linked: nobody can sign")
-    _check_means(asked, wallet, found.holding)
+    _check_means(request, wallet, found.holding)
     payout = found.holding.payout()
-    return _body(found.holding, request, payout, unsigned=unsigned_tx(found, wallet))
+    return _body(found.holding, sent, payout, unsigned=unsigned_tx(found, wallet))
 
 
 def _own_hash(agent: Agent, request: RedeemRequest) -> str:
     """The hash of the service's own redemption. # ours: made up, its wallets have no chain."""
-    told = f"{agent.agent_id}:{request.market_id}:{request.side.value}"
-    return "0x" + keccak256(told.encode()).hex()
+    text = f"{agent.agent_id}:{request.market_id}:{request.side.value}"
+    return "0x" + keccak256(text.encode()).hex()
 
 
-def _check_means(asked: RequestContext, wallet: Wallet, holding: VenuePosition) -> None:
+def _check_means(request: RequestContext, wallet: Wallet, holding: VenuePosition) -> None:
     """Refuse what would fail on the chain for want of gas or of an approval."""
-    if wallet.gas < gas_needed(asked.world):
+    if wallet.gas < gas_needed(request.world):
         raise InsufficientGas("the wallet has too little POL for gas; auto-redeem is paused")
     if holding.neg_risk and ADAPTER_KEY not in wallet.approvals:
         raise ApprovalMissing("the negative-risk adapter may not move the wallet's tokens")
@@ -170,10 +170,10 @@ def _body(
     )
 
 
-def _refused(asked: RequestContext, request: RedeemRequest, refusal: Refusal) -> RedeemBody:
+def _refused(request: RequestContext, sent: RedeemRequest, refusal: Refusal) -> RedeemBody:
     """The no, with where the position stands."""
-    agent_id = asked.path.get("agent_id") or asked.agent.agent_id
-    found = found_in(asked.world.venues, asked.world.agents[agent_id], request.market_id)
+    agent_id = request.path.get("agent_id") or request.agent.agent_id
+    found = found_in(request.world.venues, request.world.agents[agent_id], sent.market_id)
     return RedeemBody(
         success=False,
         error=refusal.error,
@@ -181,33 +181,33 @@ def _refused(asked: RequestContext, request: RedeemRequest, refusal: Refusal) ->
         error_hint=refusal.fix,
         fix=refusal.fix,
         retryable=refusal.retryable,
-        market_id=request.market_id,
-        side=request.side,
+        market_id=sent.market_id,
+        side=sent.side,
         lifecycle=None if found is None else STATES[found.holding.state],
         simulated=True,
     )
 
 
-async def report(asked: RequestContext) -> ReportBody:
+async def report(request: RequestContext) -> ReportBody:
     """Take note that a redemption is on the chain; the same report again changes nothing."""
-    request = asked.body_as(ReportRequest)
-    await settle(asked)
-    world, agent = asked.world, asked.agent
-    tx = world.chain.txs.get(request.tx_hash.lower())
-    found = found_in(world.venues, agent, request.market_id)
-    if tx is None or found is None or not _is_about(tx, agent, request.market_id):
-        return _reported(request, "unknown", None, "no such redemption was relayed for this market")
+    sent = request.body_as(ReportRequest)
+    await settle(request)
+    world, agent = request.world, request.agent
+    tx = world.chain.txs.get(sent.tx_hash.lower())
+    found = found_in(world.venues, agent, sent.market_id)
+    if tx is None or found is None or not _is_about(tx, agent, sent.market_id):
+        return _reported(sent, "unknown", None, "no such redemption was relayed for this market")
     if tx.status is not TxStatus.CONFIRMED:
         word = "pending" if tx.status is TxStatus.PENDING else "failed"
-        return _reported(request, word, None, f"the transaction is {tx.status.value}")
+        return _reported(sent, word, None, f"the transaction is {tx.status.value}")
     payout = found.holding.paid
     if found.holding.state is not PositionState.REDEEMED:
-        if found.holding.on_chain(request.side):
-            return _reported(request, "failed", None, "the tokens are still there: not redeemed")
-        told = ((asked.now, world.world_at), tx.sent.tx_hash)
-        event: Event = claimed(world.venues, found, request.side, told)
-        await asked.service.keeper.commit((event,))
-    return _reported(request, "redeemed", payout, "the position is redeemed")
+        if found.holding.on_chain(sent.side):
+            return _reported(sent, "failed", None, "the tokens are still there: not redeemed")
+        receipt = ((request.now, world.world_at), tx.sent.tx_hash)
+        event: Event = claimed(world.venues, found, sent.side, receipt)
+        await request.service.world_store.commit((event,))
+    return _reported(sent, "redeemed", payout, "the position is redeemed")
 
 
 def _is_about(tx: Tx, agent: Agent, market_id: str) -> bool:
@@ -242,13 +242,13 @@ _FIXES: Final = {
 }
 
 
-async def read(asked: RequestContext) -> RedemptionsBody:
+async def read(request: RequestContext) -> RedemptionsBody:
     """Every side of every position on a real venue, by how far it is."""
-    await settle(asked)
-    limit = asked.query_as(RedemptionsQuery).limit
-    service = asked.service
-    redeemed = await redeemed_of(service.keeper, service.past, asked.agent.agent_id)
-    return with_redeemed(redemptions_body(asked.world, asked.agent, limit), redeemed)
+    await settle(request)
+    limit = request.query_as(RedemptionsQuery).limit
+    service = request.service
+    redeemed = await redeemed_of(service.world_store, service.past, request.agent.agent_id)
+    return with_redeemed(redemptions_body(request.world, request.agent, limit), redeemed)
 
 
 ROUTES: Final[Routes] = {

@@ -83,34 +83,34 @@ class Thresholds:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Signals that are asked for, each once."""
+        """Requested signals, each once."""
         return tuple(dict.fromkeys(one.key for one in (*self.config, *self.swept)))
 
 
-def thresholds_in(said: BacktestRequest) -> Thresholds:
+def thresholds_in(request: BacktestRequest) -> Thresholds:
     """What a request asks for: a key that is swept stands for itself, the others hold beside it."""
-    grid = said.sweep or {}
+    grid = request.sweep or {}
     return Thresholds(
-        config=thresholds_of(said.config),
-        fixed=thresholds_of({key: one for key, one in said.config.items() if key not in grid}),
+        config=thresholds_of(request.config),
+        fixed=thresholds_of({key: one for key, one in request.config.items() if key not in grid}),
         swept=tuple(threshold_of(key, 0.0) for key in grid),
     )
 
 
-def read(entries: EntryStore, wanted: EntryQuery, thresholds: Thresholds) -> BacktestData:
+def read(entries: EntryStore, query: EntryQuery, thresholds: Thresholds) -> BacktestData:
     """Everything that is on disk for it; blocks."""
     bounds = [Bound(one.key, one.is_max, one.value) for one in thresholds.config]
     keys: set[str] = set()
-    for signal in entries.signals_lately(wanted):
+    for signal in entries.signals_lately(query):
         keys |= json.loads(signal).keys()
     return BacktestData(
-        sums=entries.sums(wanted, bounds),
-        rows=entries.replay(wanted) if thresholds.swept else (),
+        sums=entries.sums(query, bounds),
+        rows=entries.replay(query) if thresholds.swept else (),
         keys=tuple(sorted(keys)),
         unknown=tuple(
-            key for key in thresholds.keys if key not in keys and not entries.carries(wanted, key)
+            key for key in thresholds.keys if key not in keys and not entries.carries(query, key)
         ),
-        silent=entries.silent(wanted),
+        silent=entries.silent(query),
     )
 
 
@@ -131,7 +131,7 @@ def prices_of(world: World, found: BacktestData, venue: Venue) -> Prices:
 
 
 def weigh(
-    said: BacktestRequest, thresholds: Thresholds, found: BacktestData, prices: Prices
+    request: BacktestRequest, thresholds: Thresholds, found: BacktestData, prices: Prices
 ) -> BacktestBody:
     """The figures of a backtest; pure, and some tenths of a second for a sweep of very many."""
     original, chosen = _added_up(found.sums, prices)
@@ -145,20 +145,20 @@ def weigh(
         original_pnl=decimal(original),
         win_rate=chosen.win_rate or 0.0,
         improvement_pct=chosen.improvement_pct(original),
-        message=_message(said, found, unknown, chosen),
+        message=_message(request, found, unknown, chosen),
         trades_without_signal=found.silent,
         trades_open=sum(one.bought for one in found.sums if one.market_id is not None),
         unknown_keys=unknown,
         keys=found.keys,
-        days=said.days,
-        venue=said.venue,
-        skill_slug=said.skill_slug,
+        days=request.days,
+        venue=request.venue,
+        skill_slug=request.skill_slug,
     )
-    if not said.sweep:
+    if not request.sweep:
         return body
     passing = _passing(found.rows, thresholds, prices)
-    tried = sweep(passing, thresholds.swept, list(said.sweep.values()))
-    points = [_point(point, said, thresholds, (total, original)) for point in tried]
+    tried = sweep(passing, thresholds.swept, list(request.sweep.values()))
+    points = [_point(point, request, thresholds, (total, original)) for point in tried]
     best = max(points, key=lambda one: one.simulated_pnl)
     return body.model_copy(update={"points": tuple(points), "best": best})
 
@@ -214,13 +214,13 @@ def _passing(rows: Sequence[Replayable], thresholds: Thresholds, prices: Prices)
 
 
 def _point(
-    point: Point, said: BacktestRequest, thresholds: Thresholds, of: tuple[int, Micros]
+    point: Point, request: BacktestRequest, thresholds: Thresholds, of: tuple[int, Micros]
 ) -> BacktestPointBody:
     values, found = point
     total, original = of
     chosen = {one.name: value for one, value in zip(thresholds.swept, values, strict=True)}
     return BacktestPointBody(
-        config={**said.config, **chosen},
+        config={**request.config, **chosen},
         trades_included=found.included,
         trades_excluded=total - found.included,
         simulated_pnl=decimal(found.pnl),
@@ -230,10 +230,10 @@ def _point(
 
 
 def _message(
-    said: BacktestRequest, found: BacktestData, unknown: Sequence[str], chosen: Replay
+    request: BacktestRequest, found: BacktestData, unknown: Sequence[str], chosen: Replay
 ) -> str:
     """What makes the figures mean something, or nothing."""
-    where = f"{said.skill_slug} on {said.venue.value} in the last {said.days} days"
+    where = f"{request.skill_slug} on {request.venue.value} in the last {request.days} days"
     if not found.total and not found.silent:
         return f"this agent has no trade of {where}: look at the slug, the venue and the days"
     if not found.total:
@@ -241,57 +241,57 @@ def _message(
             f"none of the {found.silent} trades of {where} carries signal_data, so there is "
             "nothing to replay: pass signal_data to trade()"
         )
-    told: list[str] = []
+    notes: list[str] = []
     if unknown:
         named = ", ".join(unknown)
         known = ", ".join(found.keys) or "none"
-        told.append(f"no trade carries a figure named {named}, which excludes all; known: {known}")
+        notes.append(f"no trade carries a figure named {named}, which excludes all; known: {known}")
     if found.silent:
-        told.append(f"{found.silent} trades carry no signal_data and were left out")
+        notes.append(f"{found.silent} trades carry no signal_data and were left out")
     if chosen.included and not chosen.decided:
-        told.append("nothing that passes is decided yet: it is valued at the prices of now")
-    return "; ".join(told)
+        notes.append("nothing that passes is decided yet: it is valued at the prices of now")
+    return "; ".join(notes)
 
 
 # -- experiments ---------------------------------------------------------------------------
 
 
-async def post(asked: RequestContext) -> ExperimentLoggedBody:
+async def post(request: RequestContext) -> ExperimentLoggedBody:
     """Keep a result; one that is sent again, for want of an answer, is kept once."""
-    said = asked.body_as(ExperimentRequest)
-    research = asked.world.research
-    wanted = ExperimentLogged(
+    experiment_sent = request.body_as(ExperimentRequest)
+    research = request.world.research
+    experiment = ExperimentLogged(
         experiment_id=f"x{research.count + 1}",
-        agent_id=asked.agent.agent_id,
-        at=asked.now,
-        skill=said.skill_slug,
-        number=said.experiment_number,
-        segment=said.segment,
-        status=said.status,
-        metric_name=said.metric_name,
-        metric=said.metric_value,
-        metric_unit=said.metric_unit,
-        direction=said.best_direction,
-        metrics=said.secondary_metrics,
-        description=said.description,
-        commit=said.commit_hash or "",
-        session=said.session,
-        cap=said.max_experiments,
-        ref=said.client_ref or "",
+        agent_id=request.agent.agent_id,
+        at=request.now,
+        skill=experiment_sent.skill_slug,
+        number=experiment_sent.experiment_number,
+        segment=experiment_sent.segment,
+        status=experiment_sent.status,
+        metric_name=experiment_sent.metric_name,
+        metric=experiment_sent.metric_value,
+        metric_unit=experiment_sent.metric_unit,
+        direction=experiment_sent.best_direction,
+        metrics=experiment_sent.secondary_metrics,
+        description=experiment_sent.description,
+        commit=experiment_sent.commit_hash or "",
+        session=experiment_sent.session,
+        cap=experiment_sent.max_experiments,
+        ref=experiment_sent.client_ref or "",
     )
-    keeper = asked.service.keeper
-    keeper.check_whole()
-    known = research.same(wanted)
+    world_store = request.service.world_store
+    world_store.check_whole()
+    known = research.same(experiment)
     if known is not None:
-        return _logged(asked, known, already_known=True)
-    await keeper.commit(asked.world.note(wanted))
-    return _logged(asked, wanted, already_known=False)
+        return _logged(request, known, already_known=True)
+    await world_store.commit(request.world.note(experiment))
+    return _logged(request, experiment, already_known=False)
 
 
 def _logged(
-    asked: RequestContext, one: ExperimentLogged, *, already_known: bool
+    request: RequestContext, one: ExperimentLogged, *, already_known: bool
 ) -> ExperimentLoggedBody:
-    prior = asked.world.research.best_before(one)
+    prior = request.world.research.best_before(one)
     is_better = one.metric is not None and (
         prior is None or one.direction.is_better(one.metric, prior)
     )
@@ -311,10 +311,10 @@ def _logged(
     )
 
 
-async def experiments(asked: RequestContext) -> ExperimentsBody:
+async def experiments(request: RequestContext) -> ExperimentsBody:
     """The agent's results, newest first."""
-    query = asked.query_as(ExperimentsQuery)
-    rows = _of(asked.world, asked.agent, query)
+    query = request.query_as(ExperimentsQuery)
+    rows = _of(request.world, request.agent, query)
     page = rows[query.offset : query.offset + query.limit]
     return ExperimentsBody(experiments=tuple(page), total_count=len(rows))
 
@@ -353,13 +353,13 @@ def _body(one: ExperimentLogged, agent: Agent, *, is_new_best: bool) -> Experime
 # -- state ---------------------------------------------------------------------------------
 
 
-async def state(asked: RequestContext) -> StateBody:
+async def state(request: RequestContext) -> StateBody:
     """Where a skill's session stands, for a process that begins."""
-    agent = asked.agent
-    wanted = asked.query_as(StateQuery).skill_slug
-    skills = asked.world.research.skills(agent.agent_id)
-    skill = wanted if wanted is not None else next(iter(skills), None)
-    return StateBody() if skill is None else _state(asked.world, agent, skill)
+    agent = request.agent
+    skill_slug = request.query_as(StateQuery).skill_slug
+    skills = request.world.research.skills(agent.agent_id)
+    skill = skill_slug if skill_slug is not None else next(iter(skills), None)
+    return StateBody() if skill is None else _state(request.world, agent, skill)
 
 
 def _state(world: World, agent: Agent, skill: str) -> StateBody:
@@ -394,10 +394,10 @@ def _state(world: World, agent: Agent, skill: str) -> StateBody:
     )
 
 
-async def everything(asked: RequestContext) -> ResearchBody:
+async def everything(request: RequestContext) -> ResearchBody:
     """Sessions and results of all agents, newest first."""
-    query = asked.query_as(ExperimentsQuery)
-    world = asked.world
+    query = request.query_as(ExperimentsQuery)
+    world = request.world
     rows: list[ExperimentBody] = []
     sessions: list[StateBody] = []
     for agent_id in world.research.by_agent:
@@ -417,28 +417,28 @@ async def everything(asked: RequestContext) -> ResearchBody:
 # -- backtest ------------------------------------------------------------------------------
 
 
-async def backtest(asked: RequestContext) -> BacktestBody:
+async def backtest(request: RequestContext) -> BacktestBody:
     """Replay what a skill bought, with the signals it had, under thresholds."""
-    said = asked.body_as(BacktestRequest)
-    grid = said.sweep or {}
+    sent = request.body_as(BacktestRequest)
+    grid = sent.sweep or {}
     points = 1
     for values in grid.values():
         points *= len(values)
     if points > GRID_MAX:
-        told = f"{points} combinations are too many; {GRID_MAX} at most"
-        raise invalid_items([(("body", "sweep"), told, "too_long")])
-    digest = asked.service.keeper.digest
+        message = f"{points} combinations are too many; {GRID_MAX} at most"
+        raise invalid_items([(("body", "sweep"), message, "too_long")])
+    digest = request.service.world_store.digest
     await digest.catch_up()
-    thresholds = thresholds_in(said)
-    wanted = EntryQuery(
-        agent_id=asked.agent.agent_id,
-        skill=said.skill_slug,
-        venue=said.venue.value,
-        since=asked.now - said.days * DAY_S,
+    thresholds = thresholds_in(sent)
+    query = EntryQuery(
+        agent_id=request.agent.agent_id,
+        skill=sent.skill_slug,
+        venue=sent.venue.value,
+        since=request.now - sent.days * DAY_S,
     )
-    found = await asyncio.to_thread(read, digest.entries, wanted, thresholds)
-    prices = prices_of(asked.world, found, said.venue)
-    return await asyncio.to_thread(weigh, said, thresholds, found, prices)
+    found = await asyncio.to_thread(read, digest.entries, query, thresholds)
+    prices = prices_of(request.world, found, sent.venue)
+    return await asyncio.to_thread(weigh, sent, thresholds, found, prices)
 
 
 ROUTES: Final[Routes] = {

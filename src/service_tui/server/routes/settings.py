@@ -65,27 +65,27 @@ MAY_BE_OFF: Final = frozenset({
 Removed = tuple[RemovedMonitorBody, ...]
 
 
-async def _change(asked: RequestContext, wanted: dict[str, object]) -> Removed:
+async def _change(request: RequestContext, patch: dict[str, object]) -> Removed:
     """Write down the changes that are named in FIELDS.
 
     Returns:
         The monitors that went with them: turning the automatic off removes its own.
     """
     changes = {
-        FIELDS[name]: _changed(asked, name, value)
-        for name, value in wanted.items()
+        FIELDS[name]: _changed(request, name, value)
+        for name, value in patch.items()
         if name in FIELDS and (value is not None or name in MAY_BE_OFF)
     }
     if not changes:
         return ()
-    world, turned_off = asked.world, changes.get("auto_risk_monitor_enabled") is False
-    going = world.risk.automatic_of(asked.agent) if turned_off else []
+    world, turned_off = request.world, changes.get("auto_risk_monitor_enabled") is False
+    going = world.risk.automatic_of(request.agent) if turned_off else []
     removed = tuple(removed_body(world, monitor) for monitor in going)
-    await asked.service.keeper.commit(world.change(asked.agent, changes, asked.now))
+    await request.service.world_store.commit(world.change(request.agent, changes, request.now))
     return removed
 
 
-def _changed(asked: RequestContext, name: str, value: object) -> object:
+def _changed(request: RequestContext, name: str, value: object) -> object:
     """What a setting becomes.
 
     Returns:
@@ -94,11 +94,11 @@ def _changed(asked: RequestContext, name: str, value: object) -> object:
     Raises:
         Denied: 422 for more than the plan allows, for finer than a micro, or for less than one.
     """
-    ceiling = PLANS[asked.agent.settings.plan].trades_per_day_max
+    ceiling = PLANS[request.agent.settings.plan].trades_per_day_max
     if name == "max_trades_per_day" and isinstance(value, int) and ceiling is not None:
         if not value <= ceiling:
-            said = f"the plan allows at most {ceiling}"
-            raise invalid_items([(("body", name), said, "less_than_equal")])
+            message = f"the plan allows at most {ceiling}"
+            raise invalid_items([(("body", name), message, "less_than_equal")])
         return value
     if name in MONEY and isinstance(value, float):
         try:
@@ -117,34 +117,34 @@ def _micros(amount: float) -> Micros:
     return whole
 
 
-async def read(asked: RequestContext) -> SettingsBody:
+async def read(request: RequestContext) -> SettingsBody:
     """The spec's settings object."""
-    seen_at = asked.service.sdk_seen_at.get(asked.agent.agent_id)
-    return settings_body(asked.world, asked.agent, asked.now, seen_at)
+    seen_at = request.service.sdk_seen_at.get(request.agent.agent_id)
+    return settings_body(request.world, request.agent, request.now, seen_at)
 
 
-async def write(asked: RequestContext) -> AllSettingsBody:
+async def write(request: RequestContext) -> AllSettingsBody:
     """Change limits and risk defaults; only what is sent changes."""
-    patch = asked.body_as(SettingsPatch)
-    removed = await _change(asked, patch.sent())
-    told = {"monitors_removed": removed, "warnings": patch.warnings()}
-    risk = (await read_user(asked)).model_copy(update=told)
+    patch = request.body_as(SettingsPatch)
+    removed = await _change(request, patch.sent())
+    update = {"monitors_removed": removed, "warnings": patch.warnings()}
+    risk = (await read_user(request)).model_copy(update=update)
     # Both were checked when they were made.
-    return AllSettingsBody.model_construct(**dict(risk) | dict(await read(asked)))
+    return AllSettingsBody.model_construct(**dict(risk) | dict(await read(request)))
 
 
-async def read_user(asked: RequestContext) -> UserSettingsBody:
+async def read_user(request: RequestContext) -> UserSettingsBody:
     """Risk defaults and safety rails."""
-    return user_settings_body(asked.world, asked.agent, asked.now)
+    return user_settings_body(request.world, request.agent, request.now)
 
 
-async def write_user(asked: RequestContext) -> UserSettingsBody:
+async def write_user(request: RequestContext) -> UserSettingsBody:
     """Change risk defaults and safety rails; an explicit null switches a threshold off."""
-    patch = asked.body_as(UserSettingsPatch)
-    removed = await _change(asked, patch.sent())
-    body = user_settings_body(asked.world, asked.agent, asked.now)
-    told = {"monitors_removed": removed, "warnings": patch.warnings()}
-    return body.model_copy(update=told)
+    patch = request.body_as(UserSettingsPatch)
+    removed = await _change(request, patch.sent())
+    body = user_settings_body(request.world, request.agent, request.now)
+    update = {"monitors_removed": removed, "warnings": patch.warnings()}
+    return body.model_copy(update=update)
 
 
 ROUTES: Final[Routes] = {

@@ -15,39 +15,39 @@ DIFFICULTY: Final = "beginner"
 
 def skill_body(package: SkillPackage) -> SkillBody:
     """One package as the list shows it."""
-    said = package.metadata
+    metadata = package.metadata
     return SkillBody(
         id=package.slug,
         slug=package.slug,
         name=package.name,
         description=package.description,
-        category=said.get("category", CATEGORY),
-        tags=tuple(tag.strip() for tag in said.get("tags", "").split(",") if tag.strip()),
-        difficulty=said.get("difficulty", DIFFICULTY),
+        category=metadata.get("category", CATEGORY),
+        tags=tuple(tag.strip() for tag in metadata.get("tags", "").split(",") if tag.strip()),
+        difficulty=metadata.get("difficulty", DIFFICULTY),
         # ours: what is listed is installed, and has no page in a registry.
         install="installed",
-        clawhub_url=said.get("homepage", ""),
+        clawhub_url=metadata.get("homepage", ""),
         requires=package.requires,
-        best_when=said.get("best_when"),
-        author=said.get("author"),
+        best_when=metadata.get("best_when"),
+        author=metadata.get("author"),
         clawhub_version=package.version,
         content_hash=package.content_hash,
     )
 
 
-async def catalogue(asked: RequestContext) -> SkillsBody:
+async def catalogue(request: RequestContext) -> SkillsBody:
     """Every installed skill, or those of one category."""
-    wanted = asked.query_as(SkillsQuery).category
-    packages = await asyncio.to_thread(installed, asked.service.skill_folders)
+    category = request.query_as(SkillsQuery).category
+    packages = await asyncio.to_thread(installed, request.service.skill_folders)
     found = tuple(
-        body for body in map(skill_body, packages) if wanted is None or body.category == wanted
+        body for body in map(skill_body, packages) if category is None or body.category == category
     )
     return SkillsBody(skills=found, total=len(found))
 
 
-async def own_skills(asked: RequestContext) -> SkillsBody:
+async def own_skills(request: RequestContext) -> SkillsBody:
     """The skills of the person, without those that come with the program."""
-    packages = await asyncio.to_thread(installed, asked.service.skill_folders[:1])
+    packages = await asyncio.to_thread(installed, request.service.skill_folders[:1])
     return SkillsBody(skills=tuple(map(skill_body, packages)), total=len(packages))
 
 

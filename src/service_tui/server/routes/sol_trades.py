@@ -45,8 +45,8 @@ def _order(request: SolQuoteRequest, *, dry_run: bool) -> TradeRequest:
     buys = request.action is Action.BUY
     size, other = (request.amount, request.shares) if buys else (request.shares, request.amount)
     if not size > 0 or other:
-        said = "a buy needs amount above 0 and no shares; a sell the reverse"
-        raise invalid_items([(("body", "amount"), said, "value")])
+        message = "a buy needs amount above 0 and no shares; a sell the reverse"
+        raise invalid_items([(("body", "amount"), message, "value")])
     return TradeRequest(
         market_id=request.market_id,
         side=request.side,
@@ -58,8 +58,8 @@ def _order(request: SolQuoteRequest, *, dry_run: bool) -> TradeRequest:
     )
 
 
-async def _quoted(request: RequestContext, wanted: SolQuoteRequest) -> TradeBody:
-    return await trades.place(replace(request, body=_order(wanted, dry_run=True)))
+async def _quoted(request: RequestContext, terms: SolQuoteRequest) -> TradeBody:
+    return await trades.place(replace(request, body=_order(terms, dry_run=True)))
 
 
 def _exchanged(trade: TradeBody, action: Action) -> tuple[float, float]:
@@ -69,26 +69,26 @@ def _exchanged(trade: TradeBody, action: Action) -> tuple[float, float]:
 
 async def quote(request: RequestContext) -> SolQuoteBody:
     """What an order would get now, with the transaction that the wallet is to sign."""
-    wanted, service = request.body_as(SolQuoteRequest), request.service
+    terms, service = request.body_as(SolQuoteRequest), request.service
     require_claim(request, Venue.SOL)
-    _check_wallet(request, wanted.wallet_address)
-    trade = await _quoted(request, wanted)
+    _check_wallet(request, terms.wallet_address)
+    trade = await _quoted(request, terms)
     if not trade.success:
         return SolQuoteBody(success=False, error=trade.error or "", fix=trade.fix or "")
-    shares, money = _exchanged(trade, wanted.action)
+    shares, money = _exchanged(trade, terms.action)
     quote_id = service.new_id()
     memo = (
-        f"{quote_id} {wanted.action.value} {wanted.side.value} {wanted.market_id} "
+        f"{quote_id} {terms.action.value} {terms.side.value} {terms.market_id} "
         f"{shares} shares {money} USDC, fee {trade.fee}"
     )
     await imported(SOLANA)
     from service_tui.signing import solana  # noqa: PLC0415
 
-    message = solana.memo_message(wanted.wallet_address, memo)
+    message = solana.memo_message(terms.wallet_address, memo)
     expires_at = Timestamp(request.now + QUOTE_S)
-    kept = SolQuote(request.agent.agent_id, wanted, shares, money, message, expires_at)
+    kept = SolQuote(request.agent.agent_id, terms, shares, money, message, expires_at)
     service.sol_quotes.keep(quote_id, kept)
-    buys = wanted.action is Action.BUY
+    buys = terms.action is Action.BUY
     return SolQuoteBody(
         success=True,
         transaction=solana.unsigned_transaction(message),
@@ -117,17 +117,17 @@ def _check_wallet(request: RequestContext, address: str) -> None:
 
 async def submit(request: RequestContext) -> SolSubmitBody:
     """Carry out a quote that the wallet has signed; a quote is good once."""
-    wanted, service = request.body_as(SolSubmitRequest), request.service
-    kept = service.sol_quotes.find(wanted.quote_id, request.agent.agent_id, request.now)
+    submission, service = request.body_as(SolSubmitRequest), request.service
+    kept = service.sol_quotes.find(submission.quote_id, request.agent.agent_id, request.now)
     if kept is None:
         raise _unknown_quote()
     terms = kept.request
-    _check_same(wanted, terms)
+    _check_same(submission, terms)
     await imported(SOLANA)
     from service_tui.signing import solana  # noqa: PLC0415
 
     try:
-        solana.check_signed(wanted.signed_transaction, kept.message, terms.wallet_address)
+        solana.check_signed(submission.signed_transaction, kept.message, terms.wallet_address)
     except MalformedError as error:
         raise invalid_items([(("body", "signed_transaction"), str(error), "signature")]) from error
     _check_wallet(request, terms.wallet_address)
@@ -143,20 +143,20 @@ async def submit(request: RequestContext) -> SolSubmitBody:
             retryable=True,
         )
     # Nothing is awaited between this and the trade: of two submissions one is carried out.
-    if not service.sol_quotes.take(wanted.quote_id):
+    if not service.sol_quotes.take(submission.quote_id):
         raise _unknown_quote()
     order = _order(terms, dry_run=False).model_copy(
         update={
-            "reasoning": wanted.reasoning,
-            "source": wanted.source,
-            "skill_slug": wanted.skill_slug,
+            "reasoning": submission.reasoning,
+            "source": submission.source,
+            "skill_slug": submission.skill_slug,
         }
     )
     # The answer under an idempotency key is the one below, not that of the trade.
     trade = await trades.place(replace(request, body=order, promise=None))
     if not trade.success:
         return _failed(trade)
-    return _submitted(trade, terms, solana.signature_of(wanted.signed_transaction))
+    return _submitted(trade, terms, solana.signature_of(submission.signed_transaction))
 
 
 def _unknown_quote() -> Denied:
@@ -167,16 +167,16 @@ def _unknown_quote() -> Denied:
     )
 
 
-def _check_same(wanted: SolSubmitRequest, terms: SolQuoteRequest) -> None:
+def _check_same(submission: SolSubmitRequest, terms: SolQuoteRequest) -> None:
     """Refuse a submission whose terms are not those of its quote.
 
     Raises:
         Denied: 422.
     """
     for field in ("market_id", "side", "action"):
-        if getattr(wanted, field) != getattr(terms, field):
-            said = "not that of the quote"
-            raise invalid_items([(("body", field), said, "value")])
+        if getattr(submission, field) != getattr(terms, field):
+            message = "not that of the quote"
+            raise invalid_items([(("body", field), message, "value")])
 
 
 def _is_worse(now: TradeBody, kept: SolQuote) -> bool:

@@ -1,4 +1,4 @@
-"""Trades: place one or ask what it would bring, and the history."""
+"""Trades: place or quote one, and the history."""
 
 import hashlib
 from typing import Final
@@ -23,7 +23,7 @@ from service_tui.server.go_live import go_live_of
 from service_tui.server.http.refusals import denied, from_refusal, invalid_items
 from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
 from service_tui.server.past.history import KINDS, SIM_KINDS, VENUE_KINDS
-from service_tui.server.projections.present import quote_body, trade_body, with_remainder_told
+from service_tui.server.projections.present import quote_body, trade_body, with_remainder
 from service_tui.server.projections.venues import chain_ids
 from service_tui.server.results.venues import rows_of, venue_past
 from service_tui.server.routes.claim import require_claim
@@ -65,21 +65,21 @@ def _size_of(request: TradeRequest) -> Micros:
         raise invalid_items([(("body", name), str(error), "decimal")]) from error
     if size % grain:
         decimals = 2 if grain == CENT else 5
-        said = f"at most {decimals} decimals"
-        raise invalid_items([(("body", name), said, "decimal_max_places")])
+        message = f"at most {decimals} decimals"
+        raise invalid_items([(("body", name), message, "decimal_max_places")])
     return size
 
 
-async def _request_of(asked: RequestContext) -> TradeRequest:
+async def _request_of(request: RequestContext) -> TradeRequest:
     """The order as it came; what reads its signature is loaded before anything is looked at."""
-    request = asked.body_as(TradeRequest)
-    if request.signed_order is not None:
+    trade = request.body_as(TradeRequest)
+    if trade.signed_order is not None:
         await imported(ETHEREUM)
-    return request
+    return trade
 
 
-async def place(asked: RequestContext) -> TradeBody:
-    """Carry out an order, or with `dry_run` say what it would get.
+async def place(request: RequestContext) -> TradeBody:
+    """Carry out an order, or with `dry_run` quote it.
 
     Returns:
         The fill, the quote, or the venue's no.
@@ -87,101 +87,101 @@ async def place(asked: RequestContext) -> TradeBody:
     A refusal of the venue is an answer (200, `success` false); only an unknown market is a fault
     of the request. Source: decisions, "Refused trade".
     """
-    request = await _request_of(asked)
-    size = _size_of(request)
+    trade = await _request_of(request)
+    size = _size_of(trade)
     note = Note(
-        reasoning=request.reasoning or "",
-        source=request.source or "",
-        skill_slug=request.skill_slug or "",
-        signal_data=request.signal_data,
+        reasoning=trade.reasoning or "",
+        source=trade.source or "",
+        skill_slug=trade.skill_slug or "",
+        signal_data=trade.signal_data,
     )
     order = Order(
-        agent=asked.agent,
-        market_id=request.market_id,
-        side=request.side,
-        action=request.action,
+        agent=request.agent,
+        market_id=trade.market_id,
+        side=trade.side,
+        action=trade.action,
         size=size,
-        venue=request.venue,
-        price_limit=request.price,
+        venue=trade.venue,
+        price_limit=trade.price,
         note=note,
-        unlimited=not asked.service.limits,
-        approved=asked.approved,
+        unlimited=not request.service.limits,
+        approved=request.approved,
     )
-    if request.venue is not Venue.SIM and (request.execute or not request.dry_run):
-        asked.world.market(request.market_id)
-        require_claim(asked, request.venue)
+    if trade.venue is not Venue.SIM and (trade.execute or not trade.dry_run):
+        request.world.market(trade.market_id)
+        require_claim(request, trade.venue)
     try:
-        if not request.is_quote:
-            asked.world.reactor.check_cap(order, asked.now)
-        if request.venue is not Venue.SIM:
-            real = venue_order(asked, request, size)._replace(note=note, approved=asked.approved)
-            return await _on_venue(asked, request, real)
-        if request.is_quote:
-            return _asked_on_sim(asked, request, order)
-        before = asked.agent.trades_count
-        fill = asked.service.keeper.fill(order, asked.now)
+        if not trade.is_quote:
+            request.world.reactor.check_cap(order, request.now)
+        if trade.venue is not Venue.SIM:
+            real = venue_order(request, trade, size)._replace(note=note, approved=request.approved)
+            return await _on_venue(request, trade, real)
+        if trade.is_quote:
+            return _place_on_sim(request, trade, order)
+        before = request.agent.trades_count
+        fill = request.service.world_store.fill(order, request.now)
     except MarketNotFound as refusal:
         raise from_refusal(refusal) from refusal
     except Refusal as refusal:
         if isinstance(refusal, NeedsApproval):
-            return await _wait(asked, request, order)
-        failed = [] if request.is_quote else failure_of(asked, order, refusal)
-        return await asked.commit(failed, refused_body(asked, request, refusal))
-    nudge = go_live_of(asked.world, asked.agent, asked.service.address, since=before)
-    body = trade_body(asked.world, asked.agent, fill, nudge)
+            return await _wait(request, trade, order)
+        failed = [] if trade.is_quote else failure_of(request, order, refusal)
+        return await request.commit(failed, refused_body(request, trade, refusal))
+    suggestion = go_live_of(request.world, request.agent, request.service.address, since=before)
+    body = trade_body(request.world, request.agent, fill, suggestion)
     # A buy is sized in money: only a sale leaves shares behind, or takes them along.
     taken = Micros(fill.shares - size if fill.action is Action.SELL else 0)
-    return await asked.commit((fill,), with_remainder_told(body, taken))
+    return await request.commit((fill,), with_remainder(body, taken))
 
 
-def _asked_on_sim(asked: RequestContext, request: TradeRequest, order: Order) -> TradeBody:
+def _place_on_sim(request: RequestContext, trade: TradeRequest, order: Order) -> TradeBody:
     """A quote of the market maker; for `execute` of what it would take now."""
-    if request.execute:
-        times = (asked.now, asked.world.world_at)
-        asked.world.exchange.check(order._replace(approved=True), "", times)
-    return _intended(asked, request, quoted(asked, order))
+    if trade.execute:
+        times = (request.now, request.world.world_at)
+        request.world.exchange.check(order._replace(approved=True), "", times)
+    return _intended(request, trade, quoted(request, order))
 
 
-async def _on_venue(asked: RequestContext, request: TradeRequest, order: VenueOrder) -> TradeBody:
-    """Carry out an order on a book; what a signature says goes before what the request says."""
-    if request.is_quote:
-        if request.execute:
+async def _on_venue(request: RequestContext, trade: TradeRequest, order: VenueOrder) -> TradeBody:
+    """Carry out an order on a book; the signature goes before the request."""
+    if trade.is_quote:
+        if trade.execute:
             # What is asked for is there to be signed: all but the signature has to hold by now.
-            check_ready(asked.world, asked.agent, request.venue)
-            times = (asked.now, asked.world.world_at)
-            check_order(asked.world.venues, order._replace(approved=True), times)
-        body = await place_on_venue(asked, order, dry_run=True)
-        return _intended(asked, request, body)
-    signed = verified(asked.world, asked.agent, request, asked.now)
+            check_ready(request.world, request.agent, trade.venue)
+            times = (request.now, request.world.world_at)
+            check_order(request.world.venues, order._replace(approved=True), times)
+        body = await place_on_venue(request, order, dry_run=True)
+        return _intended(request, trade, body)
+    signed = verified(request.world, request.agent, trade, request.now)
     if signed is None:
-        return await place_on_venue(asked, order)
+        return await place_on_venue(request, order)
     expires_at = signed.expires_at or order.expires_at
     order = order._replace(size=signed.size, price=signed.price, expires_at=expires_at, signed=True)
-    return await place_on_venue(asked, order, signed=signed)
+    return await place_on_venue(request, order, signed=signed)
 
 
-def _intended(asked: RequestContext, request: TradeRequest, quote: TradeBody) -> TradeBody:
+def _intended(request: RequestContext, trade: TradeRequest, quote: TradeBody) -> TradeBody:
     """A quote, or for the deprecated `execute` what the order would be made of."""
-    if not request.execute:
+    if not trade.execute:
         return quote
-    listing = asked.world.market(request.market_id).listing
+    listing = request.world.market(trade.market_id).listing
     neg_risk = has_event(listing)
-    ids = chain_ids(request.market_id, request.venue, neg_risk=neg_risk)
+    ids = chain_ids(trade.market_id, trade.venue, neg_risk=neg_risk)
     params = OrderParamsBody(
-        token_id=ids.token_id_yes if request.side is Side.YES else ids.token_id_no,
+        token_id=ids.token_id_yes if trade.side is Side.YES else ids.token_id_no,
         price=quote.avg_price or quote.new_price,
         size=quote.shares_requested,
-        side=request.action.value.upper(),
+        side=trade.action.value.upper(),
         condition_id=ids.condition_id,
         neg_risk=ids.condition_id is not None and neg_risk,
     )
     # ours: nothing is kept of it, so that its name is made of what was asked and when.
-    named = f"{asked.agent.agent_id} {asked.now} {request.model_dump_json()}"
+    named = f"{request.agent.agent_id} {request.now} {trade.model_dump_json()}"
     intent = hashlib.sha256(named.encode()).hexdigest()[:32]
     return TradeBody(
         success=True,
-        market_id=request.market_id,
-        side=request.side,
+        market_id=trade.market_id,
+        side=trade.side,
         shares_requested=quote.shares_requested,
         new_price=quote.price_before or quote.new_price,
         simulated=quote.simulated,
@@ -191,50 +191,50 @@ def _intended(asked: RequestContext, request: TradeRequest, quote: TradeBody) ->
         ),
         order_params=params,
         intent_id=intent,
-        platform=request.venue.value,
+        platform=trade.venue.value,
     )
 
 
-def quoted(asked: RequestContext, order: Order) -> TradeBody:
+def quoted(request: RequestContext, order: Order) -> TradeBody:
     """What an order would get now; a Refusal where its market does not take it."""
-    return quote_body(asked.world, order, asked.world.quote(order))
+    return quote_body(request.world, order, request.world.quote(order))
 
 
-async def _wait(asked: RequestContext, request: TradeRequest, order: Order) -> TradeBody:
+async def _wait(request: RequestContext, trade: TradeRequest, order: Order) -> TradeBody:
     """Let an order wait for the operator.
 
     Returns:
         An answer by which a client knows that nothing is filled yet.
     """
     # ours: an order with a signature cannot wait: it would lapse, and fits no other size.
-    if request.signed_order is not None:
+    if trade.signed_order is not None:
         unfit = CannotWait("the leash asks for the operator's word first")
-        return await asked.commit((), refused_body(asked, request, unfit))
-    wanted = TradeHeld(
+        return await request.commit((), refused_body(request, trade, unfit))
+    pending = TradeHeld(
         held_id="",
-        agent_id=asked.agent.agent_id,
-        at=asked.now,
-        expires_at=asked.now,
+        agent_id=request.agent.agent_id,
+        at=request.now,
+        expires_at=request.now,
         venue=order.venue,
         market_id=order.market_id,
         side=order.side,
         action=order.action,
         size=order.size,
-        order_type=request.order_type,
-        price=request.price,
-        expiration=request.expiration,
+        order_type=trade.order_type,
+        price=trade.price,
+        expiration=trade.expiration,
         note=order.note,
     )
-    asked.service.keeper.check_whole()
+    request.service.world_store.check_whole()
     try:
-        held = asked.world.holding.hold(wanted)
+        held = request.world.pending_trades.hold(pending)
     except Refusal as refusal:
-        return await asked.commit((), refused_body(asked, request, refusal))
-    body = refused_body(asked, request, NeedsApproval("")).model_copy(update=_WAITING)
+        return await request.commit((), refused_body(request, trade, refusal))
+    body = refused_body(request, trade, NeedsApproval("")).model_copy(update=_WAITING)
     until = moment(held.expires_at).isoformat(timespec="seconds")
-    said = f"it waits for the operator until {until}: GET /api/sdk/trades/held says how it ends"
-    told = {"trade_id": held.held_id, "warnings": (said,)}
-    return await asked.commit((held,), body.model_copy(update=told))
+    message = f"it waits for the operator until {until}: GET /api/sdk/trades/held says how it ends"
+    update = {"trade_id": held.held_id, "warnings": (message,)}
+    return await request.commit((held,), body.model_copy(update=update))
 
 
 _WAITING: Final = {
@@ -250,28 +250,28 @@ _WAITING: Final = {
 """What tells an order that waits from one that was refused."""
 
 
-def failure_of(asked: RequestContext, order: Order, refusal: Refusal) -> list[Event]:
+def failure_of(request: RequestContext, order: Order, refusal: Refusal) -> list[Event]:
     """An order that passed every check and met no liquidity: its side pauses for a while."""
     if not isinstance(refusal, NoLiquidity | NotFilledWhole):
         return []
-    agent_id = asked.agent.agent_id
-    failed = TradeFailed(agent_id, asked.now, order.market_id, order.side, refusal.code)
-    return asked.world.note(failed)
+    agent_id = request.agent.agent_id
+    failed = TradeFailed(agent_id, request.now, order.market_id, order.side, refusal.code)
+    return request.world.note(failed)
 
 
-def refused_body(asked: RequestContext, request: TradeRequest, refusal: Refusal) -> TradeBody:
+def refused_body(request: RequestContext, trade: TradeRequest, refusal: Refusal) -> TradeBody:
     """The venue's no, with the trade's fields at 0."""
-    agent, venue = asked.agent, request.venue
+    agent, venue = request.agent, trade.venue
     is_sim = venue is Venue.SIM
-    world = asked.world
+    world = request.world
     balance = world.cash(agent) if is_sim else world.venues.cash(agent.agent_id, venue)
     return TradeBody(
         success=False,
-        market_id=request.market_id,
-        side=request.side,
+        market_id=trade.market_id,
+        side=trade.side,
         balance=decimal(balance),
         simulated=not is_sim,
-        dry_run=request.dry_run,
+        dry_run=trade.dry_run,
         retryable=refusal.retryable,
         error=refusal.error,
         error_code=refusal.code,
@@ -280,27 +280,27 @@ def refused_body(asked: RequestContext, request: TradeRequest, refusal: Refusal)
     )
 
 
-async def history(asked: RequestContext) -> TradesBody:
+async def history(request: RequestContext) -> TradesBody:
     """The agent's trades and payouts, newest first, from the journal."""
-    query = asked.query_as(TradesQuery)
-    if query.agent_id is not None and query.agent_id != asked.agent.agent_id:
+    query = request.query_as(TradesQuery)
+    if query.agent_id is not None and query.agent_id != request.agent.agent_id:
         raise denied(
             404, f"agent not found: {query.agent_id}", "leave agent_id out, or send the key's own"
         )
-    keeper = asked.service.keeper
-    wanted = History(
-        asked.agent.agent_id,
+    world_store = request.service.world_store
+    criteria = History(
+        request.agent.agent_id,
         {"all": KINDS, Venue.SIM: SIM_KINDS}.get(query.venue, VENUE_KINDS),
         query.market_id,
         timestamp(query.since) if query.since else None,
         timestamp(query.until) if query.until else None,
     )
     if query.venue in REAL:
-        found = await venue_past(keeper, wanted, Venue(query.venue))
+        found = await venue_past(world_store, criteria, Venue(query.venue))
         page, total = found[query.offset : query.offset + query.limit], len(found)
     else:
-        page, total = await keeper.history(wanted, limit=query.limit, offset=query.offset)
-    return TradesBody(trades=await rows_of(keeper, asked.agent, page), total_count=total)
+        page, total = await world_store.history(criteria, limit=query.limit, offset=query.offset)
+    return TradesBody(trades=await rows_of(world_store, request.agent, page), total_count=total)
 
 
 ROUTES: Final[Routes] = {PLACE_TRADE: place, TRADES: history}

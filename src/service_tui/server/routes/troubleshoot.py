@@ -26,10 +26,10 @@ STANDING: Final[dict[AgentStatus, type[Refusal]]] = {
 """What a status keeps an agent from is the same thing that refuses its orders."""
 
 
-def _standing(asked: RequestContext, agent: Agent) -> str | None:
+def _standing(request: RequestContext, agent: Agent) -> str | None:
     """What the agent's own state keeps it from, None where nothing does."""
-    status = status_of(agent, asked.world.cash(agent))
-    settings, halt = agent.settings, asked.world.halt
+    status = status_of(agent, request.world.cash(agent))
+    settings, halt = agent.settings, request.world.halt
     if is_stopped(settings, halt):
         state = "paused" if halt.since is None else "halted"
         return f"This agent is {state}: {no_entry(settings, halt).fix}."
@@ -37,13 +37,13 @@ def _standing(asked: RequestContext, agent: Agent) -> str | None:
     return None if kind is None else f"This agent is {status.value}: {kind.fix}."
 
 
-def _said(request: TroubleshootRequest) -> list[str]:
+def _texts_of(problem: TroubleshootRequest) -> list[str]:
     """Every text to look at, the nearest to the trouble first."""
-    turns = [turn.content for turn in reversed(request.conversation or ())]
-    return [text for text in (request.error_text, request.message, *turns) if text]
+    turns = [turn.content for turn in reversed(problem.conversation or ())]
+    return [text for text in (problem.error_text, problem.message, *turns) if text]
 
 
-async def troubleshoot(asked: RequestContext) -> TroubleshootBody:
+async def troubleshoot(request: RequestContext) -> TroubleshootBody:
     """Advice from the table of known errors; for a question also from the agent's own state.
 
     Returns:
@@ -52,12 +52,12 @@ async def troubleshoot(asked: RequestContext) -> TroubleshootBody:
     Raises:
         Denied: 401 for a question without a key.
     """
-    request = asked.body_as(TroubleshootRequest)
-    if request.message and asked.caller is None:
+    problem = request.body_as(TroubleshootRequest)
+    if problem.message and request.caller is None:
         raise unauthenticated("a question in words needs a key; error_text does not")
-    found = next((row for text in _said(request) if (row := advice_on(text))), None)
+    found = next((row for text in _texts_of(problem) if (row := advice_on(text))), None)
     fixes = [] if found is None else [found.fix]
-    if request.message and (standing := _standing(asked, asked.agent)):
+    if problem.message and (standing := _standing(request, request.agent)):
         # ours: a question is answered from the same table and from what is known of the agent.
         fixes.append(standing)
     return TroubleshootBody(
@@ -67,16 +67,16 @@ async def troubleshoot(asked: RequestContext) -> TroubleshootBody:
     )
 
 
-async def check_version(asked: RequestContext) -> VersionBody:
+async def check_version(request: RequestContext) -> VersionBody:
     """Whether a version of the client library is good enough for all that is here."""
-    said = asked.query_as(VersionQuery).sdk_version
-    if said is None:
+    version = request.query_as(VersionQuery).sdk_version
+    if version is None:
         return VersionBody(status="ok", message="name a version to have it checked")
-    lacks = lacks_of(said)
+    lacks = lacks_of(version)
     if not lacks:
-        return VersionBody(status="ok", message=f"{said} is good for everything here")
+        return VersionBody(status="ok", message=f"{version} is good for everything here")
     # ours: nothing is blocked, as an old client still trades.
-    return VersionBody(status="deprecated", message=f"{said} is old: {'; '.join(lacks)}")
+    return VersionBody(status="deprecated", message=f"{version} is old: {'; '.join(lacks)}")
 
 
 ROUTES: Final[Routes] = {TROUBLESHOOT: troubleshoot, VERSION_CHECK: check_version}

@@ -59,12 +59,12 @@ STALE_S: Final = 600.0
 MANAGED_FIX: Final = "send confirm_replace_managed true: the service stops trading by its own key"
 
 
-async def read(asked: RequestContext) -> WalletBody:
+async def read(request: RequestContext) -> WalletBody:
     """The wallet, what is in it, and what is missing before the first real trade."""
-    return wallet_body(asked.world, asked.agent, asked.service.exchange)
+    return wallet_body(request.world, request.agent, request.service.exchange)
 
 
-async def challenge(asked: RequestContext) -> ChallengeBody:
+async def challenge(request: RequestContext) -> ChallengeBody:
     """Make a text to sign.
 
     Returns:
@@ -73,15 +73,15 @@ async def challenge(asked: RequestContext) -> ChallengeBody:
     Raises:
         Denied: 429 above five an hour.
     """
-    address = checksummed(asked.query_as(ChallengeQuery).address)
-    _scarce(asked, "challenge", AN_HOUR, HOUR_S)
-    service = asked.service
+    address = checksummed(request.query_as(ChallengeQuery).address)
+    _scarce(request, "challenge", AN_HOUR, HOUR_S)
+    service = request.service
     made = service.challenges.make(
-        asked.agent.agent_id,
+        request.agent.agent_id,
         address,
         service.new_id(),
-        host=asked.host or EMBEDDED_HOST,
-        now=asked.now,
+        host=request.host or EMBEDDED_HOST,
+        now=request.now,
     )
     return ChallengeBody(
         nonce=made.nonce,
@@ -91,65 +91,65 @@ async def challenge(asked: RequestContext) -> ChallengeBody:
     )
 
 
-def _scarce(asked: RequestContext, what: str, limit: int, span_s: float) -> None:
+def _scarce(request: RequestContext, what: str, limit: int, span_s: float) -> None:
     """Count one of something that is scarce; refuse above the limit."""
-    service = asked.service
+    service = request.service
     if not service.limits:
         return
-    who = f"{what}:{asked.agent.agent_id}"
+    who = f"{what}:{request.agent.agent_id}"
     wait_s = service.challenges.count(who, limit, span_s, now=service.clock.monotonic())
     if wait_s:
         fix = f"wait {int(wait_s) + 1} s and try again"
         raise denied(429, f"more than {limit} of these are not answered", fix)
 
 
-async def link(asked: RequestContext) -> LinkBody:
+async def link(request: RequestContext) -> LinkBody:
     """Link the wallet that has signed the challenge, in the place of the one before."""
     await imported(ETHEREUM)
-    request = asked.body_as(LinkRequest)
-    address, world = checksummed(request.address), asked.world
-    agent = asked.agent
-    asked.service.keeper.check_whole()
-    refused = _link_fault(asked, request, address)
+    sent = request.body_as(LinkRequest)
+    address, world = checksummed(sent.address), request.world
+    agent = request.agent
+    request.service.world_store.check_whole()
+    refused = _link_fault(request, sent, address)
     if refused is not None:
         return refused
     known = world.chain.wallet(address)
     events: list[Event] = []
     if known is None:
-        first = WalletLinked(agent.agent_id, asked.now, address, GAS_GRANT, PAY_GRANT)
+        first = WalletLinked(agent.agent_id, request.now, address, GAS_GRANT, PAY_GRANT)
         events += world.note(first)
     else:
-        events += world.note(WalletLinked(agent.agent_id, asked.now, address))
-    events += world.change(agent, {"wallet": WalletKind.EXTERNAL}, asked.now)
-    await asked.service.keeper.commit(events)
-    return _linked(asked, "the wallet is linked: orders and redemptions are signed by its key")
+        events += world.note(WalletLinked(agent.agent_id, request.now, address))
+    events += world.change(agent, {"wallet": WalletKind.EXTERNAL}, request.now)
+    await request.service.world_store.commit(events)
+    return _linked(request, "the wallet is linked: orders and redemptions are signed by its key")
 
 
-def _link_fault(asked: RequestContext, request: LinkRequest, address: str) -> LinkBody | None:
+def _link_fault(request: RequestContext, sent: LinkRequest, address: str) -> LinkBody | None:
     """Why a wallet cannot be linked; None where it can."""
-    agent, chain = asked.agent, asked.world.chain
-    made = asked.service.challenges.use(request.nonce, agent.agent_id, now=asked.now)
+    agent, chain = request.agent, request.world.chain
+    made = request.service.challenges.use(sent.nonce, agent.agent_id, now=request.now)
     if made is None or made.address != address:
         return _not_linked("CHALLENGE_UNKNOWN", "no such challenge waits", "ask for a new one")
     own, known = chain.wallet_of(agent.agent_id), chain.wallet(address)
     owner = agent.agent_id if known is None else known.agent_id
     is_taken = owner != agent.agent_id and chain.linked.get(owner) == address.lower()
-    for is_wrong, code, said, fix in (
+    for is_wrong, code, message, fix in (
         # ours: a proxy's or a Safe's signature is checked by its contract, of which there is none.
         (
-            request.signature_type != 0,
+            sent.signature_type != 0,
             "SIGNATURE_TYPE",
             "this service links wallets with an own key only",
             "send signature_type 0",
         ),
         (
-            _signer(made, request.signature) != address,
+            _signer(made, sent.signature) != address,
             "WRONG_SIGNER",
             "the signature is not that of the address",
             "sign the message as it stands, with its key",
         ),
         (
-            own is None and not request.confirm_replace_managed,
+            own is None and not sent.confirm_replace_managed,
             "CONFIRM_REPLACE",
             "the agent has a managed wallet",
             MANAGED_FIX,
@@ -163,8 +163,8 @@ def _link_fault(asked: RequestContext, request: LinkRequest, address: str) -> Li
         (own is not None and bool(chain.pending(own.address)), *_BUSY),
     ):
         if is_wrong:
-            return _not_linked(code, said, fix)
-    _scarce(asked, "link", LINKS_A_DAY, DAY_S)
+            return _not_linked(code, message, fix)
+    _scarce(request, "link", LINKS_A_DAY, DAY_S)
     return None
 
 
@@ -186,54 +186,54 @@ def _not_linked(code: str, error: str, fix: str) -> LinkBody:
     return LinkBody(success=False, error=error, error_code=code, fix=fix)
 
 
-def _linked(asked: RequestContext, message: str) -> LinkBody:
+def _linked(request: RequestContext, message: str) -> LinkBody:
     return LinkBody(
         success=True,
-        wallet_address=wallet_address(asked.world, asked.agent),
-        wallet_ownership=OWNERSHIP[asked.agent.settings.wallet],
+        wallet_address=wallet_address(request.world, request.agent),
+        wallet_ownership=OWNERSHIP[request.agent.settings.wallet],
         message=message,
     )
 
 
-async def unlink(asked: RequestContext) -> LinkBody:
+async def unlink(request: RequestContext) -> LinkBody:
     """Go back to the managed wallet; what the agent has stays its own."""
-    world, agent = asked.world, asked.agent
-    asked.service.keeper.check_whole()
+    world, agent = request.world, request.agent
+    request.service.world_store.check_whole()
     own = world.chain.wallet_of(agent.agent_id)
     if own is not None and world.chain.pending(own.address):
         return _not_linked(*_BUSY)
-    await asked.service.keeper.commit(unlinked(asked, agent))
-    return _linked(asked, "the wallet is managed by the service")
+    await request.service.world_store.commit(unlinked(request, agent))
+    return _linked(request, "the wallet is managed by the service")
 
 
-def unlinked(asked: RequestContext, agent: Agent) -> list[Event]:
+def unlinked(request: RequestContext, agent: Agent) -> list[Event]:
     """What brings an agent back to its managed wallet; nothing where it has it."""
-    world = asked.world
+    world = request.world
     events: list[Event] = []
     if world.chain.wallet_of(agent.agent_id) is not None:
-        events += world.note(WalletLinked(agent.agent_id, asked.now, ""))
+        events += world.note(WalletLinked(agent.agent_id, request.now, ""))
     if agent.settings.wallet is not WalletKind.MANAGED:
-        events += world.change(agent, {"wallet": WalletKind.MANAGED}, asked.now)
+        events += world.change(agent, {"wallet": WalletKind.MANAGED}, request.now)
     return events
 
 
 # -- credentials ---------------------------------------------------------------------------
 
 
-async def check_credentials(asked: RequestContext) -> CredentialsCheckBody:
+async def check_credentials(request: RequestContext) -> CredentialsCheckBody:
     """Whether the service can place orders at the venue."""
     return CredentialsCheckBody(
-        has_credentials=has_credentials(asked.world, asked.agent),
-        wallet_address=wallet_address(asked.world, asked.agent),
+        has_credentials=has_credentials(request.world, request.agent),
+        wallet_address=wallet_address(request.world, request.agent),
     )
 
 
-async def post_credentials(asked: RequestContext) -> CredentialsBody:
+async def post_credentials(request: RequestContext) -> CredentialsBody:
     """Take credentials that the client derived; the simulated venue knows no others."""
-    return await _keep(asked, "client")
+    return await _keep(request, "client")
 
 
-async def derive_credentials(asked: RequestContext) -> CredentialsBody:
+async def derive_credentials(request: RequestContext) -> CredentialsBody:
     """Derive credentials from headers that the linked wallet has signed.
 
     Returns:
@@ -243,19 +243,19 @@ async def derive_credentials(asked: RequestContext) -> CredentialsBody:
         Denied: 403 for another address than the account's, 400 for a wrong or old signature.
     """
     await imported(ETHEREUM)
-    request = asked.body_as(DeriveRequest)
-    wallet = asked.world.chain.wallet_of(asked.agent.agent_id)
-    if wallet is None or wallet.address.lower() != request.poly_address.lower():
+    sent = request.body_as(DeriveRequest)
+    wallet = request.world.chain.wallet_of(request.agent.agent_id)
+    if wallet is None or wallet.address.lower() != sent.poly_address.lower():
         raise denied(
             403,
             "poly_address is not the wallet_address of this account",
             "link the wallet first, then sign with its key",
         )
     fields = Credentials(
-        request.poly_address,
-        request.poly_signature,
-        request.poly_timestamp,
-        request.poly_nonce,
+        sent.poly_address,
+        sent.poly_signature,
+        sent.poly_timestamp,
+        sent.poly_nonce,
     )
     try:
         signer = credentials_signer(fields)
@@ -263,20 +263,20 @@ async def derive_credentials(asked: RequestContext) -> CredentialsBody:
         signer = ""
     if signer != wallet.address:
         raise denied(400, "the signature is not that of poly_address", "sign the headers again")
-    if abs(int(request.poly_timestamp) - asked.now) > STALE_S:
+    if abs(int(sent.poly_timestamp) - request.now) > STALE_S:
         raise denied(400, "the signed time is too far from now", "set the clock, and sign again")
-    return await _keep(asked, "headers")
+    return await _keep(request, "headers")
 
 
-async def _keep(asked: RequestContext, how: str) -> CredentialsBody:
-    world, agent = asked.world, asked.agent
-    asked.service.keeper.check_whole()
+async def _keep(request: RequestContext, how: str) -> CredentialsBody:
+    world, agent = request.world, request.agent
+    request.service.world_store.check_whole()
     wallet = world.chain.wallet_of(agent.agent_id)
     if wallet is None:
         fix = "a managed wallet needs none; for an own one link it first"
         raise denied(400, "no wallet is linked", fix)
-    kept = CredentialsKept(agent.agent_id, asked.now, wallet.address, how)
-    await asked.service.keeper.commit(world.note(kept))
+    kept = CredentialsKept(agent.agent_id, request.now, wallet.address, how)
+    await request.service.world_store.commit(world.note(kept))
     return CredentialsBody(
         has_credentials=True, wallet_address=wallet.address, message="the credentials are kept"
     )
@@ -285,7 +285,7 @@ async def _keep(asked: RequestContext, how: str) -> CredentialsBody:
 # -- approvals -----------------------------------------------------------------------------
 
 
-async def allowances(asked: RequestContext) -> AllowancesBody:
+async def allowances(request: RequestContext) -> AllowancesBody:
     """Which approvals an address has given.
 
     Returns:
@@ -294,24 +294,24 @@ async def allowances(asked: RequestContext) -> AllowancesBody:
     Raises:
         Denied: 422 for no address.
     """
-    text, query = asked.path["address"], asked.query_as(AllowancesQuery)
-    exchange = ExchangeVersion(query.exchange_version or asked.service.exchange)
+    text, query = request.path["address"], request.query_as(AllowancesQuery)
+    exchange = ExchangeVersion(query.exchange_version or request.service.exchange)
     if not is_address(text):
-        said = "an address is 0x and 40 hex digits"
-        raise invalid_items([(("path", "address"), said, "string_pattern_mismatch")])
+        message = "an address is 0x and 40 hex digits"
+        raise invalid_items([(("path", "address"), message, "string_pattern_mismatch")])
     address = checksummed(text)
-    given = approvals_of(asked.world, address)
-    wanted = approvals(POLYGON, exchange)
+    given = approvals_of(request.world, address)
+    required = approvals(POLYGON, exchange)
     if query.include_tx_params:
         await imported(ETHEREUM)
-        transactions = tuple(_approval_tx(one, address, given) for one in wanted)
+        transactions = tuple(_approval_tx(one, address, given) for one in required)
     else:
         transactions = ()
     by_version = versions_of(given)
     return AllowancesBody(
         all_set=any(one.approvals_set for one in by_version.values()),
         # ours: those of the other generation as well, as they are given; what is not there is not.
-        allowances={one.key: one.key in given for one in wanted}
+        allowances={one.key: one.key in given for one in required}
         | {
             one.key: True
             for each in ExchangeVersion

@@ -54,13 +54,13 @@ async def new_webhook(
         The webhook's id, and its secret.
     """
     service, world = request.service, request.world
-    keeper = service.keeper
+    world_store = service.world_store
     kept = secret or service.new_id() + service.new_id()
-    keeper.check_whole()
+    world_store.check_whole()
     event = world.webhooks.request(
-        request.agent.agent_id, url, events, at=request.now, seq=keeper.seq
+        request.agent.agent_id, url, events, at=request.now, seq=world_store.seq
     )
-    await keeper.commit(world.note(event))
+    await world_store.commit(world.note(event))
     await service.courier.keep_secret(event.webhook_id, kept)
     return event.webhook_id, kept
 
@@ -83,13 +83,13 @@ def _body(request: RequestContext, webhook: Webhook) -> WebhookBody:
 
 async def create(request: RequestContext) -> WebhookSetBody:
     """Register an address for events; a secret that the service made is shown this once."""
-    wanted = request.body_as(WebhookRequest)
-    checked_url(request, wanted.url, "url")
-    events = tuple(dict.fromkeys(wanted.events))
-    webhook_id, secret = await new_webhook(request, wanted.url, events, wanted.secret)
+    sent = request.body_as(WebhookRequest)
+    checked_url(request, sent.url, "url")
+    events = tuple(dict.fromkeys(sent.events))
+    webhook_id, secret = await new_webhook(request, sent.url, events, sent.secret)
     webhook = request.world.webhooks.find(request.agent.agent_id, webhook_id)
     body = _body(request, webhook)
-    shown = secret if wanted.secret is None else None
+    shown = secret if sent.secret is None else None
     return WebhookSetBody.model_construct(**dict(body), secret=shown)
 
 
@@ -102,22 +102,22 @@ async def read(request: RequestContext) -> WebhooksBody:
 
 async def delete(request: RequestContext) -> RemovedBody:
     """Remove a webhook with what waits for it."""
-    world, keeper = request.world, request.service.keeper
+    world, world_store = request.world, request.service.world_store
     webhook_id = request.path["webhook_id"]
     event = world.webhooks.delete(request.agent.agent_id, webhook_id, request.now)
-    keeper.check_whole()
-    await keeper.commit(world.note(event))
+    world_store.check_whole()
+    await world_store.commit(world.note(event))
     await request.service.courier.forget(webhook_id)
     return RemovedBody(success=True, id=webhook_id, message="the webhook is removed")
 
 
 async def test(request: RequestContext) -> WebhookTestBody:
     """Send one test delivery to a webhook, or to each of the agent's; it counts for nothing."""
-    wanted, service = request.body_as(WebhookTestRequest), request.service
+    sent, service = request.body_as(WebhookTestRequest), request.service
     webhooks, agent_id = request.world.webhooks, request.agent.agent_id
     found = webhooks.of(agent_id)
-    if wanted.webhook_id is not None:
-        found = [webhooks.find(agent_id, wanted.webhook_id)]
+    if sent.webhook_id is not None:
+        found = [webhooks.find(agent_id, sent.webhook_id)]
     results: list[WebhookTestResult] = []
     for webhook in found:
         placed = webhook.placed

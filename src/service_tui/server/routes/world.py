@@ -13,7 +13,7 @@ from service_tui.units import Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.desk import SET_SPEED, TAPE, WORLD
 from service_tui.wire.world import (
-    MeanwhileBody,
+    AbsenceBody,
     ResolvedBody,
     SpeedRequest,
     TapeBody,
@@ -24,17 +24,17 @@ from service_tui.wire.world import (
 )
 
 NEWS_MAX: Final = 60
-MEANWHILE_MAX: Final = 40
+ABSENCE_MAX: Final = 40
 DAY_S: Final = 86_400.0
 
 
-def _meanwhile(asked: RequestContext) -> MeanwhileBody | None:
+def _absence(request: RequestContext) -> AbsenceBody | None:
     """What happened while the desk was closed, seen by the operator's own agent."""
-    world = asked.world
+    world = request.world
     gone = world.meanwhile
     if gone is None:
         return None
-    own = asked.service.operator_agent or ""
+    own = request.service.operator_agent or ""
     agent = world.agents.get(own)
     before = gone.equity_before.get(own)
     rows = [
@@ -50,16 +50,16 @@ def _meanwhile(asked: RequestContext) -> MeanwhileBody | None:
         if any(paid.agent_id == own and paid.shares for paid in event.payouts)
     ]
     rows.sort(key=lambda row: row.at, reverse=True)
-    return MeanwhileBody(
+    return AbsenceBody(
         closed_at=moment(gone.closed_at),
         opened_at=moment(gone.opened_at),
         world_elapsed_s=gone.opened_at - gone.closed_at,
         resolved_count=gone.resolved_count,
         listed_count=gone.listed_count,
-        resolved=tuple(rows[:MEANWHILE_MAX]),
+        resolved=tuple(rows[:ABSENCE_MAX]),
         news=tuple(
             news_body(item)
-            for item in world.news(gone.closed_at, MEANWHILE_MAX)
+            for item in world.news(gone.closed_at, ABSENCE_MAX)
             if item.at <= gone.opened_at
         ),
         equity_before=None if before is None else decimal(before),
@@ -67,9 +67,9 @@ def _meanwhile(asked: RequestContext) -> MeanwhileBody | None:
     )
 
 
-async def read(asked: RequestContext) -> WorldBody:
+async def read(request: RequestContext) -> WorldBody:
     """The world's clock, pace and last news."""
-    world = asked.world
+    world = request.world
     is_open = [m.status(world.world_at) is MarketStatus.ACTIVE for m in world.markets.values()]
     return WorldBody(
         now=moment(world.world_at),
@@ -80,16 +80,16 @@ async def read(asked: RequestContext) -> WorldBody:
         news=tuple(
             news_body(item) for item in world.news(Timestamp(world.world_at - DAY_S), NEWS_MAX)
         ),
-        meanwhile=_meanwhile(asked),
+        meanwhile=_absence(request),
         halted_at=None if world.halt.since is None else moment(world.halt.since),
     )
 
 
-async def set_speed(asked: RequestContext) -> WorldBody:
+async def set_speed(request: RequestContext) -> WorldBody:
     """Change the pace of the tape from now on."""
-    wanted = asked.body_as(SpeedRequest).speed
-    await asked.service.keeper.commit(change_speed(asked.world, wanted, asked.now))
-    return await read(asked)
+    speed = request.body_as(SpeedRequest).speed
+    await request.service.world_store.commit(change_speed(request.world, speed, request.now))
+    return await read(request)
 
 
 def _points(world: World, market: Market, query: TapeQuery) -> tuple[TapePoint, ...]:
@@ -99,15 +99,15 @@ def _points(world: World, market: Market, query: TapeQuery) -> tuple[TapePoint, 
     return tuple(TapePoint(at=moment(at), price=round(price, 6)) for at, price in found)
 
 
-async def tape(asked: RequestContext) -> TapeBody:
+async def tape(request: RequestContext) -> TapeBody:
     """Chart, news and trades of one market."""
-    world = asked.world
-    market = world.market(asked.path["market_id"])
+    world = request.world
+    market = world.market(request.path["market_id"])
     items = world.tape.news(market.listing, market.listing.opens_at, world.world_at)
     return TapeBody(
         market_id=market.market_id,
         resolution_criteria=market.listing.criteria,
-        points=_points(world, market, asked.query_as(TapeQuery)),
+        points=_points(world, market, request.query_as(TapeQuery)),
         news=tuple(news_body(item) for item in reversed(items)),
         trades=tuple(
             TapeTrade(

@@ -25,7 +25,7 @@ _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 
 
 class AddressRefusedError(Exception):
-    """The address is none that a webhook may have; `str()` says why."""
+    """A webhook may not have this address; `str()` is the reason."""
 
 
 @dataclass(frozen=True, slots=True)

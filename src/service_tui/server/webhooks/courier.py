@@ -95,14 +95,14 @@ class Courier:
 
     def __init__(
         self,
-        keeper: WorldStore,
+        world_store: WorldStore,
         clock: Clock,
         *,
         secrets: SecretStore,
         post: Post | None = None,
         allows_loopback: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        self._keeper = keeper
+        self._world_store = world_store
         self._clock = clock
         self._store = secrets
         self._secrets: dict[str, str] | None = None
@@ -179,7 +179,7 @@ class Courier:
 
     def take(self, happened: Sequence[tuple[int, Event]]) -> None:
         """Queue what events that are on disk now have to report."""
-        world = self._keeper.world
+        world = self._world_store.world
         if not happened or not world.webhooks.by_id:
             return
         for seq, event in happened:
@@ -188,13 +188,13 @@ class Courier:
         self._read_seq = max(self._read_seq, happened[-1][0])
 
     async def _catch_up(self) -> None:
-        """Queue what the journal holds and nobody took: before the last stop, or a broken disk."""
-        keeper = self._keeper
-        hooks = keeper.world.webhooks.by_id.values()
+        """Queue events of the journal that were not delivered before a stop or a broken disk."""
+        world_store = self._world_store
+        hooks = world_store.world.webhooks.by_id.values()
         seqs = [hook.seq for hook in hooks if hook.is_active]
         if not seqs:
             return
-        self._read_seq = max(min(seqs), self._read_seq, keeper.seq - BEHIND_MAX)
+        self._read_seq = max(min(seqs), self._read_seq, world_store.seq - BEHIND_MAX)
         try:
             while await self._queue_page():
                 pass
@@ -204,7 +204,7 @@ class Courier:
     async def _queue_page(self) -> bool:
         """Queue the reports of the next rows of the journal; False where there are none."""
         seq = self._read_seq
-        rows = await self._keeper.rows_of_agents(seq, CAUGHT_UP, limit=CATCH_UP_MAX)
+        rows = await self._world_store.rows_of_agents(seq, CAUGHT_UP, limit=CATCH_UP_MAX)
         for row in rows:
             for report in self._reports_in(row.seq, row.kind, row.body, row.agent_id or ""):
                 self._queue(report)
@@ -212,7 +212,7 @@ class Courier:
         return bool(rows)
 
     def _reports_in(self, seq: int, kind: str, body: str, agent_id: str) -> list[WebhookReport]:
-        world = self._keeper.world
+        world = self._world_store.world
         try:
             if kind not in {"payout", "settled"}:
                 return reports_of(world, seq, codec.decode(kind, body))
@@ -231,7 +231,7 @@ class Courier:
 
     def _report_movements(self) -> None:
         """Report each held side whose price has moved by more than five percent since last time."""
-        world, at = self._keeper.world, self._clock.now()
+        world, at = self._world_store.world, self._clock.now()
         prices: dict[tuple[str, str, Side], float] = {}
         owners = {
             hook.placed.agent_id
@@ -251,7 +251,7 @@ class Courier:
         self._prices = prices
 
     def _queue(self, report: WebhookReport) -> None:
-        webhooks = self._keeper.world.webhooks
+        webhooks = self._world_store.world.webhooks
         for hook in webhooks.by_id.values():
             placed = hook.placed
             if report.agent_id not in {None, placed.agent_id}:
@@ -291,7 +291,7 @@ class Courier:
     async def _deliver(self, webhook_id: str, queue: _Queue) -> None:
         """Empty one queue, in order; a delivery that fails is tried again after a pause."""
         while queue.waiting:
-            hook = self._keeper.world.webhooks.by_id.get(webhook_id)
+            hook = self._world_store.world.webhooks.by_id.get(webhook_id)
             if hook is None or not hook.is_active:
                 queue.waiting.clear()
                 queue.ids.clear()
@@ -325,10 +325,10 @@ class Courier:
         log.info("webhook delivery %s: %s", delivery.parcel.delivery_id, detail or "delivered")
         at, parcel = self._clock.now(), delivery.parcel
         tried = WebhookTried(webhook_id, at, parcel.delivery_id, parcel.event, delivery.seq, detail)
-        keeper = self._keeper
+        world_store = self._world_store
         try:
-            keeper.check_whole()
-            await keeper.commit(keeper.world.note(tried))
+            world_store.check_whole()
+            await world_store.commit(world_store.world.note(tried))
         except StorageError as error:
             log.warning("an attempt at %s is not noted: %s", parcel.delivery_id, error)
 

@@ -15,7 +15,7 @@ SET_SPEED = Endpoint(
     "POST",
     f"{DESK}/world/speed",
     world.WorldBody,
-    asks=world.SpeedRequest,
+    request=world.SpeedRequest,
     operator=True,
     summary="Set the pace of the offline world",
 )
@@ -34,7 +34,7 @@ DESK_PATCH_AGENT = Endpoint(
     "PATCH",
     f"{DESK}/agents/{{agent_id}}",
     desk.DeskAgentBody,
-    asks=desk.DeskAgentPatch,
+    request=desk.DeskAgentPatch,
     operator=True,
     summary="Change an agent's name or plan, pause, suspend or retire it",
 )
@@ -66,7 +66,7 @@ DESK_PATCH_ACCOUNT = Endpoint(
     "PATCH",
     f"{DESK}/account",
     desk.AccountBody,
-    asks=desk.AccountPatch,
+    request=desk.AccountPatch,
     operator=True,
     summary="Choose the plan of new agents, and on request of all",
 )

@@ -22,7 +22,7 @@ DESK_SET_LEASH = Endpoint(
     "POST",
     f"{DESK}/agents/{{agent_id}}/leash",
     fleet.LeashBody,
-    asks=fleet.LeashRequest,
+    request=fleet.LeashRequest,
     operator=True,
     summary="Put an agent, or one of its skills, on a leash",
 )
@@ -46,7 +46,7 @@ DESK_APPROVE = Endpoint(
     "POST",
     f"{DESK}/held/{{held_id}}/approve",
     fleet.DecidedBody,
-    asks=fleet.ApproveRequest,
+    request=fleet.ApproveRequest,
     operator=True,
     summary="Carry a waiting trade out, as asked or at another size",
 )
@@ -54,7 +54,7 @@ DESK_REFUSE = Endpoint(
     "POST",
     f"{DESK}/held/{{held_id}}/refuse",
     fleet.DecidedBody,
-    asks=fleet.RefuseRequest,
+    request=fleet.RefuseRequest,
     operator=True,
     summary="Decline a waiting trade; its agent is told why",
 )

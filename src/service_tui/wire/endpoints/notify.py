@@ -12,7 +12,7 @@ SET_PRICE_ALERT = Endpoint(
     "POST",
     f"{SDK}/alerts",
     alerts.PriceAlertSetBody,
-    asks=alerts.PriceAlertRequest,
+    request=alerts.PriceAlertRequest,
     summary="Be notified once when a price meets a condition",
 )
 TRIGGERED_ALERTS = Endpoint(
@@ -30,14 +30,14 @@ SET_WEBHOOK = Endpoint(
     "POST",
     f"{SDK}/webhooks",
     webhooks.WebhookSetBody,
-    asks=webhooks.WebhookRequest,
+    request=webhooks.WebhookRequest,
     summary="Register an address for events; deliveries are signed",
 )
 TEST_WEBHOOKS = Endpoint(
     "POST",
     f"{SDK}/webhooks/test",
     webhooks.WebhookTestBody,
-    asks=webhooks.WebhookTestRequest,
+    request=webhooks.WebhookTestRequest,
     summary="Send a test delivery now",
 )
 DELETE_WEBHOOK = Endpoint(

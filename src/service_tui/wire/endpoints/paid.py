@@ -9,7 +9,7 @@ FORECAST = Endpoint(
     "POST",
     "/x402/forecast",
     paid.ForecastBody,
-    asks=paid.ForecastRequest,
+    request=paid.ForecastRequest,
     price=paid.FORECAST_PRICE,
     summary="A probability for a market, paid for with each call",
 )
@@ -17,7 +17,7 @@ PAID_BRIEFING = Endpoint(
     "POST",
     "/x402/briefing",
     briefing.BriefingBody,
-    asks=paid.PaidBriefingRequest,
+    request=paid.PaidBriefingRequest,
     price=paid.PAID_BRIEFING_PRICE,
     summary="The heartbeat, paid for with each call",
 )

@@ -57,7 +57,7 @@ REGISTER = Endpoint(
     "POST",
     f"{SDK}/agents/register",
     agents.RegisterBody,
-    asks=agents.RegisterRequest,
+    request=agents.RegisterRequest,
     keyless=True,
     summary="Register an agent; the key is shown once",
 )
@@ -67,7 +67,7 @@ PATCH_AGENT = Endpoint(
     "PATCH",
     f"{SDK}/agents/me/settings",
     agents.AgentSettingsBody,
-    asks=agents.AgentSettingsPatch,
+    request=agents.AgentSettingsPatch,
     summary="Change the agent's own settings",
 )
 SETTINGS = Endpoint("GET", f"{SDK}/settings", settings.SettingsBody, summary="Limits and wallet")
@@ -76,7 +76,7 @@ POST_SETTINGS = Endpoint(
     f"{SDK}/settings",
     # ours: the answer is the settings after the change.
     settings.AllSettingsBody,
-    asks=settings.SettingsPatch,
+    request=settings.SettingsPatch,
     summary="Change limits",
 )
 USER_SETTINGS = Endpoint(
@@ -86,7 +86,7 @@ PATCH_USER_SETTINGS = Endpoint(
     "PATCH",
     f"{SDK}/user/settings",
     settings.UserSettingsBody,
-    asks=settings.UserSettingsPatch,
+    request=settings.UserSettingsPatch,
     summary="Change risk defaults and safety rails",
 )
 MARKETS = Endpoint(
@@ -110,7 +110,7 @@ PLACE_TRADE = Endpoint(
     "POST",
     f"{SDK}/trade",
     trades.TradeBody,
-    asks=trades.TradeRequest,
+    request=trades.TradeRequest,
     summary="Buy or sell; with dry_run a quote",
     once=True,
 )
@@ -161,28 +161,28 @@ IMPORT_MARKET = Endpoint(
     "POST",
     f"{SDK}/markets/import",
     importing.ImportBody,
-    asks=importing.ImportRequest,
+    request=importing.ImportRequest,
     summary="List a question or event by its address",
 )
 IMPORT_TICKER = Endpoint(
     "POST",
     f"{SDK}/markets/import/kalshi",
     importing.ImportBody,
-    asks=importing.ImportTickerRequest,
+    request=importing.ImportTickerRequest,
     summary="List a question by its address or ticker",
 )
 IMPORT_TICKER_EVENT = Endpoint(
     "POST",
     f"{SDK}/markets/import/kalshi/event",
     importing.ImportBody,
-    asks=importing.ImportEventRequest,
+    request=importing.ImportEventRequest,
     summary="List the outcomes of an event by its ticker",
 )
 BATCH = Endpoint(
     "POST",
     f"{SDK}/trades/batch",
     batch.BatchBody,
-    asks=batch.BatchRequest,
+    request=batch.BatchRequest,
     summary="Several buys; with atomic all or none",
     once=True,
 )
@@ -204,7 +204,7 @@ PATCH_SETTINGS = Endpoint(
     "PATCH",
     f"{SDK}/settings",
     settings.AllSettingsBody,
-    asks=settings.SettingsPatch,
+    request=settings.SettingsPatch,
     summary="Change limits and risk defaults",
 )
 MARKET_CONTEXT = Endpoint(
@@ -225,7 +225,7 @@ TROUBLESHOOT = Endpoint(
     "POST",
     f"{SDK}/troubleshoot",
     advice.TroubleshootBody,
-    asks=advice.TroubleshootRequest,
+    request=advice.TroubleshootRequest,
     keyless=True,
     key_helps=True,
     summary="Advice on an error; with a key also on a question in words",
@@ -305,7 +305,7 @@ SET_MONITOR = Endpoint(
     "POST",
     f"{SDK}/positions/{{market_id}}/monitor",
     monitors.MonitorSetBody,
-    asks=monitors.MonitorRequest,
+    request=monitors.MonitorRequest,
     summary="Watch a position: stop-loss and take-profit",
 )
 DELETE_MONITOR = Endpoint(
@@ -343,7 +343,7 @@ PATCH_REACTOR = Endpoint(
     "PATCH",
     f"{SDK}/reactor/config",
     reactor.ReactorConfigBody,
-    asks=reactor.ReactorConfigPatch,
+    request=reactor.ReactorConfigPatch,
     plan=Plan.PRO,
     summary="Change whom the reactor follows, and how it sizes mirrors",
 )
@@ -374,7 +374,7 @@ POST_REACTION = Endpoint(
     "POST",
     f"{SDK}/reactor/reactions",
     reactor.ReactedBody,
-    asks=reactor.ReactionRequest,
+    request=reactor.ReactionRequest,
     plan=Plan.PRO,
     summary="Say what became of a signal; five failures in a row pause the reactor",
 )

@@ -15,7 +15,7 @@ POST_EXPERIMENT = Endpoint(
     "POST",
     f"{RESEARCH}/experiments",
     research.ExperimentLoggedBody,
-    asks=research.ExperimentRequest,
+    request=research.ExperimentRequest,
     plan=Plan.PRO,
     summary="Keep the result of an experiment",
 )
@@ -39,7 +39,7 @@ BACKTEST = Endpoint(
     "POST",
     f"{RESEARCH}/backtest",
     research.BacktestBody,
-    asks=research.BacktestRequest,
+    request=research.BacktestRequest,
     plan=Plan.PRO,
     summary="Replay the trades of a skill under thresholds",
 )

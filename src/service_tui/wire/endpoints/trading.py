@@ -9,14 +9,14 @@ SOL_QUOTE = Endpoint(
     "POST",
     f"{SDK}/trade/kalshi/quote",
     sol_trades.SolQuoteBody,
-    asks=sol_trades.SolQuoteRequest,
+    request=sol_trades.SolQuoteRequest,
     summary="Quote an order and make the transaction that its wallet signs",
 )
 SOL_SUBMIT = Endpoint(
     "POST",
     f"{SDK}/trade/kalshi/submit",
     sol_trades.SolSubmitBody,
-    asks=sol_trades.SolSubmitRequest,
+    request=sol_trades.SolSubmitRequest,
     summary="Carry out a quote that the wallet has signed",
     once=True,
 )
@@ -24,7 +24,7 @@ COPY_WALLETS = Endpoint(
     "POST",
     f"{SDK}/copytrading/execute",
     copytrading.CopyBody,
-    asks=copytrading.CopyRequest,
+    request=copytrading.CopyRequest,
     summary="Buy what named wallets hold, within the agent's limits",
     once=True,
 )

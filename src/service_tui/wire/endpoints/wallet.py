@@ -25,7 +25,7 @@ LINK_WALLET = Endpoint(
     "POST",
     f"{SDK}/wallet/link",
     wallet.LinkBody,
-    asks=wallet.LinkRequest,
+    request=wallet.LinkRequest,
     summary="Link an external wallet by its signature of the challenge",
 )
 UNLINK_WALLET = Endpoint(
@@ -41,14 +41,14 @@ POST_CREDENTIALS = Endpoint(
     "POST",
     f"{SDK}/wallet/credentials",
     wallet.CredentialsBody,
-    asks=wallet.CredentialsRequest,
+    request=wallet.CredentialsRequest,
     summary="Hand over credentials that the client has derived",
 )
 DERIVE_CREDENTIALS = Endpoint(
     "POST",
     f"{SDK}/wallet/credentials/derive-via-proxy",
     wallet.CredentialsBody,
-    asks=wallet.DeriveRequest,
+    request=wallet.DeriveRequest,
     summary="Have credentials derived from signed headers",
 )
 ALLOWANCES = Endpoint(
@@ -62,28 +62,28 @@ CHAIN_RPC = Endpoint(
     "POST",
     "/api/rpc/polygon",
     chain.RpcBody,
-    asks=chain.RpcRequest,
+    request=chain.RpcRequest,
     summary="Ask the chain: gas, nonce, balance, receipt, a call without effect",
 )
 BROADCAST = Endpoint(
     "POST",
     f"{SDK}/wallet/broadcast-tx",
     chain.BroadcastBody,
-    asks=chain.BroadcastRequest,
+    request=chain.BroadcastRequest,
     summary="Relay a signed redemption or approval to the chain",
 )
 REDEEM = Endpoint(
     "POST",
     f"{SDK}/redeem",
     redemption.RedeemBody,
-    asks=redemption.RedeemRequest,
+    request=redemption.RedeemRequest,
     summary="Redeem a winning side: done for a managed wallet, else what is to be signed",
 )
 REPORT_REDEMPTION = Endpoint(
     "POST",
     f"{SDK}/redeem/report",
     redemption.ReportBody,
-    asks=redemption.ReportRequest,
+    request=redemption.ReportRequest,
     summary="Say that the redemption is on the chain",
 )
 REDEMPTIONS = Endpoint(
@@ -100,7 +100,7 @@ DESK_PATCH_CHAIN = Endpoint(
     "PATCH",
     f"{DESK}/chain",
     chain.ChainBody,
-    asks=chain.ChainPatch,
+    request=chain.ChainPatch,
     operator=True,
     summary="Make the simulated chain slow, dear or failing, for a rehearsal",
 )
@@ -108,7 +108,7 @@ DESK_PATCH_WALLET = Endpoint(
     "PATCH",
     f"{DESK}/agents/{{agent_id}}/wallet",
     wallet.WalletBody,
-    asks=wallet.DeskWalletPatch,
+    request=wallet.DeskWalletPatch,
     operator=True,
     summary="Fill or empty an agent's simulated wallet, or restrict it",
 )
@@ -116,7 +116,7 @@ DESK_REDEEM = Endpoint(
     "POST",
     f"{DESK}/agents/{{agent_id}}/redeem",
     redemption.RedeemBody,
-    asks=redemption.RedeemRequest,
+    request=redemption.RedeemRequest,
     operator=True,
     summary="Redeem by hand what its venue redeems on its own page only",
 )

@@ -1,4 +1,4 @@
-"""What the trades of the named wallets do to the world."""
+"""Apply the trades of the named wallets to the world."""
 
 from collections.abc import Iterable
 
@@ -10,12 +10,12 @@ from service_tui.units import Micros, Timestamp
 
 
 def missing_listings(
-    around: WalletContext, settled: Iterable[Settlement], times: tuple[Timestamp, Timestamp]
+    context: WalletContext, settled: Iterable[Settlement], times: tuple[Timestamp, Timestamp]
 ) -> list[MarketListed]:
-    """List the questions that somebody follows a wallet into, and that are not listed here.
+    """List the questions that followed wallets trade and that are not listed here.
 
     Args:
-        around: the world.
+        context: the world.
         settled: trades of the wallets.
         times: wall time and the tape's.
 
@@ -25,25 +25,25 @@ def missing_listings(
     at, world_at = times
     found: dict[str, MarketListed] = {}
     for one in settled:
-        if one.market_id in around.markets or one.market_id in found:
+        if one.market_id in context.markets or one.market_id in found:
             continue
-        listing = around.tape.listing_of(one.slot, one.number)
-        if around.reactor.follows(one, listing.home):
+        listing = context.tape.listing_of(one.slot, one.number)
+        if context.reactor.follows(one, listing.home):
             opening = opening_of(listing, world_at)
             found[one.market_id] = MarketListed(at, world_at, listing, opening)
     return list(found.values())
 
 
-def apply_settled(around: WalletContext, event: Ticked, crowd: str) -> None:
+def apply_wallet_trades(context: WalletContext, event: Ticked, crowd: str) -> None:
     """Change the world by what the wallets traded; `crowd` is the account out of which they pay."""
     for one in event.settled:
-        market = around.markets.get(one.market_id)
-        if not around.reactor.note(one, event.at):
+        market = context.markets.get(one.market_id)
+        if not context.reactor.note(one, event.at):
             continue
-        around.reactor.records.count(one, event.at, is_listed=market is not None)
+        context.reactor.records.count(one, event.at, is_listed=market is not None)
         if market is None or not one.cost:
             continue
-        ledger, sold = around.venues.ledger, one.action is Action.SELL
+        ledger, sold = context.venues.ledger, one.action is Action.SELL
         giver, taker = (market.account, crowd) if sold else (crowd, market.account)
         ledger.transfer(giver, taker, Micros(abs(one.cost)))
         market.move(one.side, Micros(-one.shares) if sold else one.shares)

@@ -1,4 +1,4 @@
-"""A market that nobody wrote down when it ended, told again from the tape."""
+"""An ended market without a record, rebuilt from the tape."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ POINTS: Final = 48
 """Prices of the whole life, for its chart."""
 
 
-def market_retold(listing: Listing, *, outcome: bool) -> Market:
+def market_from_tape(listing: Listing, *, outcome: bool) -> Market:
     """A market as it ended.
 
     Args:

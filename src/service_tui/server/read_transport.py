@@ -17,11 +17,11 @@ from service_tui.wire.endpoint import Endpoint
 
 OK: Final = 200
 
-Found = tuple[Endpoint[WireModel], Handler, dict[str, str]]
+MatchedRoute = tuple[Endpoint[WireModel], Handler, dict[str, str]]
 """An endpoint, its handler, and the ids that stood in the path."""
 
 
-class Readings(httpx.AsyncBaseTransport):
+class ReadTransport(httpx.AsyncBaseTransport):
     """Carries reading calls to the handlers of one service; every other call is refused."""
 
     def __init__(self, service: Service, access: Access) -> None:
@@ -38,14 +38,14 @@ class Readings(httpx.AsyncBaseTransport):
             reply = await self._answer(request)
         except Refusal as refusal:
             return _refused(from_refusal(refusal))
-        except Denied as said:
-            return _refused(said)
+        except Denied as denial:
+            return _refused(denial)
         except StorageError as error:
             return _refused(denied(503, str(error), "see the log, and whether the disk has room"))
         return _encoded(OK, reply)
 
     async def _answer(self, request: httpx.Request) -> WireModel:
-        endpoint, handler, path = _found(request.method, request.url.path)
+        endpoint, handler, path = _matched_route(request.method, request.url.path)
         headers = Headers(dict(request.headers))
         caller = None
         if endpoint.operator:
@@ -64,7 +64,7 @@ class Readings(httpx.AsyncBaseTransport):
         return await handler(RequestContext(self._service, caller, now, query=query, path=path))
 
 
-def _found(method: str, path: str) -> Found:
+def _matched_route(method: str, path: str) -> MatchedRoute:
     """Which endpoint is meant; one without ids in its path before one with them.
 
     Returns:
@@ -95,8 +95,8 @@ def _ids(template: str, path: str) -> dict[str, str] | None:
     return {name[1:-1]: part for name, part in pairs if name.startswith("{")}
 
 
-def _refused(said: Denied) -> httpx.Response:
-    return _encoded(said.status, said.body, leaves_out=True)
+def _refused(denial: Denied) -> httpx.Response:
+    return _encoded(denial.status, denial.body, leaves_out=True)
 
 
 def _encoded(status: int, body: WireModel, *, leaves_out: bool = False) -> httpx.Response:

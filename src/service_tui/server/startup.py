@@ -9,10 +9,10 @@ from service_tui.clock import Clock
 from service_tui.engine.tape.topics import Topics
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
-from service_tui.server.filling_in import filled_in
 from service_tui.server.http.access import EMBEDDED_HOST, new_key
 from service_tui.server.http.idempotency import recall
 from service_tui.server.http.service import Service
+from service_tui.server.past.backfill import backfill
 from service_tui.server.webhooks.courier import Courier, MemorySecrets, SecretStore
 from service_tui.server.webhooks.post import Post
 from service_tui.server.world_store import WorldStore, begin, restore
@@ -76,35 +76,35 @@ async def service_of(
     now = clock.now()
     found = await asyncio.to_thread(restore, database, settings.topics)
     if found is None:
-        keeper = await begin(database, World(settings.seed, now, settings.topics))
+        world_store = await begin(database, World(settings.seed, now, settings.topics))
     else:
         world, seq = found
-        keeper = WorldStore(
-            database, world, await filled_in(database, world, seq), is_brief=is_brief
+        world_store = WorldStore(
+            database, world, await backfill(database, world, seq), is_brief=is_brief
         )
     if settings.speed is not None:
-        await keeper.commit(change_speed(keeper.world, settings.speed, now))
-    await keeper.advance(now)
+        await world_store.commit(change_speed(world_store.world, settings.speed, now))
+    await world_store.advance(now)
     service: Service
 
     def allows_loopback(agent_id: str) -> bool:
         return settings.loopback_webhooks or agent_id == service.operator_agent
 
     courier = Courier(
-        keeper,
+        world_store,
         clock,
         secrets=settings.webhook_secrets,
         post=settings.webhook_post,
         allows_loopback=allows_loopback,
     )
-    keeper.events.followers.append(courier.take)
+    world_store.events.followers.append(courier.take)
     service = Service(
-        keeper=keeper,
+        world_store=world_store,
         clock=clock,
         new_key=new_key,
         new_id=new_id,
         address=BASE_URL,
-        plan=settings.plan or keeper.world.plan or Plan.PRO,
+        plan=settings.plan or world_store.world.plan or Plan.PRO,
         repeats=await asyncio.to_thread(recall, database, now),
         limits=settings.limits,
         signal_ttl_s=settings.signal_ttl_s,

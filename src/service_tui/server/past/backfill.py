@@ -13,7 +13,7 @@ from typing import Final
 from service_tui.engine.amm.market import Market
 from service_tui.engine.codec import events as codec
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced, Payout
-from service_tui.engine.retelling import market_retold
+from service_tui.engine.tape.ended_market import market_from_tape
 from service_tui.engine.world import World
 from service_tui.server.past.agent_past import FILLS
 from service_tui.server.past.history import (
@@ -50,51 +50,51 @@ Sources = dict[tuple[str, Venue], tuple[str, ...]]
 
 @dataclass(slots=True)
 class _Story:
-    """What the journal tells of one market. `told` are sides whose end it tells."""
+    """The journal's rows of one market. `known_ends` are sides whose end is recorded."""
 
     realized: dict[Place, int] = field(default_factory=dict[Place, int])
     opened_at: dict[Place, Timestamp] = field(default_factory=dict[Place, Timestamp])
     sources: Sources = field(default_factory=Sources)
-    told: set[Place] = field(default_factory=set[Place])
+    known_ends: set[Place] = field(default_factory=set[Place])
     orders: dict[str, OrderPlaced] = field(default_factory=dict[str, OrderPlaced])
     outcome: bool | None = None
     at: Timestamp = Timestamp(0.0)
 
-    def take(self, agent_id: str, one: Past) -> None:
+    def take(self, agent_id: str, event: Past) -> None:
         """Take in what happened next."""
-        self.at = max(self.at, one.at)
-        if isinstance(one, Paid | SettledSide):
-            venue = one.venue if isinstance(one, SettledSide) else Venue.SIM
-            self.told.add((agent_id, venue, one.payout.side))
-            self.outcome = one.outcome
-        elif isinstance(one, Fill):
-            place = (agent_id, Venue.SIM, one.side)
-            self._trade(place, one.action, one, one.note.source)
-        elif isinstance(one, OrderPlaced):
-            self.orders[one.order_id] = one
-            if one.shares:
-                place = (agent_id, one.venue, one.side)
-                self._trade(place, one.action, one, one.note.source)
-        elif isinstance(one, OrderFilled) and (order := self.orders.get(one.order_id)):
+        self.at = max(self.at, event.at)
+        if isinstance(event, Paid | SettledSide):
+            venue = event.venue if isinstance(event, SettledSide) else Venue.SIM
+            self.known_ends.add((agent_id, venue, event.payout.side))
+            self.outcome = event.outcome
+        elif isinstance(event, Fill):
+            place = (agent_id, Venue.SIM, event.side)
+            self._trade(place, event.action, event, event.note.source)
+        elif isinstance(event, OrderPlaced):
+            self.orders[event.order_id] = event
+            if event.shares:
+                place = (agent_id, event.venue, event.side)
+                self._trade(place, event.action, event, event.note.source)
+        elif isinstance(event, OrderFilled) and (order := self.orders.get(event.order_id)):
             place = (agent_id, order.venue, order.side)
-            self._trade(place, order.action, one, order.note.source)
+            self._trade(place, order.action, event, order.note.source)
 
     def _trade(
-        self, place: Place, action: Action, one: Fill | OrderPlaced | OrderFilled, source: str
+        self, place: Place, action: Action, event: Fill | OrderPlaced | OrderFilled, source: str
     ) -> None:
-        whose = place[:2]
+        account = place[:2]
         if action is Action.SELL:
-            self.realized[place] = int(self.realized.get(place, 0) + one.realized)
+            self.realized[place] = int(self.realized.get(place, 0) + event.realized)
             return
-        self.opened_at.setdefault(place, one.at)
-        known = self.sources.setdefault(whose, ())
+        self.opened_at.setdefault(place, event.at)
+        known = self.sources.setdefault(account, ())
         if source and source not in known:
-            self.sources[whose] = (*known, source)
+            self.sources[account] = (*known, source)
 
     def sold_whole(self) -> Iterable[tuple[Venue, Payout]]:
-        """Sides that were bought and of whose end no row tells."""
+        """Sides that were bought and whose end no row records."""
         for place, opened_at in self.opened_at.items():
-            if place in self.told:
+            if place in self.known_ends:
                 continue
             agent_id, venue, side = place
             realized = Micros(self.realized.get(place, 0))
@@ -108,7 +108,7 @@ class _Story:
             )  # fmt: skip
 
 
-class _Filling:
+class _Backfill:
     """One filling in; `seq` is the journal's last row."""
 
     def __init__(self, database: Database, world: World, seq: int) -> None:
@@ -142,8 +142,10 @@ class _Filling:
             if market_id in known or (listed is not None and listed.outcome is None):
                 continue
             story = _Story()
-            for one in self._rows.of_market(market_id, KINDS):
-                story.take(one.agent_id or "", past_of(one.kind, one.body))
+            for row_of_market in self._rows.of_market(market_id, KINDS):
+                story.take(
+                    row_of_market.agent_id or "", past_of(row_of_market.kind, row_of_market.body)
+                )
             market = listed or self._retold(market_id, row, story)
             if market is None:
                 self._done.add(market_id)
@@ -162,7 +164,7 @@ class _Filling:
             log.warning("the tape knows no market %s: it stays without its end", market_id)
             return None
         outcome = listing.outcome if story.outcome is None else story.outcome
-        return market_retold(listing, outcome=outcome)
+        return market_from_tape(listing, outcome=outcome)
 
     def _sold(self, market_id: str, story: _Story, market: Market | None) -> list[JournalRow]:
         outcome = story.outcome if market is None else market.outcome
@@ -172,12 +174,12 @@ class _Filling:
         for venue, payout in story.sold_whole():
             self.seq += 1
             body = codec.dumps([market_id, story.at, outcome, venue.value, payout])
-            who = (payout.agent_id, market_id)
-            made.append(JournalRow(self.seq, story.at, SOLD_OUT, *who, body, venue.value))
+            owner = (payout.agent_id, market_id)
+            made.append(JournalRow(self.seq, story.at, SOLD_OUT, *owner, body, venue.value))
         return made
 
 
-async def filled_in(database: Database, world: World, seq: int) -> int:
+async def backfill(database: Database, world: World, seq: int) -> int:
     """Write down what older programs left out; nothing at any later start.
 
     Args:
@@ -194,11 +196,11 @@ async def filled_in(database: Database, world: World, seq: int) -> int:
     stored = EndedMarkets(database)
     if await asyncio.to_thread(stored.is_filled_in):
         return seq
-    filling = _Filling(database, world, seq)
+    run = _Backfill(database, world, seq)
     after: int | None = 0
     while after is not None:
-        after = await filling.page(after)
-    await stored.mark_filled_in(filling.seq)
-    if filling.count:
-        log.info("%d ended markets of an older program were filled in", filling.count)
-    return filling.seq
+        after = await run.page(after)
+    await stored.mark_filled_in(run.seq)
+    if run.count:
+        log.info("%d ended markets of an older program were filled in", run.count)
+    return run.seq

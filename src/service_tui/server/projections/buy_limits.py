@@ -1,4 +1,4 @@
-"""An agent's safety rails as the wire says them: what binds, what is used, when it starts anew."""
+"""An agent's buy limits on the wire: the limit, what is used, when it starts anew."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,7 +17,7 @@ from service_tui.engine.world import World
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
-from service_tui.wire.rails import CooldownBody, RailsBody, SkillSpendBody
+from service_tui.wire.buy_limits import BuyLimitsBody, CooldownBody, SkillSpendBody
 
 LISTED_MAX: Final = 50
 
@@ -27,10 +27,10 @@ def resets_at(at: Timestamp) -> Timestamp:
     return Timestamp((day_of(at) + 1) * DAY_S)
 
 
-def rails_body(world: World, agent: Agent, at: Timestamp) -> RailsBody:
-    """Every rail of an agent, as the checks of its orders ask them."""
+def buy_limits_body(world: World, agent: Agent, at: Timestamp) -> BuyLimitsBody:
+    """Every buy limit of an agent, by the rules that check its orders."""
     settings, plan = agent.settings, PLANS[agent.settings.plan]
-    return RailsBody(
+    return BuyLimitsBody(
         max_trade=decimal(settings.max_trade),
         daily_limit=decimal(settings.day_spend_max),
         daily_spent=decimal(world.venues.spent_today(agent.agent_id, at)),

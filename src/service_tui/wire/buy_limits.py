@@ -23,7 +23,7 @@ class CooldownBody(WireModel):
     after: Line
 
 
-class RailsBody(WireModel):
+class BuyLimitsBody(WireModel):
     """Money in the venue's currency. What counts by the day starts anew at `resets_at`.
 
     `sim_trade_max` and `sim_market_max` bind `sim`, the first three the real venues, the rest all.

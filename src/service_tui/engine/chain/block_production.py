@@ -24,7 +24,7 @@ NOT_APPROVED: Final = "ERC1155: need operator approval for 3rd party transfers"
 """Words of the real contracts. Source: conditional tokens and ERC-1155, as deployed."""
 
 
-class Burn(NamedTuple):
+class TokenBurn(NamedTuple):
     """Shares of one side that a redemption takes."""
 
     side: Side
@@ -36,7 +36,7 @@ class CallResult(NamedTuple):
 
     why: str = ""
     found: AccountPosition | None = None
-    burns: tuple[Burn, ...] = ()
+    burns: tuple[TokenBurn, ...] = ()
 
     def payout(self) -> Micros:
         """Money that it brings."""
@@ -46,7 +46,7 @@ class CallResult(NamedTuple):
         return sum_of(burn.shares for burn in self.burns if burn.side is winner)
 
 
-def mine(chain: Chain, venues: Venues, times: Times) -> list[Event]:
+def produce_blocks(chain: Chain, venues: Venues, times: Times) -> list[Event]:
     """Put on the chain what is due: each transaction of an address after the one before it.
 
     Returns:
@@ -55,7 +55,7 @@ def mine(chain: Chain, venues: Venues, times: Times) -> list[Event]:
     events: list[Event] = []
     for tx in chain.due(times[0]) if chain.txs else ():
         sent = tx.sent
-        if sent.fate is PlannedOutcome.DROP:
+        if sent.planned is PlannedOutcome.DROP:
             lost = TxMined(sent.tx_hash, sent.agent_id, times[0], TxStatus.DROPPED, 0, 0, 0)
             chain.apply(lost)
             events.append(lost)
@@ -120,7 +120,7 @@ def _burned(venues: Venues, outcome: CallResult, tx: Tx, times: Times) -> list[P
 def _outcome_of(chain: Chain, venues: Venues, tx: Tx) -> CallResult:
     """What a transaction does, with the fault that was ordered for it."""
     sent = tx.sent
-    if sent.fate is PlannedOutcome.REVERT:
+    if sent.planned is PlannedOutcome.REVERT:
         return CallResult("execution reverted")
     if sent.gas < gas_of(sent.call):
         return CallResult("out of gas")
@@ -148,7 +148,7 @@ def outcome_of(chain: Chain, venues: Venues, sender: str, call: ChainCall) -> Ca
 def _by_sets(found: AccountPosition, call: ChainCall) -> CallResult:
     """The standard contract burns all of the outcomes that are named."""
     burns = (
-        Burn(side, found.holding.on_chain(side))
+        TokenBurn(side, found.holding.on_chain(side))
         for slot, side in enumerate(SIDES)
         if 1 << slot in call.numbers
     )
@@ -157,7 +157,9 @@ def _by_sets(found: AccountPosition, call: ChainCall) -> CallResult:
 
 def _by_amounts(found: AccountPosition, call: ChainCall) -> CallResult:
     """The adapter burns the amounts that are named, and reverts where there are less."""
-    burns = [Burn(side, Micros(wanted)) for side, wanted in zip(SIDES, call.numbers, strict=False)]
+    burns = [
+        TokenBurn(side, Micros(amount)) for side, amount in zip(SIDES, call.numbers, strict=False)
+    ]
     if any(burn.shares > found.holding.on_chain(burn.side) for burn in burns):
         return CallResult(TOO_MUCH)
     return CallResult("", found, tuple(burn for burn in burns if burn.shares))

@@ -112,8 +112,8 @@ def _placed(world: World, event: OrderPlaced) -> Parts:
     if not event.shares:
         return parts
     note = event.note
-    said = (note.source, note.skill_slug)
-    traded = _traded(world, event, (event.venue, event.side, event.action), said)
+    origin = (note.source, note.skill_slug)
+    traded = _traded(world, event, (event.venue, event.side, event.action), origin)
     return parts | {"fill": traded.model_copy(update={"price_after": event.price_after})}
 
 
@@ -121,17 +121,17 @@ def _met(world: World, event: OrderFilled) -> Parts:
     parts = _order(world, event, "filled", event.order_id)
     if event.venue is None or event.side is None or event.action is None:
         return parts
-    kind, said = (event.venue, event.side, event.action), (event.source, event.skill_slug)
-    return parts | {"fill": _traded(world, event, kind, said)}
+    kind, origin = (event.venue, event.side, event.action), (event.source, event.skill_slug)
+    return parts | {"fill": _traded(world, event, kind, origin)}
 
 
 def _traded(
     world: World,
     event: OrderPlaced | OrderFilled,
     kind: tuple[Venue, Side, Action],
-    said: tuple[str, str],
+    origin: tuple[str, str],
 ) -> FillPart:
-    """What changed hands on an order book, told as any other trade."""
+    """A trade on an order book, in the form of any other trade."""
     venue, side, action = kind
     price = min(1.0, event.money / event.shares)
     return FillPart(
@@ -148,8 +148,8 @@ def _traded(
         price_after=price,
         money=decimal(event.money),
         realized_pnl=decimal(event.realized),
-        source=said[0],
-        skill_slug=said[1],
+        source=origin[0],
+        skill_slug=origin[1],
     )
 
 
@@ -311,7 +311,7 @@ def _waits(world: World, held: TradeHeld, state: str = HeldStatus.WAITING.value)
 
 
 def _decided(world: World, event: HeldEnded) -> Parts:
-    found = (held for held, end in reversed(world.holding.ended) if end == event)
+    found = (held for held, end in reversed(world.pending_trades.ended) if end == event)
     held = next(found, None)
     if held is None:
         # Told late, to one who comes back after many others were decided.

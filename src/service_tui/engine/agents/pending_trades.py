@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.agents.leash import OWN, Leash, asks, binding
+from service_tui.engine.agents.leash import OWN, Leash, approval_leash, binding
 from service_tui.engine.errors import (
     HeldNotFound,
     LeashBudget,
@@ -53,7 +53,7 @@ def check_leash(
         return
     for name in {OWN, slug} & agent.leashes.keys():
         _check_budget(agent, name, size, at)
-    if not approved and asks(agent.leashes, slug, size) is not None:
+    if not approved and approval_leash(agent.leashes, slug, size) is not None:
         raise NeedsApproval(f"a buy for {decimal(size):,.2f} waits for the operator's approval")
 
 
@@ -114,7 +114,7 @@ class PendingTrades:
         agent = self.agents[held.agent_id]
         if sum(one.agent_id == held.agent_id for one in self.waiting.values()) >= HELD_MAX:
             raise TooManyHeld(f"{HELD_MAX} trades of this agent wait already")
-        leash = asks(agent.leashes, held.note.skill_slug, held.size)
+        leash = approval_leash(agent.leashes, held.note.skill_slug, held.size)
         wait_s = 0 if leash is None else leash.wait_s
         made = held._replace(held_id=f"h{self.count + 1}", expires_at=Timestamp(held.at + wait_s))
         self.apply(made)

@@ -1,4 +1,4 @@
-"""What a long gap brought: the world while the desk was closed."""
+"""Summary of what happened while the desk was closed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from service_tui.units import ONE, Micros, Timestamp
 
 
 @dataclass(frozen=True, slots=True)
-class Meanwhile:
+class Absence:
     """What happened while the desk was closed; times of the tape."""
 
     closed_at: Timestamp
@@ -22,16 +22,16 @@ class Meanwhile:
     equity_before: dict[str, Micros]
 
 
-def meanwhile_of(
+def absence_of(
     tape: Tape,
     span: tuple[Timestamp, Timestamp],
     events: Iterable[Event],
     equity: dict[str, Micros],
-) -> Meanwhile:
-    """What a gap brought, for whoever opens the desk; `span` are times of the tape."""
+) -> Absence:
+    """Summary of a gap, shown when the desk opens; `span` are times of the tape."""
     happened = tuple(events)
     resolved = tuple(event for event in happened if isinstance(event, MarketResolved))
-    return Meanwhile(
+    return Absence(
         closed_at=span[0],
         opened_at=span[1],
         resolved=resolved,
