@@ -164,6 +164,6 @@ async def test_a_price_alert_of_the_console_notifies_a_webhook_until_it_is_remov
         await until(desk, lambda _: len(stage.world.price_alerts.waiting) == 1, stage.clock)
         while market.price() < threshold:
             order = Order(stage.agent, market.market_id, Side.YES, Action.BUY, Micros(100 * ONE))
-            await stage.sim.service.keeper.place(order, stage.clock.now())
+            await stage.sim.service.world_store.place(order, stage.clock.now())
         await until(desk, lambda _: box.sent, stage.clock)
         assert box.sent == [(URL, "price.alert")]
