@@ -21,7 +21,7 @@ from service_tui.wire.markets import TAGS_MAX, MarketBody
 OPPORTUNITIES_MAX: Final = 50
 FAST_MAX: Final = 200
 BROWSE_MAX: Final = 200
-CANDLES_MAX: Final = 1_000
+CANDLES_MAX: Final = 500
 """Rows of one answer. # ours: of candles and fast markets, where the reference names none."""
 
 DIVERGENCE_DEFAULT: Final = 0.03

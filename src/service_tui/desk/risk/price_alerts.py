@@ -211,12 +211,18 @@ async def remove_price_alert(order: RemovePriceAlert, stored: PriceAlerts, ports
         await _remove_at_service(alert, ports)
 
 
+def _notifies_webhooks(ports: Ports) -> bool:
+    """True where this desk may write, and the service is the embedded one."""
+    service = ports.state().service
+    return service.embedded and not service.read_only
+
+
 async def _set_at_service(order: SetPriceAlert, ports: Ports) -> None:
     """Set the same alert at the embedded service, which notifies the webhooks of this agent.
 
     The console does without it: what fails here is logged and shown nowhere.
     """
-    if not ports.state().service.embedded:
+    if not _notifies_webhooks(ports):
         return
     body = PriceAlertRequest(
         market_id=order.market_id,
@@ -232,13 +238,15 @@ async def _set_at_service(order: SetPriceAlert, ports: Ports) -> None:
 
 async def _remove_at_service(alert: PriceAlertView, ports: Ports) -> None:
     """Remove the same alert at the embedded service."""
-    if not ports.state().service.embedded:
+    if not _notifies_webhooks(ports):
         return
     same = (alert.market_id, alert.side, alert.condition.value, alert.threshold)
     try:
         reply = await ports.client.call(PRICE_ALERTS)
-        for row in reply.answer.alerts:
-            if (row.market_id, row.side, row.condition.value, row.threshold) == same:
+        # One with an address of its own is a program's; of others the newest is the console's.
+        for row in reversed(reply.answer.alerts):
+            terms = (row.market_id, row.side, row.condition.value, row.threshold)
+            if terms == same and row.webhook_url is None:
                 await ports.client.call(DELETE_PRICE_ALERT, path={"alert_id": row.id})
                 return
     except ServiceError as error:

@@ -50,11 +50,15 @@ def restore_venues(venues: Venues, fields: Named | None) -> None:
 
 def _order_fields(order: Resting) -> Named:
     # As `asdict` would, but for the note: a row of the journal holds it as a list as well.
-    return {name: getattr(order, name) for name in Resting.__slots__}
+    fields = {name: getattr(order, name) for name in Resting.__slots__}
+    # On disk since the first version under another name.
+    return fields | {"asked": fields.pop("requested")}
 
 
 def _order_of(row: Named) -> Resting:
+    row = dict(row)
     known: Named = {
+        "requested": row.pop("asked"),
         **row,
         "venue": Venue(row["venue"]),
         "side": Side(row["side"]),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from service_tui.engine.amm.market import HOUR_S, Market
+from service_tui.engine.amm.market import HOUR_S, VOLUME_HOURS, Market
 from service_tui.engine.tape.belief import belief
 from service_tui.units import Micros, Timestamp
 
@@ -74,4 +74,6 @@ def _volume(market: Market, opens_at: Timestamp, step_s: float) -> Micros | None
     if not hours:
         return None
     first = int(opens_at // HOUR_S)
+    if not market.volumes or first <= max(market.volumes) - VOLUME_HOURS:
+        return None
     return Micros(sum(market.volumes.get(first + hour, 0) for hour in range(hours)))

@@ -24,6 +24,9 @@ FREE_RATES: Final = {
     f"{SDK}/context": 20,
     f"{SDK}/redeem": 20,
     f"{SDK}/trades/batch": 2,
+    # ours: as many trades as a batch, and attempts that wait for somebody else's machine.
+    f"{SDK}/copytrading/execute": 2,
+    f"{SDK}/webhooks/test": 2,
     f"{SDK}/positions": 12,
     f"{SDK}/positions/monitors": OTHERS,
     f"{SDK}/positions/{{market_id}}": OTHERS,

@@ -7,8 +7,8 @@ from typing import Final
 from service_tui.units import Timestamp
 from service_tui.wire.sol_trades import SolQuoteRequest
 
-QUOTES_MAX: Final = 1_000
-"""Quotes that wait for their signature; the oldest goes first."""
+QUOTES_MAX: Final = 50
+"""Quotes of one agent that wait for their signature; its oldest goes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,9 @@ class SolQuotes:
     def keep(self, quote_id: str, quote: SolQuote) -> None:
         """Keep a quote until it is submitted or too old."""
         self._waiting[quote_id] = quote
-        while len(self._waiting) > QUOTES_MAX:
-            self._waiting.popitem(last=False)
+        own = [key for key, one in self._waiting.items() if one.agent_id == quote.agent_id]
+        for key in own[:-QUOTES_MAX]:
+            del self._waiting[key]
 
     def find(self, quote_id: str, agent_id: str, at: Timestamp) -> SolQuote | None:
         """The agent's quote, None where there is none that still holds."""

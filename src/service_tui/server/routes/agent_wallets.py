@@ -83,7 +83,11 @@ async def pnl(request: RequestContext) -> AgentWalletPnlBody:
         sim_pnl=decimal(agent_pnl(world, agent)),
         polymarket_pnl=on(Venue.EVM),
         kalshi_pnl=on(Venue.SOL),
-        trades_count=agent.trades_count,
+        trades_count=agent.trades_count
+        + sum(
+            world.venues.account(agent.agent_id, venue).trades_count
+            for venue in (Venue.EVM, Venue.SOL)
+        ),
     )
 
 

@@ -58,6 +58,7 @@ async def create(request: RequestContext) -> PriceAlertSetBody:
         checked_url(request, url)
 
     def requested() -> PriceAlertSet:
+        market.check_open(request.world.world_at)
         return request.world.price_alerts.request(
             agent,
             market,

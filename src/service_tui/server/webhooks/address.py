@@ -8,7 +8,9 @@ connection goes to the address that was checked, not to the name.
 import asyncio
 import ipaddress
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -21,6 +23,13 @@ Lookup = Callable[[str, int], Awaitable[Sequence[str]]]
 """The numbers of a name, as text; an OSError where it has none."""
 
 _PORTS: Final = {"https": 443, "http": 80}
+_RELAYS: Final = ipaddress.ip_network("192.88.99.0/24")
+_UNICAST: Final = ipaddress.ip_network("2000::/3")
+_UNROUTED: Final = tuple(
+    map(ipaddress.ip_network, ("2001:db8::/32", "2002::/16", "2001::/32", "3fff::/20"))
+)
+"""Ranges of IPv6: only the first is given out, and these parts of it lead elsewhere."""
+
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 
 
@@ -104,8 +113,17 @@ def check_number(number: IpAddress, *, allows_loopback: bool) -> None:
         if not allows_loopback:
             raise AddressRefusedError("the operator does not let webhooks reach this machine")
         return
-    if not number.is_global or number.is_multicast:
+    if not number.is_global or number.is_multicast or not _is_routed(number):
         raise AddressRefusedError(f"{number} is no public address")
+
+
+def _is_routed(number: IpAddress) -> bool:
+    """True for a number of the public internet, as far as its range says."""
+    if isinstance(number, ipaddress.IPv4Address):
+        return number not in _RELAYS
+    if number.scope_id is not None:
+        return False
+    return number in _NAT64 or (number in _UNICAST and all(number not in net for net in _UNROUTED))
 
 
 def _inner(number: IpAddress) -> ipaddress.IPv4Address | None:
@@ -142,8 +160,29 @@ async def reachable(address: WebhookAddress, lookup: Lookup, *, allows_loopback:
 
 
 async def system_lookup(host: str, port: int) -> list[str]:
-    """The numbers of a name, by the machine's own resolver."""
+    """The numbers of a name, by the machine's own resolver, in a thread that ends no program."""
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    # An IPv6 number may carry a zone, which no public one has.
-    return [str(row[4][0]) for row in found]
+    future: asyncio.Future[list[str]] = loop.create_future()
+
+    def settle(result: list[str] | OSError) -> None:
+        if future.done():
+            return
+        if isinstance(result, OSError):
+            future.set_exception(result)
+        else:
+            future.set_result(result)
+
+    def look() -> None:
+        result: list[str] | OSError
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            result = [str(row[4][0]) for row in found]
+        except (OSError, UnicodeError) as error:
+            result = error if isinstance(error, OSError) else OSError(str(error))
+        # The loop may be closed by then: nobody waits any more.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, result)
+
+    # Neither the loop's own threads, which reads of the disk need, nor one that an end waits for.
+    threading.Thread(target=look, name="webhook-lookup", daemon=True).start()
+    return await future

@@ -22,6 +22,7 @@ from service_tui.desk.commands.webhooks import (
     SetWebhook,
     TestWebhook,
 )
+from service_tui.desk.slices.agents import RevealedView
 from service_tui.desk.slices.webhooks import WebhookView
 from service_tui.desk.state import DeskState
 from service_tui.terms import URL_MAX, WEBHOOK_FAILURES_MAX, WebhookEvent
@@ -59,7 +60,7 @@ class WebhookList(CursorList[None, WebhookView]):
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
-        self._is_revealing = False
+        self._shown: RevealedView | None = None
 
     def on_mount(self) -> None:
         """Show the known rows, and read them anew."""
@@ -70,8 +71,11 @@ class WebhookList(CursorList[None, WebhookView]):
         """Receive a newer state; the secret of a new webhook gets a page of its own."""
         super().take(state, now)
         revealed = state.revealed
-        if revealed is not None and revealed.is_webhook and not self._is_revealing:
-            self._is_revealing = True
+        if revealed is None or not revealed.is_webhook or revealed == self._shown:
+            return
+        # Not above a form: what is typed there would go to the secret.
+        if self.is_active:
+            self._shown = revealed
             self._app().push_screen(Secret(revealed), self._forget)
 
     def rows(self) -> tuple[WebhookView, ...]:
@@ -142,8 +146,9 @@ class WebhookList(CursorList[None, WebhookView]):
         return Text.assemble("delivered ", formats.age(row.last_delivery_at, self.now), " ago")
 
     def _forget(self, _: None) -> None:
-        self._is_revealing = False
-        self.post_message(CommandGiven(Forget()))
+        # A newer secret that came meanwhile has not been seen yet.
+        if self.state.revealed == self._shown:
+            self.post_message(CommandGiven(Forget()))
 
     def _app(self) -> App[object]:
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
