@@ -5,7 +5,7 @@ from typing import Final
 from service_tui.engine.notify.price_alerts import PriceAlert
 from service_tui.engine.notify_events import PriceAlertSet
 from service_tui.server.http.service import RequestContext, Routes
-from service_tui.server.routes.webhooks import checked_url, new_webhook
+from service_tui.server.routes.webhooks import checked_url, drop_unused, new_webhook
 from service_tui.units import Timestamp
 from service_tui.wire.alerts import (
     PriceAlertBody,
@@ -71,6 +71,7 @@ async def create(request: RequestContext) -> PriceAlertSetBody:
 
     # Once to see that there is room, before an address is registered for it.
     requested()
+    await request.service.world_store.commit(drop_unused(request))
     secret = None
     if url and all(one.placed.url != url for one in world.webhooks.of(agent.agent_id)):
         _, secret = await new_webhook(request, url, (), None)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from service_tui.engine.events import Event
 from service_tui.engine.notify.webhooks import Webhook
 from service_tui.server.http.refusals import invalid_items
 from service_tui.server.http.service import RequestContext, Routes
@@ -53,16 +54,41 @@ async def new_webhook(
     Returns:
         The webhook's id, and its secret.
     """
-    service, world = request.service, request.world
-    world_store = service.world_store
+    service = request.service
+    store, courier = service.world_store, service.courier
     kept = secret or service.new_id() + service.new_id()
-    world_store.check_whole()
-    event = world.webhooks.request(
-        request.agent.agent_id, url, events, at=request.now, seq=world_store.seq
-    )
-    await world_store.commit(world.note(event))
-    await service.courier.keep_secret(event.webhook_id, kept)
+    async with courier.registering:
+        store.check_whole()
+        agent_id = request.agent.agent_id
+        event = request.world.webhooks.request(agent_id, url, events, at=request.now, seq=store.seq)
+        # First the secret: a webhook without one could deliver nothing.
+        await courier.keep_secret(event.webhook_id, kept)
+        store.check_whole()
+        await store.commit(request.world.note(event._replace(seq=store.seq)))
     return event.webhook_id, kept
+
+
+def drop_unused(request: RequestContext) -> list[Event]:
+    """Remove addresses that were registered for alerts alone, of which none waits any more.
+
+    Returns:
+        The events, already applied.
+    """
+    world, courier = request.world, request.service.courier
+    agent_id = request.agent.agent_id
+    named = {alert.placed.webhook_url for alert in world.price_alerts.of(agent_id)}
+    unused = [
+        hook.placed.webhook_id
+        for hook in world.webhooks.of(agent_id)
+        if not hook.placed.events
+        and hook.placed.url not in named
+        and not courier.waiting_count(hook.placed.webhook_id)
+    ]
+    return [
+        event
+        for webhook_id in unused
+        for event in world.note(world.webhooks.delete(agent_id, webhook_id, request.now))
+    ]
 
 
 def _body(request: RequestContext, webhook: Webhook) -> WebhookBody:

@@ -15,15 +15,23 @@ from typing import Final, Protocol
 from service_tui.clock import Clock
 from service_tui.engine.codec import events as codec
 from service_tui.engine.codec.events import JournalError
-from service_tui.engine.events import Event, MarketResolved
+from service_tui.engine.events import (
+    Event,
+    Fill,
+    MarketListed,
+    MarketResolved,
+    OrderFilled,
+    OrderPlaced,
+)
 from service_tui.engine.notify.webhooks import Webhook
-from service_tui.engine.notify_events import WebhookTried
+from service_tui.engine.notify_events import PriceAlertTriggered, WebhookTried
 from service_tui.engine.world import World
 from service_tui.server.past.history import Paid, SettledSide, past_of
 from service_tui.server.webhooks.post import HttpPost, Parcel, Post
 from service_tui.server.webhooks.reports import WebhookReport, movement, reports_of, text_of
 from service_tui.server.world_store import WorldStore
 from service_tui.storage.errors import StorageError
+from service_tui.storage.journal import JournalRow
 from service_tui.terms import Side, WebhookEvent
 from service_tui.units import Micros, Timestamp
 
@@ -43,8 +51,11 @@ CATCH_UP_MAX: Final = 2_000
 BEHIND_MAX: Final = 20_000
 """Journal rows that are read at one time, and how far back, for what was not delivered."""
 
+REPORTED: Final = (Fill, OrderPlaced, OrderFilled, MarketResolved, PriceAlertTriggered)
+"""Events whose rows are read for deliveries."""
+
 CAUGHT_UP: Final = ("fill", "order", "order_fill", "payout", "settled", "price_alert_met")
-"""Kinds of rows that are still worth a delivery after a restart."""
+"""Kinds of rows that are reported, after a restart too."""
 
 
 class SecretStore(Protocol):
@@ -113,8 +124,11 @@ class Courier:
         self._queues: dict[str, _Queue] = {}
         self._tasks: asyncio.TaskGroup | None = None
         self._prices: dict[tuple[str, str, Side], float] = {}
-        # Up to which row of the journal everything is queued or delivered.
-        self._read_seq = 0
+        # Up to which row of the journal everything is queued; None before the first reading.
+        self._read_seq: int | None = None
+        self._woken = asyncio.Event()
+        # Held while an id is given and its secret kept.
+        self.registering = asyncio.Lock()
 
     def waiting_count(self, webhook_id: str) -> int:
         """Deliveries of a webhook that wait for their next attempt."""
@@ -168,48 +182,56 @@ class Courier:
         """Deliver until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
+            tasks.create_task(self._watch_prices())
             try:
                 while True:
-                    await self._catch_up()
+                    self._woken.clear()
+                    await self._read_journal()
                     self._start_all()
-                    self._report_movements()
-                    await self._clock.sleep(MOVEMENT_S)
+                    await self._woken.wait()
             finally:
                 self._tasks = None
 
+    async def _watch_prices(self) -> None:
+        """Compare prices every five minutes, and read what no commit has announced."""
+        while True:
+            self._report_movements()
+            self._woken.set()
+            await self._clock.sleep(MOVEMENT_S)
+
     def take(self, happened: Sequence[tuple[int, Event]]) -> None:
-        """Queue what events that are on disk now have to report."""
+        """Learn of events that are on disk now; those of agents are read from the journal."""
         world = self._world_store.world
-        if not happened or not world.webhooks.by_id:
+        if not world.webhooks.by_id:
             return
         for seq, event in happened:
-            for report in reports_of(world, seq, event):
-                self._queue(report)
-        self._read_seq = max(self._read_seq, happened[-1][0])
+            if isinstance(event, MarketListed):
+                for report in reports_of(world, seq, event):
+                    self._queue(report)
+            elif isinstance(event, REPORTED):
+                self._woken.set()
 
-    async def _catch_up(self) -> None:
-        """Queue events of the journal that were not delivered before a stop or a broken disk."""
-        world_store = self._world_store
-        hooks = world_store.world.webhooks.by_id.values()
+    async def _read_journal(self) -> None:
+        """Queue the reports of every row after the last that was read, in order."""
+        hooks = self._world_store.world.webhooks.by_id.values()
         seqs = [hook.seq for hook in hooks if hook.is_active]
         if not seqs:
             return
-        self._read_seq = max(min(seqs), self._read_seq, world_store.seq - BEHIND_MAX)
+        oldest = max(min(seqs), self._world_store.seq - BEHIND_MAX)
+        after = oldest if self._read_seq is None else self._read_seq
         try:
-            while await self._queue_page():
-                pass
+            while rows := await self._world_store.rows_of_agents(
+                after, CAUGHT_UP, limit=CATCH_UP_MAX
+            ):
+                self._queue_rows(rows)
+                after = self._read_seq = rows[-1].seq
         except StorageError as error:
             log.warning("what was not delivered to webhooks cannot be read: %s", error)
 
-    async def _queue_page(self) -> bool:
-        """Queue the reports of the next rows of the journal; False where there are none."""
-        seq = self._read_seq
-        rows = await self._world_store.rows_of_agents(seq, CAUGHT_UP, limit=CATCH_UP_MAX)
+    def _queue_rows(self, rows: Sequence[JournalRow]) -> None:
         for row in rows:
             for report in self._reports_in(row.seq, row.kind, row.body, row.agent_id or ""):
                 self._queue(report)
-            self._read_seq = max(self._read_seq, row.seq)
-        return bool(rows)
 
     def _reports_in(self, seq: int, kind: str, body: str, agent_id: str) -> list[WebhookReport]:
         world = self._world_store.world
@@ -297,7 +319,13 @@ class Courier:
                 queue.ids.clear()
                 return
             delivery = queue.waiting[0]
-            detail = await self._send(hook, delivery.parcel, delivery.url)
+            try:
+                detail = await self._send(hook, delivery.parcel, delivery.url)
+            except StorageError as error:
+                # The address has done nothing wrong.
+                log.warning("the secrets of webhooks cannot be read: %s", error)
+                await self._clock.sleep(BACKOFF_MAX_S)
+                continue
             await self._note(webhook_id, delivery, detail)
             if detail:
                 pause_s = min(BACKOFF_MAX_S, 2.0 ** max(1, hook.failures))
@@ -308,10 +336,7 @@ class Courier:
 
     async def _send(self, hook: Webhook, parcel: Parcel, url: str) -> str:
         placed = hook.placed
-        try:
-            secret = (await self._loaded()).get(placed.webhook_id)
-        except StorageError as error:
-            return f"the secret cannot be read: {error}"
+        secret = (await self._loaded()).get(placed.webhook_id)
         if secret is None:
             return "the secret of this webhook is lost; remove it and register it again"
         allowed = self.allows_loopback(placed.agent_id)
