@@ -13,9 +13,9 @@ from service_tui.desk.agents.health import (
     Health,
     health_of,
     last_action,
-    leash_mode,
     spend_of,
     still_waiting,
+    strictest_leash,
 )
 from service_tui.desk.slices.fleet import Pace, SkillRunState, SupervisionView
 from service_tui.terms import AgentStatus, HeldStatus, LeashMode
@@ -130,17 +130,17 @@ def test_the_stricter_of_the_leashes_of_agent_and_skill_is_told() -> None:
     own = leash_of(mode=LeashMode.OBSERVE, budget=None)
     skills = leash_of(skill_slug="mean-reversion", spent=Micros(3 * ONE))
     view = SupervisionView(leashes=(skills,), runs=(run_of(),))
-    assert leash_mode(HERON, view) == skills
+    assert strictest_leash(HERON, view) == skills
     assert spend_of(HERON, view) == (3 * ONE, 100 * ONE)
     both = replace(view, leashes=(skills, own))
-    assert leash_mode(HERON, both) == own
+    assert strictest_leash(HERON, both) == own
     assert spend_of(HERON, both) == (3 * ONE, 100 * ONE)
     free = leash_of(mode=LeashMode.AUTO, budget=Micros(30 * ONE), spent=Micros(10 * ONE))
     asks = replace(skills, budget=Micros(20 * ONE), spent=Micros(10 * ONE))
     other = replace(asks, skill_slug="rests", mode=LeashMode.OBSERVE, budget=Micros(ONE))
     for leashes in ((free, asks, other), (other, asks, free)):
         bound = replace(view, leashes=leashes)
-        assert leash_mode(HERON, bound) == asks
+        assert strictest_leash(HERON, bound) == asks
         assert spend_of(HERON, bound) == (10 * ONE, 20 * ONE)
     assert spend_of(replace(HERON, spent_today=Micros(7)), NONE) == (7, None)
 

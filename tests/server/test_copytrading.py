@@ -1,12 +1,13 @@
 """Copies of wallets on request: within the limits, each position once, and exits where wished."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 from kit.service.line import Line
 from kit.service.stage import Stage, open_stage
 from service_tui.engine.reactor.wallets import ROSTER, address_of
-from service_tui.terms import Plan, Venue
+from service_tui.terms import Plan, Side, Venue
 from service_tui.wire.endpoints.public import POSITIONS
 from service_tui.wire.endpoints.trading import COPY_WALLETS
 
@@ -46,7 +47,8 @@ async def test_a_copy_buys_what_a_wallet_holds_and_a_second_one_buys_nothing_mor
         assert (cash - stage.world.cash(stage.agent)) / 1_000_000 == spent
         held = (await Line(stage, stage.key).ask(POSITIONS)).json()["positions"]
         assert {row["market_id"] for row in held} == {row["market_id"] for row in done["trades"]}
-        assert {source for row in held for source in row["sources"]} == {"copytrading"}
+        copied_from = {source for row in held for source in row["sources"]}
+        assert copied_from <= {f"copytrading:{wallet}" for wallet in wallets}
         again = await copied(stage, wallets=wallets, max_usd_per_position=7)
         assert again["trades_executed"] == 0
         assert stage.world.ledger.total() == 0
@@ -61,17 +63,33 @@ async def test_copies_are_bounded_and_a_stranger_is_named(tmp_path: Path) -> Non
         assert any(stranger in error for error in one["errors"])
 
 
-async def test_what_the_wallets_have_left_is_sold_where_that_is_wished(tmp_path: Path) -> None:
+async def test_what_a_wallet_has_left_is_named_and_never_sold(tmp_path: Path) -> None:
     async with open_stage(tmp_path, plan=Plan.ELITE) as stage:
         wallets = await traded_wallets(stage)
         made = await copied(stage, wallets=wallets, max_trades=1)
         (bought,) = made["trades"]
         assert bought["success"], bought
-        for wallet in wallets:
-            stage.world.reactor.records.by_address[wallet].held.clear()
-        kept = await copied(stage, wallets=wallets, detect_whale_exits=True)
-        assert kept["trades"] == []
-        left = await copied(stage, wallets=wallets, detect_whale_exits=True, buy_only=False)
-        (sold,) = left["trades"]
-        assert (sold["action"], sold["success"]) == ("sell", True)
-        assert sold["shares"] == bought["shares"]
+        shares = stage.agent.positions[bought["market_id"]].shares(Side(bought["side"]))
+        stage.world.reactor.records.by_address[bought["wallet"]].held.clear()
+        asked = {"detect_whale_exits": True, "buy_only": False, "max_trades": 1}
+        # A mistyped wallet has left nothing.
+        typo = await copied(stage, wallets=["0x" + "ab" * 20], **asked)
+        assert [one for one in typo["errors"] if "has left" in one] == []
+        left = await copied(stage, wallets=[bought["wallet"]], **asked)
+        (named,) = [one for one in left["errors"] if "has left" in one]
+        assert bought["market_id"] in named
+        held = stage.agent.positions[bought["market_id"]].shares(Side(bought["side"]))
+        assert held == shares
+
+
+async def test_calls_at_one_time_buy_each_position_once(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, plan=Plan.ELITE) as stage:
+        wallets = await traded_wallets(stage)
+        line = Line(stage, stage.key)
+        async with asyncio.TaskGroup() as tasks:
+            calls = [
+                tasks.create_task(line.ask(COPY_WALLETS, json={"wallets": wallets}))
+                for _ in range(2)
+            ]
+        assert {call.result().status_code for call in calls} <= {200, 409}
+        assert len(stage.agent.positions) == stage.agent.trades_count

@@ -27,7 +27,7 @@ class ConfidenceBody(WireModel):
 
 
 class VenueOutcomesBody(WireModel):
-    """Sums of the second generation beside those of the first, of one venue.
+    """Sums of one venue: `trades` to `losses` are those of API v1, the others were added in v2.
 
     `wins` and `losses` count sales and settlements, the `settled_` figures settlements alone. Money
     is in units of the venue's currency, fees taken off.

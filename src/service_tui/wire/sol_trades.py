@@ -81,7 +81,7 @@ class SolSubmitBody(LenientModel):
     cost_usdc: Amount = 0.0
     fee: Amount = 0.0
     price: Price = 0.0
-    fill_status: Literal["filled", "partially_filled", "failed"] = "failed"
+    fill_status: Literal["filled", "partially_filled", "submitted", "failed"] = "failed"
     retryable: bool = False
     error: Line = ""
     error_code: Line | None = None

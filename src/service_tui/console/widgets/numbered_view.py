@@ -30,7 +30,7 @@ class CopiedRecord(Protocol):
 class ProgramInfo:
     """Places of the running program, for screens that list them. Paths are texts, not opened.
 
-    `calm` is the time since when nothing has needed the person; the app updates it.
+    `idle_time` holds since when nothing has needed the person; the app updates it.
     """
 
     log_path: str = ""

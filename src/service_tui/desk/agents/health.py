@@ -270,8 +270,8 @@ def spend_of(agent: AgentView, view: SupervisionView) -> tuple[Micros, Micros | 
     )
 
 
-def leash_mode(agent: AgentView, view: SupervisionView) -> LeashView | None:
-    """Mode of the strictest leash that binds the agent or one of its skills."""
+def strictest_leash(agent: AgentView, view: SupervisionView) -> LeashView | None:
+    """The strictest leash that binds the agent or one of its skills."""
     binding = _binding(agent, view)
     return min(binding, key=_freedom, default=None)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.desk.agents.health import leash_mode, spend_of
+from service_tui.desk.agents.health import spend_of, strictest_leash
 from service_tui.desk.freshness import is_answered, leashes_known
 from service_tui.desk.slices.agents import AgentView, VenueMoneyView
 from service_tui.desk.slices.fleet import (
@@ -154,7 +154,7 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
         monies=_monies(agent, trades, known),
         decisions=_decisions(view.decided, agent.agent_id, since),
         waiting=sum(held.agent_id == agent.agent_id for held in view.held),
-        leash=leash_mode(agent, view),
+        leash=strictest_leash(agent, view),
         spent=spend_of(agent, view),
         leash_known=leashes_known(state),
         runs=view.runs_of(agent.agent_id),

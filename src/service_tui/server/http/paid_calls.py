@@ -2,6 +2,7 @@
 
 from starlette.datastructures import Headers
 
+from service_tui.engine.chain_events import CallPaid
 from service_tui.loading import imported
 from service_tui.server.http import payments
 from service_tui.server.http.access import Access, Caller
@@ -25,8 +26,9 @@ async def admitted(
     """
     endpoint, caller = call
     if endpoint.price:
-        # Always paid for, so that no rate counts it.
-        _payment_of(service, call, headers)
+        access.admit(service, endpoint, caller)
+        # Before the work: what is not paid for costs the service nothing.
+        await _judged(service, (caller, _payment_of(service, call, headers)), endpoint.price, {})
         return {}
     try:
         access.admit(service, endpoint, caller)
@@ -83,6 +85,19 @@ async def _take(
     Raises:
         Denied: 402 where it is not taken.
     """
+    paid = await _judged(service, payment, price, refusal_headers)
+    await service.world_store.commit(service.world.note(paid))
+    return {PAID_HEADER: payments.receipt(paid)}
+
+
+async def _judged(
+    service: Service, payment: tuple[Caller, str], price: int, refusal_headers: dict[str, str]
+) -> CallPaid:
+    """The event of a payment that may be taken, not yet applied.
+
+    Raises:
+        Denied: 402 where it may not.
+    """
     caller, text = payment
     if caller.agent is None:
         raise TypeError("a call without a key is not paid for")
@@ -92,9 +107,7 @@ async def _take(
     agent = service.world.agents[caller.agent.agent_id]
     try:
         call = (url, service.clock.now())
-        paid = payments.taken(service.world, agent, text, call, price=price)
+        return payments.taken(service.world, agent, text, call, price=price)
     except payments.PaymentRefused as refused:
         body = payments.refusal_body(str(refused), url, price)
         raise Denied(402, body, refusal_headers) from refused
-    await service.world_store.commit(service.world.note(paid))
-    return {PAID_HEADER: payments.receipt(paid)}

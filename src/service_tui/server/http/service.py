@@ -71,6 +71,7 @@ class Service:
     sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
     past: PastSums = field(default_factory=PastSums)
     sol_quotes: SolQuotes = field(default_factory=SolQuotes)
+    copying: set[str] = field(default_factory=set[str])
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""

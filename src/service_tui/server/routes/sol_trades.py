@@ -5,7 +5,7 @@ the order then meets the simulated book, paid from the agent's play money on tha
 """
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal
 
 from service_tui.loading import imported
 from service_tui.server.http.refusals import Denied, denied, invalid_items
@@ -199,9 +199,17 @@ def _failed(trade: TradeBody) -> SolSubmitBody:
     )
 
 
+def _fill_status(
+    trade: TradeBody, shares: float
+) -> Literal["filled", "partially_filled", "submitted"]:
+    """The state of a trade; one that waits for its operator has no shares yet."""
+    if not shares:
+        return "submitted"
+    return "partially_filled" if trade.fill_status == "partially_filled" else "filled"
+
+
 def _submitted(trade: TradeBody, terms: SolQuoteRequest, signature: str) -> SolSubmitBody:
     shares, money = _exchanged(trade, terms.action)
-    status = trade.fill_status
     return SolSubmitBody(
         success=True,
         tx_signature=signature,
@@ -215,7 +223,7 @@ def _submitted(trade: TradeBody, terms: SolQuoteRequest, signature: str) -> SolS
         cost_usdc=money,
         fee=trade.fee,
         price=round(money / shares, 6) if shares else 0.0,
-        fill_status="partially_filled" if status == "partially_filled" else "filled",
+        fill_status=_fill_status(trade, shares),
     )
 
 

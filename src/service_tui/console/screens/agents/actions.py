@@ -19,7 +19,7 @@ from service_tui.console.screens.agents.detail import describe, history_text
 from service_tui.console.screens.agents.leash_form import LeashForm
 from service_tui.console.screens.agents.skill_forms import InstallSkillForm, StartSkillForm
 from service_tui.console.view_context import ViewContext
-from service_tui.desk.agents.health import leash_mode
+from service_tui.desk.agents.health import strictest_leash
 from service_tui.desk.commands.agents import (
     AgentAct,
     DetachSkill,
@@ -298,7 +298,7 @@ def edit_leash(screen: Agents) -> None:
     """Edit the leash of the agent or of one of its skills: the one that binds comes first."""
     agent = screen.row_in_focus()
     if agent is not None:
-        bound = leash_mode(agent, screen.state.supervision)
+        bound = strictest_leash(agent, screen.state.supervision)
         slug = "" if bound is None else bound.skill_slug
         form = LeashForm(screen.state, screen.now, agent, skill_slug=slug)
         screen.open_dialog(form, screen.give)

@@ -19,7 +19,7 @@ from service_tui.console.screens.agents.table import (
 from service_tui.console.signs import signs_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.desk.agents.health import leash_mode
+from service_tui.desk.agents.health import strictest_leash
 from service_tui.desk.slices.agents import AgentLimitsView, AgentView, VenueMoneyView
 from service_tui.desk.slices.fleet import (
     LeashView,
@@ -203,7 +203,7 @@ def _rows(rows: tuple[Figure, ...]) -> Text:
 def _parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Text]]:
     """Titled parts of an agent's description."""
     supervision = view.state.supervision
-    bound = leash_mode(agent, supervision)
+    bound = strictest_leash(agent, supervision)
     leashes = [leashe for leashe in supervision.leashes if leashe.agent_id == agent.agent_id]
     leashes.sort(key=lambda one: one != bound)
     if leashes:

@@ -23,8 +23,8 @@ from service_tui.desk.agents.health import (
     HealthReport,
     health_of,
     last_action,
-    leash_mode,
     spend_of,
+    strictest_leash,
 )
 from service_tui.desk.freshness import leashes_known
 from service_tui.desk.slices.agents import AgentView, FillView
@@ -167,7 +167,7 @@ def _spent_rank(agent: AgentView, view: ViewContext) -> Micros:
 
 def _leash_of(agent: AgentView, view: ViewContext) -> Text:
     """The leash that binds an agent."""
-    bound = leash_mode(agent, view.state.supervision)
+    bound = strictest_leash(agent, view.state.supervision)
     return leash_text(bound, loaded=leashes_known(view.state))
 
 

@@ -21,7 +21,7 @@ _DISMISSED_MAX: Final = 20
 
 
 def can_dismiss(screen: Needs) -> str:
-    """The highlighted row, or else the absence, can be dismissed."""
+    """The highlighted row can be dismissed, or the note of what happened while nobody was here."""
     if _lost_order(screen) is None and _dismissal(screen) is None:
         return "nothing here can be dismissed"
     return ""
@@ -48,7 +48,7 @@ def do_it(screen: Needs) -> None:
 
 
 def dismiss(screen: Needs) -> None:
-    """Dismiss the highlighted row, or else the absence."""
+    """Dismiss the highlighted row, or else the note of what happened while nobody was here."""
     lost, given = _lost_order(screen), _dismissal(screen)
     if lost is not None:
         screen.give(GiveUp(lost.ticket_id))
@@ -69,7 +69,7 @@ def _lost_order(screen: Needs) -> TicketView | None:
 
 
 def _dismissal(screen: Needs) -> SetPreference | None:
-    """The preference that dismisses the row or the absence."""
+    """The preference that dismisses the row or that note."""
     need, preferences = screen.selected(), screen.state.preferences
     if need is not None and need.is_dismissable:
         kept = preferences.get(DISMISSED, "").split("\n")[-_DISMISSED_MAX:]

@@ -1,4 +1,8 @@
-"""Misbehaves on purpose, in the way that SERVICE_MISBEHAVING_HOW names. It never trades."""
+"""Misbehaves on purpose, so that the guards of `skills/process` can be seen and tested.
+
+SERVICE_MISBEHAVING_HOW names the way: crash, loop, flood of output, garbage for JSON, deaf to
+SIGTERM and so on. It never trades.
+"""
 
 import json
 import os
