@@ -28,7 +28,7 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.slices.risk import Condition
 from service_tui.engine.amm.exchange import Order
 from service_tui.server.webhooks.post import Parcel
-from service_tui.terms import Action, Side, WebhookEvent
+from service_tui.terms import Action, AlertCondition, Side, WebhookEvent
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.notify import WEBHOOKS
@@ -167,3 +167,34 @@ async def test_a_price_alert_of_the_console_notifies_a_webhook_until_it_is_remov
             await stage.sim.service.world_store.place(order, stage.clock.now())
         await until(desk, lambda _: box.sent, stage.clock)
         assert box.sent == [(URL, "price.alert")]
+
+
+async def test_a_read_only_desk_sets_no_alert_at_the_service(tmp_path: Path) -> None:
+    first = first_state(read_only=True)
+    async with open_stage(tmp_path, speed=0) as stage, open_test_desk(stage, first) as desk:
+        market_id = stage.open_markets()[0].market_id
+        desk.submit(SetPriceAlert(market_id, Side.YES, Condition.ABOVE, 0.998, "q"))
+        await until(desk, lambda s: s.risk.price_alerts, stage.clock)
+        await stage.clock.advance(1)
+        assert stage.world.price_alerts.waiting == {}
+
+
+async def test_the_desk_removes_no_alert_of_a_program(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, open_test_desk(stage) as desk:
+        market = stage.open_markets()[0]
+        theirs = stage.world.price_alerts.request(
+            stage.agent,
+            market,
+            side=Side.YES,
+            condition=AlertCondition.ABOVE,
+            threshold=0.998,
+            webhook_url=URL,
+            at=stage.clock.now(),
+        )
+        await stage.sim.service.world_store.commit(stage.world.note(theirs))
+        desk.submit(SetPriceAlert(market.market_id, Side.YES, Condition.ABOVE, 0.998, "q"))
+        waiting = stage.world.price_alerts.waiting
+        await until(desk, lambda _: len(stage.world.price_alerts.waiting) == 2, stage.clock)
+        desk.submit(RemovePriceAlert(desk.state.risk.price_alerts[0].alert_id))
+        await until(desk, lambda _: len(stage.world.price_alerts.waiting) == 1, stage.clock)
+        assert list(waiting) == [theirs.alert_id]

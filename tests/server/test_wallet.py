@@ -516,6 +516,7 @@ async def test_a_forecast_is_paid_for_with_each_call_and_costs_nothing_when_refu
     tmp_path: Path,
 ) -> None:
     async with open_stage(tmp_path, plan=Plan.FREE, speed=0) as stage:
+        stage.sim.service.operator_agent = None
         own = External(line_to(stage))
         await own.link()
         market_id = stage.open_markets()[0].market_id
@@ -532,6 +533,10 @@ async def test_a_forecast_is_paid_for_with_each_call_and_costs_nothing_when_refu
             assert refused.status_code == 402
             (offer,) = refused.json()["accepts"]
             assert offer["maxAmountRequired"] == "10000"
+            # A bad payment is judged before the work, and counted.
+            refusals = [await ask({"market_id": "nowhere"}, {"x402Version": 1}) for _ in range(40)]
+            assert {one.status_code for one in refusals} == {402, 429}
+            await stage.clock.advance(61)
             # What cannot be answered costs nothing.
             for body, status in (({"market_id": "nowhere"}, 404), ({}, 422)):
                 assert (await ask(body, signed_alone(own, offer, 1))).status_code == status

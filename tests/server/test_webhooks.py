@@ -32,7 +32,8 @@ from service_tui.server.webhooks.address import (
 )
 from service_tui.server.webhooks.courier import QUEUE_MAX
 from service_tui.server.webhooks.post import HttpPost, Parcel, signature
-from service_tui.terms import WEBHOOK_FAILURES_MAX
+from service_tui.storage.errors import StorageError
+from service_tui.terms import WEBHOOK_FAILURES_MAX, WEBHOOKS_MAX
 from service_tui.wiring.webhook_secrets import SECRETS_FILE, SecretFile
 
 Json = dict[str, Any]
@@ -365,6 +366,54 @@ async def test_alerts_that_are_set_together_are_all_kept(tmp_path: Path) -> None
         assert (await ask(stage, "GET", "alerts"))["count"] == 5
 
 
+async def test_a_trade_that_no_commit_has_announced_is_delivered_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = Mailbox()
+    async with opened(tmp_path, box) as stage:
+        await hook(stage, "trade.executed")
+        trades = [await buy(stage, 5)]
+        with monkeypatch.context() as silent:
+            silent.setattr(stage.sim.service.world_store.events, "followers", [])
+            trades.append(await buy(stage, 6))
+        trades.append(await buy(stage, 7))
+        await stage.clock.advance(1)
+        assert [body["data"]["trade_id"] for body in box.bodies] == [
+            trade["trade_id"] for trade in trades
+        ]
+
+
+async def test_secrets_that_cannot_be_read_disable_no_webhook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = Mailbox()
+    async with opened(tmp_path, box) as stage:
+        webhook_id = await hook(stage, "trade.executed")
+        courier = stage.sim.service.courier
+
+        async def fail() -> dict[str, str]:
+            raise StorageError("no secrets today")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(courier, "_loaded", fail)
+            await buy(stage)
+            await leap(stage.clock, 4_000)
+            assert (await state_of(stage, webhook_id))["consecutive_failures"] == 0
+        await leap(stage.clock, 400)
+        assert len(box.got) == 1
+
+
+async def test_an_address_for_one_alert_alone_goes_with_it(tmp_path: Path) -> None:
+    async with opened(tmp_path, Mailbox()) as stage:
+        market_id = stage.open_markets()[0].market_id
+        body = {"market_id": market_id, "side": "yes", "condition": "above", "threshold": 0.99}
+        for number in range(WEBHOOKS_MAX + 2):
+            url = f"https://hook.example/{number}"
+            alert = await ask(stage, "POST", "alerts", body | {"webhook_url": url})
+            await ask(stage, "DELETE", f"alerts/{alert['id']}")
+        assert (await ask(stage, "GET", "webhooks"))["count"] == 1
+
+
 # -- over HTTP -----------------------------------------------------------------------------
 
 
@@ -469,6 +518,14 @@ REFUSED: Final = (
     "https://[64:ff9b::127.0.0.1]/",
     "https://[2002:7f00:1::]/",
     "https://[2002:0a00:1::]/",
+    "https://[fec0::1]/",
+    "https://[::7f00:1]/",
+    "https://[::ffff:0:7f00:1]/",
+    "https://[5f00::1]/",
+    "https://[3fff::1]/",
+    "https://[2001:db8::1]/",
+    "https://[64:ff9b:1::7f00:1]/",
+    "https://192.88.99.1/",
 )
 
 
