@@ -130,6 +130,15 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "rows.explain", "rows", ("i",), "explain", "explain", "Formula, inputs, source, age"
     ),
     KeyBinding(
+        "rows.wide",
+        "rows",
+        ("vertical_line",),
+        "wide",
+        "wide list",
+        "Give the room of the detail to the list",
+        shown="|",
+    ),
+    KeyBinding(
         "rows.out", "rows", ("escape",), "one_out", "one level out", "Detail, search, filters"
     ),
     # markets
@@ -408,6 +417,7 @@ _SHOWN: Final = {
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "plus": "+",
+    "vertical_line": "|",
 }
 
 

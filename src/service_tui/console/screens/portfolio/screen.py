@@ -60,6 +60,7 @@ class PortfolioScreen(TableScreen[PositionView]):
         "service.problem",
     )
     leaves_rows_out: ClassVar[bool] = True
+    question_cells: ClassVar[Mapping[int, int]] = {160: 70, 120: 46}
     no_row_text: ClassVar[str] = "no position is highlighted"
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-with-detail": (120, 0), "-two": (160, 0)}

@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.freshness import is_answered, not_loaded_text
 from service_tui.console.keys import cap, with_keys
+from service_tui.console.questions import short_question
 from service_tui.console.table_spec import (
     TableSpec,
     amount_column,
@@ -40,7 +41,7 @@ _EMPTY: Final = {
 def outcome(position: PositionView) -> Text:
     """The outcome of a position's market, and whether it won; or that it was sold."""
     if position.outcome is None:
-        return Text("awaited" if position.status is MarketStatus.CLOSED else "sold", "muted")
+        return Text("resolving" if position.status is MarketStatus.CLOSED else "sold", "muted")
     won = position.outcome is (position.side is Side.YES)
     word = "YES" if position.outcome else "NO"
     return Text.assemble(f"{word:<4}", ("won", "profit") if won else ("lost", "loss"))
@@ -48,19 +49,18 @@ def outcome(position: PositionView) -> Text:
 
 def _question_text(position: PositionView) -> Text:
     """The question; real money is marked before it, at any width."""
-    question = formats.plain(position.question)
+    question = short_question(position.question, position.resolves_at)
     if position.venue is Venue.SIM:
-        return question
+        return Text(question)
     return Text.assemble((f"{venue_mark(position.venue)} ", "live"), question)
 
 
 def _left_text(position: PositionView, now: Timestamp) -> Text:
     if position.status is not MarketStatus.ACTIVE or position.resolves_at is None:
-        return Text(
-            "awaited" if position.status is MarketStatus.CLOSED else formats.NOT_KNOWN, "muted"
-        )
+        is_closed = position.status is MarketStatus.CLOSED
+        return Text("ended" if is_closed else formats.NOT_KNOWN, "muted")
     left = position.resolves_at - now
-    return Text(formats.duration(left)) if left > 0 else Text("awaited", "muted")
+    return Text(formats.duration_short(left)) if left > 0 else Text("ended", "muted")
 
 
 _QUESTION: Final = Column[PositionView](
@@ -70,11 +70,12 @@ _QUESTION: Final = Column[PositionView](
     lambda held, _: _question_text(held),
     sort_key=lambda held, _: held.question,
     flex=True,
+    keeps_end=True,
 )
 
 _MONEY: Final = Column[PositionView](
     "money",
-    "money",
+    "ccy",
     6,
     lambda held, _: Text(MONEY_OF[held.venue], "muted" if held.venue is Venue.SIM else "live"),
     sort_key=lambda held, _: MONEY_OF[held.venue],
@@ -151,7 +152,7 @@ OPEN: Final = TableSpec[PositionView](
         _QUESTION,
         side_column(),
         amount_column("shares", "shares", 9, lambda held: held.shares, formats.shares, tier=64),
-        price_column("average", "average", 7, lambda held: held.average, tier=88),
+        price_column("average", "avg", 6, lambda held: held.average, tier=88),
         price_column("mark", "mark", 6, lambda held: held.mark_price),
         _MONEY,
         amount_column("value", "value $", 9, lambda held: held.mark_value, formats.money),
@@ -162,8 +163,8 @@ OPEN: Final = TableSpec[PositionView](
         ),
         Column(
             "left",
-            "ends in",
-            7,
+            "ends",
+            6,
             lambda held, view: _left_text(held, view.world_now),
             sort_key=lambda held, _: held.resolves_at,
             align="right",
