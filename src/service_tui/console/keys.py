@@ -65,9 +65,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding(
         "app.settings", "app", ("8",), "go('settings')", "settings", "Limits, risk, notices"
     ),
-    KeyBinding(
-        "app.blotter", "app", ("9",), "go('blotter')", "blotter", "Every command and its end"
-    ),
+    KeyBinding("app.blotter", "app", ("9",), "go('blotter')", "orders", "Orders and fills"),
     KeyBinding("app.last", "app", ("minus",), "last_screen", "last view", shown="-"),
     KeyBinding(
         "app.back", "app", ("left_square_bracket",), "history(-1)", "history back", shown="["
@@ -229,9 +227,11 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("attention.undo", ("u",), "undo", "Back what was dismissed last"),
     # the blotter
     _performed("blotter.market", ("enter", "M"), "market", "Show the market"),
-    _performed("blotter.trades", ("o",), "open only", "What has no end yet"),
+    _performed("blotter.list", ("o",), "next list", "Orders, fills", footer=True),
+    _performed("blotter.trades", ("w",), "working", "Only orders without a result"),
     _performed("blotter.why", ("Q",), "why", "Why did it trade: signal to exit"),
     _performed("blotter.orders", ("O",), "open orders", "See, cancel"),
+    _performed("blotter.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
     # open orders
     KeyBinding(
         "orders.cancel", "open_orders", ("d",), "cancel", "cancel", "The order under the cursor"
@@ -263,7 +263,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("agents.budget", ("e",), "budget", "Of its skill, a day"),
     _performed("agents.list", ("o",), "next list", "It, or the trades of all"),
     _performed("agents.pause_all", ("X",), "pause all", "Or let all buy again"),
-    _performed("agents.export", ("W",), "export", "CSV, JSON and a day's summary"),
+    _performed("agents.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
     # autoresearch
     _performed("research.diff", ("enter", "D"), "diff", "Of its commit", footer=True),
     _performed("research.backtest", ("b",), "backtest", "Or sweep", footer=True),

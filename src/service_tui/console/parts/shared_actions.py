@@ -10,6 +10,9 @@ from service_tui.console.freshness import of_wall, trade_block_reason
 from service_tui.console.keys import cap
 from service_tui.console.messages import GoTo
 from service_tui.console.parts.table_screen import TableScreen
+from service_tui.desk.commands.agents import ExportData
+from service_tui.desk.fill_tickets import ticket_of_fill
+from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.records import MarketView, TicketView, Topic
 from service_tui.desk.slices.risk import MonitorView
 from service_tui.desk.trading.preflight import why_closed
@@ -74,6 +77,11 @@ def open_market(screen: AnyScreen) -> None:
         screen.post_message(GoTo("markets", row.market_id))
 
 
+def export(screen: AnyScreen) -> None:
+    """Write trades, positions, alerts and experiments as files."""
+    screen.give(ExportData())
+
+
 def open_orders(screen: AnyScreen) -> None:
     """List the open orders, where they can be cancelled."""
     from service_tui.console.forms.open_orders import OpenOrders  # noqa: PLC0415 - not at first
@@ -88,6 +96,8 @@ def open_why(screen: AnyScreen) -> None:
 
     row = screen.row_in_focus()
     if row is not None:
+        if isinstance(row, FillView):
+            row = ticket_of_fill(row)
         is_command = isinstance(row, TicketView)
         view, clock = screen.view, of_wall(screen.state)
         chain = why_ticket(view.state, row) if is_command else why_position(view.state, row)
