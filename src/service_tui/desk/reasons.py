@@ -68,6 +68,7 @@ class Fix(StrEnum):
     OTHER_SIDE = "take the other side, or buy"
     CANCEL_FIRST = "cancel them first, or sell fewer"
     LIST_ORDERS = "the list of open orders shows it"
+    ORDER_AGAIN = "nothing was placed; check the position and place a new order"
     GIVE_AMOUNT = f"give an amount above 0, and at most {PROSE_MAX:,} plain letters of reasoning"
     WAIT_FOR_END = "wait until it has its end"
     CLEAR_UP_FIRST = "order nothing here before this is cleared up; the blotter shows the trades"
