@@ -155,11 +155,14 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("portfolio.sell", ("x",), "sell", "Close or trim", footer=True),
     _performed("portfolio.buy", ("b",), "buy more", footer=True),
     _performed("portfolio.market", ("M",), "market", "Show the market"),
-    _performed("portfolio.closed", ("o",), "closed", "Closed positions"),
+    _performed("portfolio.list", ("o",), "next list", "Positions, orders, closed", footer=True),
     _performed("portfolio.monitor", ("m",), "monitor", "Stop, target", footer=True),
     _performed("portfolio.alert", ("a",), "price alert", "Tell at a price"),
     _performed("portfolio.why", ("Q",), "why", "Why did it trade: signal to exit"),
-    _performed("portfolio.orders", ("O",), "open orders", "See, cancel"),
+    _performed("portfolio.orders", ("O",), "open orders", "Amend, cancel"),
+    _performed("portfolio.amend", ("e",), "amend", "Price and size of an open order"),
+    _performed("portfolio.cancel", ("d",), "cancel order", "The highlighted order"),
+    _performed("portfolio.cancel_all", ("D",), "cancel all", "All orders listed"),
     # monitors
     _performed("monitors.edit", ("e", "m"), "edit", "Stop and target", footer=True),
     _performed("monitors.all", ("E",), "edit all", "All that are shown"),
@@ -232,14 +235,6 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("blotter.why", ("Q",), "why", "Why did it trade: signal to exit"),
     _performed("blotter.orders", ("O",), "open orders", "See, cancel"),
     _performed("blotter.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
-    # open orders
-    KeyBinding(
-        "orders.cancel", "open_orders", ("d",), "cancel", "cancel", "The order under the cursor"
-    ),
-    KeyBinding(
-        "orders.all", "open_orders", ("D",), "cancel_all", "cancel all", "All that are listed"
-    ),
-    KeyBinding("orders.market", "open_orders", ("M",), "open_market", "market", "Show the market"),
     # the action log
     _performed("log.open", ("enter",), "whole entry", "With its hash", footer=True),
     _performed("log.verify", ("V",), "verify", "Follow the chain anew", footer=True),

@@ -1,6 +1,6 @@
-"""The tables of the portfolio: open and closed positions."""
+"""The tables of the portfolio: open positions, open orders, and closed positions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from rich.text import Text
@@ -9,6 +9,7 @@ from service_tui.console import formats
 from service_tui.console.freshness import is_answered, not_loaded_text
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.questions import short_question
+from service_tui.console.screens.portfolio.orders import ORDERS
 from service_tui.console.table_spec import (
     TableSpec,
     amount_column,
@@ -20,10 +21,11 @@ from service_tui.console.table_spec import (
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
+from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.slices.records import Phase, PositionView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.units import Micros, Timestamp, decimal, sum_of
 
 _EMPTY: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nPositions appear with its first answer.",
@@ -129,7 +131,7 @@ def _no_open(state: DeskState) -> str:
 def _no_closed(state: DeskState) -> str:
     if not _closed_known(state):
         return "Closed positions come with the service's first answer."
-    return f"No position was closed yet.\n\n{cap('portfolio.closed')} shows the open ones."
+    return f"No position was closed yet.\n\n{cap('portfolio.list')} shows the open ones."
 
 
 def _open_known(state: DeskState) -> bool:
@@ -139,6 +141,35 @@ def _open_known(state: DeskState) -> bool:
 def _closed_known(state: DeskState) -> bool:
     # The cache has open positions only: closed ones are unknown before the first answer.
     return is_answered(state, Topic.POSITIONS) and not state.from_cache
+
+
+# -- sums ---------------------------------------------------------------------------------------
+
+
+def totals(rows: Iterable[object], view: ViewContext) -> tuple[Bit, ...]:
+    """Sums of the positions listed, for each currency by itself; unknown while one part is."""
+    listed = [row for row in rows if isinstance(row, PositionView)]
+    bits: list[Bit] = []
+    for currency in dict.fromkeys(MONEY_OF[held.venue] for held in listed):
+        own = [held for held in listed if MONEY_OF[held.venue] == currency]
+        if all(held.is_closed for held in own):
+            sums = [("realized", view.pnl(_sum(held.made for held in own)))]
+        else:
+            sums = [
+                ("value", view.money(_sum(held.mark_value for held in own))),
+                ("exit", view.money(_sum(held.exit_value for held in own))),
+                ("P&L", view.pnl(_sum(held.unrealized for held in own))),
+            ]
+        parts = (Text.assemble((f"{label} ", "muted"), amount) for label, amount in sums)
+        text = Text("  ").join((Text(f"{len(own):,} in {currency}", "bold"), *parts))
+        bits.append(Bit(text, rank=len(bits)))
+    return tuple(bits)
+
+
+def _sum(amounts: Iterable[Micros | None]) -> Micros | None:
+    listed = list(amounts)
+    known = [amount for amount in listed if amount is not None]
+    return sum_of(known) if len(known) == len(listed) else None
 
 
 # -- the tables ---------------------------------------------------------------------------------
@@ -206,4 +237,4 @@ CLOSED: Final = TableSpec[PositionView](
     is_loaded=_closed_known,
 )
 
-TABLES: Final = (OPEN, CLOSED)
+TABLES: Final = (OPEN, ORDERS, CLOSED)
