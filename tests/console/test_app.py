@@ -136,7 +136,7 @@ async def test_each_notice_becomes_one_toast() -> None:
 async def test_of_many_notices_at_once_the_last_are_shown_and_the_rest_counted() -> None:
     async with running(STATE) as seen:
         await seen.bring(with_notices(*"abcdef"))
-        assert seen.toasts == ["d", "e", "f", "and 3 more; 9 shows every command"]
+        assert seen.toasts == ["d", "e", "f", "and 3 more; 9 shows all commands"]
 
 
 async def test_notices_that_the_cache_held_are_not_told_again() -> None:
@@ -479,7 +479,7 @@ async def test_history_goes_back_and_forth_with_the_rows() -> None:
 async def test_at_the_end_of_the_history_it_says_so() -> None:
     async with running(STATE) as seen:
         await seen.press("left_square_bracket")
-        assert seen.toasts == ["no view before this one"]
+        assert seen.toasts == ["no earlier view"]
 
 
 def test_a_trail_forgets_what_lay_ahead_and_what_is_too_far_back() -> None:

@@ -89,7 +89,7 @@ async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> Non
         # What was decided a moment ago does not come back while the service has not told.
         await seen.press("ampersand")
         assert not isinstance(seen.app.screen, ApprovalForm)
-        assert any("no trade waits for your approval" in one for one in seen.toasts)
+        assert any("no approvals pending" in one for one in seen.toasts)
 
 
 async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
@@ -239,7 +239,7 @@ async def test_however_much_an_agent_says_the_answers_stay_in_sight(size: tuple[
     )
     async with running(waiting(long), size=size) as seen:
         await seen.press("ampersand")
-        for words in ("approve  enter", "refuse  F4", "later  esc", "25.00", "then it is refused"):
+        for words in ("approve  enter", "refuse  F4", "later  esc", "25.00", "else refused"):
             assert words in screen_text(seen)
         body = seen.app.screen.query_one("#form-body")
         await seen.press("pagedown")

@@ -35,10 +35,10 @@ from service_tui.units import Micros, Timestamp
 
 STATE = seen_before(sample_state())
 ACKS = (
-    AckView("gate", "no entry leaves this desk", AckState.DONE),
-    AckView("service", "the service refuses entries of every agent"),
+    AckView("gate", "buys blocked on this desk", AckState.DONE),
+    AckView("service", "service refuses the buys of every agent"),
     AckView(
-        "pause", "the service has paused this desk's agent", AckState.FAILED,
+        "pause", "agent of this desk paused by the service", AckState.FAILED,
         "embedded cannot be reached: no [red]route[/] to host", 3,
     ),
 )  # fmt: skip
@@ -181,7 +181,7 @@ async def test_banner_and_top_bar_say_it_at_once_on_every_screen() -> None:
         for key in "0127890":
             await seen.press(key)
             assert seen.lines[0].lstrip().startswith("HALTED")
-            assert any("no entry leaves this desk" in row for row in seen.lines[:4])
+            assert any("buys blocked on this desk" in row for row in seen.lines[:4])
             assert top_bar(seen).has_class("-halted")
         await seen.bring(DONE)
         assert any("everybody has acknowledged it" in row for row in seen.lines[:4])
@@ -234,9 +234,9 @@ def test_a_ticket_says_that_buys_wait_for_the_word_and_sales_pass() -> None:
 def test_each_acknowledgement_is_a_line_with_its_state_and_its_trouble() -> None:
     lines = halt_text(HALTED, NOW).plain.splitlines()
     assert "HALTED  for 12s" in lines[0]
-    assert lines[2] == " ✓ no entry leaves this desk"
-    assert lines[3] == " ◌ the service refuses entries of every agent  waiting"
-    assert lines[4] == " ✗ the service has paused this desk's agent  failed 3x, tried again"
+    assert lines[2] == " ✓ buys blocked on this desk"
+    assert lines[3] == " ◌ service refuses the buys of every agent  waiting"
+    assert lines[4] == " ✗ agent of this desk paused by the service  failed 3x, retrying"
     assert lines[5] == "     embedded cannot be reached: no [red]route[/] to host"
 
 
@@ -365,7 +365,7 @@ async def test_the_progress_is_shown_and_nothing_is_sold_twice_meanwhile() -> No
         await seen.press("f9")
         await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
         await seen.press("x")
-        assert seen.toasts[-1].endswith("it is under way already")
+        assert seen.toasts[-1].endswith("exits already running")
 
 
 async def test_a_halt_from_elsewhere_sells_nothing_here() -> None:

@@ -126,7 +126,7 @@ def test_where_a_venue_trades_at_the_market_alone_nothing_rests() -> None:
 
 def test_what_stands_in_open_orders_is_neither_sold_nor_spent_again() -> None:
     selling = replace(REAL, orders=(open_order(),))
-    with pytest.raises(FieldError, match="30 of your shares stand in open orders"):
+    with pytest.raises(FieldError, match="30 of your shares are in open orders"):
         read_order(selling, replace(SALE, amount="11"), NOW)
     assert read_order(selling, replace(SALE, amount="10"), NOW).shares == 10 * ONE
     buying = replace(

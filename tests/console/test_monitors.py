@@ -147,7 +147,7 @@ async def test_the_pane_says_what_an_exit_brings_now_and_at_each_end() -> None:
         for words in (
             "exit now $",
             "at the stop $",
-            "at the target $",
+            "at target $",
             "stop 0.128",
             "0.240 target",
         ):

@@ -59,7 +59,7 @@ EMPTY = replace(
 """The same when all was told, and there is nothing."""
 
 CLAIMS = {
-    "attention": "All is well",
+    "attention": "All clear",
     "portfolio": "No open positions",
     "markets": "The service lists no markets",
     "monitors": "Nothing is guarded",
@@ -120,7 +120,7 @@ async def test_calm_begins_when_the_last_thing_was_told() -> None:
         seen.clock[0] += 40
         await seen.bring(EMPTY)
         assert seen.app._program.idle_time.since == NOW + 40
-        assert "All is well" in seen.text
+        assert "All clear" in seen.text
 
 
 def test_what_a_service_does_not_have_is_not_waited_for() -> None:

@@ -85,7 +85,7 @@ async def test_the_account_and_its_positions_are_there_the_largest_first() -> No
         assert values == sorted(values, reverse=True)
         assert len(values) == 12
         figures = view.part("#portfolio-figures")
-        for words in ("cash $", "8,214.33", "exit equity $", "+41.20", "-118.40", "54.0%"):
+        for words in ("cash $", "8,214.33", "exit value $", "+41.20", "-118.40", "54.0%"):
             assert words in figures
         assert view.screen._curve._points
 
@@ -184,7 +184,7 @@ async def test_a_position_on_a_real_venue_is_sold_there() -> None:
     async with portfolio(replace(REAL, positions=()), WIDE) as view:
         assert "evm_venue, USDC.e" in view.part(".detail-head")
         assert "cost USDC.e" in view.part(".detail-body")
-        assert "none among the newest" in view.part(".detail-more")
+        assert "none recent" in view.part(".detail-more")
 
 
 async def test_a_venues_own_figure_that_is_old_looks_old() -> None:
@@ -330,7 +330,7 @@ async def test_the_order_and_the_search_are_kept() -> None:
 
 async def test_keys_that_cannot_work_say_why() -> None:
     async with portfolio(replace(STATE, positions=())) as view:
-        assert view.screen.disabled_reason(key_named("portfolio.sell")) == "no row is highlighted"
+        assert view.screen.disabled_reason(key_named("portfolio.sell")) == "select a row"
         view.app.bring(replace(STATE, service=replace(STATE.service, read_only=True)))
         await view.press("j")
         assert "read-only" in view.screen.disabled_reason(key_named("portfolio.buy"))

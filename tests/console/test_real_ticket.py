@@ -44,7 +44,7 @@ async def test_every_figure_is_in_the_money_of_its_venue_and_the_fee_explains_th
         )
         shown = t.text("quote")
         for words in (
-            "for the shares",
+            "notional",
             "10.00 USDC.e",
             "fee",
             "0.42 USDC.e",

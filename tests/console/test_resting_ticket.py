@@ -112,7 +112,7 @@ async def test_a_sale_at_a_limit_asks_for_what_it_brings_at_least() -> None:
         assert isinstance(t.app.screen, Confirm)
         body = t.app.screen._question.body.plain
         assert "at least 0.60 a share" in body
-        assert "at least 12.00 USDC.e if all is sold, less fees" in body
+        assert "at least 12.00 USDC.e if fully sold, less fees" in body
 
 
 async def test_the_list_of_open_orders_cancels_what_is_under_its_cursor() -> None:

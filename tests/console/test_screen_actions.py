@@ -82,7 +82,7 @@ async def test_help_shows_every_action_and_why_it_is_disabled() -> None:
             line = help_line(seen, key.label)
             assert shown_key(key) in line
             assert key.tooltip in line
-        assert "(there is nothing to sell here)" in help_line(seen, "exit")
+        assert "(nothing to sell here)" in help_line(seen, "exit")
         assert "(this is history: it stays)" in help_line(seen, "remove")
         assert "(nothing was set or removed here)" in help_line(seen, "undo")
         assert "(" not in help_line(seen, "next list")

@@ -312,7 +312,7 @@ async def test_a_sale_starts_on_the_side_that_is_held() -> None:
         assert t.asked[-1].order.everything
         assert t.asked[-1].order.side is HELD.side
         await t.answer(money=Micros(30 * ONE), shares=HELD.shares)
-        assert "you get" in t.text("quote")
+        assert "net proceeds" in t.text("quote")
         assert "30.00 $SIM" in t.text("quote")
         await t.pilot.press("f5")
         assert "you hold no" in t.text("problem")

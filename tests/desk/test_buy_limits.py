@@ -277,9 +277,7 @@ async def test_risk_defaults_and_the_pause_are_set_and_told(tmp_path: Path) -> N
         state = await until(desk, lambda s: s.limits.paused and s.buy_limits.paused, stage)
         assert state.notices[-1].kind is NoticeKind.HALT
         ticket = desk.submit(buy(stage.open_markets()[0]))
-        assert (
-            await ended(desk, ticket, stage)
-        ).outcome == "trading is paused: entries are blocked"
+        assert (await ended(desk, ticket, stage)).outcome == "trading is paused, buys are blocked"
         desk.submit(SetPaused(paused=False))
         await until(desk, lambda s: not s.limits.paused, stage)
 

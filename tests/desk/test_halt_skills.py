@@ -100,15 +100,15 @@ async def test_each_agent_of_a_skill_is_paused_and_only_what_the_halt_set_is_lif
         state = await until(desk, acked, it.stage)
         told = acks(state)
         assert told["the service has paused heron"] == (AckState.DONE, "")
-        assert told["the service has paused gull"] == (AckState.DONE, "as it was before")
-        assert told["no buy of a skill on this desk's leash rests on a book"][1] == "none rests"
+        assert told["the service has paused gull"] == (AckState.DONE, "already paused before")
+        assert told["no open buys of skills on this desk's leash"][1] == "none open"
         assert it.is_paused("heron")
         assert not any(one.url.path.startswith("/api/desk") for one in it.line.sent)
         desk.submit(Resume("RESUME"))
         state = await until(desk, resumed, it.stage)
         assert [it.is_paused(name) for name in NAMES] == [False, True]
         assert not it.stage.agent.settings.trading_paused
-        words = "gull stays paused: the service had paused it before the halt"
+        words = "gull stays paused: already paused at the service before the halt"
         assert words in [one.text for one in state.notices]
 
 
@@ -207,7 +207,7 @@ async def test_a_service_that_never_said_how_an_agent_was_is_not_quoted_as_if(
             desk.submit(Halt())
             state = await until(desk, acked, it.stage)
             told = acks(state)["the service has paused heron"]
-            assert told == (AckState.DONE, "how it was before is unsaid")
+            assert told == (AckState.DONE, "earlier state unknown")
         # What was unsaid is kept as that.
         async with desk_on(it) as desk:
             await until(desk, acked, it.stage)
@@ -244,7 +244,7 @@ async def test_a_halt_while_the_pauses_are_lifted_lifts_no_further_one(tmp_path:
 
         it.line.fault = again
         await desk.submit(Resume("RESUME")).wait()
-        assert "not resumed: it was halted again" in [one.text for one in desk.state.notices]
+        assert "not resumed: halted again" in [one.text for one in desk.state.notices]
         await until(desk, acked, it.stage)
         assert len(lifted) == 1
         assert heron(lifted[0])
@@ -309,7 +309,7 @@ async def test_the_buys_that_rest_for_skills_are_cancelled_with_their_own_key(
 
         it.line.fault = answer
         desk.submit(Halt())
-        what = "no buy of a skill on this desk's leash rests on a book"
+        what = "no open buys of skills on this desk's leash"
         state = await until(desk, lambda s: s.halt.acks[-1].tries, it.stage)
         assert acks(state)[what] == (AckState.FAILED, "the service answers 500 to heron")
         state = await until(desk, acked, it.stage)

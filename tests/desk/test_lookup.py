@@ -97,7 +97,7 @@ async def test_an_order_that_happened_is_found_however_far_the_clocks_are_apart(
         history(line, lambda offset: known[offset:], **headers)
         await asleep(stage.clock, 700)
         await until(desk, lambda _: ticket.view.state is TicketState.DONE, stage)
-        assert ticket.view.outcome == "it did happen: 50.00 shares for 25.00"
+        assert ticket.view.outcome == "order found: filled 50.00 shares for 25.00"
         assert not any(b"since" in one.url.query for one in line.sent)
         assert len(line.orders()) == 1
 

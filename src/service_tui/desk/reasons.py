@@ -17,85 +17,80 @@ class Fix(StrEnum):
     """
 
     # -- limits
-    RAISE_LIMIT = "wait for midnight UTC, or raise the limit in the settings"
-    LOWER_OR_RAISE = "lower the amount, or raise the limit in the settings"
+    RAISE_LIMIT = "wait for midnight UTC, or raise the limit in Settings"
+    LOWER_OR_RAISE = "lower the amount, or raise the limit in Settings"
     LOWER_OR_SELL = "lower the amount, or sell in this market first"
-    RAISE_CAP = "wait for midnight UTC, or raise the cap of the reactor"
-    SET_LIMIT_AGAIN = "set it again in the settings"
+    RAISE_CAP = "wait for midnight UTC, or raise the reactor's cap"
+    SET_LIMIT_AGAIN = "set the limit again in Settings"
 
     # -- the halt, pauses and leashes
-    END_HALT = "sales pass; the word RESUME in the halt ends it"
-    HALT_FIRST = "halt first: entries stay blocked while everything is sold"
-    SEE_HALT = "the halt shows why"
-    HALT_TAKES_BACK = "a halt takes back every open order"
-    RESUME_AGENT = "resume it on the agents screen; selling stays possible"
-    RESUME_THERE = "it was paused through the service's settings; resume it there"
-    LENGTHEN_LEASH = "give it a longer leash on the agents screen"
-    RAISE_BUDGET = "raise its budget on the agents screen, or wait for midnight UTC"
-    BUY_YOURSELF = "you refused it within the last hour: a buy of your own is not bound by that"
+    END_HALT = "sales stay possible; Halt resumes trading"
+    HALT_FIRST = "halt first: exit all needs blocked buys"
+    SEE_HALT = "see Halt for the reason"
+    HALT_TAKES_BACK = "a halt cancels open buys"
+    RESUME_AGENT = "resume the agent in Agents; selling stays possible"
+    RESUME_THERE = "resume in the service's settings"
+    LENGTHEN_LEASH = "widen its leash in Agents"
+    RAISE_BUDGET = "raise its budget in Agents, or wait for midnight UTC"
+    BUY_YOURSELF = "refused by you within the last hour; your own buy is not blocked"
 
     # -- real money
-    CLAIM = "claim it on the agents screen"
-    SWITCH_ON_REAL_MONEY = "switch real money on and type LIVE"
-    CONFIRM_ON_TICKET = "place it from its ticket"
-    TYPE_LIMIT = "type its limit price"
-    ALLOW_REAL_TRADES = "allow this agent real trades"
-    LINK_WALLET = "keep a key here, then link its wallet"
-    GIVE_APPROVALS = "see and give the approvals"
-    MAKE_CREDENTIALS = "make the credentials: a proof is signed that moves nothing"
+    CLAIM = "claim the agent in Agents"
+    SWITCH_ON_REAL_MONEY = "turn it on in Wallet"
+    CONFIRM_ON_TICKET = "place the order from its ticket"
+    TYPE_LIMIT = "enter a limit price"
+    ALLOW_REAL_TRADES = "allow real trades in Wallet"
+    LINK_WALLET = "add a key, then link its wallet"
+    GIVE_APPROVALS = "grant the approvals in Wallet"
+    MAKE_CREDENTIALS = "create the venue credentials; signing moves no funds"
     UNLOCK_KEY = "unlock the key"
-    OPEN_OR_KEEP_KEY = "unlock the key with its passphrase, or keep a key here"
-    LINK_ANOTHER_KEY = "keep another key and link it; agent, key and history carry over"
-    SEE_WALLET = "look in the wallet panel: it says what is missing"
-    SWITCH_OFF_REAL_MONEY = "switch it off"
-    PAY_OFFER = "see the offer and pay it in the wallet panel"
-    PLAY_MONEY_ONLY = "use the venue sim"
+    OPEN_OR_KEEP_KEY = "unlock the key with its passphrase, or add a key"
+    LINK_ANOTHER_KEY = "add and link another key; agent, API key and history stay"
+    SEE_WALLET = "see Wallet for the missing steps"
+    SWITCH_OFF_REAL_MONEY = "turn it off in Wallet"
+    PAY_OFFER = "view and pay the offer in Wallet"
+    PLAY_MONEY_ONLY = "use sim"
     SWAP_USDC = "swap it to USDC.e (bridged)"
 
     # -- orders
-    OTHER_PRICES = "try again in a moment, when the book has other prices"
-    SMALLER_OR_LATER = "take a smaller amount, or try again in a moment"
-    NEW_QUOTE = "the price has moved: look at the new quote, or take a smaller amount"
-    NEW_PRICE = "look at the new price, and order again"
-    NEW_TICKET = "open the ticket again: it takes a price on a tick of now"
-    LEAST_SHARES = (
-        f"order {ORDER_SHARES_MIN} shares or more; "
-        "fewer that are held wait for the market's outcome"
-    )
-    WAIT_FOR_BOOK = "try again when the book has orders"
-    REAL_VENUE = "take a real venue"
-    OTHER_VENUE = "take another venue"
-    OTHER_SIDE = "take the other side, or buy"
-    CANCEL_FIRST = "cancel them first, or sell fewer"
-    LIST_ORDERS = "the list of open orders shows it"
-    GIVE_AMOUNT = f"give an amount above 0, and at most {PROSE_MAX:,} plain letters of reasoning"
-    WAIT_FOR_END = "wait until it has its end"
-    CLEAR_UP_FIRST = "order nothing here before this is cleared up; the blotter shows the trades"
+    OTHER_PRICES = "retry once the book has other prices"
+    SMALLER_OR_LATER = "use a smaller amount, or retry in a moment"
+    NEW_QUOTE = "review the new quote, or use a smaller amount"
+    NEW_PRICE = "review the new price and order again"
+    NEW_TICKET = "reopen the ticket: the tick has changed"
+    LEAST_SHARES = f"order {ORDER_SHARES_MIN} shares or more; smaller positions await resolution"
+    WAIT_FOR_BOOK = "retry when the book has orders"
+    REAL_VENUE = "choose a real venue"
+    OTHER_VENUE = "choose another venue"
+    OTHER_SIDE = "choose the other side, or buy"
+    CANCEL_FIRST = "cancel those orders first, or sell fewer"
+    LIST_ORDERS = "see the open orders"
+    GIVE_AMOUNT = f"enter an amount above 0 and a note of at most {PROSE_MAX:,} plain letters"
+    WAIT_FOR_END = "wait for its result"
+    CLEAR_UP_FIRST = "place no order here until this is clear; see the blotter"
     SEND_AGAIN_YOURSELF = (
-        "check the positions, send it again yourself if you want it, then close this one"
+        "check the positions, place the order again if needed, then close this entry"
     )
-    NEVER_MIRRORED_AGAIN = "a signal is never mirrored a second time; close this one"
-    CHECK_POSITIONS = (
-        "it may have happened all the same: check the positions first, then close this one"
-    )
+    NEVER_MIRRORED_AGAIN = "signals are never mirrored twice; close this entry"
+    CHECK_POSITIONS = "the order may have executed: check the positions, then close this entry"
 
     # -- mirrors and alerts
-    WAIT_FOR_ANSWER = "wait for an answer"
-    WAIT_FOR_NEXT = "wait for the next one"
+    WAIT_FOR_ANSWER = "wait for the answer"
+    WAIT_FOR_NEXT = "wait for the next signal"
     SET_VENUE = "set the venue"
-    RESET_BREAKER = "reset the breaker, or wait until its hour is over"
-    SEE_ALERTS = "the monitors screen shows them"
+    RESET_BREAKER = "reset the breaker, or wait for its hour to end"
+    SEE_ALERTS = "see Monitors"
 
     # -- redemption
-    ABANDON = "abandon it; then it can be redeemed anew"
-    REDEEM_AGAIN = "redeem it again to have the step taken once more"
-    CHECK_HASH = "check the hash; it is never signed again"
+    ABANDON = "abandon the transaction, then redeem again"
+    REDEEM_AGAIN = "redeem again to repeat the step"
+    CHECK_HASH = "check the hash; no second signature is made"
 
     # -- the service and this desk
     WAIT_FOR_SERVICE = "wait for the service's answer"
-    READ_NOW = "ask the service now"
-    WHEN_SERVICE_ANSWERS = "try again when the service answers"
-    WRITABLE_DESK = "start it without --read-only"
+    READ_NOW = "refresh now"
+    WHEN_SERVICE_ANSWERS = "retry when the service answers"
+    WRITABLE_DESK = "start without --read-only"
     FREE_DISK = "free disk space"
 
 
@@ -110,5 +105,5 @@ class Reason(NamedTuple):
         return f"{self.text} — {self.fix}" if self.fix else self.text
 
 
-HALTED: Final = Reason("trading is halted: entries are blocked", Fix.END_HALT)
-READ_ONLY: Final = "this desk is read-only: it changes nothing"
+HALTED: Final = Reason("trading is halted, buys are blocked", Fix.END_HALT)
+READ_ONLY: Final = "this desk is read-only: no changes"

@@ -18,17 +18,17 @@ from service_tui.desk.freshness import age_s
 from service_tui.desk.slices.orders import OpenOrderView, limit_text
 from service_tui.desk.slices.records import Topic
 from service_tui.terms import MONEY_OF, Action
+from service_tui.units import Micros
 
 _NONE: Final = (
-    "Nothing rests on a book.\n\nOn a market of a real venue {markets.buy} opens the ticket, "
-    "{ticket.venue} takes the "
-    "venue, and {ticket.kind} rests at a limit."
+    "No open orders.\n\nTo place a limit order on a real venue: {markets.buy} on the market, "
+    "{ticket.venue} for the venue, {ticket.kind} for the limit."
 )
 _QUESTION_MAX: Final = 34
 """Letters of its market's question, so that it fits into 80 cells beside the rest."""
 
-_UNKNOWN: Final = "What rests is not known before the service's first answer."
-_READ_ONLY: Final = "this desk is read-only: it cancels nothing"
+_UNKNOWN: Final = "Open orders not loaded yet."
+_READ_ONLY: Final = "this desk is read-only: no cancellations"
 
 
 class OpenOrders(CursorList[None, OpenOrderView]):
@@ -60,14 +60,17 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         if not orders or self._is_refused():
             return
         given = CancelOrders(tuple(order.order_id for order in orders))
-        body = Text(f"All {len(orders)} are taken off their books; what was filled stays yours.")
+        body = Text(f"Cancels all {len(orders)} open orders. Filled shares stay yours.")
 
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
             if confirmed:
                 self.post_message(CommandGiven(given))
 
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
-        app.push_screen(Confirm(Question("Cancel every open order?", body, "cancel all")), answered)
+        app.push_screen(
+            Confirm(Question("Cancel all open orders?", body, "cancel all", cancel="keep")),
+            answered,
+        )
 
     def action_open_market(self) -> None:
         """Close, and show the market of the order under the cursor."""
@@ -78,7 +81,7 @@ class OpenOrders(CursorList[None, OpenOrderView]):
             self.post_message(GoTo("markets", order.market_id))
             self.dismiss(None)
         else:
-            self.post_message(ToastMessage("that market is not among those known here", "warn"))
+            self.post_message(ToastMessage("market not listed", "warn"))
 
     def _is_refused(self) -> bool:
         if self.state.service.read_only:
@@ -98,12 +101,12 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         """Notes on rows that could not be read, and on an old list."""
         service, foot = self.state.service, list[Text]()
         if dropped := service.dropped.get(Topic.ORDERS, 0):
-            text = f"{dropped} of them cannot be read: what was listed before stays"
+            text = f"{dropped} orders unreadable: the earlier list stays"
             foot.append(Text(text, "warn"))
         age, period = age_s(self.state, Topic.ORDERS, self.now), self.state.polls.get(Topic.ORDERS)
         if age is not None and period is not None and age > STALE_PERIODS * period:
             why = service.problem if service.problem_of is Topic.ORDERS else ""
-            text = f"as it was {formats.duration(age)} ago{': ' if why else ''}"
+            text = f"list from {formats.duration(age)} ago{': ' if why else ''}"
             foot.append(Text.assemble((text, "warn"), formats.plain(why)))
         return foot
 
@@ -114,14 +117,15 @@ class OpenOrders(CursorList[None, OpenOrderView]):
         filled = formats.shares(order.filled, masked=masked)
         unit = MONEY_OF[order.venue]
         money = formats.money(order.money, masked=masked)
-        what = "keeps" if order.action is Action.BUY else "asks for"
+        tail = " reserved" if order.action is Action.BUY else " at limit"
+        size = formats.shares(Micros(order.filled + order.shares), masked=masked)
         until = "until cancelled" if order.expires_at is None else "until it expires"
         return Text.assemble(
             mark,
             (f"{order.action.value} {order.side.value.upper()} ", "bold" if here else ""),
-            Text.assemble(formats.shares(order.shares, masked=masked), " left at "),
+            Text.assemble(filled, "/", size, " filled @ "),
             (limit_text(order.price), "bold"),
-            Text.assemble(", ", filled, " filled, ", what, " ", money, f" {unit}"),
+            Text.assemble(", ", money, f" {unit}{tail}"),
             ("\n", ""),
             mark,
             (f"{order.venue.value} ", "live"),

@@ -30,7 +30,7 @@ Portfolio: TypeAlias = TableScreen[PositionView]
 def is_open(screen: Portfolio) -> str:
     """The open positions are in front."""
     if screen.spec is CLOSED:
-        return with_keys("this position is closed: {portfolio.closed} shows the open ones")
+        return with_keys("position closed: {portfolio.closed} shows open positions")
     return ""
 
 
