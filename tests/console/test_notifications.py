@@ -190,7 +190,7 @@ def test_many_of_a_kind_are_one_toast_with_their_number_and_the_gravest_tone() -
     more = notifications([notice(4, text="stop")], LOUD, NOW, zone=UTC, shown={ALERT: first})
     assert more.toasts[0].summary() == "3 alerts, the last: stop"
     assert found.bell
-    assert found.desktop == "3 notices, the last: x"
+    assert found.desktop == "3 notices, latest: x"
 
 
 def test_a_notice_that_says_itself_how_many_wait_is_said_once() -> None:
@@ -293,7 +293,7 @@ async def test_bell_and_desktop_come_once_for_many_and_only_when_chosen(
         await told(seen, *two, **{"notify.alert": ALL})
         assert signals(sent) == [
             "\a",
-            "\x1b]9;service-tui: 2 notices, the last: ]0,x sold 3\x1b\\",
+            "\x1b]9;service-tui: 2 notices, latest: ]0,x sold 3\x1b\\",
         ]
         await told(seen, *two, notice(3, FILL), **{"notify.alert": ALL})
         assert len(signals(sent)) == 2

@@ -84,7 +84,7 @@ async def test_help_shows_every_action_and_why_it_is_disabled() -> None:
             assert key.tooltip in line
         assert "(nothing to sell here)" in help_line(seen, "exit")
         assert "(this is history: it stays)" in help_line(seen, "remove")
-        assert "(nothing was set or removed here)" in help_line(seen, "undo")
+        assert "(nothing to undo here)" in help_line(seen, "undo")
         assert "(" not in help_line(seen, "next list")
 
 

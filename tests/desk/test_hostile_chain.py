@@ -195,7 +195,7 @@ async def test_a_step_in_which_the_program_died_twice_is_set_aside(tmp_path: Pat
             assert not line.asked(BROADCAST.path)
             run = run_of(state, held)
             assert run is not None
-            assert run.fix == "redeem again to repeat the step"
+            assert run.fix == "redeem again to retry the step"
             desk.submit(PrepareRedemption(held.market.market_id, held.side, Venue.EVM))
             await run_in(desk, stage, held, ChainRunState.DONE)
         assert signer.count == 1

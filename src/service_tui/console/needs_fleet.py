@@ -114,7 +114,8 @@ def _budgets(state: DeskState) -> Iterator[Need]:
     for skill in () if rails is None or not most else rails.skills:
         if most and int(skill.spent) > WARN_FROM * most:
             yield Need(
-                f"skill day {skill.slug}", "warn", "▲", "skill", f"{skill.slug}: daily budget nearly spent",
+                f"skill day {skill.slug}", "warn", "▲", "skill",
+                f"{skill.slug}: daily budget nearly spent",
                 formats.percent(skill.spent / most, 0), "then buys are refused",
                 "settings", money=Micros(most - skill.spent), verb="Show limits",
             )  # fmt: skip

@@ -109,7 +109,8 @@ def _unsold(state: DeskState, now: Timestamp) -> Iterator[Need]:
         if alert.state in _UNSOLD and now - alert.expires_at <= UNSOLD_FOR_S:
             yield Need(
                 f"alert {alert.alert_id}", "loss", "✗", alert.state.value, _about(alert),
-                formats.age(alert.expires_at, now), f"nothing sold; {cap('app.portfolio')} shows the position",
+                formats.age(alert.expires_at, now),
+                f"nothing sold; {cap('app.portfolio')} shows the position",
                 "monitors", alert.alert_id, is_dismissable=True,
             )  # fmt: skip
 

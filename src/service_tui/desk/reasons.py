@@ -20,7 +20,7 @@ class Fix(StrEnum):
     RAISE_LIMIT = "wait for midnight UTC, or raise the limit in Settings"
     LOWER_OR_RAISE = "lower the amount, or raise the limit in Settings"
     LOWER_OR_SELL = "lower the amount, or sell in this market first"
-    RAISE_CAP = "wait for midnight UTC, or raise the reactor's cap"
+    RAISE_CAP = "wait for midnight UTC, or raise the reactor daily cap"
     SET_LIMIT_AGAIN = "set the limit again in Settings"
 
     # -- the halt, pauses and leashes
@@ -39,18 +39,18 @@ class Fix(StrEnum):
     SWITCH_ON_REAL_MONEY = "turn it on in Wallet"
     CONFIRM_ON_TICKET = "place the order from its ticket"
     TYPE_LIMIT = "enter a limit price"
-    ALLOW_REAL_TRADES = "allow real trades in Wallet"
+    ALLOW_REAL_TRADES = "allow real trades for this agent"
     LINK_WALLET = "add a key, then link its wallet"
-    GIVE_APPROVALS = "grant the approvals in Wallet"
-    MAKE_CREDENTIALS = "create the venue credentials; signing moves no funds"
+    GIVE_APPROVALS = "give the approvals"
+    MAKE_CREDENTIALS = "derive credentials (signs a message, moves no funds)"
     UNLOCK_KEY = "unlock the key"
-    OPEN_OR_KEEP_KEY = "unlock the key with its passphrase, or add a key"
-    LINK_ANOTHER_KEY = "add and link another key; agent, API key and history stay"
-    SEE_WALLET = "see Wallet for the missing steps"
-    SWITCH_OFF_REAL_MONEY = "turn it off in Wallet"
-    PAY_OFFER = "view and pay the offer in Wallet"
+    OPEN_OR_KEEP_KEY = "unlock the key, or add a key"
+    LINK_ANOTHER_KEY = "add another key and link its wallet; agent, API key and history carry over"
+    SEE_WALLET = "see the setup steps in the wallet panel"
+    SWITCH_OFF_REAL_MONEY = "turn live trading off"
+    PAY_OFFER = "pay the offer in the wallet panel"
     PLAY_MONEY_ONLY = "use sim"
-    SWAP_USDC = "swap it to USDC.e (bridged)"
+    SWAP_USDC = "swap native USDC to USDC.e (bridged)"
 
     # -- orders
     OTHER_PRICES = "retry once the book has other prices"
@@ -77,14 +77,14 @@ class Fix(StrEnum):
     # -- mirrors and alerts
     WAIT_FOR_ANSWER = "wait for the answer"
     WAIT_FOR_NEXT = "wait for the next signal"
-    SET_VENUE = "set the venue"
+    SET_VENUE = "change the venue of the reactor"
     RESET_BREAKER = "reset the breaker, or wait for its hour to end"
     SEE_ALERTS = "see Monitors"
 
     # -- redemption
-    ABANDON = "abandon the transaction, then redeem again"
-    REDEEM_AGAIN = "redeem again to repeat the step"
-    CHECK_HASH = "check the hash; no second signature is made"
+    ABANDON = "abandon the redemption, then redeem again"
+    REDEEM_AGAIN = "redeem again to retry the step"
+    CHECK_HASH = "check the transaction hash; it is never signed again"
 
     # -- the service and this desk
     WAIT_FOR_SERVICE = "wait for the service's answer"

@@ -27,6 +27,9 @@ _SIMULATED: Final = "simulated, no real money,"
 SIM_NAMED: Final = 68
 """Cells from which a ticket for a real venue shows the prices of sim, named so."""
 
+TYPE_LABELS: Final = ("market", "limit")
+"""The order types."""
+
 TWO_ACROSS: Final = 58
 """Cells from which two columns of figures stand side by side."""
 
@@ -91,11 +94,6 @@ def hint(state: DeskState, market: MarketView) -> str:
 def unit_text(draft: Draft) -> str:
     """The unit of the amount."""
     return f"spend {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
-
-
-def type_labels(draft: Draft) -> tuple[str, ...]:
-    """The order types: market, or limit."""
-    return ("market", "limit")
 
 
 def order_text(order: PlaceTrade) -> str:

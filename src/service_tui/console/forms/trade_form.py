@@ -502,8 +502,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         width = self.query_one("#ticket-choices").size.width
         has_row = draft.rests or not 0 < width < ticket_text.TWO_ACROSS
         self.query_one("#ticket-when").display = draft.venue is not Venue.SIM and has_row
-        labels = ticket_text.type_labels(draft)
-        self.query_one("#ticket-kind", SegmentedControl).show(labels, int(draft.rests))
+        kind = self.query_one("#ticket-kind", SegmentedControl)
+        kind.show(ticket_text.TYPE_LABELS, int(draft.rests))
         step = f"tick {limit_price_text(draft.market.tick)}" if draft.rests else ""
         self.query_one("#ticket-step", TextBlock).show_text(step)
 
