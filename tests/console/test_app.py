@@ -87,7 +87,7 @@ async def test_what_was_known_is_painted_before_the_desk_is_open() -> None:
     ) as seen:
         assert not seen.doors.is_open
         assert "CACHED" in seen.text
-        assert "what was known" in seen.text
+        assert "showing data from" in seen.text
         seen.doors.may_open.set()
         await seen.until(lambda: seen.doors.is_open)
         await seen.until(lambda: "CACHED" not in seen.text)
@@ -595,7 +595,7 @@ async def test_the_first_page_of_another_service_speaks_of_no_world_of_its_own()
             assert word not in seen.text
         page = seen.app.screen
         assert isinstance(page, Welcome)
-        assert "the service that you have connected to" in page.text().plain
+        assert "the connected service" in page.text().plain
 
 
 # -- the palette --------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
         ),
     )
     async with running(both, first="portfolio") as seen:
-        assert "& 2 wait" in seen.text
+        assert "& 2 approvals" in seen.text
         await seen.press("ampersand")
         assert "1 more waits" in told(seen, "#form-preview")
         await seen.press("enter")
@@ -239,7 +239,7 @@ async def test_however_much_an_agent_says_the_answers_stay_in_sight(size: tuple[
     )
     async with running(waiting(long), size=size) as seen:
         await seen.press("ampersand")
-        for words in ("approve  enter", "refuse  F4", "later  esc", "25.00", "else refused"):
+        for words in ("approve  enter", "refuse  F4", "later  esc", "25.00", "then refused"):
             assert words in screen_text(seen)
         body = seen.app.screen.query_one("#form-body")
         await seen.press("pagedown")
@@ -256,7 +256,7 @@ def test_a_probability_says_whose_it_is_and_a_reference_fills_no_line() -> None:
     signs = {"client_ref": "17db4e0f", "probability": 0.5634, "tx_hash": "0x" + "ab" * 32}
     held = held_of(side=Side.NO, price=0.425, signal_data=signs)
     said = why_text(held, waiting(held)).plain
-    assert "probability of YES 0.5634" in said
+    assert "probability of YES: 0.5634" in said
     assert "NO is at 0.425 now" in said
     assert "17db4e0f" not in said
     assert "tx_hash 0xabab…abab" in said
@@ -267,8 +267,8 @@ async def test_an_amount_beyond_the_agents_means_is_not_sent() -> None:
     async with running(waiting(held_of())) as seen:
         await seen.press("ampersand", "ctrl+u", *"999999999", "enter")
         assert isinstance(seen.app.screen, ApprovalForm)
-        assert "more than one trade may spend" in told(seen, "#form-problem") or (
-            "more than the cash of heron" in told(seen, "#form-problem")
+        assert "limit per trade" in told(seen, "#form-problem") or (
+            "cash of heron" in told(seen, "#form-problem")
         )
         await seen.press("ctrl+u", *"999999999999", "enter")
         assert "too large" in told(seen, "#form-problem")
@@ -306,7 +306,7 @@ def test_the_means_are_those_of_the_venue() -> None:
     state = replace(waiting(held), fleet=replace(fleet, agents=agents))
     assert over_means(held, Micros(30 * ONE), state) == ""
     assert over_means(held, Micros(31 * ONE), state) == (
-        "more than heron has on evm_venue: at most 30.00 USDC.e"
+        "Above the 30.00 USDC.e of heron on evm_venue"
     )
     assert over_means(held_of(agent_id="nobody"), Micros(31 * ONE), state) == ""
     assert held.left_s(NOW) > 0

@@ -164,7 +164,7 @@ async def test_a_desk_that_is_closed_says_that_nothing_leaves_from_here() -> Non
     async with running(STATE, prepare=refuse, waits=False) as seen:
         await seen.until(lambda: "DESK CLOSED" in seen.text)
         await seen.press("f9")
-        assert "nothing leaves from here" in seen.toasts[-1]
+        assert "not sent. " in seen.toasts[-1]
         assert not isinstance(seen.app.screen, HaltPanel)
 
 
@@ -184,7 +184,7 @@ async def test_banner_and_top_bar_say_it_at_once_on_every_screen() -> None:
             assert any("buys blocked on this desk" in row for row in seen.lines[:4])
             assert top_bar(seen).has_class("-halted")
         await seen.bring(DONE)
-        assert any("everybody has acknowledged it" in row for row in seen.lines[:4])
+        assert any("all sources halted" in row for row in seen.lines[:4])
         await seen.bring(replace(STATE, tickets=()))
         assert not any("HALTED" in row for row in seen.lines)
         assert not top_bar(seen).has_class("-halted")
@@ -206,7 +206,7 @@ def test_the_halt_comes_before_everything_else_that_lasts() -> None:
     assert [one.word for one in found] == ["halted", "desk closed"]
     for state, words in (
         (HALTED, "2 acknowledgements missing"),
-        (DONE, "everybody has acknowledged it"),
+        (DONE, "all sources halted"),
         (ELSEWHERE, "halted from elsewhere"),
         (replace(DONE, halt=replace(DONE.halt, is_resuming=True)), "being resumed"),
         (replace(DONE, halt=replace(DONE.halt, exits=ExitAllView(("a",)))), "being sold"),
@@ -225,7 +225,7 @@ def test_a_ticket_says_that_buys_wait_for_the_word_and_sales_pass() -> None:
     held = next(one for one in STATE.positions if one.status.value == "active")
     market = STATE.markets[held.market_id]
     buy = Draft(market, Side.YES, Action.BUY, "25", "")
-    with pytest.raises(FieldError, match="trading is halted"):
+    with pytest.raises(FieldError, match="Trading is halted"):
         read_order(HALTED, buy, NOW)
     sale = Draft(market, held.side, Action.SELL, "1", "")
     assert read_order(HALTED, sale, NOW).action is Action.SELL
@@ -250,7 +250,7 @@ def test_a_halt_of_another_day_tells_its_day() -> None:
 @pytest.mark.parametrize("state", [HALTED, DONE, ELSEWHERE])
 def test_the_halt_says_whom_it_does_not_reach(state: DeskState) -> None:
     said = halt_text(state, NOW).plain
-    assert "Agents that this desk does not run are stopped by the service's pause alone" in said
+    assert "Agents not run by this desk" in said
 
 
 @pytest.mark.parametrize("width", [132, 80])
@@ -309,7 +309,7 @@ async def test_it_halts_also_while_the_word_is_typed() -> None:
 async def test_the_question_tells_which_acknowledgements_are_missing() -> None:
     async with running(HALTED) as seen:
         await asked(seen, "R")
-        assert "2 acknowledgements of the halt missing" in seen.text
+        assert "Halt: 2 acknowledgements missing" in seen.text
 
 
 # -- exits --------------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def test_the_question_lists_what_is_sold_and_what_it_brings() -> None:
     first, second, *_ = DONE.positions
     odd = replace(second, exit_value=None, question="[@click=app.quit]odd[/")
     said = exits_question(DONE, (replace(first, exit_value=Micros(12_340_000)), odd)).plain
-    assert "Together they bring about 12.34" in said
+    assert "Exit value now about 12.34" in said
     assert "1 more whose exit value is not known" in said
     assert "[@click=app.quit]odd[/" in said
     assert "Entries stay blocked" in said
@@ -359,7 +359,7 @@ async def test_the_progress_is_shown_and_nothing_is_sold_twice_meanwhile() -> No
     )
     state = replace(DONE, tickets=tickets, halt=replace(DONE.halt, exits=exits))
     said = halt_text(state, NOW).plain
-    assert "Exits: 1 of 4 sold, 1 unknown, 1 under way, 1 to come" in said
+    assert "Exits: 1 of 4 sold, 1 unknown, 1 pending, 1 queued" in said
     assert "Entries stay blocked while positions are sold" in said
     async with running(state) as seen:
         await seen.press("f9")
@@ -374,7 +374,7 @@ async def test_a_halt_from_elsewhere_sells_nothing_here() -> None:
         panel = HaltPanel(ELSEWHERE, NOW)
         await seen.app.push_screen(panel)
         await seen.press("x")
-        assert "press F9 once more" in seen.toasts[-1]
+        assert "press F9 first" in seen.toasts[-1]
 
 
 def test_real_positions_are_sold_as_well_or_named_as_not_sold() -> None:
@@ -389,7 +389,7 @@ def test_real_positions_are_sold_as_well_or_named_as_not_sold() -> None:
     sold, kept = sold_and_kept(on)
     assert (sold, kept) == ((*DONE.positions, real), ())
     said = exits_question(on, sold).plain
-    assert "7 on sim (SIM), with real money 1 on evm_venue. " in said
+    assert "7 on sim (SIM), real money 1 on evm_venue. " in said
     # Two kinds of money are never added.
     assert re.search(r"bring about [\d.,]+ \$SIM and [\d.,]+ USDC\.e by", said)
     assert "open sales" not in said

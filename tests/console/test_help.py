@@ -101,7 +101,7 @@ async def test_an_explanation_says_formula_inputs_source_and_age() -> None:
     async with running(STATE, size=(80, 24)) as seen:
         await seen.app.push_screen(Explain("[b]Will it?", (part, part), NOW))
         await seen.pilot.pause()
-        for said in ("= shares x price [/]", "12.00", "worked out here, 3s ago", "[b]Will it?"):
+        for said in ("= shares x price [/]", "12.00", "computed here, 3s ago", "[b]Will it?"):
             assert said in seen.text
         await seen.press("escape")
         assert len(seen.app.screen_stack) == 1

@@ -137,7 +137,7 @@ async def test_what_is_nearest_to_its_end_stands_on_top() -> None:
             "■ closed",
         ):
             assert words in text
-        assert "6 of 7 guarded" in text
+        assert "6 of 7 protected" in text
 
 
 async def test_the_pane_says_what_an_exit_brings_now_and_at_each_end() -> None:
@@ -145,7 +145,7 @@ async def test_the_pane_says_what_an_exit_brings_now_and_at_each_end() -> None:
         await view.press("j")
         body = view.part(".detail-body")
         for words in (
-            "exit now $",
+            "if sold now $",
             "at the stop $",
             "at target $",
             "stop 0.128",
@@ -283,7 +283,7 @@ async def test_both_missing_is_refused() -> None:
         await view.write("stop-percent", "off")
         await view.write("target-percent", "")
         await view.press("enter")
-        assert "without both" in view.part("#form-problem")
+        assert "or both" in view.part("#form-problem")
         assert view.orders == []
 
 
@@ -314,7 +314,7 @@ async def test_a_position_that_goes_while_the_form_is_open_is_not_guarded() -> N
         risk = replace(STATE.risk, monitors=())
         view.app.bring(replace(STATE, positions=rest, risk=risk))
         await view.pilot.pause()
-        assert "not held any more" in view.part("#form-problem")
+        assert "Position closed" in view.part("#form-problem")
         await view.press("enter")
         assert view.orders == []
 
@@ -420,13 +420,13 @@ async def test_what_would_be_sold_at_once_is_said_before_many_are_set() -> None:
         await view.write("stop-percent", "1")
         assert "sold at once" in view.part("#form-preview")
         await view.press("enter")
-        assert "are past their new threshold and are sold at once" in view.text
+        assert "already past the new threshold: sold at once" in view.text
 
 
 async def test_many_want_something_to_change() -> None:
     async with monitors() as view:
         await view.press("E", "enter")
-        assert "type a stop" in view.part("#form-problem")
+        assert "Enter a stop" in view.part("#form-problem")
         await view.write("stop-percent", "off")
         assert "without stop and target" in view.part("#form-problem")
         view.app.bring(replace(STATE, risk=RiskView()))
@@ -451,7 +451,7 @@ async def test_removing_many_says_which_and_asks() -> None:
     async with monitors(size=WIDE) as view:
         await view.press("space", "space", "space", "d")
         assert isinstance(view.app.screen, ConfirmMany)
-        assert "Nothing guards or sells 3 positions then" in view.text
+        assert "3 positions without stop or target" in view.text
         await view.confirm()
         assert len(view.orders) == 3
         assert all(isinstance(each, RemoveMonitor) for each in view.orders)
@@ -482,7 +482,7 @@ async def test_a_closed_market_is_not_guarded_any_more() -> None:
         view.screen.focus_row(closed.key)
         await view.press("e")
         assert view.app.dialogs == []
-        assert "market is closed" in view.app.said[-1]
+        assert "Market closed" in view.app.said[-1]
 
 
 async def test_an_alert_is_exited_by_hand_after_saying_what_is_sold() -> None:
@@ -506,7 +506,7 @@ async def test_time_runs_for_an_alert() -> None:
         assert "46m 40s" in view.text
         view.app.bring(later_s=4_000.0)
         await view.pilot.pause()
-        assert "passed" in view.text
+        assert "expired" in view.text
 
 
 async def test_what_has_ended_is_neither_exited_nor_removed_nor_set() -> None:
@@ -687,7 +687,7 @@ async def test_an_empty_list_says_why_before_anything_was_told(phase: Phase, wor
 
 async def test_an_empty_list_explains_what_a_monitor_is_and_how_to_get_one() -> None:
     async with monitors(replace(STATE, risk=RiskView())) as view:
-        for words in ("Nothing is guarded", "Portfolio (1)", "m guards it", "0 of 7 guarded"):
+        for words in ("No position is protected", "Portfolio (1)", "m guards it", "0 of 7 guarded"):
             assert words in view.text
         await view.press("o")
         assert "No alert." in view.text
@@ -760,7 +760,7 @@ async def test_a_position_is_guarded_from_the_portfolio() -> None:
         await pilot.press("m")
         await pilot.pause()
         assert isinstance(app.screen, MonitorForm)
-        assert "not guarded yet" in str(app.screen.query_one("#form-about", Static).content)
+        assert "not protected yet" in str(app.screen.query_one("#form-about", Static).content)
         await pilot.press("enter")
         await pilot.pause()
         orders = [each for each in app.given if isinstance(each, SetMonitor)]
@@ -879,7 +879,7 @@ def test_what_guards_one_venue_is_not_told_of_the_other() -> None:
     found = guarded(state, PLAY.key)
     assert found is not None
     assert (found.venue, found.stop_pct) == (Venue.SIM, None)
-    assert guarded_text(state).plain.startswith("! 1 of 8 guarded")
+    assert guarded_text(state).plain.startswith("! 1 of 8 protected")
     both = replace(state, risk=replace(state.risk, monitors=(own, real)))
     assert guarded(both, REAL.key) == real
     assert guarded(both, PLAY.key) == own

@@ -61,8 +61,8 @@ EMPTY = replace(
 CLAIMS = {
     "attention": "All clear",
     "portfolio": "No open positions",
-    "markets": "The service lists no markets",
-    "monitors": "Nothing is guarded",
+    "markets": "No markets listed",
+    "monitors": "No position is protected",
     "reactor": "The reactor is off",
     "redemption": "Nothing is held on the real venues",
     "research": "No session yet",
@@ -115,7 +115,7 @@ async def test_closed_positions_are_claimed_to_be_none_after_an_answer_only() ->
 async def test_calm_begins_when_the_last_thing_was_told() -> None:
     without = {topic: at for topic, at in FULL.seen.items() if topic is not Topic.BRIEFING}
     async with running(replace(EMPTY, seen=without), size=(120, 40)) as seen:
-        assert "has not told of alerts." in seen.text
+        assert "Not loaded yet: alerts." in seen.text
         assert seen.app._program.idle_time.since is None
         seen.clock[0] += 40
         await seen.bring(EMPTY)

@@ -140,7 +140,7 @@ async def test_positions_on_real_venues_stand_beside_the_others_and_in_no_sum_of
         assert view.part("#portfolio-figures") == plain
         assert "open 13" in view.part("#portfolio-which")
         lines = view.part("#portfolio-venues")
-        assert lines.startswith("evm_venue USDC.e  P&L -57.32 12m ago  1 open, worth 45.10")
+        assert lines.startswith("evm_venue USDC.e  P&L -57.32 12m ago  1 open, value 45.10")
         assert "cash 942.68" in lines
         assert "in open buys 3.00" in lines
         same = [held for held in view.rows() if held.market_id == BOOK.market_id]
@@ -281,7 +281,7 @@ async def test_the_detail_tells_cost_mark_exit_and_the_own_trades() -> None:
         held = view.screen.table.selected()
         assert held is not None
         assert held.question in view.part(".detail-head")
-        assert "3.0% less" in view.part(".detail-body")
+        assert "3.0% below mark" in view.part(".detail-body")
         assert "the gauge rises faster" in view.part(".detail-more")
     async with portfolio() as view:
         await view.press("enter")

@@ -348,7 +348,7 @@ async def test_a_signal_is_previewed_and_mirrored_with_one_key() -> None:
             CHEAP.amount,
         )
         text = view.text
-        assert "quote of now" in text
+        assert "indicative quote" in text
         assert "above source" in text
         assert "f mirrors it now" in text
         await view.press("f")

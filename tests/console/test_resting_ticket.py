@@ -42,7 +42,7 @@ async def test_play_money_has_no_limit_and_the_ticket_says_why() -> None:
     async with ticket(REAL) as t:
         t.app.bring(REAL)
         await t.pilot.press("f8")
-        assert "no book" in t.text("problem")
+        assert "No limit orders" in t.text("problem")
         assert not t.form.query_one("#ticket-when").display
         assert not t.form._rests
 
@@ -53,7 +53,7 @@ async def test_an_order_rests_at_the_limit_that_was_typed_and_confirmed() -> Non
         await t.pilot.press("1", "0")
         await t.pilot.press("f8")
         assert limit(t).has_focus
-        assert "type a limit price in steps of 0.01" in t.text("problem")
+        assert "Enter a limit price, tick 0.01" in t.text("problem")
         await t.pilot.press(*"0.455")
         assert "take 0.45 or 0.46" in t.text("problem")
         assert not t.can_place
@@ -111,7 +111,7 @@ async def test_a_sale_at_a_limit_asks_for_what_it_brings_at_least() -> None:
         await t.pilot.press("enter")
         assert isinstance(t.app.screen, Confirm)
         body = t.app.screen._question.body.plain
-        assert "at least 0.60 a share" in body
+        assert "at least 0.60 per share" in body
         assert "at least 12.00 USDC.e if fully sold, less fees" in body
 
 
@@ -124,7 +124,11 @@ async def test_the_list_of_open_orders_cancels_what_is_under_its_cursor() -> Non
         app.push_screen(page)
         await pilot.pause()
         shown = str(page.query_one(".list-rows", Static).content)
-        for words in ("sell YES 30.00 left at 0.60", "asks for 18.00 USDC.e", "5.00 filled, keeps"):
+        for words in (
+            "sell YES 0.00/30.00 filled @ 0.60",
+            "asks for 18.00 USDC.e",
+            "5.00 filled, keeps",
+        ):
             assert words in shown
         await pilot.press("j", "d")
         assert app.given == [CancelOrders(("o2",), two[1].describe())]
@@ -134,7 +138,7 @@ async def test_the_list_of_open_orders_cancels_what_is_under_its_cursor() -> Non
         assert len(app.given) == 1
         assert (
             app.said[-1]
-            == "the row you were on is gone: nothing was done, press again for the row shown"
+            == "the selected row is gone: nothing was done, press again for the row shown"
         )
         await pilot.press("k", "d")
         assert app.given[-1] == CancelOrders(("o1",), two[0].describe())
@@ -172,7 +176,7 @@ async def test_the_cursor_stays_in_sight_however_many_orders_rest() -> None:
             await pilot.press("j")
         await pilot.pause()
         rows = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
-        assert "▌ sell YES 30.00 left at 0.40" in rows
+        assert "▌ sell YES 0.00/30.00 filled @ 0.40" in rows
         assert "d cancel" in rows
         await pilot.press("d")
         assert app.given == [CancelOrders(("o40",), many[-1].describe())]
@@ -187,7 +191,7 @@ async def test_the_list_says_how_many_orders_cannot_be_read() -> None:
         app.push_screen(page)
         await pilot.pause()
         shown = str(page.query_one(".list-rows", Static).content)
-        assert "2 of them cannot be read" in shown
+        assert "2 orders unreadable" in shown
         assert "Nothing rests" not in shown
 
 
@@ -203,4 +207,4 @@ async def test_an_old_list_says_how_old_it_is_and_why() -> None:
         service = replace(REAL.service, problem="it broke", problem_of=Topic.ORDERS)
         page.take(replace(state, service=service), Timestamp(NOW + 600))
         await pilot.pause()
-        assert "as it was 10m 00s ago: it broke" in str(rows.content)
+        assert "list from 10m 00s ago: it broke" in str(rows.content)

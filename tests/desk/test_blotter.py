@@ -67,7 +67,7 @@ async def test_an_order_without_an_answer_is_unknown_then_found_and_never_sent_a
             view = await ended(desk, ticket, stage)
             assert view.state is TicketState.UNKNOWN, fault
             line.fault = lambda _: None
-            assert "do not send it again" in view.fix
+            assert "do not resend" in view.fix
             assert view.settled_at is None
             assert desk.state.in_flight == 1
             assert (await rows(stage))[0].state is StoredState.UNKNOWN

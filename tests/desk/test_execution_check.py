@@ -46,7 +46,7 @@ DOUBTFUL = {
     "a cent too much": ({"cost": 10.02}, "more than the 10.00 ordered"),
     "more than a fee": ({"cost": 10.5, "fee_rate_bps": 200}, "more than the 10.00 ordered"),
     "a fee of a hostile service": ({"cost": 12.0, "fee_rate_bps": 10**9}, "10.00 ordered"),
-    "two a share": ({"shares_bought": 5.0, "shares": 5.0}, "more than they can ever pay"),
+    "two a share": ({"shares_bought": 5.0, "shares": 5.0}, "exceeds their maximum payout"),
     "sold, not bought": ({**NOTHING, "shares_sold": 30, "cost": 10}, "shares were sold"),
     "filled with nothing": ({**NOTHING, "fill_status": "filled"}, "no shares moved"),
     "matched with nothing": ({**NOTHING, "order_status": "matched"}, "no shares moved"),
@@ -74,16 +74,16 @@ def test_an_answer_that_contradicts_the_order_or_itself_proves_nothing(name: str
     verdict = check_execution(BUY, body(**{**BOUGHT, **changes}))
     assert verdict.state is TicketState.UNKNOWN
     assert words in verdict.outcome
-    assert "do not send it again" in verdict.fix
+    assert "do not resend" in verdict.fix
 
 
 ENDED = {
     "all of it": (BOUGHT, TicketState.DONE, "bought 20.00 shares, for 10.00"),
-    "almost nothing said": ({"success": True}, TicketState.DONE, "does not say how many"),
+    "almost nothing said": ({"success": True}, TicketState.DONE, "shares not reported"),
     "only that it was filled": (
         {"success": True, "fill_status": "filled"},
         TicketState.DONE,
-        "does not say how many",
+        "shares not reported",
     ),
     "less than ordered": ({**BOUGHT, "cost": 4.0}, TicketState.DONE, "for 4.00"),
     "a cent of rounding": ({**BOUGHT, "cost": 10.01}, TicketState.DONE, "for 10.01"),
@@ -94,7 +94,7 @@ ENDED = {
     "failed": (
         {**YES, **NOTHING, "status": "failed", "fill_status": "failed", "error": "no liquidity"},
         TicketState.FAILED,
-        "it failed: no liquidity",
+        "then failed: no liquidity",
     ),
     "ended": (
         {**YES, **NOTHING, "order_status": "cancelled", "status": "cancelled"},
@@ -122,7 +122,7 @@ def test_what_an_answer_leaves_out_is_no_contradiction(name: str) -> None:
     ("changes", "words"),
     [
         ({"shares_sold": 10.1}, "more than the 10.00 shares ordered"),
-        ({"cost": 10.2}, "more than they can ever pay"),
+        ({"cost": 10.2}, "exceeds their maximum payout"),
         ({"shares_bought": 10.0}, "shares were bought"),
     ],
 )

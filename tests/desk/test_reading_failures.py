@@ -128,9 +128,7 @@ def test_a_stale_topic_says_why() -> None:
     service = replace(full.service, failures={Topic.ACCOUNT: "refused with 409: locked"})
     seen = {topic: Timestamp(NOW) for topic in Topic}
     state = replace(full, service=service, seen={**seen, Topic.ACCOUNT: Timestamp(NOW - 41)})
-    assert "stale the account is 41s old; r asks now: refused with 409: locked" in banner(
-        state, NOW
-    )
+    assert "stale account 41s old; r refreshes: refused with 409: locked" in banner(state, NOW)
     service = replace(service, failures={Topic.MARKETS: "refused with 409: locked"})
     old = replace(full, service=service, seen={**seen, Topic.MARKETS: Timestamp(NOW - 41)})
     assert "stale the markets are 41s old; r asks now: refused" in banner(old, NOW)

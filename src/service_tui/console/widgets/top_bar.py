@@ -172,10 +172,10 @@ def _used(state: DeskState, limits: LimitsView) -> tuple[Text, float]:
             return Text("no daily limit", "muted"), 0.0
         figures = Text.assemble(
             formats.count(limits.day_trades),
-            *_resting(limits),
             ("/", "muted"),
             formats.count(limits.day_trades_max),
             (" today", "muted"),
+            *_resting(limits),
         )
         used = limits.day_trades + limits.day_resting
         return _labelled("buys", figures), used / limits.day_trades_max
@@ -195,7 +195,7 @@ def _resting(limits: LimitsView) -> tuple[Text | tuple[str, str], ...]:
     """Open buys that count against the day's limit without a fill."""
     if not limits.day_resting:
         return ()
-    return (("+", "muted"), formats.count(limits.day_resting), (" open", "muted"))
+    return ((" +", "muted"), formats.count(limits.day_resting), (" open", "muted"))
 
 
 def _connection_bits(state: DeskState, now: Timestamp) -> Iterator[Bit]:
