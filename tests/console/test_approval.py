@@ -102,7 +102,7 @@ async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
     async with running(both, first="portfolio") as seen:
         assert "& 2 approvals" in seen.text
         await seen.press("ampersand")
-        assert "1 more waits" in told(seen, "#form-preview")
+        assert "1 more pending" in told(seen, "#form-preview")
         await seen.press("enter")
         await seen.until(lambda: "last" in told(seen, "#form-question"))
         # The service lists the first one until it is read again.
@@ -113,7 +113,7 @@ async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
         # Nothing came of the decision: the trade waits on, and is counted again.
         seen.clock[0] += DECIDED_S
         await seen.bring(both)
-        assert "1 more waits" in told(seen, "#form-preview")
+        assert "1 more pending" in told(seen, "#form-preview")
 
 
 def decided_of(*notices: Notice, at: float = 1.0) -> int:
@@ -257,7 +257,7 @@ def test_a_probability_says_whose_it_is_and_a_reference_fills_no_line() -> None:
     held = held_of(side=Side.NO, price=0.425, signal_data=signs)
     said = why_text(held, waiting(held)).plain
     assert "probability of YES: 0.5634" in said
-    assert "NO is at 0.425 now" in said
+    assert "NO price 0.425" in said
     assert "17db4e0f" not in said
     assert "tx_hash 0xabab…abab" in said
     assert signs_text({"edge": 0.06, "note": "a"}, ("note", "edge", "gone")) == "note a, edge 0.06"
@@ -271,7 +271,7 @@ async def test_an_amount_beyond_the_agents_means_is_not_sent() -> None:
             "cash of heron" in told(seen, "#form-problem")
         )
         await seen.press("ctrl+u", *"999999999999", "enter")
-        assert "too large" in told(seen, "#form-problem")
+        assert "Too large" in told(seen, "#form-problem")
         await seen.press("ctrl+u", "enter")
         assert "type an amount" in told(seen, "#form-problem")
         assert given(seen, ApproveHeld) == []

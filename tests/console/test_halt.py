@@ -207,7 +207,7 @@ def test_the_halt_comes_before_everything_else_that_lasts() -> None:
     for state, words in (
         (HALTED, "2 acknowledgements missing"),
         (DONE, "all sources halted"),
-        (ELSEWHERE, "halted from elsewhere"),
+        (ELSEWHERE, "halted from outside this desk"),
         (replace(DONE, halt=replace(DONE.halt, is_resuming=True)), "being resumed"),
         (replace(DONE, halt=replace(DONE.halt, exits=ExitAllView(("a",)))), "being sold"),
     ):
@@ -333,7 +333,7 @@ def test_the_question_lists_what_is_sold_and_what_it_brings() -> None:
     odd = replace(second, exit_value=None, question="[@click=app.quit]odd[/")
     said = exits_question(DONE, (replace(first, exit_value=Micros(12_340_000)), odd)).plain
     assert "Exit value now about 12.34" in said
-    assert "1 more whose exit value is not known" in said
+    assert "plus 1 of unknown exit value" in said
     assert "[@click=app.quit]odd[/" in said
     assert "Entries stay blocked" in said
 
@@ -360,7 +360,7 @@ async def test_the_progress_is_shown_and_nothing_is_sold_twice_meanwhile() -> No
     state = replace(DONE, tickets=tickets, halt=replace(DONE.halt, exits=exits))
     said = halt_text(state, NOW).plain
     assert "Exits: 1 of 4 sold, 1 unknown, 1 pending, 1 queued" in said
-    assert "Entries stay blocked while positions are sold" in said
+    assert "Selling positions. Buys stay blocked" in said
     async with running(state) as seen:
         await seen.press("f9")
         await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
@@ -391,7 +391,7 @@ def test_real_positions_are_sold_as_well_or_named_as_not_sold() -> None:
     said = exits_question(on, sold).plain
     assert "7 on sim (SIM), real money 1 on evm_venue. " in said
     # Two kinds of money are never added.
-    assert re.search(r"bring about [\d.,]+ \$SIM and [\d.,]+ USDC\.e by", said)
+    assert re.search(r"value now about [\d.,]+ \$SIM and [\d.,]+ USDC\.e, before fees", said)
     assert "open sales" not in said
     assert "NOT sold" not in said
     assert sale_of(real).confirmed

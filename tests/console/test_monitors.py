@@ -137,7 +137,7 @@ async def test_what_is_nearest_to_its_end_stands_on_top() -> None:
             "■ closed",
         ):
             assert words in text
-        assert "6 of 7 protected" in text
+        assert "6/7 protected" in text
 
 
 async def test_the_pane_says_what_an_exit_brings_now_and_at_each_end() -> None:
@@ -146,7 +146,7 @@ async def test_the_pane_says_what_an_exit_brings_now_and_at_each_end() -> None:
         body = view.part(".detail-body")
         for words in (
             "if sold now $",
-            "at the stop $",
+            "if stopped out $",
             "at target $",
             "stop 0.128",
             "0.240 target",
@@ -175,7 +175,7 @@ async def test_edit_sets_what_was_typed_for_the_row_that_was_highlighted() -> No
             row.market_id, row.side, row.venue, 0.2, 0.5, row.question
         )
         await view.press("u")
-        assert "nothing was set" in view.app.said[-1]
+        assert "nothing to undo" in view.app.said[-1]
 
 
 async def test_a_click_into_a_filled_line_selects_it_whole_and_a_second_sets_the_cursor() -> None:
@@ -245,7 +245,7 @@ async def test_nothing_is_ordered_when_nothing_was_changed() -> None:
     async with monitors() as view:
         await view.press("j", "e", "enter")
         assert view.orders == []
-        assert "nothing changed" in view.app.said[-1]
+        assert "no change" in view.app.said[-1]
         await view.press("e", "escape")
         assert view.orders == []
 
@@ -256,8 +256,8 @@ async def test_nothing_is_ordered_when_nothing_was_changed() -> None:
         ("stop-percent", "0", "above 0"),
         ("stop-percent", "101", "at most 100"),
         ("stop-percent", "-5", "sign"),
-        ("stop-percent", "nan", "no number"),
-        ("stop-percent", "inf", "no number"),
+        ("stop-percent", "nan", "not a number"),
+        ("stop-percent", "inf", "not a number"),
         ("stop-percent", "12.34567", "decimals"),
         ("stop-price", "0.9", "below the entry"),
         ("target-percent", "0", "above 0"),
@@ -428,7 +428,7 @@ async def test_many_want_something_to_change() -> None:
         await view.press("E", "enter")
         assert "Enter a stop" in view.part("#form-problem")
         await view.write("stop-percent", "off")
-        assert "without stop and target" in view.part("#form-problem")
+        assert "no stop and no target" in view.part("#form-problem")
         view.app.bring(replace(STATE, risk=RiskView()))
         await view.pilot.pause()
         assert "none of them" in view.part("#form-problem")
@@ -576,7 +576,7 @@ async def test_side_and_condition_of_a_price_alert_are_chosen_by_key_and_mouse()
         row = view.here
         await view.press("a", "f5", "f6", "f6")
         await view.write("alert-price", "0.2")
-        assert "told once" in view.part("#form-preview")
+        assert "One-shot" in view.part("#form-preview")
         await view.press("enter")
         order = view.orders[-1]
         assert isinstance(order, SetPriceAlert)
@@ -687,7 +687,12 @@ async def test_an_empty_list_says_why_before_anything_was_told(phase: Phase, wor
 
 async def test_an_empty_list_explains_what_a_monitor_is_and_how_to_get_one() -> None:
     async with monitors(replace(STATE, risk=RiskView())) as view:
-        for words in ("No position is protected", "Portfolio (1)", "m guards it", "0 of 7 guarded"):
+        for words in (
+            "No position is protected",
+            "Portfolio (1)",
+            "protect a position: m",
+            "0 of 7 guarded",
+        ):
             assert words in view.text
         await view.press("o")
         assert "No alert." in view.text
@@ -879,7 +884,7 @@ def test_what_guards_one_venue_is_not_told_of_the_other() -> None:
     found = guarded(state, PLAY.key)
     assert found is not None
     assert (found.venue, found.stop_pct) == (Venue.SIM, None)
-    assert guarded_text(state).plain.startswith("! 1 of 8 protected")
+    assert guarded_text(state).plain.startswith("! 1/8 protected")
     both = replace(state, risk=replace(state.risk, monitors=(own, real)))
     assert guarded(both, REAL.key) == real
     assert guarded(both, PLAY.key) == own

@@ -70,7 +70,7 @@ CLAIMS = {
     "blotter": "No command yet",
     "log": "Nothing was done yet",
 }
-ASKING = {**dict.fromkeys(CLAIMS, "Not known yet"), "redemption": "Asking for the positions"}
+ASKING = {**dict.fromkeys(CLAIMS, "Not loaded yet"), "redemption": "Asking for the positions"}
 NOUGHTS = {
     "portfolio": ("open 0", "closed 0"),
     "markets": ("of 0",),

@@ -124,12 +124,12 @@ def test_trades_that_were_not_read_are_no_noughts() -> None:
 
 
 async def test_what_a_key_says_of_an_empty_list_is_known_or_said_to_be_unknown() -> None:
-    for state, word in ((EMPTY, "no approvals"), (without(Topic.FLEET), "not known yet")):
+    for state, word in ((EMPTY, "no approvals"), (without(Topic.FLEET), "not loaded yet")):
         async with running(state, first="markets") as seen:
             seen.app.action_approvals()
             await seen.until(lambda: bool(seen.toasts))
             assert word in seen.toasts[0]
-    for state, word in ((EMPTY, "you hold nothing"), (without(Topic.POSITIONS), "not known yet")):
+    for state, word in ((EMPTY, "you hold nothing"), (without(Topic.POSITIONS), "not loaded yet")):
         async with running(state, first="markets") as seen:
             seen.app.front.action_perform("markets.exit")
             await seen.until(lambda: bool(seen.toasts))

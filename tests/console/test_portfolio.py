@@ -142,7 +142,7 @@ async def test_positions_on_real_venues_stand_beside_the_others_and_in_no_sum_of
         lines = view.part("#portfolio-venues")
         assert lines.startswith("evm_venue USDC.e  P&L -57.32 12m ago  1 open, value 45.10")
         assert "cash 942.68" in lines
-        assert "in open buys 3.00" in lines
+        assert "reserved 3.00" in lines
         same = [held for held in view.rows() if held.market_id == BOOK.market_id]
         assert {held.venue for held in same} == {Venue.SIM, Venue.EVM}
         assert len({held.key for held in same}) == len(same)

@@ -160,7 +160,7 @@ def test_what_is_no_threshold_is_refused(bad: str) -> None:
 
 def test_a_stop_is_at_most_all_and_a_target_at_most_a_thousandfold() -> None:
     assert refused(lambda: read("100.1", "")) == "stop: at most 100 %"
-    assert refused(lambda: read("20", "100001")) == "target: at most 100,000 percent"
+    assert refused(lambda: read("20", "100001")) == "target: at most 100,000 %"
 
 
 def test_nothing_changed_is_said_and_the_automatic_alone_is_a_change() -> None:

@@ -116,7 +116,7 @@ async def test_a_sale_counts_what_is_held_on_its_venue_alone() -> None:
         await t.pilot.press("f5")
         assert "sell (none)" in t.text("action")
         await t.type("1")
-        assert "you hold no NO on evm_venue" in t.text("problem")
+        assert "No NO position on evm_venue" in t.text("problem")
 
 
 @pytest.mark.parametrize(

@@ -309,7 +309,7 @@ async def test_the_wallet_is_told_with_a_code_and_a_list() -> None:
         await seen.press("W")
         assert isinstance(seen.app.screen, WalletPanel)
         await seen.until(lambda: "█" in seen.text)
-        for part in (ADDRESS, "214.00", "1.840 POL", "1 of 3 missing", "type LIVE"):
+        for part in (ADDRESS, "214.00", "1.840 POL", "1 of 3 missing", "turn it on in Wallet"):
             assert part in seen.text
 
 

@@ -68,6 +68,6 @@ async def test_the_key_reads_the_day_and_shows_it_as_it_comes() -> None:
         assert any(isinstance(one, ReadDay) for one in seen.doors.submitted)
         assert "loading trades" in seen.text
         await seen.bring(STATE)
-        assert "read 2s ago" in seen.text
+        assert "updated 2s ago" in seen.text
         await seen.press("escape")
         assert not isinstance(seen.app.screen, Report)

@@ -55,7 +55,7 @@ async def test_an_order_rests_at_the_limit_that_was_typed_and_confirmed() -> Non
         assert limit(t).has_focus
         assert "Enter a limit price, tick 0.01" in t.text("problem")
         await t.pilot.press(*"0.455")
-        assert "take 0.45 or 0.46" in t.text("problem")
+        assert "Use 0.45 or 0.46" in t.text("problem")
         assert not t.can_place
         await t.pilot.press("backspace")
         await quoted(t)
@@ -126,8 +126,8 @@ async def test_the_list_of_open_orders_cancels_what_is_under_its_cursor() -> Non
         shown = str(page.query_one(".list-rows", Static).content)
         for words in (
             "sell YES 0.00/30.00 filled @ 0.60",
-            "asks for 18.00 USDC.e",
-            "5.00 filled, keeps",
+            "18.00 USDC.e at limit",
+            "5.00/35.00 filled @ 0.60, 18.00 USDC.e reserved",
         ):
             assert words in shown
         await pilot.press("j", "d")

@@ -131,7 +131,7 @@ def test_the_help_of_a_key_names_other_keys_as_they_are_now() -> None:
     assert key_named("monitors.mark").tooltip == "e and d apply to marked rows"
     move_keys({"monitors.edit": ("f4",)})
     try:
-        assert key_named("monitors.mark").tooltip == "Then F4 and d take the marked"
+        assert key_named("monitors.mark").tooltip == "F4 and d apply to marked rows"
     finally:
         move_keys({})
 

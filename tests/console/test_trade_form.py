@@ -71,7 +71,7 @@ async def test_an_enter_before_the_quote_is_kept_and_sends_at_its_price() -> Non
         assert t.returned == []
         assert t.asked[-1].order.amount == 25 * ONE
         assert t.text("problem").startswith("sends once quoted")
-        assert "take it back" in t.text("place")
+        assert "do not send" in t.text("place")
         await t.answer(average=0.4883)
         (order,) = t.returned
         assert order is not None
@@ -101,7 +101,7 @@ async def test_a_kept_enter_that_cannot_be_carried_out_says_why() -> None:
             t.app.bring(later_s=1.0)
             t.app.bring(replace(t.app.state, seen=dict.fromkeys(Topic, t.app.now)))
         await t.pilot.pause()
-        assert t.text("problem").startswith("not sent: no quote came in 5 s")
+        assert t.text("problem").startswith("not sent: no quote within 5 s")
         await t.answer()
         await t.pilot.press("f4", "enter")
         await t.answer(price_before=0.1, price_after=0.4)
@@ -116,7 +116,7 @@ async def test_a_figure_behind_a_kept_enter_takes_it_back_and_changes_the_amount
         await t.pilot.press("1")
         assert t.amount.value == "251"
         assert t.text("problem") == CHANGED
-        assert "take it back" not in t.text("place")
+        assert "do not send" not in t.text("place")
         await t.rest()
         await t.answer()
         t.app.bring(later_s=1.0)

@@ -205,7 +205,7 @@ def test_the_services_figures_are_asked_here_as_well() -> None:
     used_up = replace(CALM, buy_limits=replace(SEEN, day_buys=50))
     assert "limit for buys a day is 50, 50 used" in objection(used_up)
     small = replace(CALM, buy_limits=replace(SEEN, position_max=Micros(20 * ONE)))
-    assert "the limit of one market is 20.00" in objection(small)
+    assert "limit for one market is 20.00" in objection(small)
 
 
 def test_the_last_buy_of_the_day_is_not_given_to_two_orders() -> None:
@@ -222,7 +222,7 @@ def test_on_a_real_venue_its_own_caps_are_asked() -> None:
     assert said_no[0] == "limit for spend a day, real venues is 500.00, 450.00 used"
     large = replace(order, amount=Micros(101 * ONE))
     assert [one[0] for one in broken_by(CALM, large, NOW, ())] == [
-        "the limit of one trade, real venues is 100.00"
+        "limit for one trade, real venues is 100.00"
     ]
 
 

@@ -41,29 +41,32 @@ def body(**fields: Any) -> TradeBody:
 DOUBTFUL = {
     "a dry run": ({"dry_run": True}, "dry run"),
     "another market": ({"market_id": "m-7"}, "another market, m-7"),
-    "another side": ({"side": "no"}, "about NO, not YES"),
+    "another side": ({"side": "no"}, "side NO, not YES"),
     "ten times the cost": ({"cost": 100.0, "shares": 5.0, "shares_bought": 5.0}, "10.00 ordered"),
-    "a cent too much": ({"cost": 10.02}, "more than the 10.00 ordered"),
-    "more than a fee": ({"cost": 10.5, "fee_rate_bps": 200}, "more than the 10.00 ordered"),
+    "a cent too much": ({"cost": 10.02}, "above the 10.00 ordered"),
+    "more than a fee": ({"cost": 10.5, "fee_rate_bps": 200}, "above the 10.00 ordered"),
     "a fee of a hostile service": ({"cost": 12.0, "fee_rate_bps": 10**9}, "10.00 ordered"),
     "two a share": ({"shares_bought": 5.0, "shares": 5.0}, "exceeds their maximum payout"),
-    "sold, not bought": ({**NOTHING, "shares_sold": 30, "cost": 10}, "shares were sold"),
-    "filled with nothing": ({**NOTHING, "fill_status": "filled"}, "no shares moved"),
-    "matched with nothing": ({**NOTHING, "order_status": "matched"}, "no shares moved"),
-    "nothing at all": (NOTHING, "no shares moved"),
-    "failed and filled": ({"fill_status": "failed"}, "both that it failed and that it was"),
-    "two states": ({**NOTHING, "status": "failed", "fill_status": "filled"}, "both that it"),
-    "a no with a trade": ({"success": False, **NOTHING}, "names a trade"),
+    "sold, not bought": (
+        {**NOTHING, "shares_sold": 30, "cost": 10},
+        "shares were sold, not ordered",
+    ),
+    "filled with nothing": ({**NOTHING, "fill_status": "filled"}, "no shares filled"),
+    "matched with nothing": ({**NOTHING, "order_status": "matched"}, "no shares filled"),
+    "nothing at all": (NOTHING, "no shares filled"),
+    "failed and filled": ({"fill_status": "failed"}, "both failed and filled"),
+    "two states": ({**NOTHING, "status": "failed", "fill_status": "filled"}, "both failed"),
+    "a no with a trade": ({"success": False, **NOTHING}, "a trade is named"),
     "a no that was filled": (
         {"success": False, **NOTHING, "trade_id": None, "fill_status": "filled"},
-        "names a trade",
+        "a trade is named",
     ),
-    "a no with shares": ({"success": False, "trade_id": None}, "names a trade"),
+    "a no with shares": ({"success": False, "trade_id": None}, "a trade is named"),
     "a no about another": (
         {"success": False, **NOTHING, "trade_id": None, "side": "no"},
-        "about NO, not YES",
+        "side NO, not YES",
     ),
-    "not confirmed": ({"fill_status": "unconfirmed"}, "has not confirmed"),
+    "not confirmed": ({"fill_status": "unconfirmed"}, "not confirmed by the venue"),
     "a strange word": ({**NOTHING, "fill_status": "parked"}, "'parked'"),
 }
 
@@ -154,7 +157,7 @@ async def test_an_order_with_a_contradictory_answer_is_looked_up_and_never_repea
         ticket = desk.submit(buy(market))
         view = await ended(desk, ticket, stage)
         assert view.state is TicketState.UNKNOWN
-        assert "about NO, not YES" in view.outcome
+        assert "side NO, not YES" in view.outcome
         assert (await rows(stage))[0].state is StoredState.UNKNOWN
         (order,) = line.orders()
         row = {

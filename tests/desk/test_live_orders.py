@@ -88,7 +88,7 @@ async def test_each_thing_that_is_missing_is_said(tmp_path: Path) -> None:
             await until(desk, lambda s: {Topic.MARKETS, Topic.POSITIONS} <= set(s.seen), stage)
             market = market_on_chain(stage)
             state, words = await placed(desk, stage, buy(market))
-            assert (state, "switched off" in words) == (TicketState.REFUSED, True)
+            assert (state, "live trading is off" in words) == (TicketState.REFUSED, True)
             desk.submit(SetLive(on=True, word="live"))
             await stage.clock.advance(1)
             assert not desk.state.wallet.live
@@ -163,7 +163,7 @@ def test_a_skill_buys_for_real_money_only_within_what_binds_the_desk() -> None:
     ((words, _),) = against_skill(state, order, NOW, Micros(6 * ONE))
     assert "limit for spend a day is 20.00" in words
     off = replace(state, wallet=replace(ready_wallet, live=False))
-    assert "switched off" in next(against_skill(off, order, NOW, Micros(0)))[0]
+    assert "live trading is off" in next(against_skill(off, order, NOW, Micros(0)))[0]
     unknown = replace(state, buy_limits=None)
     assert "not known" in next(against_skill(unknown, order, NOW, Micros(0)))[0]
     unseen = replace(order, confirmed=False)

@@ -131,4 +131,4 @@ def test_a_stale_topic_says_why() -> None:
     assert "stale account 41s old; r refreshes: refused with 409: locked" in banner(state, NOW)
     service = replace(service, failures={Topic.MARKETS: "refused with 409: locked"})
     old = replace(full, service=service, seen={**seen, Topic.MARKETS: Timestamp(NOW - 41)})
-    assert "stale the markets are 41s old; r asks now: refused" in banner(old, NOW)
+    assert "stale markets 41s old; r refreshes: refused" in banner(old, NOW)

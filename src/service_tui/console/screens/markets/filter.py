@@ -75,9 +75,9 @@ _VENUES: Final = ("", *(venue.value for venue in Venue if venue is not Venue.SIM
 _NO_MARKETS: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nMarkets appear with its first answer.",
     Phase.ONLINE: "No markets listed.\n\n{app.refresh} refreshes.",
-    Phase.OFFLINE: "Service unreachable: {problem}.\n\nRetrying automatically; "
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nRetrying automatically; "
     "{app.refresh} retries now.",
-    Phase.UNAUTHORIZED: "API key rejected: {problem}.\n\nSettings ({app.settings}) show key and "
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) show key and "
     "service.",
 }
 

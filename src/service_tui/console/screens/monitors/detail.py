@@ -47,7 +47,7 @@ def guarded_text(state: DeskState) -> Text:
     both = is_answered(state, Topic.MONITORS, Topic.POSITIONS)
     guarded_number = counted(guarded_count, is_loaded=both)
     position_number = counted(position_count, is_loaded=is_answered(state, Topic.POSITIONS))
-    text = f"{'! ' if is_less else ''}{guarded_number} of {position_number} protected"
+    text = f"{'! ' if is_less else ''}{guarded_number}/{position_number} protected"
     return Text(text, "warn" if is_less else "muted")
 
 
