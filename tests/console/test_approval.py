@@ -109,7 +109,7 @@ async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
         assert "more wait" not in told(seen, "#form-preview")
         await seen.bring(replace(both, listening=True))
         assert "more wait" not in told(seen, "#form-preview")
-        assert "& 1 waits" in seen.text
+        assert "& 1 approval" in seen.text
         # Nothing came of the decision: the trade waits on, and is counted again.
         seen.clock[0] += DECIDED_S
         await seen.bring(both)
@@ -259,7 +259,7 @@ def test_a_probability_says_whose_it_is_and_a_reference_fills_no_line() -> None:
     assert "probability of YES: 0.5634" in said
     assert "NO price 0.425" in said
     assert "17db4e0f" not in said
-    assert "tx_hash 0xabab…abab" in said
+    assert "tx_hash: 0xabab…abab" in said
     assert signs_text({"edge": 0.06, "note": "a"}, ("note", "edge", "gone")) == "note a, edge 0.06"
 
 
@@ -273,7 +273,7 @@ async def test_an_amount_beyond_the_agents_means_is_not_sent() -> None:
         await seen.press("ctrl+u", *"999999999999", "enter")
         assert "Too large" in told(seen, "#form-problem")
         await seen.press("ctrl+u", "enter")
-        assert "type an amount" in told(seen, "#form-problem")
+        assert "Enter an amount" in told(seen, "#form-problem")
         assert given(seen, ApproveHeld) == []
 
 

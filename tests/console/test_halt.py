@@ -208,7 +208,7 @@ def test_the_halt_comes_before_everything_else_that_lasts() -> None:
         (HALTED, "2 acknowledgements missing"),
         (DONE, "all sources halted"),
         (ELSEWHERE, "halted from outside this desk"),
-        (replace(DONE, halt=replace(DONE.halt, is_resuming=True)), "being resumed"),
+        (replace(DONE, halt=replace(DONE.halt, is_resuming=True)), "resuming"),
         (replace(DONE, halt=replace(DONE.halt, exits=ExitAllView(("a",)))), "being sold"),
     ):
         assert words in lasting_conditions(state, NOW, started_at=NOW, closed="")[0].sentence
@@ -335,7 +335,7 @@ def test_the_question_lists_what_is_sold_and_what_it_brings() -> None:
     assert "Exit value now about 12.34" in said
     assert "plus 1 of unknown exit value" in said
     assert "[@click=app.quit]odd[/" in said
-    assert "Entries stay blocked" in said
+    assert "Buys stay blocked" in said
 
 
 async def test_the_progress_is_shown_and_nothing_is_sold_twice_meanwhile() -> None:

@@ -140,7 +140,7 @@ async def approve_by_keys(seen: Running) -> None:
 
 
 async def approve_by_mouse(seen: Running) -> None:
-    await click(seen, "& 1 waits")
+    await click(seen, "& 1 approval")
     await seen.until(lambda: isinstance(seen.app.screen, ApprovalForm))
     await seen.pilot.click("#form-set")
 

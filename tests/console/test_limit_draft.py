@@ -101,15 +101,15 @@ def test_an_order_that_rests_carries_its_limit() -> None:
 @pytest.mark.parametrize(
     ("draft", "words"),
     [
-        (BUY, "type a limit price in steps of 0.01"),
+        (BUY, "Enter a limit price, tick 0.01"),
         (replace(BUY, limit="0.455"), "Use 0.45 or 0.46"),
         (replace(BUY, limit="0.999"), "Limit price outside 0.01 to 0.99"),
         (
             replace(BUY, limit="0.45", amount="2"),
-            "5 shares or more here: at 0.45 spend 2.25 USDC.e",
+            "Minimum order: 5 shares; at 0.45 spend 2.25 USDC.e",
         ),
-        (replace(SALE, amount="4"), "5 shares or more"),
-        (replace(BUY, limit="0.45", venue=Venue.SIM), "no book"),
+        (replace(SALE, amount="4"), "Minimum order: 5 shares"),
+        (replace(BUY, limit="0.45", venue=Venue.SIM), "No limit orders on sim"),
     ],
 )
 def test_what_cannot_rest_is_refused_in_words(draft: Draft, words: str) -> None:

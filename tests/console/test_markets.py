@@ -214,7 +214,7 @@ async def test_an_empty_list_says_why_and_what_to_do() -> None:
             (Phase.CONNECTING, "Connecting"),
             (Phase.OFFLINE, "cannot be reached: connection refused"),
             (Phase.UNAUTHORIZED, "refuses this key"),
-            (Phase.ONLINE, "lists no markets"),
+            (Phase.ONLINE, "No markets listed"),
         ):
             service = replace(STATE.service, phase=phase, problem="connection refused")
             view.app.bring(replace(STATE, markets={}, service=service))

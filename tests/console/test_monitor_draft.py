@@ -161,7 +161,7 @@ def test_many_refuse_what_would_leave_one_bare_or_change_nothing() -> None:
         read_changes((OTHER,), "", "off")
     with pytest.raises(FieldError, match="No change"):
         read_changes((OTHER,), "", "50")
-    with pytest.raises(FieldError, match="type a stop"):
+    with pytest.raises(FieldError, match="Enter a stop"):
         read_changes((OTHER,), " ", "")
     with pytest.raises(FieldError, match="stop"):
         read_changes((OTHER,), "nan", "")

@@ -152,8 +152,9 @@ async def test_the_pane_says_what_an_exit_brings_now_and_at_each_end() -> None:
             "0.240 target",
         ):
             assert words in body
-        assert "When YES falls to 0.128 or rises to 0.240, all 125.09 shares" in view.part(
-            ".detail-more"
+        assert (
+            "Sells all 125.09 YES (cost 19.99) at 0.128 or below, or at 0.240 or above"
+            in view.part(".detail-more")
         )
 
 
@@ -431,7 +432,7 @@ async def test_many_want_something_to_change() -> None:
         assert "no stop and no target" in view.part("#form-problem")
         view.app.bring(replace(STATE, risk=RiskView()))
         await view.pilot.pause()
-        assert "none of them" in view.part("#form-problem")
+        assert "No monitors left" in view.part("#form-problem")
         await view.press("escape")
         assert view.orders == []
 
@@ -576,7 +577,7 @@ async def test_side_and_condition_of_a_price_alert_are_chosen_by_key_and_mouse()
         row = view.here
         await view.press("a", "f5", "f6", "f6")
         await view.write("alert-price", "0.2")
-        assert "One-shot" in view.part("#form-preview")
+        assert "one-shot" in view.part("#form-preview")
         await view.press("enter")
         order = view.orders[-1]
         assert isinstance(order, SetPriceAlert)
@@ -673,7 +674,7 @@ async def test_the_mouse_chooses_a_list() -> None:
         (Phase.CONNECTING, "Connecting"),
         (Phase.OFFLINE, "cannot be reached: refused"),
         (Phase.UNAUTHORIZED, "refuses this key"),
-        (Phase.ONLINE, "Not known yet"),
+        (Phase.ONLINE, "Not loaded yet"),
     ],
 )
 async def test_an_empty_list_says_why_before_anything_was_told(phase: Phase, words: str) -> None:
@@ -691,7 +692,7 @@ async def test_an_empty_list_explains_what_a_monitor_is_and_how_to_get_one() -> 
             "No position is protected",
             "Portfolio (1)",
             "protect a position: m",
-            "0 of 7 guarded",
+            "0/7 protected",
         ):
             assert words in view.text
         await view.press("o")

@@ -70,7 +70,12 @@ CLAIMS = {
     "blotter": "No command yet",
     "log": "Nothing was done yet",
 }
-ASKING = {**dict.fromkeys(CLAIMS, "Not loaded yet"), "redemption": "Asking for the positions"}
+ASKING = {
+    **dict.fromkeys(CLAIMS, "Not loaded yet"),
+    "redemption": "Asking for the positions",
+    "blotter": "Not known yet",
+    "log": "Not known yet",
+}
 NOUGHTS = {
     "portfolio": ("open 0", "closed 0"),
     "markets": ("of 0",),

@@ -88,7 +88,7 @@ PARTS = {
     "own trades": Part(
         lambda s: own_trades(HELD, ViewContext.of(s, NOW)).plain, "none recent", (Topic.TRADES,)
     ),
-    "guarded": Part(lambda s: guarded_text(s).plain, "0 of 0", (Topic.POSITIONS, Topic.MONITORS)),
+    "guarded": Part(lambda s: guarded_text(s).plain, "0/0", (Topic.POSITIONS, Topic.MONITORS)),
     "approvals of the day": Part(day, "0 trades wait", (Topic.FLEET,)),
     "positions of an export": Part(files, "positions.csv", (Topic.POSITIONS,)),
     "approvals of an export": Part(files, "approvals.csv", (Topic.FLEET,)),
@@ -129,7 +129,7 @@ async def test_what_a_key_says_of_an_empty_list_is_known_or_said_to_be_unknown()
             seen.app.action_approvals()
             await seen.until(lambda: bool(seen.toasts))
             assert word in seen.toasts[0]
-    for state, word in ((EMPTY, "you hold nothing"), (without(Topic.POSITIONS), "not loaded yet")):
+    for state, word in ((EMPTY, "no position"), (without(Topic.POSITIONS), "not loaded yet")):
         async with running(state, first="markets") as seen:
             seen.app.front.action_perform("markets.exit")
             await seen.until(lambda: bool(seen.toasts))

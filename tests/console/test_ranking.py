@@ -279,7 +279,7 @@ async def test_an_empty_list_says_since_when_all_is_well() -> None:
         seen.clock[0] = NOW + 135
         seen.app.show_state()
         await seen.pilot.pause()
-        assert "for 2m 05s." in seen.text
+        assert "(2m 05s)." in seen.text
 
 
 # -- enter --------------------------------------------------------------------------------------

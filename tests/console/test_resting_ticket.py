@@ -60,7 +60,7 @@ async def test_an_order_rests_at_the_limit_that_was_typed_and_confirmed() -> Non
         await t.pilot.press("backspace")
         await quoted(t)
         assert (t.asked[-1].order.price, t.asked[-1].order.rests) == (0.45, True)
-        for words in ("fills now", "22.22", "costs at most", "10.00 USDC.e"):
+        for words in ("fills now", "22.22", "max cost", "10.00 USDC.e"):
             assert words in t.text("quote")
         await t.pilot.press("enter")
         dialog = t.app.screen
@@ -68,14 +68,14 @@ async def test_an_order_rests_at_the_limit_that_was_typed_and_confirmed() -> Non
         body = dialog._question.body.plain
         for words in (
             "buy YES at 0.45 for 10.00 USDC.e",
-            "at most 0.45 a share",
-            "until it is cancelled (GTC)",
+            "at most 0.45 per share",
+            "until cancelled (GTC)",
             "at most 10.00 USDC.e",
             "evm_venue, simulated",
-            "rests on the book until it is filled, you cancel it",
+            "stays on the book until filled, cancelled",
         ):
             assert words in body
-        assert "lapses" not in body
+        assert "Fill-and-kill" not in body
         await t.pilot.pause(2 * ARMED_AFTER_S)
         await t.pilot.press("p")
         (order,) = t.returned
@@ -137,8 +137,7 @@ async def test_the_list_of_open_orders_cancels_what_is_under_its_cursor() -> Non
         await pilot.press("d")
         assert len(app.given) == 1
         assert (
-            app.said[-1]
-            == "the selected row is gone: nothing was done, press again for the row shown"
+            app.said[-1] == "the selected row is gone: nothing sent, press again for the row shown"
         )
         await pilot.press("k", "d")
         assert app.given[-1] == CancelOrders(("o1",), two[0].describe())

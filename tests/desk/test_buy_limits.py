@@ -382,7 +382,7 @@ async def test_an_unknown_order_reserves_the_desks_own_day(tmp_path: Path) -> No
         await until(desk, lambda _: first.view.state is not TicketState.QUEUED, stage, step_s=0.0)
         second = desk.submit(buy(stage.open_markets()[1]))
         view = await ended(desk, second, stage)
-        assert (view.state, "own limit" in view.outcome) == (TicketState.REFUSED, True)
+        assert (view.state, "desk limit" in view.outcome) == (TicketState.REFUSED, True)
         assert len(line.orders()) == 1
 
 

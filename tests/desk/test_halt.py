@@ -268,7 +268,7 @@ async def test_what_runs_for_the_desk_stands_still_at_once_and_goes_on_after_the
         assert late.log == ["suspended"]
         state = await until(desk, lambda s: states_of(s)["skills"] is AckState.FAILED, stage)
         (row,) = [ack for ack in state.halt.acks if ack.name == "skills"]
-        assert row.detail == "stubborn runs on: no such process"
+        assert row.detail == "stubborn still running: no such process"
         state = await until(desk, acked, stage)
         (row,) = [ack for ack in state.halt.acks if ack.name == "skills"]
         assert row.detail == "3 suspended"
@@ -364,7 +364,7 @@ async def test_a_buy_that_is_not_cancelled_is_no_acknowledgement(tmp_path: Path)
         line.fault = lambda one: answers[one.method]() if "/orders" in one.url.path else None
         desk.submit(Halt())
         state = await until(desk, lambda s: states_of(s)["orders"] is AckState.FAILED, stage)
-        assert state.halt.acks[-1].detail == "2 of 2 are not cancelled: the book is closing"
+        assert state.halt.acks[-1].detail == "2 of 2 not cancelled: the book is closing"
         answers["DELETE"] = faked({"success": True, "cancelled": 1})
         await until(desk, acked, stage)
 
@@ -592,7 +592,7 @@ async def test_a_pause_from_before_the_halt_stays_after_it(tmp_path: Path) -> No
         desk.submit(Resume("RESUME"))
         await until(desk, resumed, stage)
         assert stage.agent.settings.trading_paused
-        assert "paused trading before the halt" in desk.state.notices[-1].text
+        assert "paused at the service before the halt" in desk.state.notices[-1].text
 
 
 async def test_the_operators_pause_of_an_agent_stays_over_a_halt(tmp_path: Path) -> None:

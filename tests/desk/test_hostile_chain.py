@@ -260,7 +260,7 @@ async def test_a_wrong_nonce_is_refused_and_poisons_nothing(tmp_path: Path) -> N
             )
             lost = state.redemption.run("lost:yes")
             assert lost is not None
-            assert lost.fix.startswith("abandon it")
+            assert lost.fix.startswith("abandon the redemption")
             run = await shown(desk, stage, held)
             assert run.call is not None
             right = run.call.nonce

@@ -94,7 +94,7 @@ async def test_each_thing_that_is_missing_is_said(tmp_path: Path) -> None:
             assert not desk.state.wallet.live
             await live(desk, stage)
             state, words = await placed(desk, stage, buy(market, confirmed=False))
-            assert (state, "nobody has confirmed" in words) == (TicketState.REFUSED, True)
+            assert (state, "not confirmed" in words) == (TicketState.REFUSED, True)
             state, words = await placed(desk, stage, buy(market, amount=101))
             assert (state, "one trade may spend" in words) == (TicketState.REFUSED, True)
             await operate(stage, DESK_PATCH_WALLET, path=path, json={"restricted": True})
@@ -118,7 +118,7 @@ async def test_without_the_wallets_own_key_nothing_leaves(
         async with open_wallet_desk(stage, signer) as desk:
             await live(desk, stage)
             state, words = await placed(desk, stage, buy(market_on_chain(stage)))
-            assert (state, "cannot sign" in words) == (TicketState.REFUSED, True)
+            assert (state, "no signing key" in words) == (TicketState.REFUSED, True)
             assert signer is None or signer.count == 0
 
 
@@ -165,9 +165,9 @@ def test_a_skill_buys_for_real_money_only_within_what_binds_the_desk() -> None:
     off = replace(state, wallet=replace(ready_wallet, live=False))
     assert "live trading is off" in next(against_skill(off, order, NOW, Micros(0)))[0]
     unknown = replace(state, buy_limits=None)
-    assert "not known" in next(against_skill(unknown, order, NOW, Micros(0)))[0]
+    assert "not loaded" in next(against_skill(unknown, order, NOW, Micros(0)))[0]
     unseen = replace(order, confirmed=False)
-    assert "nobody has confirmed" in next(against_skill(state, unseen, NOW, Micros(0)))[0]
+    assert "not confirmed" in next(against_skill(state, unseen, NOW, Micros(0)))[0]
 
 
 async def shares_of(desk: Desk, stage: Stage, market: Market) -> int:

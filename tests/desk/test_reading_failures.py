@@ -90,15 +90,15 @@ async def test_one_path_that_fails_from_the_start_is_named(
             await stage.clock.advance(WITHIN_S)
             state = await until(desk, lambda s: len(s.service.failures) == 2, stage, tries=2)
             assert state.service.phase is Phase.ONLINE
-            first, *_ = [one for one in banner(state, NOW).splitlines() if "not read" in one]
-            assert first.startswith("not read the positions are not read: refused with 404: we")
+            first, *_ = [one for one in banner(state, NOW).splitlines() if "not loaded" in one]
+            assert first.startswith("not loaded positions not loaded: refused with 404: we")
             assert f"(GET {POSITIONS.path})" in first
             assert "base address" in first
             assert caplog.text.count(POSITIONS.path) == 1
             assert BRIEFING.path in caplog.text
             line.fault = lambda _: None
             await until(desk, lambda s: not s.service.failures, stage)
-            assert "not read" not in banner(desk.state, NOW)
+            assert "not loaded" not in banner(desk.state, NOW)
 
 
 async def test_the_screens_show_why_nothing_is_known() -> None:

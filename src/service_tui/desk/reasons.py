@@ -19,6 +19,8 @@ class Fix(StrEnum):
     # -- limits
     RAISE_LIMIT = "wait for midnight UTC, or raise the limit in Settings"
     LOWER_OR_RAISE = "lower the amount, or raise the limit in Settings"
+    LOWER_AMOUNT = "lower the amount"
+    SELL_FEWER = "sell fewer shares"
     LOWER_OR_SELL = "lower the amount, or sell in this market first"
     RAISE_CAP = "wait for midnight UTC, or raise the reactor daily cap"
     SET_LIMIT_AGAIN = "set the limit again in Settings"

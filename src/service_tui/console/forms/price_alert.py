@@ -120,8 +120,8 @@ class PriceAlertForm(Form[SetPriceAlert]):
             word = "above" if is_upward else "below"
             where = f"{result.side.value.upper()} is already {word}"
             if result.condition in {Condition.ABOVE, Condition.BELOW}:
-                return Text(f"{where}: alerts at once.", "warn")
-            return Text(f"{where}: alerts after the price returns and crosses.", "muted")
+                return Text(f"{where}: alerts at once (one-shot).", "warn")
+            return Text(f"{where}: alerts once the price returns and crosses (one-shot).", "muted")
         way = f"{100 * (result.threshold - price):+.1f} pt"
         text = result.describe()
         return Text(f"{text[0].upper()}{text[1:]} ({way}). One-shot.", "muted")

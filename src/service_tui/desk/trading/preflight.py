@@ -243,7 +243,7 @@ def _against_buying(
     for bound, text in buy_bounds(state, order.venue, before):
         if not 0 < order.amount <= bound:
             most = f"{max(0.0, decimal(bound)):,.2f} {MONEY_OF[order.venue]}"
-            yield Reason(f"above the {most} {text}")
+            yield Reason(f"above the {most} {text}", Fix.LOWER_AMOUNT)
 
 
 def _against_selling(
@@ -253,7 +253,7 @@ def _against_selling(
     shares = Micros(0) if held is None else held.shares
     if not 0 < order.shares <= shares:
         most = f"{decimal(shares):.5f}".rstrip("0").rstrip(".")
-        yield Reason(f"above your {most} shares")
+        yield Reason(f"above your {most} shares", Fix.SELL_FEWER)
     selling = sum_of(ticket.shares for ticket in before if ticket.holding == order.holding)
     if not order.shares <= shares - selling:
         yield Reason("a sale of these shares is pending", Fix.WAIT_FOR_END)

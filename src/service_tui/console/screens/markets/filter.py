@@ -77,8 +77,8 @@ _NO_MARKETS: Final = {
     Phase.ONLINE: "No markets listed.\n\n{app.refresh} refreshes.",
     Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nRetrying automatically; "
     "{app.refresh} retries now.",
-    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) show key and "
-    "service.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
+    "show key and service.",
 }
 
 

@@ -153,7 +153,7 @@ def _future(row: MonitorView, view: ViewContext) -> Text:
     shares = view.shares(row.shares).plain
     cost = view.money(row.cost).plain
     side = row.side.value.upper()
-    sentence = f"Sells all {shares} {side} (cost {cost}) {', '.join(ends)} (one-shot)."
+    sentence = f"Sells all {shares} {side} (cost {cost}) {', or '.join(ends)} (one-shot)."
     if not ends:
         sentence = "Target out of reach: never sells."
     blocks = [section("effect", Text(sentence))]

@@ -70,8 +70,8 @@ _ALERT_STATES: Final = {
 _WAITING: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nMonitors appear with its first answer.",
     Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} retries now.",
-    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) show key and "
-    "service.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
+    "show key and service.",
 }
 
 
