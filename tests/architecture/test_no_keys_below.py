@@ -51,7 +51,7 @@ def test_the_search_finds_what_once_stood_there() -> None:
     for text in (
         "press 5, W, then L, and type LIVE",
         "raise it on the settings screen (8)",
-        "claim it on the agents screen (7, then C)",
+        "claim the agent in Agents (7, then C)",
         "sales pass; F9 shows the halt",
         "d in 0 closes this one",
         "nothing filled yet, O lists it",

@@ -358,7 +358,7 @@ async def test_a_new_key_is_shown_with_a_warning_and_then_forgotten() -> None:
         assert isinstance(seen.app.screen, Secret)
         text = seen.text
         assert KEY in text
-        assert "shown once" in text
+        assert "Shown only once" in text
         await seen.bring(replace(STATE, revealed=SHOWN, listening=False))
         await seen.press("escape")
         assert given(seen) == [Forget()]
@@ -397,7 +397,7 @@ async def test_a_claim_code_comes_with_its_page_and_its_end() -> None:
     async with running(STATE, first="agents") as seen:
         await seen.bring(replace(STATE, revealed=code))
         text = seen.text
-        for part in ("4711-0815", "/claim/reef-1", "good once", "until"):
+        for part in ("4711-0815", "/claim/reef-1", "Valid once", "until"):
             assert part in text
 
 

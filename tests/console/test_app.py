@@ -87,7 +87,7 @@ async def test_what_was_known_is_painted_before_the_desk_is_open() -> None:
     ) as seen:
         assert not seen.doors.is_open
         assert "CACHED" in seen.text
-        assert "what was known" in seen.text
+        assert "showing data from" in seen.text
         seen.doors.may_open.set()
         await seen.until(lambda: seen.doors.is_open)
         await seen.until(lambda: "CACHED" not in seen.text)
@@ -136,7 +136,7 @@ async def test_each_notice_becomes_one_toast() -> None:
 async def test_of_many_notices_at_once_the_last_are_shown_and_the_rest_counted() -> None:
     async with running(STATE) as seen:
         await seen.bring(with_notices(*"abcdef"))
-        assert seen.toasts == ["d", "e", "f", "and 3 more; 9 shows every command"]
+        assert seen.toasts == ["d", "e", "f", "and 3 more; 9 shows all commands"]
 
 
 async def test_notices_that_the_cache_held_are_not_told_again() -> None:
@@ -150,9 +150,7 @@ async def test_an_absence_is_told_once() -> None:
     state = replace(STATE, world=replace(STATE.world, meanwhile=gone))
     async with running(state, first="settings", initial=STATE) as seen:
         await seen.until(lambda: bool(seen.toasts))
-        assert seen.toasts == [
-            "2h 00m passed in the world while you were away; 0 tells what happened"
-        ]
+        assert seen.toasts == ["2h 00m of world time passed while you were away; 0 shows a summary"]
         await seen.bring(replace(state, tickets=()))
         assert len(seen.toasts) == 1
 
@@ -479,7 +477,7 @@ async def test_history_goes_back_and_forth_with_the_rows() -> None:
 async def test_at_the_end_of_the_history_it_says_so() -> None:
     async with running(STATE) as seen:
         await seen.press("left_square_bracket")
-        assert seen.toasts == ["no view before this one"]
+        assert seen.toasts == ["no earlier view"]
 
 
 def test_a_trail_forgets_what_lay_ahead_and_what_is_too_far_back() -> None:
@@ -595,7 +593,7 @@ async def test_the_first_page_of_another_service_speaks_of_no_world_of_its_own()
             assert word not in seen.text
         page = seen.app.screen
         assert isinstance(page, Welcome)
-        assert "the service that you have connected to" in page.text().plain
+        assert "the connected service" in page.text().plain
 
 
 # -- the palette --------------------------------------------------------------------------------

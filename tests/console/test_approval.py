@@ -89,7 +89,7 @@ async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> Non
         # What was decided a moment ago does not come back while the service has not told.
         await seen.press("ampersand")
         assert not isinstance(seen.app.screen, ApprovalForm)
-        assert any("no trade waits for your approval" in one for one in seen.toasts)
+        assert any("no approvals pending" in one for one in seen.toasts)
 
 
 async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
@@ -100,20 +100,20 @@ async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
         ),
     )
     async with running(both, first="portfolio") as seen:
-        assert "& 2 wait" in seen.text
+        assert "& 2 approvals" in seen.text
         await seen.press("ampersand")
-        assert "1 more waits" in told(seen, "#form-preview")
+        assert "1 more pending" in told(seen, "#form-preview")
         await seen.press("enter")
         await seen.until(lambda: "last" in told(seen, "#form-question"))
         # The service lists the first one until it is read again.
         assert "more wait" not in told(seen, "#form-preview")
         await seen.bring(replace(both, listening=True))
         assert "more wait" not in told(seen, "#form-preview")
-        assert "& 1 waits" in seen.text
+        assert "& 1 approval" in seen.text
         # Nothing came of the decision: the trade waits on, and is counted again.
         seen.clock[0] += DECIDED_S
         await seen.bring(both)
-        assert "1 more waits" in told(seen, "#form-preview")
+        assert "1 more pending" in told(seen, "#form-preview")
 
 
 def decided_of(*notices: Notice, at: float = 1.0) -> int:
@@ -239,7 +239,7 @@ async def test_however_much_an_agent_says_the_answers_stay_in_sight(size: tuple[
     )
     async with running(waiting(long), size=size) as seen:
         await seen.press("ampersand")
-        for words in ("approve  enter", "refuse  F4", "later  esc", "25.00", "then it is refused"):
+        for words in ("approve  enter", "refuse  F4", "later  esc", "25.00", "then refused"):
             assert words in screen_text(seen)
         body = seen.app.screen.query_one("#form-body")
         await seen.press("pagedown")
@@ -256,10 +256,10 @@ def test_a_probability_says_whose_it_is_and_a_reference_fills_no_line() -> None:
     signs = {"client_ref": "17db4e0f", "probability": 0.5634, "tx_hash": "0x" + "ab" * 32}
     held = held_of(side=Side.NO, price=0.425, signal_data=signs)
     said = why_text(held, waiting(held)).plain
-    assert "probability of YES 0.5634" in said
-    assert "NO is at 0.425 now" in said
+    assert "probability of YES: 0.5634" in said
+    assert "NO price 0.425" in said
     assert "17db4e0f" not in said
-    assert "tx_hash 0xabab…abab" in said
+    assert "tx_hash: 0xabab…abab" in said
     assert signs_text({"edge": 0.06, "note": "a"}, ("note", "edge", "gone")) == "note a, edge 0.06"
 
 
@@ -267,13 +267,13 @@ async def test_an_amount_beyond_the_agents_means_is_not_sent() -> None:
     async with running(waiting(held_of())) as seen:
         await seen.press("ampersand", "ctrl+u", *"999999999", "enter")
         assert isinstance(seen.app.screen, ApprovalForm)
-        assert "more than one trade may spend" in told(seen, "#form-problem") or (
-            "more than the cash of heron" in told(seen, "#form-problem")
+        assert "limit per trade" in told(seen, "#form-problem") or (
+            "cash of heron" in told(seen, "#form-problem")
         )
         await seen.press("ctrl+u", *"999999999999", "enter")
-        assert "too large" in told(seen, "#form-problem")
+        assert "Too large" in told(seen, "#form-problem")
         await seen.press("ctrl+u", "enter")
-        assert "type an amount" in told(seen, "#form-problem")
+        assert "Enter an amount" in told(seen, "#form-problem")
         assert given(seen, ApproveHeld) == []
 
 
@@ -306,7 +306,7 @@ def test_the_means_are_those_of_the_venue() -> None:
     state = replace(waiting(held), fleet=replace(fleet, agents=agents))
     assert over_means(held, Micros(30 * ONE), state) == ""
     assert over_means(held, Micros(31 * ONE), state) == (
-        "more than heron has on evm_venue: at most 30.00 USDC.e"
+        "Above the 30.00 USDC.e of heron on evm_venue"
     )
     assert over_means(held_of(agent_id="nobody"), Micros(31 * ONE), state) == ""
     assert held.left_s(NOW) > 0

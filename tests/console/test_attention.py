@@ -120,7 +120,7 @@ def test_a_position_far_from_its_cost_is_told_also_while_its_outcome_is_awaited(
     fallen = replace(fallen, cost=Micros(2 * fallen.cost), unrealized=Micros(-fallen.cost))
     (need,) = needs(replace(CALM, positions=(fallen,), markets={}), NOW)
     assert (need.word, need.tone) == ("moved", "loss")
-    assert need.advice == "since bought, its outcome is awaited"
+    assert need.advice == "since purchase, awaiting resolution"
 
 
 def test_what_came_to_its_end_is_told_for_a_while() -> None:
@@ -252,7 +252,7 @@ async def test_the_screen_looks_so(size: tuple[int, int]) -> None:
 
 async def test_calm_says_so() -> None:
     async with running(CALM) as seen:
-        assert "All is well since" in seen.text
+        assert "All clear" in seen.text
         await seen.press("enter", "d", "u")
         assert seen.app.front is screen(seen)
 
@@ -301,5 +301,5 @@ async def test_the_absence_is_dismissed_from_a_row_that_stays() -> None:
 async def test_what_has_no_end_cannot_be_dismissed() -> None:
     async with running(STATE) as seen:
         await seen.press("d")
-        assert seen.toasts == ["! this stays until it is over: it cannot be dismissed"]
+        assert seen.toasts == ["! cannot be dismissed: clears once resolved"]
         assert seen.doors.submitted == []

@@ -28,7 +28,7 @@ def late(words: str) -> DeskState:
 def test_it_says_what_is_grave_what_is_to_be_done_and_what_is_new() -> None:
     first, *rest = told().splitlines()
     assert first.startswith("briefing  0s ago")
-    for part in ("1 warning ", "2 positions want a look", "1 to redeem", "rank 2 of 4", "-1.2%"):
+    for part in ("1 warning ", "2 positions to review", "1 to redeem", "rank 2 of 4", "-1.2%"):
         assert part in first
     assert rest[:2] == [
         "! one market holds 41 % of what is at risk",
@@ -55,7 +55,7 @@ def test_it_is_never_more_than_there_is_room_for() -> None:
 def test_nothing_said_is_one_line() -> None:
     calm = BriefingView(checked_at=NOW, venues=(VenueBriefing("sim"),), standing=StandingView())
     assert told(replace(STATE, briefing=calm)) == "briefing  0s ago"
-    assert told(replace(STATE, briefing=None, seen={})) == "briefing  not heard yet"
+    assert told(replace(STATE, briefing=None, seen={})) == "briefing  not received yet"
 
 
 def test_what_comes_from_outside_is_one_harmless_line() -> None:

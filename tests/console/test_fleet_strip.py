@@ -47,7 +47,7 @@ def test_the_persons_own_agent_is_none_of_them_and_those_in_trouble_come_first()
         (alone(paused=True), ("‖", "paused")),
         (alone(suspended=True), ("■", "suspended")),
         (alone(status=AgentStatus.BROKE), ("✗", "broke")),
-        (alone(status=AgentStatus.UNCLAIMED), ("○", "unclaimed")),
+        (alone(status=AgentStatus.UNCLAIMED), ("○", "paper only")),
         (with_run(SkillRunState.RUNNING), ("▶", "running")),
         (with_run(SkillRunState.RUNNING, paused=True), ("‖", "paused")),
         (with_run(SkillRunState.CRASHED, paused=True), ("✗", "crashed")),
@@ -62,15 +62,15 @@ def test_a_state_is_a_glyph_and_a_word(state: DeskState, said: tuple[str, str]) 
 def test_who_waits_for_a_yes_asks() -> None:
     view = replace(STATE.supervision, held=(held_of(agent_id=HERON.agent_id),))
     (one,) = standings(replace(alone(), supervision=view))
-    assert (one.word, one.is_inconspicuous) == ("asks", False)
+    assert (one.word, one.is_inconspicuous) == ("needs approval", False)
 
 
 @pytest.mark.parametrize(
     ("state", "word"),
     [
-        (SkillRunState.RUNNING, "asks"),
-        (SkillRunState.STOPPED, "stopped, asked"),
-        (SkillRunState.DONE, "stopped, asked"),
+        (SkillRunState.RUNNING, "needs approval"),
+        (SkillRunState.STOPPED, "stopped, approval"),
+        (SkillRunState.DONE, "stopped, approval"),
     ],
 )
 def test_who_was_stopped_asks_no_more_and_what_it_asked_is_told(

@@ -79,7 +79,7 @@ def test_what_open_buys_keep_is_not_called_spent() -> None:
     kept = VenueSumView(Venue.EVM, None, Micros(5_000_000), Micros(0), 0, None, None)
     assert "spent today" in line(world_bits(live, NOW))
     told = line(world_bits(replace(live, venue_sums=(kept,)), NOW))
-    assert "spent or reserved today" in told
+    assert "spent+reserved today" in told
 
 
 def crowded() -> DeskState:
@@ -206,7 +206,7 @@ def test_a_refused_key_says_what_to_check() -> None:
 def test_the_cache_says_its_age_and_how_long_it_has_taken() -> None:
     cold = replace(with_service(phase=Phase.CONNECTING), from_cache=True, seen={Topic.MARKETS: NOW})
     (thing,) = lasting(cold, NOW + 3 * 3600)
-    assert thing.sentence == "shown is what was known 3h ago; connecting, 5s so far"
+    assert thing.sentence == "showing data from 3h ago; connecting, 5s so far"
 
 
 def test_a_closed_desk_outweighs_everything() -> None:
@@ -424,7 +424,7 @@ def test_a_deep_recursion_is_cut_to_a_page() -> None:
         down(200)
     lines = fatal.places(caught.value)
     assert len(lines) == 2 + fatal.FRAMES_MAX
-    assert "places before" in lines[1]
+    assert "earlier frames" in lines[1]
 
 
 async def test_what_fails_in_the_keyboard_thread_ends_with_our_page(

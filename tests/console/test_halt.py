@@ -35,10 +35,10 @@ from service_tui.units import Micros, Timestamp
 
 STATE = seen_before(sample_state())
 ACKS = (
-    AckView("gate", "no entry leaves this desk", AckState.DONE),
-    AckView("service", "the service refuses entries of every agent"),
+    AckView("gate", "buys blocked on this desk", AckState.DONE),
+    AckView("service", "service refuses the buys of every agent"),
     AckView(
-        "pause", "the service has paused this desk's agent", AckState.FAILED,
+        "pause", "agent of this desk paused by the service", AckState.FAILED,
         "embedded cannot be reached: no [red]route[/] to host", 3,
     ),
 )  # fmt: skip
@@ -164,7 +164,7 @@ async def test_a_desk_that_is_closed_says_that_nothing_leaves_from_here() -> Non
     async with running(STATE, prepare=refuse, waits=False) as seen:
         await seen.until(lambda: "DESK CLOSED" in seen.text)
         await seen.press("f9")
-        assert "nothing leaves from here" in seen.toasts[-1]
+        assert "not sent. " in seen.toasts[-1]
         assert not isinstance(seen.app.screen, HaltPanel)
 
 
@@ -181,10 +181,10 @@ async def test_banner_and_top_bar_say_it_at_once_on_every_screen() -> None:
         for key in "0127890":
             await seen.press(key)
             assert seen.lines[0].lstrip().startswith("HALTED")
-            assert any("no entry leaves this desk" in row for row in seen.lines[:4])
+            assert any("buys blocked on this desk" in row for row in seen.lines[:4])
             assert top_bar(seen).has_class("-halted")
         await seen.bring(DONE)
-        assert any("everybody has acknowledged it" in row for row in seen.lines[:4])
+        assert any("all sources halted" in row for row in seen.lines[:4])
         await seen.bring(replace(STATE, tickets=()))
         assert not any("HALTED" in row for row in seen.lines)
         assert not top_bar(seen).has_class("-halted")
@@ -206,9 +206,9 @@ def test_the_halt_comes_before_everything_else_that_lasts() -> None:
     assert [one.word for one in found] == ["halted", "desk closed"]
     for state, words in (
         (HALTED, "2 acknowledgements missing"),
-        (DONE, "everybody has acknowledged it"),
-        (ELSEWHERE, "halted from elsewhere"),
-        (replace(DONE, halt=replace(DONE.halt, is_resuming=True)), "being resumed"),
+        (DONE, "all sources halted"),
+        (ELSEWHERE, "halted from outside this desk"),
+        (replace(DONE, halt=replace(DONE.halt, is_resuming=True)), "resuming"),
         (replace(DONE, halt=replace(DONE.halt, exits=ExitAllView(("a",)))), "being sold"),
     ):
         assert words in lasting_conditions(state, NOW, started_at=NOW, closed="")[0].sentence
@@ -225,7 +225,7 @@ def test_a_ticket_says_that_buys_wait_for_the_word_and_sales_pass() -> None:
     held = next(one for one in STATE.positions if one.status.value == "active")
     market = STATE.markets[held.market_id]
     buy = Draft(market, Side.YES, Action.BUY, "25", "")
-    with pytest.raises(FieldError, match="trading is halted"):
+    with pytest.raises(FieldError, match="Trading is halted"):
         read_order(HALTED, buy, NOW)
     sale = Draft(market, held.side, Action.SELL, "1", "")
     assert read_order(HALTED, sale, NOW).action is Action.SELL
@@ -234,9 +234,9 @@ def test_a_ticket_says_that_buys_wait_for_the_word_and_sales_pass() -> None:
 def test_each_acknowledgement_is_a_line_with_its_state_and_its_trouble() -> None:
     lines = halt_text(HALTED, NOW).plain.splitlines()
     assert "HALTED  for 12s" in lines[0]
-    assert lines[2] == " ✓ no entry leaves this desk"
-    assert lines[3] == " ◌ the service refuses entries of every agent  waiting"
-    assert lines[4] == " ✗ the service has paused this desk's agent  failed 3x, tried again"
+    assert lines[2] == " ✓ buys blocked on this desk"
+    assert lines[3] == " ◌ service refuses the buys of every agent  waiting"
+    assert lines[4] == " ✗ agent of this desk paused by the service  failed 3x, retrying"
     assert lines[5] == "     embedded cannot be reached: no [red]route[/] to host"
 
 
@@ -250,7 +250,7 @@ def test_a_halt_of_another_day_tells_its_day() -> None:
 @pytest.mark.parametrize("state", [HALTED, DONE, ELSEWHERE])
 def test_the_halt_says_whom_it_does_not_reach(state: DeskState) -> None:
     said = halt_text(state, NOW).plain
-    assert "Agents that this desk does not run are stopped by the service's pause alone" in said
+    assert "Agents not run by this desk" in said
 
 
 @pytest.mark.parametrize("width", [132, 80])
@@ -309,7 +309,7 @@ async def test_it_halts_also_while_the_word_is_typed() -> None:
 async def test_the_question_tells_which_acknowledgements_are_missing() -> None:
     async with running(HALTED) as seen:
         await asked(seen, "R")
-        assert "2 acknowledgements of the halt missing" in seen.text
+        assert "Halt: 2 acknowledgements missing" in seen.text
 
 
 # -- exits --------------------------------------------------------------------------------------
@@ -332,10 +332,10 @@ def test_the_question_lists_what_is_sold_and_what_it_brings() -> None:
     first, second, *_ = DONE.positions
     odd = replace(second, exit_value=None, question="[@click=app.quit]odd[/")
     said = exits_question(DONE, (replace(first, exit_value=Micros(12_340_000)), odd)).plain
-    assert "Together they bring about 12.34" in said
-    assert "1 more whose exit value is not known" in said
+    assert "Exit value now about 12.34" in said
+    assert "plus 1 of unknown exit value" in said
     assert "[@click=app.quit]odd[/" in said
-    assert "Entries stay blocked" in said
+    assert "Buys stay blocked" in said
 
 
 async def test_the_progress_is_shown_and_nothing_is_sold_twice_meanwhile() -> None:
@@ -359,13 +359,13 @@ async def test_the_progress_is_shown_and_nothing_is_sold_twice_meanwhile() -> No
     )
     state = replace(DONE, tickets=tickets, halt=replace(DONE.halt, exits=exits))
     said = halt_text(state, NOW).plain
-    assert "Exits: 1 of 4 sold, 1 unknown, 1 under way, 1 to come" in said
-    assert "Entries stay blocked while positions are sold" in said
+    assert "Exits: 1 of 4 sold, 1 unknown, 1 pending, 1 queued" in said
+    assert "Selling positions. Buys stay blocked" in said
     async with running(state) as seen:
         await seen.press("f9")
         await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
         await seen.press("x")
-        assert seen.toasts[-1].endswith("it is under way already")
+        assert seen.toasts[-1].endswith("exits already running")
 
 
 async def test_a_halt_from_elsewhere_sells_nothing_here() -> None:
@@ -374,7 +374,7 @@ async def test_a_halt_from_elsewhere_sells_nothing_here() -> None:
         panel = HaltPanel(ELSEWHERE, NOW)
         await seen.app.push_screen(panel)
         await seen.press("x")
-        assert "press F9 once more" in seen.toasts[-1]
+        assert "press F9 first" in seen.toasts[-1]
 
 
 def test_real_positions_are_sold_as_well_or_named_as_not_sold() -> None:
@@ -389,9 +389,9 @@ def test_real_positions_are_sold_as_well_or_named_as_not_sold() -> None:
     sold, kept = sold_and_kept(on)
     assert (sold, kept) == ((*DONE.positions, real), ())
     said = exits_question(on, sold).plain
-    assert "7 on sim (SIM), with real money 1 on evm_venue. " in said
+    assert "7 on sim (SIM), real money 1 on evm_venue. " in said
     # Two kinds of money are never added.
-    assert re.search(r"bring about [\d.,]+ \$SIM and [\d.,]+ USDC\.e by", said)
+    assert re.search(r"value now about [\d.,]+ \$SIM and [\d.,]+ USDC\.e, before fees", said)
     assert "open sales" not in said
     assert "NOT sold" not in said
     assert sale_of(real).confirmed

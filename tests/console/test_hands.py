@@ -95,7 +95,7 @@ async def answered(seen: Running) -> None:
 
 async def buy_by_keys(seen: Running) -> None:
     typed(seen, "2", "b", "2", "5", "enter")
-    await seen.until(lambda: "sends when quoted" in seen.text)
+    await seen.until(lambda: "sends once quoted" in seen.text)
 
 
 async def buy_by_mouse(seen: Running) -> None:
@@ -103,12 +103,12 @@ async def buy_by_mouse(seen: Running) -> None:
     await click(seen, "b buy")
     await click(seen, "F2")
     await click(seen, "buy YES for")
-    await seen.until(lambda: "sends when quoted" in seen.text)
+    await seen.until(lambda: "sends once quoted" in seen.text)
 
 
 async def exit_by_keys(seen: Running) -> None:
     typed(seen, "1", "x", "f4", "enter")
-    await seen.until(lambda: "sends when quoted" in seen.text)
+    await seen.until(lambda: "sends once quoted" in seen.text)
 
 
 async def exit_by_mouse(seen: Running) -> None:
@@ -117,7 +117,7 @@ async def exit_by_mouse(seen: Running) -> None:
     await seen.until(lambda: isinstance(seen.app.screen, TradeForm))
     door = seen.app.screen.query_one("#ticket-place")
     await seen.pilot.click(door)
-    await seen.until(lambda: "sends when quoted" in seen.text)
+    await seen.until(lambda: "sends once quoted" in seen.text)
 
 
 async def stop_by_keys(seen: Running) -> None:
@@ -140,7 +140,7 @@ async def approve_by_keys(seen: Running) -> None:
 
 
 async def approve_by_mouse(seen: Running) -> None:
-    await click(seen, "& 1 waits")
+    await click(seen, "& 1 approval")
     await seen.until(lambda: isinstance(seen.app.screen, ApprovalForm))
     await seen.pilot.click("#form-set")
 

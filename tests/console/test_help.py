@@ -41,7 +41,7 @@ async def test_what_is_disabled_says_why() -> None:
         await seen.press("question_mark")
         text = page(seen)
         assert "(only the offline world can be paused or sped up)" in line_of(text, "pause")
-        assert "(nothing was looked at before)" in line_of(text, "history back")
+        assert "(no previous view)" in line_of(text, "history back")
         assert "(nothing here can be dismissed)" in line_of(text, "dismiss")
         assert "(not here)" in line_of(text, "find")
         assert "(" not in line_of(text, "theme")
@@ -95,13 +95,13 @@ async def test_an_explanation_says_formula_inputs_source_and_age() -> None:
         price(0.5),
         "shares x price [/]",
         (("shares", Text("12.00")),),
-        "worked out here",
+        "computed here",
         Text("3s"),
     )
     async with running(STATE, size=(80, 24)) as seen:
         await seen.app.push_screen(Explain("[b]Will it?", (part, part), NOW))
         await seen.pilot.pause()
-        for said in ("= shares x price [/]", "12.00", "worked out here, 3s ago", "[b]Will it?"):
+        for said in ("= shares x price [/]", "12.00", "computed here, 3s ago", "[b]Will it?"):
             assert said in seen.text
         await seen.press("escape")
         assert len(seen.app.screen_stack) == 1

@@ -201,7 +201,7 @@ async def test_a_wrong_file_is_told_once_and_the_keys_stay() -> None:
     wrong = OwnKeys(problems=("keys.toml: line 1: no", "keys.toml: line 2: no"))
     async with running(STATE, own_keys=wrong) as seen:
         assert [each for each in seen.toasts if "keys.toml" in each] == [
-            "! all keys are as they come: keys.toml: line 1: no (1 more: 'service-tui doctor')"
+            "! default keys in use: keys.toml: line 1: no (1 more: 'service-tui doctor')"
         ]
         await seen.press("2")
         assert seen.app.front.name_in_keys == "markets"

@@ -101,15 +101,15 @@ def test_an_order_that_rests_carries_its_limit() -> None:
 @pytest.mark.parametrize(
     ("draft", "words"),
     [
-        (BUY, "type a limit price in steps of 0.01"),
-        (replace(BUY, limit="0.455"), "take 0.45 or 0.46"),
-        (replace(BUY, limit="0.999"), "lies from 0.01 to 0.99"),
+        (BUY, "Enter a limit price, tick 0.01"),
+        (replace(BUY, limit="0.455"), "Use 0.45 or 0.46"),
+        (replace(BUY, limit="0.999"), "Limit price outside 0.01 to 0.99"),
         (
             replace(BUY, limit="0.45", amount="2"),
-            "5 shares or more here: at 0.45 spend 2.25 USDC.e",
+            "Minimum order: 5 shares; at 0.45 spend 2.25 USDC.e",
         ),
-        (replace(SALE, amount="4"), "5 shares or more"),
-        (replace(BUY, limit="0.45", venue=Venue.SIM), "no book"),
+        (replace(SALE, amount="4"), "Minimum order: 5 shares"),
+        (replace(BUY, limit="0.45", venue=Venue.SIM), "No limit orders on sim"),
     ],
 )
 def test_what_cannot_rest_is_refused_in_words(draft: Draft, words: str) -> None:
@@ -120,18 +120,18 @@ def test_what_cannot_rest_is_refused_in_words(draft: Draft, words: str) -> None:
 def test_where_a_venue_trades_at_the_market_alone_nothing_rests() -> None:
     draft = replace(BUY, market=replace(MARKET, venues=(Venue.SOL,)), venue=Venue.SOL, limit="0.45")
     assert read_order(state_on(Venue.SOL), draft, NOW).rests
-    with pytest.raises(FieldError, match="at the market alone"):
+    with pytest.raises(FieldError, match="Only market orders"):
         read_order(state_on(Venue.SOL, embedded=False), draft, NOW)
 
 
 def test_what_stands_in_open_orders_is_neither_sold_nor_spent_again() -> None:
     selling = replace(REAL, orders=(open_order(),))
-    with pytest.raises(FieldError, match="30 of your shares stand in open orders"):
+    with pytest.raises(FieldError, match="30 of your shares are in open orders"):
         read_order(selling, replace(SALE, amount="11"), NOW)
     assert read_order(selling, replace(SALE, amount="10"), NOW).shares == 10 * ONE
     buying = replace(
         REAL,
         orders=(open_order(action=Action.BUY, money=Micros(990 * ONE)),),
     )
-    with pytest.raises(FieldError, match=r"open buys leave in the wallet: at most 10\.00 USDC\.e"):
+    with pytest.raises(FieldError, match=r"Above the 10\.00 USDC\.e in the wallet, less open buys"):
         read_order(buying, replace(BUY, limit="0.45", amount="11"), NOW)

@@ -52,8 +52,7 @@ def test_the_way_to_where_a_person_is_already_is_left_out() -> None:
 def test_a_reason_of_the_service_hides_its_amounts_and_ours_keeps_its_keys() -> None:
     reason = Reason("the limit of one trade is 500.00", Fix.RAISE_LIMIT)
     assert reason_text(reason, masked=True) == (
-        "the limit of one trade is •••: "
-        "wait for midnight UTC, or raise the limit in the settings (8)"
+        "the limit of one trade is •••. Wait for midnight UTC, or raise the limit in Settings (8)"
     )
     foreign = Reason("refused", "order 5.00 at most")
-    assert reason_text(foreign, masked=True) == "refused: order ••• at most"
+    assert reason_text(foreign, masked=True) == "refused. Order ••• at most"

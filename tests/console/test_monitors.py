@@ -137,7 +137,7 @@ async def test_what_is_nearest_to_its_end_stands_on_top() -> None:
             "■ closed",
         ):
             assert words in text
-        assert "6 of 7 guarded" in text
+        assert "6/7 protected" in text
 
 
 async def test_the_pane_says_what_an_exit_brings_now_and_at_each_end() -> None:
@@ -145,15 +145,16 @@ async def test_the_pane_says_what_an_exit_brings_now_and_at_each_end() -> None:
         await view.press("j")
         body = view.part(".detail-body")
         for words in (
-            "exit now $",
-            "at the stop $",
-            "at the target $",
+            "if sold now $",
+            "if stopped out $",
+            "at target $",
             "stop 0.128",
             "0.240 target",
         ):
             assert words in body
-        assert "When YES falls to 0.128 or rises to 0.240, all 125.09 shares" in view.part(
-            ".detail-more"
+        assert (
+            "Sells all 125.09 YES (cost 19.99) at 0.128 or below, or at 0.240 or above"
+            in view.part(".detail-more")
         )
 
 
@@ -175,7 +176,7 @@ async def test_edit_sets_what_was_typed_for_the_row_that_was_highlighted() -> No
             row.market_id, row.side, row.venue, 0.2, 0.5, row.question
         )
         await view.press("u")
-        assert "nothing was set" in view.app.said[-1]
+        assert "nothing to undo" in view.app.said[-1]
 
 
 async def test_a_click_into_a_filled_line_selects_it_whole_and_a_second_sets_the_cursor() -> None:
@@ -245,7 +246,7 @@ async def test_nothing_is_ordered_when_nothing_was_changed() -> None:
     async with monitors() as view:
         await view.press("j", "e", "enter")
         assert view.orders == []
-        assert "nothing changed" in view.app.said[-1]
+        assert "no change" in view.app.said[-1]
         await view.press("e", "escape")
         assert view.orders == []
 
@@ -256,8 +257,8 @@ async def test_nothing_is_ordered_when_nothing_was_changed() -> None:
         ("stop-percent", "0", "above 0"),
         ("stop-percent", "101", "at most 100"),
         ("stop-percent", "-5", "sign"),
-        ("stop-percent", "nan", "no number"),
-        ("stop-percent", "inf", "no number"),
+        ("stop-percent", "nan", "not a number"),
+        ("stop-percent", "inf", "not a number"),
         ("stop-percent", "12.34567", "decimals"),
         ("stop-price", "0.9", "below the entry"),
         ("target-percent", "0", "above 0"),
@@ -283,7 +284,7 @@ async def test_both_missing_is_refused() -> None:
         await view.write("stop-percent", "off")
         await view.write("target-percent", "")
         await view.press("enter")
-        assert "without both" in view.part("#form-problem")
+        assert "or both" in view.part("#form-problem")
         assert view.orders == []
 
 
@@ -314,7 +315,7 @@ async def test_a_position_that_goes_while_the_form_is_open_is_not_guarded() -> N
         risk = replace(STATE.risk, monitors=())
         view.app.bring(replace(STATE, positions=rest, risk=risk))
         await view.pilot.pause()
-        assert "not held any more" in view.part("#form-problem")
+        assert "Position closed" in view.part("#form-problem")
         await view.press("enter")
         assert view.orders == []
 
@@ -420,18 +421,18 @@ async def test_what_would_be_sold_at_once_is_said_before_many_are_set() -> None:
         await view.write("stop-percent", "1")
         assert "sold at once" in view.part("#form-preview")
         await view.press("enter")
-        assert "are past their new threshold and are sold at once" in view.text
+        assert "already past the new threshold: sold at once" in view.text
 
 
 async def test_many_want_something_to_change() -> None:
     async with monitors() as view:
         await view.press("E", "enter")
-        assert "type a stop" in view.part("#form-problem")
+        assert "Enter a stop" in view.part("#form-problem")
         await view.write("stop-percent", "off")
-        assert "without stop and target" in view.part("#form-problem")
+        assert "no stop and no target" in view.part("#form-problem")
         view.app.bring(replace(STATE, risk=RiskView()))
         await view.pilot.pause()
-        assert "none of them" in view.part("#form-problem")
+        assert "No monitors left" in view.part("#form-problem")
         await view.press("escape")
         assert view.orders == []
 
@@ -451,7 +452,7 @@ async def test_removing_many_says_which_and_asks() -> None:
     async with monitors(size=WIDE) as view:
         await view.press("space", "space", "space", "d")
         assert isinstance(view.app.screen, ConfirmMany)
-        assert "Nothing guards or sells 3 positions then" in view.text
+        assert "3 positions without stop or target" in view.text
         await view.confirm()
         assert len(view.orders) == 3
         assert all(isinstance(each, RemoveMonitor) for each in view.orders)
@@ -482,7 +483,7 @@ async def test_a_closed_market_is_not_guarded_any_more() -> None:
         view.screen.focus_row(closed.key)
         await view.press("e")
         assert view.app.dialogs == []
-        assert "market is closed" in view.app.said[-1]
+        assert "Market closed" in view.app.said[-1]
 
 
 async def test_an_alert_is_exited_by_hand_after_saying_what_is_sold() -> None:
@@ -506,7 +507,7 @@ async def test_time_runs_for_an_alert() -> None:
         assert "46m 40s" in view.text
         view.app.bring(later_s=4_000.0)
         await view.pilot.pause()
-        assert "passed" in view.text
+        assert "expired" in view.text
 
 
 async def test_what_has_ended_is_neither_exited_nor_removed_nor_set() -> None:
@@ -576,7 +577,7 @@ async def test_side_and_condition_of_a_price_alert_are_chosen_by_key_and_mouse()
         row = view.here
         await view.press("a", "f5", "f6", "f6")
         await view.write("alert-price", "0.2")
-        assert "told once" in view.part("#form-preview")
+        assert "one-shot" in view.part("#form-preview")
         await view.press("enter")
         order = view.orders[-1]
         assert isinstance(order, SetPriceAlert)
@@ -673,7 +674,7 @@ async def test_the_mouse_chooses_a_list() -> None:
         (Phase.CONNECTING, "Connecting"),
         (Phase.OFFLINE, "cannot be reached: refused"),
         (Phase.UNAUTHORIZED, "refuses this key"),
-        (Phase.ONLINE, "Not known yet"),
+        (Phase.ONLINE, "Not loaded yet"),
     ],
 )
 async def test_an_empty_list_says_why_before_anything_was_told(phase: Phase, words: str) -> None:
@@ -687,7 +688,12 @@ async def test_an_empty_list_says_why_before_anything_was_told(phase: Phase, wor
 
 async def test_an_empty_list_explains_what_a_monitor_is_and_how_to_get_one() -> None:
     async with monitors(replace(STATE, risk=RiskView())) as view:
-        for words in ("Nothing is guarded", "Portfolio (1)", "m guards it", "0 of 7 guarded"):
+        for words in (
+            "No position is protected",
+            "Portfolio (1)",
+            "protect a position: m",
+            "0/7 protected",
+        ):
             assert words in view.text
         await view.press("o")
         assert "No alert." in view.text
@@ -760,7 +766,7 @@ async def test_a_position_is_guarded_from_the_portfolio() -> None:
         await pilot.press("m")
         await pilot.pause()
         assert isinstance(app.screen, MonitorForm)
-        assert "not guarded yet" in str(app.screen.query_one("#form-about", Static).content)
+        assert "not protected yet" in str(app.screen.query_one("#form-about", Static).content)
         await pilot.press("enter")
         await pilot.pause()
         orders = [each for each in app.given if isinstance(each, SetMonitor)]
@@ -879,7 +885,7 @@ def test_what_guards_one_venue_is_not_told_of_the_other() -> None:
     found = guarded(state, PLAY.key)
     assert found is not None
     assert (found.venue, found.stop_pct) == (Venue.SIM, None)
-    assert guarded_text(state).plain.startswith("! 1 of 8 guarded")
+    assert guarded_text(state).plain.startswith("! 1/8 protected")
     both = replace(state, risk=replace(state.risk, monitors=(own, real)))
     assert guarded(both, REAL.key) == real
     assert guarded(both, PLAY.key) == own

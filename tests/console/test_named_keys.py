@@ -180,8 +180,8 @@ def test_where_every_action_is_moved_no_sentence_names_an_old_key(name: str) -> 
 def test_counts_are_no_keys_and_lists_of_keys_name_those_in_use() -> None:
     state = halted()
     said = halt_text.halt_text(state, NOW).plain
-    assert "failed 3x, tried again" in said
-    assert f"{cap('halt.resume')} ends the halt" in said
+    assert "failed 3x, retrying" in said
+    assert f"{cap('halt.resume')} resumes (typed word)" in said
     listed = about_text(state, NOW, ProgramInfo()).plain.splitlines()[-1]
     idents = ("app.theme", "app.pause", "app.slower", "app.privacy", "app.welcome", "app.help")
     assert all(cap(ident) in listed for ident in (*idents, "app.faster"))

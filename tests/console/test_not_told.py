@@ -59,10 +59,10 @@ EMPTY = replace(
 """The same when all was told, and there is nothing."""
 
 CLAIMS = {
-    "attention": "All is well",
+    "attention": "All clear",
     "portfolio": "No open positions",
-    "markets": "The service lists no markets",
-    "monitors": "Nothing is guarded",
+    "markets": "No markets listed",
+    "monitors": "No position is protected",
     "reactor": "The reactor is off",
     "redemption": "Nothing is held on the real venues",
     "research": "No session yet",
@@ -70,7 +70,12 @@ CLAIMS = {
     "blotter": "No command yet",
     "log": "Nothing was done yet",
 }
-ASKING = {**dict.fromkeys(CLAIMS, "Not known yet"), "redemption": "Asking for the positions"}
+ASKING = {
+    **dict.fromkeys(CLAIMS, "Not loaded yet"),
+    "redemption": "Asking for the positions",
+    "blotter": "Not known yet",
+    "log": "Not known yet",
+}
 NOUGHTS = {
     "portfolio": ("open 0", "closed 0"),
     "markets": ("of 0",),
@@ -115,12 +120,12 @@ async def test_closed_positions_are_claimed_to_be_none_after_an_answer_only() ->
 async def test_calm_begins_when_the_last_thing_was_told() -> None:
     without = {topic: at for topic, at in FULL.seen.items() if topic is not Topic.BRIEFING}
     async with running(replace(EMPTY, seen=without), size=(120, 40)) as seen:
-        assert "has not told of alerts." in seen.text
+        assert "Not loaded yet: alerts." in seen.text
         assert seen.app._program.idle_time.since is None
         seen.clock[0] += 40
         await seen.bring(EMPTY)
         assert seen.app._program.idle_time.since == NOW + 40
-        assert "All is well" in seen.text
+        assert "All clear" in seen.text
 
 
 def test_what_a_service_does_not_have_is_not_waited_for() -> None:

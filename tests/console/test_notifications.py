@@ -185,12 +185,12 @@ def test_many_of_a_kind_are_one_toast_with_their_number_and_the_gravest_tone() -
     notices = [notice(1, tone="bad"), notice(2, text="target", tone="good"), notice(3, FILL, "x")]
     found = notifications(notices, LOUD, NOW, zone=UTC)
     first, second = found.toasts
-    assert (first.summary(), first.tone, first.count) == ("2 alerts, the last: target", "bad", 2)
+    assert (first.summary(), first.tone, first.count) == ("2 alerts, latest: target", "bad", 2)
     assert second.summary() == "x"
     more = notifications([notice(4, text="stop")], LOUD, NOW, zone=UTC, shown={ALERT: first})
-    assert more.toasts[0].summary() == "3 alerts, the last: stop"
+    assert more.toasts[0].summary() == "3 alerts, latest: stop"
     assert found.bell
-    assert found.desktop == "3 notices, the last: x"
+    assert found.desktop == "3 notices, latest: x"
 
 
 def test_a_notice_that_says_itself_how_many_wait_is_said_once() -> None:
@@ -293,7 +293,7 @@ async def test_bell_and_desktop_come_once_for_many_and_only_when_chosen(
         await told(seen, *two, **{"notify.alert": ALL})
         assert signals(sent) == [
             "\a",
-            "\x1b]9;service-tui: 2 notices, the last: ]0,x sold 3\x1b\\",
+            "\x1b]9;service-tui: 2 notices, latest: ]0,x sold 3\x1b\\",
         ]
         await told(seen, *two, notice(3, FILL), **{"notify.alert": ALL})
         assert len(signals(sent)) == 2
@@ -345,9 +345,9 @@ async def test_a_toast_that_stands_takes_in_the_next_of_its_kind() -> None:
         await told(seen, notice(1, text="first"))
         assert seen.toasts == ["! first"]
         await told(seen, notice(1), notice(2, text="second", tone="bad"))
-        assert seen.toasts == ["✗ 2 alerts, the last: second"]
+        assert seen.toasts == ["✗ 2 alerts, latest: second"]
         await told(seen, *(notice(number, text=f"n{number}") for number in range(3, 23)))
-        assert seen.toasts == ["✗ 22 alerts, the last: n22"]
+        assert seen.toasts == ["✗ 22 alerts, latest: n22"]
         await until(
             seen.pilot,
             lambda: len(seen.app.screen.query("Toast")) == 1,

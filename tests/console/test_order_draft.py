@@ -97,14 +97,22 @@ def poor(cash: int) -> DeskState:
 
 ON_CHAIN: dict[str, object] = {"venue": Venue.EVM}
 REFUSED_BUYS = [
-    (poor(24_990_000), {}, "more than your cash: at most 24.99"),
-    (poor(-5), {}, "more than your cash: at most 0.00"),
-    (limited(max_trade=Micros(10 * ONE)), {}, "more than one trade may spend: at most 10.00"),
-    (real(day_spent=Micros(490 * ONE)), ON_CHAIN, "left of the day's limit: at most 10.00"),
-    (real(day_spent=Micros(900 * ONE)), ON_CHAIN, "left of the day's limit: at most 0.00"),
-    (limited(paused=True), {}, "trading is paused"),
-    (replace(STATE, limits=None), {}, "not known yet"),
-    (replace(STATE, account=None), {}, "not known yet"),
+    (poor(24_990_000), {}, r"Above the 24\.99 \$SIM cash"),
+    (poor(-5), {}, r"Above the 0\.00 \$SIM cash"),
+    (limited(max_trade=Micros(10 * ONE)), {}, r"Above the 10\.00 \$SIM limit per trade"),
+    (
+        real(day_spent=Micros(490 * ONE)),
+        ON_CHAIN,
+        r"Above the 10\.00 USDC\.e left of",
+    ),
+    (
+        real(day_spent=Micros(900 * ONE)),
+        ON_CHAIN,
+        r"Above the 0\.00 USDC\.e left of",
+    ),
+    (limited(paused=True), {}, "Trading is paused"),
+    (replace(STATE, limits=None), {}, "not loaded yet"),
+    (replace(STATE, account=None), {}, "not loaded yet"),
     (replace(STATE, from_cache=True), {}, "last session"),
     (replace(STATE, seen={}), {}, "never seen"),
     (replace(STATE, polls={}), {}, "never seen"),
@@ -112,16 +120,16 @@ REFUSED_BUYS = [
     (replace(STATE, service=replace(STATE.service, phase=Phase.OFFLINE)), {}, "cannot be reached"),
     (replace(STATE, service=replace(STATE.service, phase=Phase.CONNECTING)), {}, "connecting"),
     (replace(STATE, service=replace(STATE.service, read_only=True)), {}, "read-only"),
-    (replace(STATE, service=replace(STATE.service, mode=Mode.LIVE)), {}, "play money is not"),
-    (STATE, ON_CHAIN, "real money is switched off"),
-    (STATE, {"market": replace(MARKET, status=MarketStatus.CLOSED)}, "is closed"),
+    (replace(STATE, service=replace(STATE.service, mode=Mode.LIVE)), {}, "No play-money trading"),
+    (STATE, ON_CHAIN, "Live trading is off"),
+    (STATE, {"market": replace(MARKET, status=MarketStatus.CLOSED)}, "Market closed"),
     (
         STATE,
         {"market": replace(MARKET, status=MarketStatus.RESOLVED, outcome=False)},
-        "has resolved NO",
+        "Market resolved NO",
     ),
-    (STATE, {"amount": "9000"}, "of your cash"),
-    (real(), {**ON_CHAIN, "amount": "400"}, "left of the day's limit: at most 380.00"),
+    (STATE, {"amount": "9000"}, "cash left by pending orders"),
+    (real(), {**ON_CHAIN, "amount": "400"}, r"Above the 380\.00 USDC\.e left of the daily limit"),
 ]
 
 
@@ -148,12 +156,12 @@ def test_a_pause_lets_sales_pass() -> None:
 
 
 def test_a_sale_of_more_than_is_held_is_refused() -> None:
-    with pytest.raises(FieldError, match="more than you hold"):
+    with pytest.raises(FieldError, match="Above your"):
         read_order(STATE, draft(action=Action.SELL, amount="100000"), NOW)
 
 
 def test_a_sale_of_the_other_side_is_refused() -> None:
-    with pytest.raises(FieldError, match="you hold no"):
+    with pytest.raises(FieldError, match="No YES position"):
         read_order(STATE, draft(action=Action.SELL, side=HELD.side.other, amount="1"), NOW)
 
 

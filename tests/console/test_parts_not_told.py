@@ -75,20 +75,20 @@ class Part(NamedTuple):
 
 PARTS = {
     "position of a market": Part(
-        lambda s: holdings(s, MARKET.market_id, 80).plain, "none here", (Topic.POSITIONS,)
+        lambda s: holdings(s, MARKET.market_id, 80).plain, "No position", (Topic.POSITIONS,)
     ),
-    "sell on the ticket": Part(ticket, "none held", (Topic.POSITIONS,)),
+    "sell on the ticket": Part(ticket, "none", (Topic.POSITIONS,)),
     "what is sold by a halt": Part(
         lambda s: HaltPanel(replace(s, halt=HaltView(NOW, ())), NOW)._why_no_exits(),
-        "nothing is held",
+        "no open positions",
         (Topic.POSITIONS,),
     ),
     "leash of an agent": Part(leashes, "free", (Topic.FLEET,)),
     "leashes of the day": Part(day, "| free |", (Topic.FLEET,)),
     "own trades": Part(
-        lambda s: own_trades(HELD, ViewContext.of(s, NOW)).plain, "none among", (Topic.TRADES,)
+        lambda s: own_trades(HELD, ViewContext.of(s, NOW)).plain, "none recent", (Topic.TRADES,)
     ),
-    "guarded": Part(lambda s: guarded_text(s).plain, "0 of 0", (Topic.POSITIONS, Topic.MONITORS)),
+    "guarded": Part(lambda s: guarded_text(s).plain, "0/0", (Topic.POSITIONS, Topic.MONITORS)),
     "approvals of the day": Part(day, "0 trades wait", (Topic.FLEET,)),
     "positions of an export": Part(files, "positions.csv", (Topic.POSITIONS,)),
     "approvals of an export": Part(files, "approvals.csv", (Topic.FLEET,)),
@@ -124,12 +124,12 @@ def test_trades_that_were_not_read_are_no_noughts() -> None:
 
 
 async def test_what_a_key_says_of_an_empty_list_is_known_or_said_to_be_unknown() -> None:
-    for state, word in ((EMPTY, "no trade waits"), (without(Topic.FLEET), "not known yet")):
+    for state, word in ((EMPTY, "no approvals"), (without(Topic.FLEET), "not loaded yet")):
         async with running(state, first="markets") as seen:
             seen.app.action_approvals()
             await seen.until(lambda: bool(seen.toasts))
             assert word in seen.toasts[0]
-    for state, word in ((EMPTY, "you hold nothing"), (without(Topic.POSITIONS), "not known yet")):
+    for state, word in ((EMPTY, "no position"), (without(Topic.POSITIONS), "not loaded yet")):
         async with running(state, first="markets") as seen:
             seen.app.front.action_perform("markets.exit")
             await seen.until(lambda: bool(seen.toasts))

@@ -69,7 +69,7 @@ async def test_real_money_says_its_venue_and_is_confirmed_on_a_dialog_of_its_own
         await seen.press("ampersand")
         assert "for USDC.e" in [str(one.render()) for one in seen.app.screen.query(".label")]
         await seen.press("enter")
-        assert "switched off" in problem(seen)
+        assert "Live trading is off" in problem(seen)
         await seen.bring(replace(off, wallet=replace(off.wallet, live=True)))
         assert "USDC.e on evm_venue" in str(
             seen.app.screen.query_one("#form-preview", TextBlock).render()
@@ -101,7 +101,7 @@ async def test_a_buy_over_the_budget_is_not_sent_and_says_so(slug: str) -> None:
     async with running(over) as seen:
         await seen.press("ampersand", "enter")
         assert isinstance(seen.app.screen, ApprovalForm)
-        assert "over the budget" in problem(seen)
+        assert "Over the daily budget" in problem(seen)
         assert "82.00 of 100.00" in problem(seen)
         preview = str(seen.app.screen.query_one("#form-preview", TextBlock).render())
         assert "within every limit" not in preview
@@ -240,7 +240,7 @@ async def test_all_agents_are_held_and_let_go_on_once_that_is_confirmed() -> Non
 
 async def test_what_waits_stands_in_the_status_bar_of_every_screen() -> None:
     async with running(STATE, first="markets", size=(120, 40)) as seen:
-        assert "& 2 wait 4m 20s" in seen.text
+        assert "& 2 approvals, 4m 20s" in seen.text
         view = replace(STATE.supervision, held=())
         await seen.bring(replace(STATE, supervision=view))
         assert "& 2 wait" not in seen.text
@@ -249,7 +249,7 @@ async def test_what_waits_stands_in_the_status_bar_of_every_screen() -> None:
 async def test_a_trade_is_refused_with_the_mouse_too() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await seen.press("ampersand")
-        assert "1 more waits" in seen.text
+        assert "1 more pending" in seen.text
         await seen.pilot.click("#approval-refuse")
         await seen.pilot.click("#form-set")
         assert [order.held_id for order in given(seen, RefuseHeld)] == ["h1"]

@@ -88,7 +88,7 @@ async def test_the_account_and_its_positions_are_there_the_largest_first() -> No
         assert values == sorted(values, reverse=True)
         assert len(values) == 12
         figures = view.part("#portfolio-figures")
-        for words in ("cash $", "8,214.33", "exit equity $", "+41.20", "-118.40", "54.0%"):
+        for words in ("cash $", "8,214.33", "exit value $", "+41.20", "-118.40", "54.0%"):
             assert words in figures
         assert view.screen._curve._points
 
@@ -143,9 +143,9 @@ async def test_positions_on_real_venues_stand_beside_the_others_and_in_no_sum_of
         assert view.part("#portfolio-figures") == plain
         assert "open 13" in view.part("#portfolio-which")
         lines = view.part("#portfolio-venues")
-        assert lines.startswith("evm_venue USDC.e  P&L -57.32 12m ago  1 open, worth 45.10")
+        assert lines.startswith("evm_venue USDC.e  P&L -57.32 12m ago  1 open, value 45.10")
         assert "cash 942.68" in lines
-        assert "in open buys 3.00" in lines
+        assert "reserved 3.00" in lines
         same = [held for held in view.rows() if held.market_id == BOOK.market_id]
         assert {held.venue for held in same} == {Venue.SIM, Venue.EVM}
         assert len({held.key for held in same}) == len(same)
@@ -187,7 +187,7 @@ async def test_a_position_on_a_real_venue_is_sold_there() -> None:
     async with portfolio(replace(REAL, positions=()), WIDE) as view:
         assert "evm_venue, USDC.e" in view.part(".detail-head")
         assert "cost USDC.e" in view.part(".detail-body")
-        assert "none among the newest" in view.part(".detail-more")
+        assert "none recent" in view.part(".detail-more")
 
 
 async def test_a_venues_own_figure_that_is_old_looks_old() -> None:
@@ -286,7 +286,7 @@ async def test_the_detail_tells_cost_mark_exit_and_the_own_trades() -> None:
         held = view.screen.table.selected()
         assert held is not None
         assert held.question in view.part(".detail-head")
-        assert "3.0% less" in view.part(".detail-body")
+        assert "3.0% below mark" in view.part(".detail-body")
         assert "the gauge rises faster" in view.part(".detail-more")
     async with portfolio() as view:
         await view.press("enter")
@@ -335,7 +335,7 @@ async def test_the_order_and_the_search_are_kept() -> None:
 
 async def test_keys_that_cannot_work_say_why() -> None:
     async with portfolio(replace(STATE, positions=())) as view:
-        assert view.screen.disabled_reason(key_named("portfolio.sell")) == "no row is highlighted"
+        assert view.screen.disabled_reason(key_named("portfolio.sell")) == "select a row"
         view.app.bring(replace(STATE, service=replace(STATE.service, read_only=True)))
         await view.press("j")
         assert "read-only" in view.screen.disabled_reason(key_named("portfolio.buy"))

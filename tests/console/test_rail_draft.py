@@ -52,7 +52,7 @@ def test_a_number_of_buys_is_whole_and_within_the_plan(text: str) -> None:
 
 def test_the_plans_most_is_said() -> None:
     assert refused(lambda: read_rail(BUYS, "5001", "", most=5_000)) == (
-        "the plan allows at most 5,000"
+        "Above the plan's limit of 5,000"
     )
 
 
@@ -63,7 +63,7 @@ def test_only_what_changed_is_ordered_the_desks_own_first() -> None:
         SetBuyLimit(BuyLimit.TRADE, 80 * ONE),
     )
     assert read_rail(TRADE, "80", "40.00").commands == (SetBuyLimit(BuyLimit.TRADE, 80 * ONE),)
-    assert "nothing is changed" in refused(lambda: read_rail(TRADE, "100.00", " 40.00 "))
+    assert "No change yet" in refused(lambda: read_rail(TRADE, "100.00", " 40.00 "))
 
 
 def test_what_was_changed_comes_back() -> None:
@@ -78,7 +78,7 @@ def test_what_was_changed_comes_back() -> None:
 def test_only_what_may_be_off_can_be_taken_away(text: str) -> None:
     assert read_rail(BUYS, text, "").service is None
     assert read_rail(MARKET, text, "").service is None
-    assert "cannot be taken away" in refused(lambda: read_rail(TRADE, text, "40.00"))
+    assert "cannot be off" in refused(lambda: read_rail(TRADE, text, "40.00"))
     assert read_rail(TRADE, "100.00", text).own is None
 
 
@@ -159,12 +159,12 @@ def test_what_is_no_threshold_is_refused(bad: str) -> None:
 
 
 def test_a_stop_is_at_most_all_and_a_target_at_most_a_thousandfold() -> None:
-    assert refused(lambda: read("100.1", "")) == "stop: at most 100 percent"
-    assert refused(lambda: read("20", "100001")) == "target: at most 100,000 percent"
+    assert refused(lambda: read("100.1", "")) == "stop: at most 100 %"
+    assert refused(lambda: read("20", "100001")) == "target: at most 100,000 %"
 
 
 def test_nothing_changed_is_said_and_the_automatic_alone_is_a_change() -> None:
-    assert "nothing is changed" in refused(lambda: read("20", ""))
+    assert "No change yet" in refused(lambda: read("20", ""))
     assert read("20", "", auto=False) == RiskDefaults(0.2, None, auto_monitor=False)
 
 

@@ -315,7 +315,7 @@ async def test_a_key_for_a_signal_that_vanished_hits_no_other_row(
         await view.press(key)
         assert view.orders == []
         assert view.app.dialogs == []
-        assert "is gone: nothing was done" in view.app.said[-1]
+        assert "is gone: nothing sent" in view.app.said[-1]
 
 
 async def test_200_signals_of_one_poll_are_all_shown_in_their_order() -> None:
@@ -348,7 +348,7 @@ async def test_a_signal_is_previewed_and_mirrored_with_one_key() -> None:
             CHEAP.amount,
         )
         text = view.text
-        assert "quote of now" in text
+        assert "indicative quote" in text
         assert "above source" in text
         assert "f mirrors it now" in text
         await view.press("f")
@@ -684,11 +684,11 @@ async def test_only_what_was_changed_is_sent_and_undo_brings_it_back() -> None:
         ("buffer", "inf", "0 to 20 percent"),
         ("cap", "-5", "leave out the sign"),
         ("cap", "", "type a figure"),
-        ("cap", "1,000", "not a number"),
+        ("cap", "1,000", "Not a number"),
         ("cap", "0.001", "at most 2 decimals"),
         ("min", "-0", "leave out the sign"),
         ("max", "9" * 16, "too large"),
-        ("max", "[b]", "not a number"),
+        ("max", "[b]", "Not a number"),
     ],
 )
 async def test_a_figure_out_of_its_range_is_refused_in_words(

@@ -44,7 +44,7 @@ async def test_every_figure_is_in_the_money_of_its_venue_and_the_fee_explains_th
         )
         shown = t.text("quote")
         for words in (
-            "for the shares",
+            "notional",
             "10.00 USDC.e",
             "fee",
             "0.42 USDC.e",
@@ -114,9 +114,9 @@ async def test_a_sale_counts_what_is_held_on_its_venue_alone() -> None:
         for words in ("24.00 USDC.e", "0.42 USDC.e", "23.58 USDC.e", "+3.58 USDC.e"):
             assert words in shown
         await t.pilot.press("f5")
-        assert "sell (none held)" in t.text("action")
+        assert "sell (none)" in t.text("action")
         await t.type("1")
-        assert "you hold no NO on evm_venue" in t.text("problem")
+        assert "No NO position on evm_venue" in t.text("problem")
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ async def test_only_venues_on_which_the_market_trades_are_offered() -> None:
     alone = state_on(Venue.SIM)
     async with ticket(alone) as t:
         await turned(t, alone)
-        assert t.app.said == ["this market trades on sim only"]
-        assert t.text("problem") == "this market trades on sim only"
+        assert t.app.said == ["Market trades on sim only"]
+        assert t.text("problem") == "Market trades on sim only"
         assert t.text("unit") == "spend $SIM"
 
 
@@ -181,7 +181,7 @@ def test_the_dialog_for_real_money_names_the_fee_and_a_price_that_is_sent() -> N
     sale = replace(order, action=Action.SELL, amount=Micros(0), shares=Micros(20 * ONE))
     sold = QuoteView(1, ok=True, shares=Micros(20 * ONE), money=Micros(9 * ONE), fee=FEE)
     body = live_question(sale, REAL, sold)._question.body.plain
-    assert "about 8.58 USDC.e, the fee taken off" in body
+    assert "about 8.58 USDC.e after the fee" in body
 
 
 async def test_a_narrow_ticket_on_a_real_venue_keeps_its_doors_and_its_fee() -> None:
@@ -208,7 +208,7 @@ async def test_an_order_that_no_quote_bounds_does_not_leave() -> None:
         await t.pilot.press("enter")
         await t.pilot.pause()
         assert not isinstance(t.pilot.app.screen, Confirm)
-        assert "no quote bounds the price" in t.text("problem")
+        assert "No quote yet" in t.text("problem")
         await t.quoted("11", money=Micros(11 * ONE), average=0.5)
         await t.pilot.press("enter")
         await t.pilot.pause()

@@ -154,7 +154,7 @@ async def test_every_amount_on_the_way_to_money_names_its_unit() -> None:
         await seen.press("escape", "T")
         assert "1 position, together 50.00 USDC.e:" in " ".join(seen.text.split())
     async with running(state, first="attention", size=(160, 50)) as seen:
-        assert "in USDC.e: it pays nothing" in seen.text
+        assert "in USDC.e: pays out once redeemed" in seen.text
 
 
 def test_what_is_paid_in_two_kinds_of_money_is_not_summed() -> None:
@@ -309,7 +309,7 @@ async def test_the_wallet_is_told_with_a_code_and_a_list() -> None:
         await seen.press("W")
         assert isinstance(seen.app.screen, WalletPanel)
         await seen.until(lambda: "█" in seen.text)
-        for part in (ADDRESS, "214.00", "1.840 POL", "1 of 3 missing", "type LIVE"):
+        for part in (ADDRESS, "214.00", "1.840 POL", "1 of 3 missing", "turn it on in Wallet"):
             assert part in seen.text
 
 
@@ -468,7 +468,7 @@ async def test_the_banner_names_the_keys_that_switch_real_money_off(size: tuple[
     async with running(on, first="portfolio", size=size) as seen:
         assert "REAL MONEY" in seen.text
         if size[0] > 120:
-            assert "switch it off (5, W, L)" in seen.text
+            assert "Turn live trading off (5, W, L)" in seen.text
         await seen.press("5", "W", "L")
         assert given(seen) == [SetLive(on=False)]
         await seen.bring(replace(STATE, wallet=wallet_of(live=False)))
@@ -481,7 +481,7 @@ async def test_the_ticket_names_the_keys_that_switch_real_money_on() -> None:
         await seen.press("x")
         assert isinstance(seen.app.screen, TradeForm)
         await seen.press("f7")
-        assert "press 5, W, L, and type LIVE" in seen.toasts[-1]
+        assert "Turn it on in Wallet (5, W, L)" in seen.toasts[-1]
         await seen.press("escape", "5", "W", "L")
         await seen.pilot.pause(2 * ARMED_AFTER_S)
         await seen.press(*"LIVE", "enter")

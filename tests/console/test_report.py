@@ -18,7 +18,7 @@ def test_the_page_tells_each_agents_day_the_one_in_focus_first() -> None:
     assert lines[table + 1].startswith("moss-runner")
     assert "30.00" in text
     assert "the gauge rises [red]" in text
-    assert "not known refused with 404" in text
+    assert "no data   refused with 404" in text
     assert lines[table + 1].split()[1:2] == ["$SIM"]
     assert lines[table + 1].split()[3:] == ["1", "25.00", "1", "30.00"]
 
@@ -28,7 +28,7 @@ def test_what_was_not_read_is_a_question_and_no_nought() -> None:
     lines = report_text(bare, NOW).plain.split("\n")
     row = next(line for line in lines if line.startswith("heron "))
     assert row.split()[3:] == ["?", "?", "?", "?"]
-    assert "reading the trades" in lines[0]
+    assert "loading trades" in lines[0]
     assert "its own dashboard" in report_text(replace(PLAIN, fleet=None), NOW).plain
 
 
@@ -66,8 +66,8 @@ async def test_the_key_reads_the_day_and_shows_it_as_it_comes() -> None:
         await seen.press("f5")
         assert isinstance(seen.app.screen, Report)
         assert any(isinstance(one, ReadDay) for one in seen.doors.submitted)
-        assert "reading the trades" in seen.text
+        assert "loading trades" in seen.text
         await seen.bring(STATE)
-        assert "read 2s ago" in seen.text
+        assert "updated 2s ago" in seen.text
         await seen.press("escape")
         assert not isinstance(seen.app.screen, Report)

@@ -34,7 +34,7 @@ async def test_play_money_has_no_limit_and_the_ticket_says_why() -> None:
     async with ticket(REAL) as t:
         t.app.bring(REAL)
         await t.pilot.press("f8")
-        assert "no book" in t.text("problem")
+        assert "No limit orders" in t.text("problem")
         assert not t.form.query_one("#ticket-when").display
         assert not t.form._rests
 
@@ -45,14 +45,14 @@ async def test_an_order_rests_at_the_limit_that_was_typed_and_confirmed() -> Non
         await t.pilot.press("1", "0")
         await t.pilot.press("f8")
         assert limit(t).has_focus
-        assert "type a limit price in steps of 0.01" in t.text("problem")
+        assert "Enter a limit price, tick 0.01" in t.text("problem")
         await t.pilot.press(*"0.455")
-        assert "take 0.45 or 0.46" in t.text("problem")
+        assert "Use 0.45 or 0.46" in t.text("problem")
         assert not t.can_place
         await t.pilot.press("backspace")
         await quoted(t)
         assert (t.asked[-1].order.price, t.asked[-1].order.rests) == (0.45, True)
-        for words in ("fills now", "22.22", "costs at most", "10.00 USDC.e"):
+        for words in ("fills now", "22.22", "max cost", "10.00 USDC.e"):
             assert words in t.text("quote")
         await t.pilot.press("enter")
         dialog = t.app.screen
@@ -60,14 +60,14 @@ async def test_an_order_rests_at_the_limit_that_was_typed_and_confirmed() -> Non
         body = dialog._question.body.plain
         for words in (
             "buy YES at 0.45 for 10.00 USDC.e",
-            "at most 0.45 a share",
-            "until it is cancelled (GTC)",
+            "at most 0.45 per share",
+            "until cancelled (GTC)",
             "at most 10.00 USDC.e",
             "evm_venue, simulated",
-            "rests on the book until it is filled, you cancel it",
+            "stays on the book until filled, cancelled",
         ):
             assert words in body
-        assert "lapses" not in body
+        assert "Fill-and-kill" not in body
         await t.pilot.pause(2 * ARMED_AFTER_S)
         await t.pilot.press("p")
         (order,) = t.returned
@@ -103,5 +103,5 @@ async def test_a_sale_at_a_limit_asks_for_what_it_brings_at_least() -> None:
         await t.pilot.press("enter")
         assert isinstance(t.app.screen, Confirm)
         body = t.app.screen._question.body.plain
-        assert "at least 0.60 a share" in body
-        assert "at least 12.00 USDC.e if all is sold, less fees" in body
+        assert "at least 0.60 per share" in body
+        assert "at least 12.00 USDC.e if fully sold, less fees" in body

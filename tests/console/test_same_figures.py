@@ -153,7 +153,7 @@ def test_the_win_rate_is_one_figure() -> None:
     assert ROW["won"] == formats.percent(rate, 0).plain
     assert AGENTS.compared["won"](OWN, VIEW) == 100 * rate
     head = briefing_text(ViewContext.of(STATE, NOW, WIDE), lines=1).plain
-    assert f"wins {formats.percent(rate, 0).plain}" in head
+    assert f"win rate {formats.percent(rate, 0).plain}" in head
 
 
 def test_cash_positions_and_trades_are_one_figure() -> None:
@@ -174,7 +174,7 @@ def test_the_buys_and_the_spend_of_the_day_are_one_figure() -> None:
     resting = OWN.limits.buys_resting
     assert resting == STATE.limits.day_resting == STATE.buy_limits.day_resting == 4
     # Buys that rest keep a place in the limit and stand apart: nothing was bought by them.
-    assert f"bought today {buys}+{resting} resting of 500" in text_of(world_bits(STATE, NOW))
+    assert f"buys {buys}/500 today +{resting} open" in text_of(world_bits(STATE, NOW))
     assert f"buys today {buys} + {resting} resting of 500" in " ".join(DETAIL.split())
     (rail,) = (one for one in buy_limits(STATE, NOW, ()) if one.bound is BuyLimit.DAY_BUYS)
     assert (rail.used, rail.reserved) == (buys + resting, resting)
@@ -208,7 +208,7 @@ def test_what_is_guarded_and_what_waits_are_counts_of_what_is_listed() -> None:
     assert int(words[0]) == len(watched)
     assert int(words[2]) == len({one.key for one in STATE.positions} | watched)
     waiting = len(STATE.supervision.held)
-    assert f"& {waiting} wait" in text_of(approval_bits(STATE, NOW))
+    assert f"& {waiting} approvals" in text_of(approval_bits(STATE, NOW))
     reported = day_reports(STATE, NOW, known_pasts(STATE))
     assert sum(one.waiting for one in reported) == waiting
 
@@ -243,7 +243,7 @@ def test_the_summary_of_the_day_and_its_table_have_the_figures_of_the_head() -> 
 
 def test_what_waits_is_one_count_in_head_list_report_and_export() -> None:
     held = STATE.supervision.held
-    assert f"& {len(held)} wait" in text_of(approval_bits(STATE, NOW))
+    assert f"& {len(held)} approvals" in text_of(approval_bits(STATE, NOW))
     waits = [one for one in needs(STATE, NOW) if one.key.startswith("held")]
     assert len(waits) == len(held)
     summary = files_of(STATE, NOW, known_pasts(STATE))["day.md"]
@@ -257,5 +257,5 @@ def test_what_waits_is_one_count_in_head_list_report_and_export() -> None:
 
 def test_what_is_under_way_is_one_count_in_head_and_list() -> None:
     flying = [one for one in STATE.tickets if one.in_flight]
-    assert f"{len(flying)} in flight" in text_of(world_bits(STATE, NOW))
+    assert f"{len(flying)} order pending" in text_of(world_bits(STATE, NOW))
     assert STATE.in_flight == len(flying)

@@ -82,9 +82,9 @@ async def test_help_shows_every_action_and_why_it_is_disabled() -> None:
             line = help_line(seen, key.label)
             assert shown_key(key) in line
             assert key.tooltip in line
-        assert "(there is nothing to sell here)" in help_line(seen, "exit")
-        assert "(this is history: it stays)" in help_line(seen, "remove")
-        assert "(nothing was set or removed here)" in help_line(seen, "undo")
+        assert "(nothing to sell here)" in help_line(seen, "exit")
+        assert "(history cannot be removed)" in help_line(seen, "remove")
+        assert "(nothing to undo here)" in help_line(seen, "undo")
         assert "(" not in help_line(seen, "next list")
 
 
@@ -128,10 +128,10 @@ async def test_no_requirement_raises_without_a_row(screen: type[TableScreen[Any]
 
 
 def test_the_help_of_a_key_names_other_keys_as_they_are_now() -> None:
-    assert key_named("monitors.mark").tooltip == "Then e and d take the marked"
+    assert key_named("monitors.mark").tooltip == "e and d apply to marked rows"
     move_keys({"monitors.edit": ("f4",)})
     try:
-        assert key_named("monitors.mark").tooltip == "Then F4 and d take the marked"
+        assert key_named("monitors.mark").tooltip == "F4 and d apply to marked rows"
     finally:
         move_keys({})
 

@@ -366,7 +366,7 @@ def test_every_limit_says_both_figures_what_is_used_and_when_it_starts_anew() ->
     text = detail("limit.day_buys")
     for part in ("service      500", "this desk    no limit", "binds        500  service"):
         assert part in text
-    assert "used         8 of 500  2%, 1 of it without an end" in text
+    assert "used         8 of 500  2%, 1 of it pending" in text
     assert "left         492" in text
     assert "in 16h 00m" in text
     assert "midnight UTC, 00:00 here" in text

@@ -28,7 +28,7 @@ def test_each_kind_of_event_names_its_clock() -> None:
     assert news(detail, NOW, clock).plain.startswith("news, world time\n")
     assert trades(detail, NOW, 60, clock).plain.startswith("trades, world time\n")
     assert "market, world time" in rules(market, detail, 60, clock).plain
-    assert own_trades(STATE.positions[0], VIEW).plain.startswith("own trades, wall time\n")
+    assert own_trades(STATE.positions[0], VIEW).plain.startswith("your trades, wall time\n")
     assert "resolved, world" in closed_body(STATE.positions[0], VIEW).plain
     titles = {one.id: one.title for one in CLOSED.columns}
     assert titles["resolved"] == "world end"

@@ -110,7 +110,7 @@ def test_an_own_figure_that_cannot_be_read_lets_no_buy_pass(text: str) -> None:
     state = owning(sim_trade=text)
     assert own_figure(state, BuyLimit.SIM_TRADE) == (None, True)
     assert rail(state, BuyLimit.SIM_TRADE).is_broken
-    assert "cannot be read" in objection(state)
+    assert "unreadable" in objection(state)
 
 
 # -- what is used -------------------------------------------------------------------------------
@@ -189,10 +189,10 @@ def test_a_buy_within_every_rail_has_no_objection() -> None:
 @pytest.mark.parametrize(
     ("figures", "words"),
     [
-        ({"sim_trade": 25 * ONE - 1}, "own limit of one trade, sim"),
-        ({"desk_day": 85 * ONE - 1}, "own limit of spend a day, this desk is 85.00"),
-        ({"market": 24 * ONE}, "own limit of one market is 24.00"),
-        ({"day_buys": 7}, "own limit of buys a day is 7, 7 used"),
+        ({"sim_trade": 25 * ONE - 1}, "desk limit for one trade, sim"),
+        ({"desk_day": 85 * ONE - 1}, "desk limit for spend a day, this desk is 85.00"),
+        ({"market": 24 * ONE}, "desk limit for one market is 24.00"),
+        ({"day_buys": 7}, "desk limit for buys a day is 7, 7 used"),
     ],
 )
 def test_a_buy_beyond_the_desks_own_figure_is_held_back(
@@ -203,26 +203,26 @@ def test_a_buy_beyond_the_desks_own_figure_is_held_back(
 
 def test_the_services_figures_are_asked_here_as_well() -> None:
     used_up = replace(CALM, buy_limits=replace(SEEN, day_buys=50))
-    assert "the limit of buys a day is 50, 50 used" in objection(used_up)
+    assert "limit for buys a day is 50, 50 used" in objection(used_up)
     small = replace(CALM, buy_limits=replace(SEEN, position_max=Micros(20 * ONE)))
-    assert "the limit of one market is 20.00" in objection(small)
+    assert "limit for one market is 20.00" in objection(small)
 
 
 def test_the_last_buy_of_the_day_is_not_given_to_two_orders() -> None:
     one_left = replace(CALM, buy_limits=replace(SEEN, day_buys=49))
     assert objection(one_left) == ""
     waiting = replace(one_left, tickets=(ticket(TicketState.UNKNOWN, at=NOW + 1),))
-    assert "50 used (1 of it by orders without an end)" in objection(waiting)
+    assert "50 used (1 of it pending)" in objection(waiting)
 
 
 def test_on_a_real_venue_its_own_caps_are_asked() -> None:
     order = replace(ORDER, venue=Venue.EVM, amount=Micros(90 * ONE))
     spent = replace(CALM, buy_limits=replace(SEEN, day_spent=Micros(450 * ONE)))
     (said_no,) = broken_by(spent, order, NOW, ())
-    assert said_no[0] == "the limit of spend a day, real venues is 500.00, 450.00 used"
+    assert said_no[0] == "limit for spend a day, real venues is 500.00, 450.00 used"
     large = replace(order, amount=Micros(101 * ONE))
     assert [one[0] for one in broken_by(CALM, large, NOW, ())] == [
-        "the limit of one trade, real venues is 100.00"
+        "limit for one trade, real venues is 100.00"
     ]
 
 
@@ -277,9 +277,7 @@ async def test_risk_defaults_and_the_pause_are_set_and_told(tmp_path: Path) -> N
         state = await until(desk, lambda s: s.limits.paused and s.buy_limits.paused, stage)
         assert state.notices[-1].kind is NoticeKind.HALT
         ticket = desk.submit(buy(stage.open_markets()[0]))
-        assert (
-            await ended(desk, ticket, stage)
-        ).outcome == "trading is paused: entries are blocked"
+        assert (await ended(desk, ticket, stage)).outcome == "trading is paused, buys are blocked"
         desk.submit(SetPaused(paused=False))
         await until(desk, lambda s: not s.limits.paused, stage)
 
@@ -346,7 +344,7 @@ async def test_the_desks_own_spend_of_the_day_is_kept_over_a_restart(tmp_path: P
         second = desk.submit(buy(stage.open_markets()[1]))
         view = await ended(desk, second, stage)
         assert view.state is TicketState.REFUSED
-        assert "own limit of spend a day, this desk is 40.00, 25.00 used" in view.outcome
+        assert "desk limit for spend a day, this desk is 40.00, 25.00 used" in view.outcome
         assert len(line.orders()) == sent
         held = (await until(desk, lambda s: s.positions, stage)).positions[0]
         third = desk.submit(sell(held))
@@ -384,7 +382,7 @@ async def test_an_unknown_order_reserves_the_desks_own_day(tmp_path: Path) -> No
         await until(desk, lambda _: first.view.state is not TicketState.QUEUED, stage, step_s=0.0)
         second = desk.submit(buy(stage.open_markets()[1]))
         view = await ended(desk, second, stage)
-        assert (view.state, "own limit" in view.outcome) == (TicketState.REFUSED, True)
+        assert (view.state, "desk limit" in view.outcome) == (TicketState.REFUSED, True)
         assert len(line.orders()) == 1
 
 

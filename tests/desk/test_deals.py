@@ -61,7 +61,7 @@ def test_the_report_counts_buys_sales_and_payouts_apart() -> None:
     page = report_text(
         replace(state, supervision=replace(state.supervision, pasts=(PAST,))), NOW, first="a-2"
     )
-    assert "payouts   2 of 12.00" in page.plain
+    assert "payouts   2 for 12.00" in page.plain
     assert [one["deal"] for one in trade_rows(state, {"a-2": PAST})] == [
         "order", "buy", "sell", "payout", "payout",
     ]  # fmt: skip

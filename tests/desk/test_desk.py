@@ -63,7 +63,7 @@ async def test_too_many_commands_at_once_fail_and_were_not_sent(tmp_path: Path) 
         tickets = [desk.submit(order) for _ in range(INBOX_MAX + 3)]
         failed = [one for one in tickets if one.view.state is TicketState.FAILED]
         assert failed == tickets[INBOX_MAX:]
-        assert failed[0].view.outcome == "too many commands at once; nothing was sent"
+        assert failed[0].view.outcome == "too many commands at once; nothing sent"
         assert "nothing was sent" in desk.state.notices[-1].text
         assert (await failed[0].wait()) is failed[0].view
         for ticket in tickets[:INBOX_MAX]:
@@ -149,7 +149,7 @@ async def test_closing_waits_for_what_was_ordered_and_takes_nothing_more(tmp_pat
         assert desk.state.stars == {"m"}
         late = desk.submit(buy(stage.open_markets()[0]))
         assert late.view.state is TicketState.FAILED
-        assert late.view.outcome == "the desk is closing; nothing was sent"
+        assert late.view.outcome == "the desk is closing; nothing sent"
         assert len(line.orders()) == 5
         assert {row.state for row in await rows(stage)} == {StoredState.DONE}
 
@@ -168,7 +168,7 @@ async def test_closing_does_not_wait_for_ever(
         *sent, queued = [await ticket.wait() for ticket in tickets]
         assert {view.state for view in sent} == {TicketState.SENT}
         assert queued.state is TicketState.FAILED
-        assert queued.outcome == "the desk was closed; nothing was sent"
+        assert queued.outcome == "the desk was closed; nothing sent"
         # Those that were sent are looked up at the next start; the other one never was.
         assert {row.ticket_id for row in await rows(stage)} == {view.ticket_id for view in sent}
         assert stage.world.cash(stage.agent) == CASH

@@ -50,7 +50,7 @@ async def test_everything_confirmed_is_sold_and_entries_stay_blocked(tmp_path: P
         entry = desk.submit(buy(stage.open_markets()[0]))
         assert entry.view.state is TicketState.REFUSED
         await desk.submit(Resume("RESUME")).wait()
-        assert "positions are being sold" in desk.state.notices[-1].text
+        assert "selling positions" in desk.state.notices[-1].text
         assert desk.ports.gate.is_closed
         line.released.set()
         state = await until(desk, lambda s: is_over(s) and not s.positions, stage)
@@ -94,7 +94,7 @@ async def test_an_unknown_exit_is_looked_up_and_never_sent_again(
         desk.submit(ExitAll(keys))
         state = await until(desk, is_over, stage, step_s=0.05)
         said = next(one.text for one in state.notices if one.text.startswith("exits:"))
-        assert said == "exits: 1 of 2 sold, 1 unknown: they are looked up"
+        assert said == "exits: 1 of 2 sold, 1 unknown, being looked up"
         state = await until(desk, lambda s: s.in_flight == 0 and not s.positions, stage)
         assert {ticket.state for ticket in state.tickets} == {TicketState.DONE}
         assert len(line.orders()) == 4
@@ -122,6 +122,6 @@ async def test_nothing_is_sold_before_it_is_halted(tmp_path: Path) -> None:
         assert len(line.orders()) == 1
         await halted(desk, stage)
         await desk.submit(ExitAll(())).wait()
-        assert "nothing is held" in desk.state.notices[-1].text
+        assert "no open positions" in desk.state.notices[-1].text
         assert desk.state.halt.exits is None
         assert stage.world.cash(stage.agent) == 9_975 * ONE

@@ -95,7 +95,7 @@ async def test_the_gate_is_closed_before_the_command_is_back(tmp_path: Path) -> 
         assert desk.state.halted_since == stage.clock.now()
         entry = desk.submit(buy(stage.open_markets()[0]))
         assert (entry.view.state, entry.view.fix != "") == (TicketState.REFUSED, True)
-        assert entry.view.outcome == f"{HALTED.text}; nothing was sent"
+        assert entry.view.outcome == f"{HALTED.text}; nothing sent"
         await until(desk, acked, stage)
         assert line.orders() == []
 
@@ -152,7 +152,7 @@ async def test_an_order_that_waits_for_its_path_is_held_back_at_the_last_moment(
         view = await ended(desk, waiting, stage)
         assert (view.state, view.outcome) == (
             TicketState.REFUSED,
-            f"{HALTED.text}; nothing was sent",
+            f"{HALTED.text}; nothing sent",
         )
         assert first.view.state is TicketState.FAILED
         assert len(line.orders()) == 1
@@ -268,7 +268,7 @@ async def test_what_runs_for_the_desk_stands_still_at_once_and_goes_on_after_the
         assert late.log == ["suspended"]
         state = await until(desk, lambda s: states_of(s)["skills"] is AckState.FAILED, stage)
         (row,) = [ack for ack in state.halt.acks if ack.name == "skills"]
-        assert row.detail == "stubborn runs on: no such process"
+        assert row.detail == "stubborn still running: no such process"
         state = await until(desk, acked, stage)
         (row,) = [ack for ack in state.halt.acks if ack.name == "skills"]
         assert row.detail == "3 suspended"
@@ -291,7 +291,7 @@ async def test_everybody_is_told_and_each_answer_is_a_line(tmp_path: Path) -> No
         assert stage.world.halt.since is not None
         assert stage.agent.settings.trading_paused
         state = await until(desk, lambda s: s.limits.paused and s.world.halted_at, stage)
-        assert state.notices[-1].text == "halted: everybody has acknowledged it"
+        assert state.notices[-1].text == "halted: all sources acknowledged"
 
 
 async def test_a_service_that_is_down_is_told_again_until_it_has_heard(tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ async def test_an_answer_without_the_pause_is_no_acknowledgement(
         desk.submit(Halt())
         state = await until(desk, lambda s: states_of(s)["pause"] is AckState.FAILED, stage)
         (row,) = [ack for ack in state.halt.acks if ack.name == "pause"]
-        assert row.detail == "the service answers that trading is not paused"
+        assert row.detail == "trading not paused at the service"
 
 
 def faked(body: object) -> Callable[[], httpx.Response]:
@@ -364,7 +364,7 @@ async def test_a_buy_that_is_not_cancelled_is_no_acknowledgement(tmp_path: Path)
         line.fault = lambda one: answers[one.method]() if "/orders" in one.url.path else None
         desk.submit(Halt())
         state = await until(desk, lambda s: states_of(s)["orders"] is AckState.FAILED, stage)
-        assert state.halt.acks[-1].detail == "2 of 2 are not cancelled: the book is closing"
+        assert state.halt.acks[-1].detail == "2 of 2 not cancelled: the book is closing"
         answers["DELETE"] = faked({"success": True, "cancelled": 1})
         await until(desk, acked, stage)
 
@@ -579,7 +579,7 @@ async def test_a_halt_overtakes_its_own_end(tmp_path: Path) -> None:
 async def test_an_end_of_nothing_says_so(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, _, line):
         await desk.submit(Resume("RESUME")).wait()
-        assert desk.state.notices[-1].text == "nothing is halted"
+        assert desk.state.notices[-1].text == "not halted"
         assert line.asked(AT_RESUME) == 0
 
 
@@ -592,7 +592,7 @@ async def test_a_pause_from_before_the_halt_stays_after_it(tmp_path: Path) -> No
         desk.submit(Resume("RESUME"))
         await until(desk, resumed, stage)
         assert stage.agent.settings.trading_paused
-        assert "paused trading before the halt" in desk.state.notices[-1].text
+        assert "paused at the service before the halt" in desk.state.notices[-1].text
 
 
 async def test_the_operators_pause_of_an_agent_stays_over_a_halt(tmp_path: Path) -> None:

@@ -99,16 +99,16 @@ async def test_each_agent_of_a_skill_is_paused_and_only_what_the_halt_set_is_lif
         desk.submit(Halt())
         state = await until(desk, acked, it.stage)
         told = acks(state)
-        assert told["the service has paused heron"] == (AckState.DONE, "")
-        assert told["the service has paused gull"] == (AckState.DONE, "as it was before")
-        assert told["no buy of a skill on this desk's leash rests on a book"][1] == "none rests"
+        assert told["heron paused by the service"] == (AckState.DONE, "")
+        assert told["gull paused by the service"] == (AckState.DONE, "already paused before")
+        assert told["no open buys of skills on this desk's leash"][1] == "none open"
         assert it.is_paused("heron")
         assert not any(one.url.path.startswith("/api/desk") for one in it.line.sent)
         desk.submit(Resume("RESUME"))
         state = await until(desk, resumed, it.stage)
         assert [it.is_paused(name) for name in NAMES] == [False, True]
         assert not it.stage.agent.settings.trading_paused
-        words = "gull stays paused: the service had paused it before the halt"
+        words = "gull stays paused: already paused at the service before the halt"
         assert words in [one.text for one in state.notices]
 
 
@@ -127,8 +127,8 @@ async def test_a_service_that_fails_at_first_is_asked_again_also_after_a_restart
                 desk, lambda s: all(one.tries > 2 for one in s.halt.acks[-2:]), it.stage
             )
             told = acks(state)
-            assert told["the service has paused heron"][0] is AckState.DONE
-            assert told["the service has paused gull"] == (
+            assert told["heron paused by the service"][0] is AckState.DONE
+            assert told["gull paused by the service"] == (
                 AckState.FAILED, "the service answers 503 to gull",
             )  # fmt: skip
             assert it.is_paused("heron")
@@ -164,7 +164,7 @@ async def test_a_pause_that_was_not_acknowledged_is_told_until_it_is(tmp_path: P
         state = await until(desk, lambda s: s.halt.missing == 1, it.stage)
         state = await until(desk, lambda s: max(one.tries for one in s.halt.acks) > 1, it.stage)
         words = "the service answers that heron is not paused"
-        assert acks(state)["the service has paused heron"] == (AckState.FAILED, words)
+        assert acks(state)["heron paused by the service"] == (AckState.FAILED, words)
         it.line.fault = lambda _: None
         await until(desk, acked, it.stage)
         assert it.is_paused("heron")
@@ -181,7 +181,7 @@ async def test_an_end_that_one_agent_does_not_hear_leaves_everything_halted(
         it.line.fault = lambda one: said({"error": "broken"}, 500) if gull(one) else None
         await desk.submit(Resume("RESUME")).wait()
         assert desk.ports.gate.is_closed
-        assert "not resumed, still halted: the service answers 500 to gull" in [
+        assert "not resumed, still halted: service answered 500 to gull" in [
             one.text for one in desk.state.notices
         ]
         it.line.fault = lambda _: None
@@ -206,8 +206,8 @@ async def test_a_service_that_never_said_how_an_agent_was_is_not_quoted_as_if(
             await it.run_skills(desk)
             desk.submit(Halt())
             state = await until(desk, acked, it.stage)
-            told = acks(state)["the service has paused heron"]
-            assert told == (AckState.DONE, "how it was before is unsaid")
+            told = acks(state)["heron paused by the service"]
+            assert told == (AckState.DONE, "earlier state unknown")
         # What was unsaid is kept as that.
         async with desk_on(it) as desk:
             await until(desk, acked, it.stage)
@@ -244,7 +244,7 @@ async def test_a_halt_while_the_pauses_are_lifted_lifts_no_further_one(tmp_path:
 
         it.line.fault = again
         await desk.submit(Resume("RESUME")).wait()
-        assert "not resumed: it was halted again" in [one.text for one in desk.state.notices]
+        assert "not resumed: halted again" in [one.text for one in desk.state.notices]
         await until(desk, acked, it.stage)
         assert len(lifted) == 1
         assert heron(lifted[0])
@@ -261,7 +261,7 @@ async def test_an_agent_that_the_service_knows_no_more_holds_up_no_end(tmp_path:
         it.line.fault = lambda one: said({"error": "no such key"}, 401) if gull(one) else None
         desk.submit(Resume("RESUME"))
         state = await until(desk, resumed, it.stage)
-        assert "gull stays paused: the service answers 401 to gull" in [
+        assert "gull stays paused: service answered 401 to gull" in [
             one.text for one in state.notices
         ]
         assert not it.is_paused("heron")
@@ -283,7 +283,7 @@ async def test_a_disk_that_refuses_holds_up_no_pause_and_is_told(tmp_path: Path)
             desk, lambda s: [one.state for one in s.halt.acks].count(AckState.FAILED) == 3, it.stage
         )
         assert all(it.is_paused(name) for name in NAMES)
-        assert acks(state)["the service has paused heron"] == (AckState.FAILED, "the disk is full")
+        assert acks(state)["heron paused by the service"] == (AckState.FAILED, "the disk is full")
         full.clear()
         await until(desk, acked, it.stage)
         desk.submit(Resume("RESUME"))
@@ -309,9 +309,9 @@ async def test_the_buys_that_rest_for_skills_are_cancelled_with_their_own_key(
 
         it.line.fault = answer
         desk.submit(Halt())
-        what = "no buy of a skill on this desk's leash rests on a book"
+        what = "no open buys of skills on this desk's leash"
         state = await until(desk, lambda s: s.halt.acks[-1].tries, it.stage)
-        assert acks(state)[what] == (AckState.FAILED, "the service answers 500 to heron")
+        assert acks(state)[what] == (AckState.FAILED, "service answered 500 to heron")
         state = await until(desk, acked, it.stage)
         # What is gone by then was cancelled, or filled: it does not rest.
         assert acks(state)[what] == (AckState.DONE, "2 cancelled")
@@ -339,6 +339,6 @@ async def test_a_desk_that_is_read_only_pauses_nobody(tmp_path: Path) -> None:
         it.stage.client._read_only = True
         async with desk_on(it, read_only=True) as desk:
             assert len(desk.state.halt.agents) == 2
-            assert "the service has paused heron" not in acks(desk.state)
+            assert "heron paused by the service" not in acks(desk.state)
             await it.stage.clock.advance(5.0)
         assert not it.is_paused("heron")

@@ -195,7 +195,7 @@ async def test_a_step_in_which_the_program_died_twice_is_set_aside(tmp_path: Pat
             assert not line.asked(BROADCAST.path)
             run = run_of(state, held)
             assert run is not None
-            assert run.fix == "redeem it again to have the step taken once more"
+            assert run.fix == "redeem again to retry the step"
             desk.submit(PrepareRedemption(held.market.market_id, held.side, Venue.EVM))
             await run_in(desk, stage, held, ChainRunState.DONE)
         assert signer.count == 1
@@ -260,7 +260,7 @@ async def test_a_wrong_nonce_is_refused_and_poisons_nothing(tmp_path: Path) -> N
             )
             lost = state.redemption.run("lost:yes")
             assert lost is not None
-            assert lost.fix.startswith("abandon it")
+            assert lost.fix.startswith("abandon the redemption")
             run = await shown(desk, stage, held)
             assert run.call is not None
             right = run.call.nonce

@@ -88,13 +88,13 @@ async def test_each_thing_that_is_missing_is_said(tmp_path: Path) -> None:
             await until(desk, lambda s: {Topic.MARKETS, Topic.POSITIONS} <= set(s.seen), stage)
             market = market_on_chain(stage)
             state, words = await placed(desk, stage, buy(market))
-            assert (state, "switched off" in words) == (TicketState.REFUSED, True)
+            assert (state, "live trading is off" in words) == (TicketState.REFUSED, True)
             desk.submit(SetLive(on=True, word="live"))
             await stage.clock.advance(1)
             assert not desk.state.wallet.live
             await live(desk, stage)
             state, words = await placed(desk, stage, buy(market, confirmed=False))
-            assert (state, "nobody has confirmed" in words) == (TicketState.REFUSED, True)
+            assert (state, "not confirmed" in words) == (TicketState.REFUSED, True)
             state, words = await placed(desk, stage, buy(market, amount=101))
             assert (state, "one trade may spend" in words) == (TicketState.REFUSED, True)
             await operate(stage, DESK_PATCH_WALLET, path=path, json={"restricted": True})
@@ -118,7 +118,7 @@ async def test_without_the_wallets_own_key_nothing_leaves(
         async with open_wallet_desk(stage, signer) as desk:
             await live(desk, stage)
             state, words = await placed(desk, stage, buy(market_on_chain(stage)))
-            assert (state, "cannot sign" in words) == (TicketState.REFUSED, True)
+            assert (state, "no signing key" in words) == (TicketState.REFUSED, True)
             assert signer is None or signer.count == 0
 
 
@@ -161,13 +161,13 @@ def test_a_skill_buys_for_real_money_only_within_what_binds_the_desk() -> None:
     assert list(against_skill(state, order, NOW, Micros(5 * ONE))) == []
     # What other skills have spent counts against the desk's own day.
     ((words, _),) = against_skill(state, order, NOW, Micros(6 * ONE))
-    assert "limit of spend a day is 20.00" in words
+    assert "limit for spend a day is 20.00" in words
     off = replace(state, wallet=replace(ready_wallet, live=False))
-    assert "switched off" in next(against_skill(off, order, NOW, Micros(0)))[0]
+    assert "live trading is off" in next(against_skill(off, order, NOW, Micros(0)))[0]
     unknown = replace(state, buy_limits=None)
-    assert "not known" in next(against_skill(unknown, order, NOW, Micros(0)))[0]
+    assert "not loaded" in next(against_skill(unknown, order, NOW, Micros(0)))[0]
     unseen = replace(order, confirmed=False)
-    assert "nobody has confirmed" in next(against_skill(state, unseen, NOW, Micros(0)))[0]
+    assert "not confirmed" in next(against_skill(state, unseen, NOW, Micros(0)))[0]
 
 
 async def shares_of(desk: Desk, stage: Stage, market: Market) -> int:

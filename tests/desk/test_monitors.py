@@ -236,7 +236,7 @@ BAD = [
     (0.0, None, "at most 100 %"), (-0.1, None, "at most 100 %"), (1.01, None, "at most 100 %"),
     (math.nan, None, "at most 100 %"), (math.inf, None, "at most 100 %"),
     (0.2, 0.0, "above 0 %"), (0.2, -1.0, "above 0 %"), (None, math.nan, "above 0 %"),
-    (None, math.inf, "above 0 %"), (None, None, "both"), (None, 5_000.0, "no thresholds"),
+    (None, math.inf, "above 0 %"), (None, None, "both"), (None, 5_000.0, "invalid thresholds"),
 ]  # fmt: skip
 
 
@@ -256,12 +256,12 @@ async def test_what_is_not_held_or_has_ended_is_not_guarded(tmp_path: Path) -> N
         await until(desk, lambda s: "positions" in s.seen, stage)
         market_id = stage.open_markets()[0].market_id
         desk.submit(wish(market_id))
-        await until(desk, lambda s: "not held" in warned(s), stage)
+        await until(desk, lambda s: "no position on this side" in warned(s), stage)
         market = desk.state.markets[market_id]
         over = market.__class__(**{**_fields(market), "status": MarketStatus.RESOLVED})
         desk.ports.emit(MarketsSeen((over,), complete=False))
         desk.submit(wish(market_id))
-        await until(desk, lambda s: "has ended" in warned(s), stage, step_s=0.01)
+        await until(desk, lambda s: "market ended" in warned(s), stage, step_s=0.01)
         assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
 
 

@@ -11,6 +11,7 @@ from service_tui.desk.blotter import intent_of, outcome_of, ticket_of
 from service_tui.desk.cached_state import STATE_KEY, load_state
 from service_tui.desk.commands.settings import SetPreference, SetStar
 from service_tui.desk.opening import TICKETS_SHOWN
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.records import TicketState, TicketView
 from service_tui.storage.blotter import Blotter, Intent, StoredState, StoredTicket
 from service_tui.storage.cache import CacheStore
@@ -39,7 +40,7 @@ async def test_tickets_come_back_newest_first_and_as_they_ended(tmp_path: Path) 
         async with open_test_desk(stage) as desk:
             assert desk.state.tickets == known
             assert [ticket.state.value for ticket in known] == ["done", "refused", "done"]
-            assert known[1].fix == "at most 500.00 $SIM"
+            assert known[1].fix == Fix.LOWER_AMOUNT
 
 
 async def test_of_many_tickets_the_newest_come_back_and_every_open_one(tmp_path: Path) -> None:

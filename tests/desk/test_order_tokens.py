@@ -38,13 +38,16 @@ def unnamed(**changes: object) -> Callable[[Json], Json]:
 
 
 LIES: dict[str, tuple[Callable[[Json], Json], str]] = {
-    "sides swapped": (swapped, "not that of the condition"),
-    "any token": (lambda _: {"polymarket_token_id": "7"}, "not that of the condition"),
-    "no number": (lambda _: {"polymarket_token_id": "0x7"}, "not that of the condition"),
-    "another condition": (unnamed(polymarket_id="0x" + "ab" * 32), "not the one that was shown"),
+    "sides swapped": (swapped, "does not match the condition"),
+    "any token": (lambda _: {"polymarket_token_id": "7"}, "does not match the condition"),
+    "no number": (lambda _: {"polymarket_token_id": "0x7"}, "does not match the condition"),
+    "another condition": (
+        unnamed(polymarket_id="0x" + "ab" * 32),
+        "token changed since it was shown",
+    ),
     "no condition": (unnamed(polymarket_id=None), "does not name the condition"),
     "a word": (unnamed(polymarket_id="condition"), "does not name the condition"),
-    "a fee": (lambda _: {"fee_rate_bps": 9_999}, "the fee is 9999 bps now"),
+    "a fee": (lambda _: {"fee_rate_bps": 9_999}, "fee now 9999 bps"),
     "a tick": (lambda _: {"tick_size": 0.000005}, "no tick of 0.000005"),
     "a tick of nothing": (lambda _: {"tick_size": 0.0000001}, "no tick of"),
 }
@@ -74,7 +77,7 @@ async def test_only_what_was_shown_is_signed(tmp_path: Path) -> None:
                 assert why in words, (name, words)
             line.fault = lambda _: None
             state, words = await placed(desk, stage, replace(order, token="7"))  # noqa: S106 - none
-            assert "not the one that was shown" in words
+            assert "token changed since it was shown" in words
             if view.fee_rate_bps:
                 state, words = await placed(desk, stage, replace(order, fee_rate_bps=0))
                 assert "0 bps were shown" in words
@@ -162,7 +165,7 @@ async def test_a_sale_without_a_quote_goes_for_no_price_that_one_answer_made_up(
             line.fault = lambda one: said(cheap) if one.url.path == path else None
             state, words = await placed(desk, stage, sale)
             assert state is not TicketState.DONE
-            assert "the book names 0.001 a share" in words
+            assert "book price 0.001" in words
             assert signer.count == signed
             line.fault = lambda _: None
             state, words = await placed(desk, stage, sale)

@@ -136,7 +136,7 @@ async def test_a_full_disk_still_tells_what_fires_but_keeps_no_new_one(
         await until(desk, lambda s: s.risk.price_alerts, stage)
         await stage.database.write(no_page_more)
         desk.submit(SetPriceAlert(market_id, Side.YES, Condition.ABOVE, 0.7, "x" * 9_000))
-        await until(desk, lambda s: any("not kept" in n.text for n in s.notices), stage)
+        await until(desk, lambda s: any("not saved" in n.text for n in s.notices), stage)
         assert len(desk.state.risk.price_alerts) == 1
         see(desk, market_id, 0.65)
         await until(desk, fired, stage)

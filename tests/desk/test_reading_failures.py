@@ -90,15 +90,15 @@ async def test_one_path_that_fails_from_the_start_is_named(
             await stage.clock.advance(WITHIN_S)
             state = await until(desk, lambda s: len(s.service.failures) == 2, stage, tries=2)
             assert state.service.phase is Phase.ONLINE
-            first, *_ = [one for one in banner(state, NOW).splitlines() if "not read" in one]
-            assert first.startswith("not read the positions are not read: refused with 404: we")
+            first, *_ = [one for one in banner(state, NOW).splitlines() if "not loaded" in one]
+            assert first.startswith("not loaded positions not loaded: refused with 404: we")
             assert f"(GET {POSITIONS.path})" in first
             assert "base address" in first
             assert caplog.text.count(POSITIONS.path) == 1
             assert BRIEFING.path in caplog.text
             line.fault = lambda _: None
             await until(desk, lambda s: not s.service.failures, stage)
-            assert "not read" not in banner(desk.state, NOW)
+            assert "not loaded" not in banner(desk.state, NOW)
 
 
 async def test_the_screens_show_why_nothing_is_known() -> None:
@@ -128,9 +128,7 @@ def test_a_stale_topic_says_why() -> None:
     service = replace(full.service, failures={Topic.ACCOUNT: "refused with 409: locked"})
     seen = {topic: Timestamp(NOW) for topic in Topic}
     state = replace(full, service=service, seen={**seen, Topic.ACCOUNT: Timestamp(NOW - 41)})
-    assert "stale the account is 41s old; r asks now: refused with 409: locked" in banner(
-        state, NOW
-    )
+    assert "stale account 41s old; r refreshes: refused with 409: locked" in banner(state, NOW)
     service = replace(service, failures={Topic.MARKETS: "refused with 409: locked"})
     old = replace(full, service=service, seen={**seen, Topic.MARKETS: Timestamp(NOW - 41)})
-    assert "stale the markets are 41s old; r asks now: refused" in banner(old, NOW)
+    assert "stale markets 41s old; r refreshes: refused" in banner(old, NOW)

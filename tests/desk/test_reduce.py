@@ -722,9 +722,9 @@ def test_several_waiting_trades_are_one_notice_that_says_how_many() -> None:
     one, two = supervised.held_of("h1"), supervised.held_of("h2", agent_name="moss", side=Side.NO)
     before = SupervisionView()
     (alone,) = news_of_fleet(before, replace(before, held=(one,)))
-    assert alone[1].startswith("heron asks to buy YES for 25.00")
+    assert alone[1].startswith("approval needed, heron: BUY YES, 25.00 $SIM")
     (both,) = news_of_fleet(before, replace(before, held=(one, two)))
-    assert both[1].startswith("2 trades wait for you, the newest: moss asks to buy NO for 25.00")
+    assert both[1].startswith("2 approvals needed, newest: moss: BUY NO, 25.00 $SIM")
     after = replace(before, held=(one,))
     assert list(news_of_fleet(after, after)) == []
 

@@ -80,14 +80,14 @@ async def test_only_a_confirmed_order_on_a_tick_with_a_price_is_signed(tmp_path:
     async with work(tmp_path) as on:
         price = on.below()
         for changed, words in (
-            ({"confirmed": False}, "nobody has confirmed"),
-            ({"price": None}, "a price above 0 and below 1"),
-            ({"price": 1.5}, "a price above 0 and below 1"),
-            ({"price": price + on.tick() / 3 / ONE}, "between two ticks"),
+            ({"confirmed": False}, "not confirmed"),
+            ({"price": None}, "price must be above 0 and below 1"),
+            ({"price": 1.5}, "price must be above 0 and below 1"),
+            ({"price": price + on.tick() / 3 / ONE}, "off the tick"),
             ({"amount": Micros(ONE)}, "5 shares"),
-            ({"venue": Venue.SIM}, "no book"),
-            ({"amount": Micros(2_000 * ONE)}, "day's limit"),
-            ({"amount": Micros(101 * ONE)}, "one trade may spend"),
+            ({"venue": Venue.SIM}, "no limit orders on sim"),
+            ({"amount": Micros(2_000 * ONE)}, "left of the daily limit"),
+            ({"amount": Micros(101 * ONE)}, "limit per trade"),
         ):
             order = replace(on.order(price), **changed)  # type: ignore[arg-type]
             state, told = await placed(on.desk, on.stage, order)
@@ -131,7 +131,7 @@ async def test_an_unknown_order_is_found_where_it_rests(
         ticket = on.desk.submit(on.order(on.below()))
         state = await on.until(lambda s: s.tickets and s.tickets[0].state is TicketState.DONE)
         assert ticket.view.ticket_id == state.tickets[0].ticket_id
-        assert "rests on the book" in state.tickets[0].outcome
+        assert "open on the book" in state.tickets[0].outcome
         await on.until(lambda s: s.orders)
         assert len(on.line.orders()) == 1
 
@@ -259,7 +259,7 @@ async def test_what_crosses_fills_at_once_and_the_rest_stays(tmp_path: Path) -> 
         order = on.order(first.price / ONE, spend)
         state, words = await placed(on.desk, on.stage, order)
         assert state is TicketState.DONE, words
-        assert "the rest stays on the book" in words
+        assert "the rest is open on the book" in words
         (resting,) = (await on.until(lambda s: s.orders)).orders
         assert (resting.price, resting.filled) == (order.price, first.shares)
 
@@ -274,7 +274,7 @@ async def test_an_exit_of_everything_goes_before_a_sale_that_rests(tmp_path: Pat
         assert on.desk.state.orders, "a halt leaves sales alone"
         on.desk.submit(ExitAll((key,)))
         state = await on.until(lambda s: s.halt and s.halt.exits and s.halt.exits.is_over)
-        assert any("the exit goes first: done" in one.text for one in state.notices)
+        assert any("for the exit: done" in one.text for one in state.notices)
         assert state.tickets[0].state is TicketState.DONE, state.tickets[0]
         assert not on.stage.world.venues.orders(on.stage.agent_id)
         await on.until(lambda s: not s.orders)
@@ -285,7 +285,7 @@ async def test_on_the_venue_without_a_key_of_ours_the_service_rests_it(tmp_path:
         on.market = next(one for one in on.stage.open_markets() if one.listing.home is Venue.SOL)
         order = replace(on.order(on.below(), 20), venue=Venue.SOL)
         state, words = await placed(on.desk, on.stage, order)
-        assert (state, "rests at" in words) == (TicketState.DONE, True), words
+        assert (state, "open at" in words) == (TicketState.DONE, True), words
         (sent,) = on.line.orders()
         assert (sent["order_type"], sent["price"]) == ("GTC", order.price)
         assert sent.get("signed_order") is None

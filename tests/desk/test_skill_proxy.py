@@ -312,7 +312,7 @@ async def test_a_halt_that_comes_while_a_buy_leaves_keeps_it_here(ask: int) -> N
 
 async def test_real_money_leaves_only_where_the_desk_has_nothing_against_it() -> None:
     asked: list[tuple[PlaceTrade, Micros]] = []
-    said_no = [("real money is switched off on this desk", "press 5, W")]
+    said_no = [("live trading is off", "press 5, W")]
 
     def against(order: PlaceTrade, spent: Micros) -> tuple[str, str] | None:
         asked.append((order, spent))

@@ -30,7 +30,7 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import preflight
 from service_tui.storage.blotter import StoredState
 from service_tui.terms import Action, Mode, Side, Venue
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.units import ONE, Micros, Timestamp, decimal
 
 # -- done ---------------------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ async def test_the_end_of_each_order_is_one_row_and_one_notice(tmp_path: Path) -
 
 
 REFUSED_HERE = {
-    "too large": ({"amount": 500 * ONE + 1}, "more than one trade may spend"),
+    "too large": ({"amount": 500 * ONE + 1}, "limit per trade"),
     "nothing": ({"amount": 0}, "more than your cash"),
     "negative": ({"amount": -5 * ONE}, "more than your cash"),
     "not held": ({"action": Action.SELL, "amount": 0, "shares": ONE}, "you hold no"),
@@ -138,7 +138,11 @@ async def test_more_than_is_held_is_not_sold(tmp_path: Path) -> None:
         desk.submit(buy(stage.open_markets()[0]))
         held = (await until(desk, lambda s: s.positions, stage)).positions[0]
         view = await ended(desk, desk.submit(sell(held, held.shares + 1)), stage)
-        assert (view.state, view.outcome) == (TicketState.REFUSED, "more than you hold")
+        assert view.state is TicketState.REFUSED
+        assert (
+            view.outcome
+            == f"above your {decimal(held.shares):.5f}".rstrip("0").rstrip(".") + " shares"
+        )
         assert len(line.orders()) == 1
 
 
@@ -147,7 +151,7 @@ async def test_a_refusal_here_is_a_row_of_the_blotter_as_well(tmp_path: Path) ->
         await ended(desk, desk.submit(buy(stage.open_markets()[0], 501 * ONE)), stage)
         (row,) = await rows(stage)
         assert row.state is StoredState.REFUSED
-        assert "more than one trade may spend" in row.outcome
+        assert "limit per trade" in row.outcome
 
 
 async def test_words_that_the_wire_does_not_take_are_refused_and_end_nothing(
@@ -178,7 +182,7 @@ async def test_a_read_only_desk_trades_nothing(tmp_path: Path) -> None:
         view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
         assert (view.state, view.outcome) == (
             TicketState.REFUSED,
-            "this desk is read-only: it places no orders",
+            "this desk is read-only: no orders",
         )
         assert line.orders() == []
 
@@ -194,21 +198,21 @@ def with_limits(**changes: object) -> DeskState:
 OBJECTIONS = {
     "none": (STATE, None),
     "paused": (with_limits(paused=True), "trading is paused"),
-    "unknown limits": (replace(STATE, limits=None), "limits are not known yet"),
-    "hostile limits": (with_limits(max_trade=Micros(-1)), "more than one trade may spend"),
-    "no account": (replace(STATE, account=None), "not known yet"),
+    "unknown limits": (replace(STATE, limits=None), "limits not loaded yet"),
+    "hostile limits": (with_limits(max_trade=Micros(-1)), "limit per trade"),
+    "no account": (replace(STATE, account=None), "not loaded yet"),
     "no cash": (
         replace(STATE, account=replace(STATE.account, cash=Micros(1))),
-        "of your cash",
+        "$SIM cash",
     ),
     "read-only": (replace(STATE, service=replace(STATE.service, read_only=True)), "read-only"),
     "dry": (
         replace(STATE, service=replace(STATE.service, mode=Mode.DRY)),
-        "play money is not traded",
+        "no play-money trading",
     ),
     "live": (
         replace(STATE, service=replace(STATE.service, mode=Mode.LIVE)),
-        "play money is not traded",
+        "no play-money trading",
     ),
 }
 
@@ -224,7 +228,7 @@ def test_the_desk_objects_to_a_buy(name: str) -> None:
 @pytest.mark.parametrize("venue", [Venue.EVM, Venue.SOL])
 def test_an_order_for_a_real_venue_is_refused_whatever_it_does(venue: Venue) -> None:
     for order in (buy(MARKET), sell(STATE.positions[0])):
-        assert "real money is switched off" in preflight(STATE, replace(order, venue=venue), NOW)[0]
+        assert "live trading is off" in preflight(STATE, replace(order, venue=venue), NOW)[0]
         there = replace(STATE, service=replace(STATE.service, venue=venue))
         assert preflight(there, order, NOW) is not None
 
@@ -259,7 +263,7 @@ def test_two_orders_at_once_never_spend_the_same_money_twice() -> None:
     assert preflight(poor, buy(MARKET, 20 * ONE), NOW, ticket_id="first") is None
     objection = preflight(poor, buy(MARKET, 20 * ONE), NOW, ticket_id="second")
     assert objection is not None
-    assert objection == ("more than orders under way leave of your cash", "at most 10.00 $SIM")
+    assert objection == ("above the 10.00 $SIM cash left by pending orders", "")
 
 
 def test_shares_that_are_being_sold_are_not_sold_again() -> None:
@@ -275,7 +279,7 @@ def test_shares_that_are_being_sold_are_not_sold_again() -> None:
         shares=held.shares,
     )
     state = replace(STATE, tickets=(under_way,))
-    assert "under way" in preflight(state, sell(held), NOW)[0]
+    assert "is pending" in preflight(state, sell(held), NOW)[0]
     assert preflight(replace(STATE, tickets=()), sell(held), NOW) is None
 
 

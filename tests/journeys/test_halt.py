@@ -71,7 +71,7 @@ async def test_a_halt_in_the_middle_of_trades_and_all_that_follows(tmp_path: Pat
             lambda s: s.account.trades_count == done and len(s.positions) == done
         )
         assert isinstance(walk.app.screen, HaltPanel)
-        assert "no entry leaves this desk" in walk.text
+        assert "buys blocked on this desk" in walk.text
         # Nothing leaves later either, whatever is tried.
         late = desk.submit(buy(markets[0]))
         assert late.view.state is TicketState.REFUSED

@@ -30,7 +30,7 @@ def test_a_halt_of_a_directory_that_nobody_holds_is_there_at_the_next_start(tmp_
     assert [line[:8] for line in halted.lines] == ["ok      "] * ACKS
     assert newest(kept_halts(tmp_path)) is not None
     resumed = halt_command.resume(options)
-    assert (resumed.is_done, resumed.lines) == (True, ("resumed: entries pass again",))
+    assert (resumed.is_done, resumed.lines) == (True, ("resumed: buys allowed",))
     assert newest(kept_halts(tmp_path)) is None
     assert halt_command.resume(options) == halt_command.HaltReport(
         is_done=True, lines=(halt_command.NOTHING,)

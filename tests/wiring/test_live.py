@@ -215,7 +215,7 @@ async def test_a_read_only_desk_registers_and_then_orders_nothing(tmp_path: Path
         view = await start.desk.submit(buy(market)).wait()
         assert (view.state, view.outcome) == (
             TicketState.REFUSED,
-            "this desk is read-only: it places no orders",
+            "this desk is read-only: no orders",
         )
 
 

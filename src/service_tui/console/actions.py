@@ -19,7 +19,7 @@ It runs at each repaint of the footer: it must be quick, change nothing, and nev
 without a highlighted row.
 """
 
-NO_ROW: Final = "no row is highlighted"
+NO_ROW: Final = "select a row"
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         problems = self._own_keys.problems
         if problems:
             more = f" ({len(problems) - 1} more: 'service-tui doctor')" if problems[1:] else ""
-            self.show_toast(f"all keys are as they come: {problems[0]}{more}", "warn")
+            self.show_toast(f"default keys in use: {problems[0]}{more}", "warn")
 
     async def _follow(self) -> None:
         """Open the desk and show its latest state until it or the console ends."""
@@ -161,13 +161,13 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
                     await asyncio.sleep(pace_s)
                     # Lateness of this wake-up is time spent painting, or in other programs.
                     await asyncio.sleep(breath(loop.time() - began - pace_s))
-            self._desk_closed("the desk has ended: start the program again")
+            self._desk_closed("desk ended: restart the program")
         except DeskClosedError as closed:
             self._desk_closed(str(closed))
             if closed.choices:
                 self._offer_recovery(closed)
         finally:
-            self._sender.close(self._shut or "the desk is closing")
+            self._sender.close(self._shut or "desk closing")
             self._desk_gone.set()
 
     def _desk_closed(self, why: str) -> None:
@@ -186,7 +186,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
 
     async def _recover(self, option: RecoveryOption) -> None:
         """Run the chosen recovery, and open the desk again."""
-        self._desk_closed("the desk is being made ready")
+        self._desk_closed("desk opening")
         try:
             details = await asyncio.to_thread(option.act)
         except DeskClosedError as closed:
@@ -247,8 +247,8 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
                 return
             gone = formats.duration(absence.world_elapsed_s)
             self.show_toast(
-                f"{gone} passed in the world while you were away; "
-                f"{cap('app.attention')} tells what happened"
+                f"{gone} of world time passed while you were away; "
+                f"{cap('app.attention')} shows a summary"
             )
 
     # -- commands up ------------------------------------------------------------------------
@@ -299,9 +299,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         masked = is_private(self.desk_state)
         self.give(SetPreference("privacy", "off" if masked else "on"))
         self.show_toast(
-            "amounts are shown"
-            if masked
-            else f"amounts are masked; {cap('app.privacy')} shows them again"
+            "amounts shown" if masked else f"amounts masked; {cap('app.privacy')} shows them"
         )
 
     def action_pause_world(self) -> None:
@@ -374,8 +372,8 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             return
         orders = "\n".join(f"  {what}" for what in waiting)
         body = Text(
-            f"Under way:\n{without_amounts(orders, masked=is_private(self.desk_state))}\n\n"
-            "The desk waits two seconds for the end. What has none by then is looked up at the "
+            f"Pending:\n{without_amounts(orders, masked=is_private(self.desk_state))}\n\n"
+            "The desk waits two seconds for the results. Orders still pending are looked up at the "
             "next start; nothing is sent twice."
         )
         self.push_screen(Confirm(Question("Leave now?", body, "leave")), self._leave_if)

@@ -152,15 +152,15 @@ def write_number(amount: Micros, decimals: int, *, at_least: int = 0, mark: str 
 
 def amount_rule(decimals: int) -> Number:
     """Money or shares above zero, up to `AMOUNT_MAX`."""
-    too_large = f"too large: at most {AMOUNT_MAX:,.0f}"
+    too_large = f"Too large: at most {AMOUNT_MAX:,.0f}"
     messages = {
-        Fault.EMPTY: "type an amount, or take one of the presets",
-        Fault.NOT_FINITE: "{given} is not an amount: type digits, such as 25.00",
-        Fault.SIGNED: "an amount is above zero: leave out the minus",
-        Fault.NOT_PLAIN: "not a number: type digits and at most one point, such as 25.00",
-        Fault.TOO_FINE: f"at most {decimals} decimals, such as {12.3456789:.{decimals}f}",
+        Fault.EMPTY: "Enter an amount, or pick a preset",
+        Fault.NOT_FINITE: "Not an amount: {given}. Enter digits, such as 25.00",
+        Fault.SIGNED: "Enter a positive amount",
+        Fault.NOT_PLAIN: "Not a number. Enter digits and at most one point, such as 25.00",
+        Fault.TOO_FINE: f"At most {decimals} decimals, such as {12.3456789:.{decimals}f}",
         Fault.TOO_LONG: too_large,
-        Fault.TOO_SMALL: "an amount is above zero",
+        Fault.TOO_SMALL: "Enter a positive amount",
         Fault.TOO_LARGE: too_large,
     }
     return Number(messages, decimals, least=Micros(1), signs=("-",))
@@ -176,11 +176,11 @@ def figure_rule(
 ) -> Number:
     """A figure with up to four decimals, named `what`; `beyond` is the message outside bounds."""
     messages = {
-        Fault.NOT_FINITE: f"{what}: {{given}} is no number: type digits, such as 12.5",
-        Fault.SIGNED: f"{what}: leave out the sign: it is measured from the entry",
-        Fault.NOT_PLAIN: f"{what}: type digits and at most one point, such as 12.5",
+        Fault.NOT_FINITE: f"{what}: not a number: {{given}}. Enter digits, such as 12.5",
+        Fault.SIGNED: f"{what}: no sign, the figure counts from the entry",
+        Fault.NOT_PLAIN: f"{what}: enter digits and at most one point, such as 12.5",
         Fault.TOO_FINE: f"{what}: at most {DECIMALS_MAX} decimals",
-        Fault.TOO_LONG: f"{what}: too large: at most {_WHOLE_MAX} digits before the point",
+        Fault.TOO_LONG: f"{what}: at most {_WHOLE_MAX} digits before the point",
         Fault.TOO_SMALL: beyond,
         Fault.TOO_LARGE: beyond,
     }

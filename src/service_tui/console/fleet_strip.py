@@ -25,7 +25,7 @@ _GAP: Final = "  "
 _RUNS: Final = {
     SkillRunState.CRASHED: ("✗", "crashed", "loss"),
     SkillRunState.BACKING_OFF: ("…", "backing off", "warn"),
-    SkillRunState.SUSPENDED: ("■", "held", "warn"),
+    SkillRunState.SUSPENDED: ("■", "halted", "warn"),
     SkillRunState.STOPPING: ("…", "stopping", "muted"),
     SkillRunState.STARTING: ("▶", "starting", "profit"),
     SkillRunState.RUNNING: ("▶", "running", "profit"),
@@ -37,7 +37,7 @@ _RUNS: Final = {
 _STATUSES: Final = {
     AgentStatus.SUSPENDED: ("■", "suspended", "breach"),
     AgentStatus.BROKE: ("✗", "broke", "loss"),
-    AgentStatus.UNCLAIMED: ("○", "unclaimed", "muted"),
+    AgentStatus.UNCLAIMED: ("○", "paper only", "muted"),
 }
 
 _ACTIVE: Final = ("●", "active", "profit")
@@ -46,7 +46,7 @@ _INCONSPICUOUS: Final = frozenset({
     "running",
     "resting",
     "starting",
-    "unclaimed",
+    "paper only",
     "detached",
     "retired",
 })
@@ -93,7 +93,9 @@ def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> AgentStan
     if agent.agent_id in asking:
         # Its trades from before its end still wait; it itself runs no more.
         has_ended = bool(states) and not any(one.is_alive for one in states)
-        return AgentStanding(name, "?", "stopped, asked" if has_ended else "asks", "warn")
+        return AgentStanding(
+            name, "?", "stopped, approval" if has_ended else "needs approval", "warn"
+        )
     run = next((message for one, message in _RUNS.items() if one in states), None)
     if run is not None and run[1] not in _INCONSPICUOUS:
         return AgentStanding(name, *run)

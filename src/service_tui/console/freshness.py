@@ -73,9 +73,7 @@ def trade_block_reason(state: DeskState, topics: tuple[Topic, ...], now: Timesta
 
 def not_loaded_text(what: str) -> str:
     """Text in place of rows until the service has answered."""
-    return (
-        f"Not known yet: the service has not told of its {what}.\n\n{cap('app.refresh')} asks now."
-    )
+    return f"Not loaded yet: {what}.\n\n{cap('app.refresh')} refreshes."
 
 
 def if_none(state: DeskState, text: str, *topics: Topic) -> str:

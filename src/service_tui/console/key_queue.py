@@ -27,8 +27,8 @@ REST_S: Final = 0.4
 """Keys are ignored for this long after a dialog has closed automatically."""
 
 
-GONE: Final = "the row you were on is gone: nothing was done, press again for the row shown"
-BEHIND: Final = "the keys typed right behind it did nothing, either"
+GONE: Final = "the selected row is gone: nothing sent, press again for the row shown"
+BEHIND: Final = "keys typed after it ignored"
 """Toast for a key whose row is gone, and for keys typed for the dialog it would open."""
 
 

@@ -44,7 +44,9 @@ def _performed(
 
 KEYS: Final[tuple[KeyBinding, ...]] = (
     # everywhere
-    KeyBinding("app.attention", "app", ("0",), "go('attention')", "needs me", "What needs me now"),
+    KeyBinding(
+        "app.attention", "app", ("0",), "go('attention')", "needs me", "Items that need you now"
+    ),
     KeyBinding(
         "app.portfolio", "app", ("1",), "go('portfolio')", "portfolio", "Positions, cash, P&L"
     ),
@@ -54,14 +56,17 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "app.reactor", "app", ("4",), "go('reactor')", "reactor", "Watched wallets, signals"
     ),
     KeyBinding(
-        "app.redemption", "app", ("5",), "go('redemption')", "redemption", "Winners to money"
+        "app.redemption",
+        "app",
+        ("5",),
+        "go('redemption')",
+        "redemption",
+        "Redeem winning positions",
     ),
     KeyBinding(
         "app.research", "app", ("6",), "go('research')", "autoresearch", "Experiments, backtests"
     ),
-    KeyBinding(
-        "app.agents", "app", ("7",), "go('agents')", "agents", "Every agent of this service"
-    ),
+    KeyBinding("app.agents", "app", ("7",), "go('agents')", "agents", "All agents of this service"),
     KeyBinding(
         "app.settings", "app", ("8",), "go('settings')", "settings", "Limits, risk, notices"
     ),
@@ -73,7 +78,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding("app.forward", "app", ("right_square_bracket",), "history(1)", "forward", shown="]"),
     KeyBinding("app.palette", "app", ("colon", "ctrl+p"), "command_palette", "command", shown=":"),
     KeyBinding("app.help", "app", ("question_mark",), "help", "help", footer=True, shown="?"),
-    KeyBinding("app.refresh", "app", ("r",), "refresh_now", "refresh", "Ask the service now"),
+    KeyBinding("app.refresh", "app", ("r",), "refresh_now", "refresh", "Refresh from the service"),
     KeyBinding(
         "app.pause", "app", ("p",), "pause_world", "pause", "Pause or run the offline world"
     ),
@@ -83,26 +88,24 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding("app.privacy", "app", ("z",), "privacy", "privacy", "Mask amounts"),
     KeyBinding("app.theme", "app", ("f8",), "next_theme", "theme", "Next theme"),
     KeyBinding(
-        "app.log", "app", ("at",), "go('log')", "action log", "All deeds, chained", shown="@"
+        "app.log", "app", ("at",), "go('log')", "audit log", "All events, hash-chained", shown="@"
     ),
     KeyBinding(
-        "app.report", "app", ("f5",), "report", "report", "The day of each agent", shown="F5"
+        "app.report", "app", ("f5",), "report", "report", "Daily report by agent", shown="F5"
     ),
+    KeyBinding("app.approvals", "app", ("ampersand",), "approvals", "approve", "Pending approvals"),
+    KeyBinding("app.themes", "app", ("f7",), "themes", "themes", "Choose a theme", shown="F7"),
+    KeyBinding("app.welcome", "app", ("f12",), "welcome", "welcome", "Reopen the welcome page"),
     KeyBinding(
-        "app.approvals", "app", ("ampersand",), "approvals", "approve", "Trades that wait for you"
-    ),
-    KeyBinding("app.themes", "app", ("f7",), "themes", "themes", "Choose one by name", shown="F7"),
-    KeyBinding("app.welcome", "app", ("f12",), "welcome", "welcome", "The first page again"),
-    KeyBinding(
-        "app.suspend", "app", ("ctrl+z",), "suspend_process", "suspend", "To the shell; fg is back"
+        "app.suspend", "app", ("ctrl+z",), "suspend_process", "suspend", "To the shell; fg returns"
     ),
     KeyBinding(
         "app.toasts",
         "app",
         ("ctrl+l",),
         "clear_toasts",
-        "clear notes",
-        "Take away the notes in the corner",
+        "clear notices",
+        "Clear the notices in the corner",
         priority=True,
     ),
     KeyBinding("app.quit", "app", ("ctrl+q",), "quit", "quit", priority=True),
@@ -113,11 +116,13 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         ("f9",),
         "halt",
         "halt",
-        "Block every entry at once, from anywhere; then exits, and the way back",
+        "Block all buys at once, from anywhere; then exit all or resume",
         footer=True,
         priority=True,
     ),
-    KeyBinding("app.halt_too", "app", ("exclamation_mark",), "halt", "halt", "The same", shown="!"),
+    KeyBinding(
+        "app.halt_too", "app", ("exclamation_mark",), "halt", "halt", "Same as halt", shown="!"
+    ),
     # every table of rows
     KeyBinding("rows.filter", "rows", ("slash",), "filter", "find", footer=True, shown="/"),
     KeyBinding("rows.sort", "rows", ("s",), "sort_next", "sort", "Sort by the next column"),
@@ -133,162 +138,162 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         ("vertical_line",),
         "wide",
         "wide list",
-        "Give the room of the detail to the list",
+        "Hide the detail pane",
         shown="|",
     ),
     KeyBinding(
-        "rows.out", "rows", ("escape",), "one_out", "one level out", "Detail, search, filters"
+        "rows.out", "rows", ("escape",), "one_out", "one level out", "Close detail, search, filters"
     ),
     # markets
     _performed("markets.buy", ("b",), "buy", "Buy in the market", footer=True),
-    _performed("markets.exit", ("x",), "sell", "Sell what I hold", footer=True),
+    _performed("markets.exit", ("x",), "sell", "Sell the position", footer=True),
     _performed("markets.star", ("asterisk",), "star", shown="*", footer=True),
     _performed("markets.category", ("c",), "category", "Next category"),
     _performed("markets.status", ("o",), "status", "Open, closed, resolved"),
     _performed("markets.until", ("t",), "time left", "By time to resolution"),
-    _performed("markets.held", ("h",), "held", "Only what I hold"),
+    _performed("markets.held", ("h",), "held", "Only my positions"),
     _performed("markets.starred", ("w",), "starred", "Only starred"),
-    _performed("markets.venue", ("V",), "venue", "On one venue, on sim alone"),
-    _performed("markets.range", ("v",), "range", "Span of the chart"),
-    _performed("markets.alert", ("a",), "price alert", "Tell at a price"),
+    _performed("markets.venue", ("V",), "venue", "By venue, or sim only"),
+    _performed("markets.range", ("v",), "range", "Chart range"),
+    _performed("markets.alert", ("a",), "price alert", "Alert at a price"),
     # portfolio
     _performed("portfolio.sell", ("x",), "sell", "Close or trim", footer=True),
     _performed("portfolio.buy", ("b",), "buy more", footer=True),
     _performed("portfolio.market", ("M",), "market", "Show the market"),
     _performed("portfolio.list", ("o",), "next list", "Positions, orders, closed", footer=True),
     _performed("portfolio.monitor", ("m",), "monitor", "Stop, target", footer=True),
-    _performed("portfolio.alert", ("a",), "price alert", "Tell at a price"),
-    _performed("portfolio.why", ("Q",), "why", "Why did it trade: signal to exit"),
+    _performed("portfolio.alert", ("a",), "price alert", "Alert at a price"),
+    _performed("portfolio.why", ("Q",), "why", "Why this trade: signal to exit"),
     _performed("portfolio.orders", ("O",), "open orders", "Amend, cancel"),
     _performed("portfolio.amend", ("e",), "amend", "Price and size of an open order"),
-    _performed("portfolio.cancel", ("d",), "cancel order", "The highlighted order"),
-    _performed("portfolio.cancel_all", ("D",), "cancel all", "All orders listed"),
+    _performed("portfolio.cancel", ("d",), "cancel order", "Cancel the selected order"),
+    _performed("portfolio.cancel_all", ("D",), "cancel all", "Cancel all listed orders"),
     # monitors
     _performed("monitors.edit", ("e", "m"), "edit", "Stop and target", footer=True),
-    _performed("monitors.all", ("E",), "edit all", "All that are shown"),
+    _performed("monitors.all", ("E",), "edit all", "All monitors shown"),
     _performed(
         "monitors.mark",
         ("space",),
         "mark",
-        "Then {monitors.edit} and {monitors.remove} take the marked",
+        "{monitors.edit} and {monitors.remove} apply to marked rows",
     ),
-    _performed("monitors.exit", ("x",), "exit", "Sell; for an alert: now", footer=True),
-    _performed("monitors.remove", ("d",), "remove", "Guard no longer", footer=True),
-    _performed("monitors.undo", ("u",), "undo", "What was set or removed last"),
-    _performed("monitors.alert", ("a",), "price alert", "Tell at a price"),
+    _performed("monitors.exit", ("x",), "exit", "Sell; exit an alert now", footer=True),
+    _performed("monitors.remove", ("d",), "remove", "Remove the monitor", footer=True),
+    _performed("monitors.undo", ("u",), "undo", "Undo the last change"),
+    _performed("monitors.alert", ("a",), "price alert", "Alert at a price"),
     _performed("monitors.list", ("o",), "next list", "Alerts, exits", footer=True),
     _performed("monitors.market", ("M",), "market", "Show the market"),
     # the reactor
-    _performed("reactor.mirror", ("f",), "mirror", "Buy it too", footer=True),
-    _performed("reactor.mirror_all", ("F",), "mirror all", "Of this wallet"),
-    _performed("reactor.dismiss", ("d",), "dismiss", "Or unfollow", footer=True),
+    _performed("reactor.mirror", ("f",), "mirror", "Buy the same", footer=True),
+    _performed("reactor.mirror_all", ("F",), "mirror all", "All signals of this wallet"),
+    _performed("reactor.dismiss", ("d",), "dismiss", "Dismiss, or unfollow", footer=True),
     _performed("reactor.list", ("o",), "next list", "Wallets", footer=True),
-    _performed("reactor.follow", ("n",), "follow", "A wallet, known or typed"),
-    _performed("reactor.edit", ("e",), "name", "Name its wallet"),
+    _performed("reactor.follow", ("n",), "follow", "Follow a wallet"),
+    _performed("reactor.edit", ("e",), "name", "Name the wallet"),
     _performed("reactor.policy", ("P",), "policy", "Ask, auto, off", footer=True),
     _performed(
         "reactor.mark",
         ("space",),
         "mark",
-        "Then {reactor.mirror} and {reactor.dismiss} take the marked",
+        "{reactor.mirror} and {reactor.dismiss} apply to marked rows",
     ),
     _performed("reactor.config", ("E",), "configure", "Sizes, cap, venue, buffer"),
-    _performed("reactor.run", ("H",), "run", "Switch it on, or hold it", footer=True),
-    _performed("reactor.reset", ("R",), "reset", "The open breaker", footer=True),
-    _performed("reactor.freeze", ("p",), "freeze", "Hold the feed as it stands"),
+    _performed("reactor.run", ("H",), "run", "Run or pause the reactor", footer=True),
+    _performed("reactor.reset", ("R",), "reset", "Reset the circuit breaker", footer=True),
+    _performed("reactor.freeze", ("p",), "freeze", "Freeze the feed"),
     _performed("reactor.state", ("c",), "state", "Waiting, mirrored, skipped"),
-    _performed("reactor.wallet", ("w",), "this wallet", "Only its signals"),
+    _performed("reactor.wallet", ("w",), "this wallet", "Only signals of this wallet"),
     _performed("reactor.market", ("M",), "market", "Show the market"),
-    _performed("reactor.undo", ("u",), "undo", "What was changed here last"),
+    _performed("reactor.undo", ("u",), "undo", "Undo the last change"),
     # redemption
-    _performed("redemption.redeem", ("t",), "redeem", "Shows it first", footer=True),
-    _performed("redemption.all", ("T",), "redeem all", "All that is ready", footer=True),
-    _performed("redemption.auto", ("A",), "auto", "By itself, or not", footer=True),
-    _performed("redemption.abandon", ("X",), "abandon", "Its nonce never comes"),
+    _performed("redemption.redeem", ("t",), "redeem", "Review, then redeem", footer=True),
+    _performed("redemption.all", ("T",), "redeem all", "All ready positions", footer=True),
+    _performed("redemption.auto", ("A",), "auto", "Auto-redeem on or off", footer=True),
+    _performed("redemption.abandon", ("X",), "abandon", "Drop a stuck transaction"),
     _performed("redemption.market", ("M",), "market", "Show the market"),
-    _performed("redemption.hash", ("h",), "copy hash", "Of its transaction"),
+    _performed("redemption.hash", ("h",), "copy hash", "Transaction hash"),
     # the wallet
-    _performed("wallet.unlock", ("U",), "unlock, lock", "The key, by its passphrase"),
-    _performed("wallet.keep", ("K",), "keep a key", "Import one, or make one"),
-    _performed("wallet.keys", ("D",), "keys here", "Open another one, or remove one"),
+    _performed("wallet.unlock", ("U",), "unlock, lock", "With the passphrase"),
+    _performed("wallet.keep", ("K",), "add a key", "Import or create a key"),
+    _performed("wallet.keys", ("D",), "stored keys", "Open or remove a stored key"),
     _performed("wallet.link", ("l",), "link", "Trade with this wallet"),
-    _performed("wallet.approve", ("A",), "approvals", "See and give them"),
-    _performed("wallet.credentials", ("C",), "credentials", "Of the venue"),
+    _performed("wallet.approve", ("A",), "approvals", "View and grant approvals"),
+    _performed("wallet.credentials", ("C",), "credentials", "Venue credentials"),
     _performed("wallet.allow", ("R",), "real trades", "Allow this agent real trades"),
-    _performed("wallet.live", ("L",), "real money", "On by a typed word; off at once"),
-    _performed("wallet.pay", ("P",), "pay per call", "A cap a day, or off"),
-    _performed("wallet.code", ("o",), "QR code", "The address, for a camera"),
-    _performed("wallet.copy", ("y",), "copy address", "To send gas or USDC.e to"),
+    _performed("wallet.live", ("L",), "real money", "Live trading: typed LIVE turns it on"),
+    _performed("wallet.pay", ("P",), "pay per call", "Daily cap, or off"),
+    _performed("wallet.code", ("o",), "QR code", "Address as a QR code"),
+    _performed("wallet.copy", ("y",), "copy address", "For deposits of gas or USDC.e"),
     # the stored keys
-    KeyBinding("stored.open", "stored_keys", ("enter",), "open", "unlock", "By its passphrase"),
-    KeyBinding("stored.remove", "stored_keys", ("d",), "remove", "remove", "Deletes it for good"),
+    KeyBinding("stored.open", "stored_keys", ("enter",), "open", "unlock", "With the passphrase"),
+    KeyBinding(
+        "stored.remove", "stored_keys", ("d",), "remove", "remove", "Delete the key for good"
+    ),
     # the needs
     _performed(
-        "attention.open", ("enter",), "do it", "What the row says", footer=True, shown="enter"
+        "attention.open", ("enter",), "act", "Perform the row's action", footer=True, shown="enter"
     ),
-    _performed("attention.dismiss", ("d",), "dismiss", "Not again", footer=True),
-    _performed("attention.undo", ("u",), "undo", "Back what was dismissed last"),
+    _performed("attention.dismiss", ("d",), "dismiss", "Hide the row", footer=True),
+    _performed("attention.undo", ("u",), "undo", "Restore the last dismissed row"),
     # the blotter
     _performed("blotter.market", ("enter", "M"), "market", "Show the market"),
     _performed("blotter.list", ("o",), "next list", "Orders, fills", footer=True),
-    _performed("blotter.trades", ("w",), "working", "Only orders without a result"),
-    _performed("blotter.why", ("Q",), "why", "Why did it trade: signal to exit"),
-    _performed("blotter.orders", ("O",), "open orders", "See, cancel"),
+    _performed("blotter.trades", ("w",), "pending only", "Only pending orders"),
+    _performed("blotter.why", ("Q",), "why", "Why this trade: signal to exit"),
+    _performed("blotter.orders", ("O",), "open orders", "Amend, cancel"),
     _performed("blotter.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
     # the action log
-    _performed("log.open", ("enter",), "whole entry", "With its hash", footer=True),
-    _performed("log.verify", ("V",), "verify", "Follow the chain anew", footer=True),
-    _performed("log.who", ("w",), "this one", "Only what the same one did"),
+    _performed("log.open", ("enter",), "full entry", "With its hash", footer=True),
+    _performed("log.verify", ("V",), "verify", "Verify the hash chain", footer=True),
+    _performed("log.who", ("w",), "this actor", "By this actor only"),
     # agents
-    _performed("agents.open", ("enter",), "details", "All about it", footer=True),
-    _performed("agents.pause", ("H",), "pause", "Hold its buys, or resume", footer=True),
-    _performed("agents.claim", ("C",), "claim", "Claim it from here"),
-    _performed("agents.code", ("O",), "claim code", "For its claim page"),
+    _performed("agents.open", ("enter",), "details", "Agent details", footer=True),
+    _performed("agents.pause", ("H",), "pause", "Pause or resume buys", footer=True),
+    _performed("agents.claim", ("C",), "claim", "Claim the agent"),
+    _performed("agents.code", ("O",), "claim code", "Code for the claim page"),
     _performed("agents.plan", ("P",), "plan", "Free, Pro or Elite"),
-    _performed("agents.new_plan", ("A",), "new agents", "Plan of those to come"),
-    _performed("agents.key", ("K",), "new key", "The old one is dead at once"),
-    _performed("agents.suspend", ("B",), "suspend", "Bar it, or let it in again"),
-    _performed("agents.retire", ("D",), "retire", "Give its slot back for good"),
-    _performed("agents.start", ("n",), "run a skill", "As an agent", footer=True),
-    _performed("agents.install", ("I",), "install", "A folder, an archive"),
-    _performed("agents.stop", ("T",), "stop", "Its skills, in order"),
-    _performed("agents.again", ("R",), "restart", "Its last skill"),
-    _performed("agents.detach", ("L",), "detach", "Let it run without us"),
+    _performed("agents.new_plan", ("A",), "new agents", "Plan of new agents"),
+    _performed("agents.key", ("K",), "new key", "Revokes the old key"),
+    _performed("agents.suspend", ("B",), "suspend", "Suspend or readmit agent"),
+    _performed("agents.retire", ("D",), "retire", "Free its slot for good"),
+    _performed("agents.start", ("n",), "run a skill", "Run a skill as an agent", footer=True),
+    _performed("agents.install", ("I",), "install", "From a folder or archive"),
+    _performed("agents.stop", ("T",), "stop", "Stop its skills"),
+    _performed("agents.again", ("R",), "restart", "Restart its last skill"),
+    _performed("agents.detach", ("L",), "detach", "Runs without this console"),
     _performed("agents.leash", ("l",), "leash", "Observe, ask, auto", footer=True),
-    _performed("agents.budget", ("e",), "budget", "Of its skill, a day"),
-    _performed("agents.list", ("o",), "next list", "It, or the trades of all"),
-    _performed("agents.pause_all", ("X",), "pause all", "Or let all buy again"),
+    _performed("agents.budget", ("e",), "budget", "Daily budget of its skill"),
+    _performed("agents.list", ("o",), "next list", "Agents, or trades of all"),
+    _performed("agents.pause_all", ("X",), "pause all", "Pause or resume all buys"),
     _performed("agents.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
     # autoresearch
-    _performed("research.diff", ("enter", "D"), "diff", "Of its commit", footer=True),
-    _performed("research.backtest", ("b",), "backtest", "Or sweep", footer=True),
+    _performed("research.diff", ("enter", "D"), "diff", "Commit diff", footer=True),
+    _performed("research.backtest", ("b",), "backtest", "Backtest or sweep", footer=True),
     _performed("research.new", ("n",), "new session", footer=True),
     _performed("research.next", ("o",), "next session", footer=True),
     _performed("research.off", ("d",), "turn off", "Until a new session"),
     # settings
-    _performed("settings.edit", ("e", "enter"), "change", "Or turn", footer=True),
-    _performed("settings.undo", ("u",), "undo", "Bring the last change back"),
+    _performed("settings.edit", ("e", "enter"), "change", "Edit or toggle", footer=True),
+    _performed("settings.undo", ("u",), "undo", "Undo the last change"),
     # every dialog but the ticket
     KeyBinding(
         "dialog.close", "dialog", ("escape", "q"), "close", "close", "One level out", shown="esc"
     ),
     # forms of a few lines
-    KeyBinding("form.set", "form", ("ctrl+j",), "set", "set", "Enter does it too"),
-    KeyBinding("form.cancel", "form", ("escape",), "cancel", "cancel", "Sets nothing"),
+    KeyBinding("form.set", "form", ("ctrl+j",), "set", "set", "Same as enter"),
+    KeyBinding("form.cancel", "form", ("escape",), "cancel", "cancel", "Discard changes"),
     # the halt
-    KeyBinding("halt.exit", "halt", ("x",), "exit_all", "exit all", "Sell every open position"),
-    KeyBinding("halt.resume", "halt", ("R",), "resume", "resume", "Let entries pass again"),
+    KeyBinding("halt.exit", "halt", ("x",), "exit_all", "exit all", "Sell all open positions"),
+    KeyBinding("halt.resume", "halt", ("R",), "resume", "resume", "Allow buys again"),
     # the form of a waiting trade, and that of a skill
-    KeyBinding(
-        "approval.refuse", "approval", ("f4",), "refuse", "refuse", "It asks for the reason"
-    ),
+    KeyBinding("approval.refuse", "approval", ("f4",), "refuse", "refuse", "Refuse with a reason"),
     KeyBinding(
         "approval.more",
         "approval",
         ("pagedown",),
         "read(1)",
         "read on",
-        "What the agent says",
+        "Agent's reasoning",
         shown="PgDn",
     ),
     KeyBinding(
@@ -297,44 +302,51 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         ("pageup",),
         "read(-1)",
         "read back",
-        "What the agent says",
+        "Agent's reasoning",
         shown="PgUp",
     ),
     KeyBinding("start.skill", "start_skill", ("f5",), "skill", "next skill", shown="F5"),
     KeyBinding("start.pace", "start_skill", ("f6",), "pace", "next pace", shown="F6"),
     KeyBinding("start.mode", "start_skill", ("f7",), "mode", "next leash", shown="F7"),
     # the form of a leash
-    KeyBinding("leash.whose", "leash_form", ("f5",), "whose", "whose", "Its own, or a skill's"),
+    KeyBinding("leash.whose", "leash_form", ("f5",), "whose", "scope", "Whole agent, or one skill"),
     KeyBinding("leash.mode", "leash_form", ("f7",), "mode", "next leash", shown="F7"),
     # the form of a price alert
-    KeyBinding("alert.side", "price_alert", ("f5",), "side", "other side", "Of a price alert"),
     KeyBinding(
-        "alert.condition", "price_alert", ("f6",), "condition", "condition", "Of a price alert"
+        "alert.side", "price_alert", ("f5",), "side", "other side", "Side of the price alert"
+    ),
+    KeyBinding(
+        "alert.condition",
+        "price_alert",
+        ("f6",),
+        "condition",
+        "condition",
+        "Condition of the alert",
     ),
     # webhooks, and the form of one
-    KeyBinding("webhooks.new", "webhooks", ("n",), "new", "new", "An address to be notified"),
+    KeyBinding("webhooks.new", "webhooks", ("n",), "new", "new", "Add a webhook"),
     KeyBinding("webhooks.test", "webhooks", ("t",), "test", "test", "Send a test delivery"),
-    KeyBinding("webhooks.remove", "webhooks", ("d",), "remove", "remove", "Notify it no more"),
+    KeyBinding("webhooks.remove", "webhooks", ("d",), "remove", "remove", "Remove the webhook"),
     KeyBinding("webhook.events", "webhook_form", ("f5",), "events", "next events", shown="F5"),
     # the order ticket
     KeyBinding("ticket.preset1", "ticket", ("f1",), "preset(0)", "first preset", shown="F1"),
     KeyBinding("ticket.preset2", "ticket", ("f2",), "preset(1)", "second preset", shown="F2"),
     KeyBinding("ticket.preset3", "ticket", ("f3",), "preset(2)", "third preset", shown="F3"),
-    KeyBinding("ticket.preset4", "ticket", ("f4",), "preset(3)", "the most", shown="F4"),
+    KeyBinding("ticket.preset4", "ticket", ("f4",), "preset(3)", "max", shown="F4"),
     KeyBinding("ticket.side", "ticket", ("f5",), "side('other')", "other side", shown="F5"),
     KeyBinding("ticket.turn", "ticket", ("f6",), "turn('other')", "buy or sell", shown="F6"),
     KeyBinding(
-        "ticket.venue", "ticket", ("f7",), "venue", "venue", "sim, or a real one", shown="F7"
+        "ticket.venue", "ticket", ("f7",), "venue", "venue", "sim or a real venue", shown="F7"
     ),
     KeyBinding(
-        "ticket.kind", "ticket", ("f8",), "kind", "now, rest", "Now, or at a limit", shown="F8"
+        "ticket.kind", "ticket", ("f8",), "kind", "order type", "Market or limit", shown="F8"
     ),
     KeyBinding("ticket.yes", "ticket", ("y",), "side('yes')", "YES", "Not while typing"),
     KeyBinding("ticket.no", "ticket", ("n",), "side('no')", "NO", "Not while typing"),
     KeyBinding("ticket.buy", "ticket", ("b",), "turn('buy')", "buy", "Not while typing"),
     KeyBinding("ticket.sell", "ticket", ("x",), "turn('sell')", "sell", "Not while typing"),
-    KeyBinding("ticket.place", "ticket", ("ctrl+j",), "place", "place", "Enter does it too"),
-    KeyBinding("ticket.cancel", "ticket", ("escape",), "cancel", "cancel", "Places nothing"),
+    KeyBinding("ticket.place", "ticket", ("ctrl+j",), "place", "place", "Same as enter"),
+    KeyBinding("ticket.cancel", "ticket", ("escape",), "cancel", "cancel", "Discard the ticket"),
 )
 """The whole table."""
 

@@ -54,16 +54,16 @@ def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
         yield Need(
             f"{HELD}{trade.held_id}", "breach" if left < URGENT_S else "warn", "?", "approve",
             f"{trade.agent_name}: {text}", Text(formats.duration(left), "warn"),
-            "then it is refused", "agents", trade.agent_id,
-            left_s=left, money=worth, verb="decides it", act="app.approvals",
+            "else refused", "agents", trade.agent_id,
+            left_s=left, money=worth, verb="Decide", act="app.approvals",
         )  # fmt: skip
 
 
 _ALIKE: Final = {
-    AgentNeedKind.ALERT: ("breach", "▼", "alert", "its own program, or the service, exits"),
-    AgentNeedKind.SIGNAL: ("muted", "○", "signal", "its own program decides"),
-    AgentNeedKind.REDEEMABLE: ("profit", "●", "redeem", "its own program asks for it"),
-    AgentNeedKind.BREAKER: ("loss", "■", "breaker", "its signals are skipped until then"),
+    AgentNeedKind.ALERT: ("breach", "▼", "alert", "its agent or the service exits"),
+    AgentNeedKind.SIGNAL: ("muted", "○", "signal", "its agent decides"),
+    AgentNeedKind.REDEEMABLE: ("profit", "●", "redeem", "its agent redeems"),
+    AgentNeedKind.BREAKER: ("loss", "■", "breaker", "signals skipped until then"),
 }
 """Tone, glyph, word and note of each kind of agent's alert."""
 
@@ -79,12 +79,12 @@ def _of_agent(need: AgentNeedView, now: Timestamp) -> Need:
     tone, glyph, word, advice = _ALIKE[need.kind]
     left, last = need.left_s(now), is_last(need, now)
     side = "" if need.side is None else f"{need.side.value.upper()} "
-    about = f"{side}{need.question}" or "its reactor is paused"
+    about = f"{side}{need.question}" or "reactor paused"
     until = Text("" if left is None else formats.duration(left), "bold breach" if last else "warn")
     return Need(
         f"agent {need.key}", tone, "!" if last else glyph, "LAST 10m" if last else word,
         f"{need.agent_name}: {about}", until, advice, "agents", need.agent_id,
-        is_dismissable=left is None, left_s=left, money=need.amount, verb="shows the agent",
+        is_dismissable=left is None, left_s=left, money=need.amount, verb="Show agent",
         act="agents.open", is_last=last,
     )  # fmt: skip
 
@@ -96,8 +96,8 @@ def _crashes(state: DeskState) -> Iterator[Need]:
             yield Need(
                 f"run {run.run_id} {run.ended_at}", "loss", "✗", "crashed",
                 f"{run.skill_slug} as {run.agent_name}: {run.why}", Text(),
-                "it was tried as often as it may", "agents", run.agent_id, is_dismissable=True,
-                money=run.budget, verb="starts it again", act="agents.again",
+                "no restarts left", "agents", run.agent_id, is_dismissable=True,
+                money=run.budget, verb="Restart", act="agents.again",
             )  # fmt: skip
 
 
@@ -114,9 +114,10 @@ def _budgets(state: DeskState) -> Iterator[Need]:
     for skill in () if rails is None or not most else rails.skills:
         if most and int(skill.spent) > WARN_FROM * most:
             yield Need(
-                f"skill day {skill.slug}", "warn", "▲", "skill", f"{skill.slug} has spent its day",
-                formats.percent(skill.spent / most, 0), "its buys are refused at the end of it",
-                "settings", money=Micros(most - skill.spent), verb="shows the limits",
+                f"skill day {skill.slug}", "warn", "▲", "skill",
+                f"{skill.slug}: daily budget nearly spent",
+                formats.percent(skill.spent / most, 0), "then buys are refused",
+                "settings", money=Micros(most - skill.spent), verb="Show limits",
             )  # fmt: skip
 
 
@@ -124,9 +125,9 @@ def _budget(leash: LeashView, subject: str) -> Need:
     of = f" with {leash.skill_slug}" if leash.skill_slug else ""
     return Need(
         f"budget {leash.agent_id} {leash.skill_slug}", "warn", "▲", "budget",
-        f"{subject}{of} has spent most of its day", formats.percent(leash.used, 0),
-        "its buys are refused at the end of it", "agents", leash.agent_id,
-        money=leash.budget, verb="opens its leash", act="agents.leash",
+        f"{subject}{of}: daily budget nearly spent", formats.percent(leash.used, 0),
+        "then buys are refused", "agents", leash.agent_id,
+        money=leash.budget, verb="Edit leash", act="agents.leash",
     )  # fmt: skip
 
 
@@ -134,16 +135,16 @@ def _agent(agent: AgentView, state: DeskState) -> Iterator[Need]:
     """An agent that is unclaimed, or out of money."""
     if agent.status is AgentStatus.BROKE:
         yield Need(
-            f"broke {agent.agent_id}", "loss", "✗", "broke", f"{agent.name} has no money left",
-            formats.money(agent.cash, masked=is_private(state)), "it can only sell what it holds",
-            "agents", agent.agent_id, is_dismissable=True, money=agent.equity, verb="shows it",
+            f"broke {agent.agent_id}", "loss", "✗", "broke", f"{agent.name} is out of cash",
+            formats.money(agent.cash, masked=is_private(state)), "can only sell positions",
+            "agents", agent.agent_id, is_dismissable=True, money=agent.equity, verb="Show agent",
         )  # fmt: skip
     elif not agent.claimed and not agent.is_own:
         yield Need(
             f"unclaimed {agent.agent_id}", "accent", "○", "unclaimed",
-            f"{agent.name} is nobody's: it trades with play money only", Text(),
-            "claim it if it is yours", "agents", agent.agent_id, is_dismissable=True,
-            money=agent.equity, verb="claims it", act="agents.claim",
+            f"{agent.name} is unclaimed (paper trading only)", Text(),
+            "if this agent is yours", "agents", agent.agent_id, is_dismissable=True,
+            money=agent.equity, verb="Claim", act="agents.claim",
         )  # fmt: skip
 
 
@@ -154,9 +155,9 @@ def _session(session: SessionView, state: DeskState) -> Need:
     return Need(
         f"session {session.key} {session.segment} {session.state.value}", "warn",
         "■" if capped else "‖", session.state.value,
-        f"autoresearch of {session.skill}: {session.why or 'it stands still'}",
+        f"autoresearch of {session.skill}: {session.why or 'stopped'}",
         formats.count(session.count), "experiments so far", "research",
         None if newest is None else newest.key, is_dismissable=True,
-        verb="opens a new session" if capped else "shows its runs",
+        verb="New session" if capped else "Show runs",
         act="research.new" if capped else "",
     )  # fmt: skip

@@ -49,7 +49,7 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
                 word="unconfirmed",
                 what=row.question,
                 figure=formats.money(run.amount, masked=masked),
-                advice=f"in {run.money}: {fix_text(run.fix) or 'it is looked for'}",
+                advice=f"in {run.money}: {fix_text(run.fix) or 'being looked up'}",
                 screen="redemption",
                 row=row.key,
                 money=run.amount,
@@ -62,12 +62,12 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
                 word="redeem",
                 what=row.question,
                 figure=formats.money(row.amount, masked=masked),
-                advice=f"in {row.money}: {auto.paused or 'it pays nothing until it is asked for'}",
+                advice=f"in {row.money}: {auto.paused or 'pays out once redeemed'}",
                 screen="redemption",
                 row=row.key,
                 is_dismissable=True,
                 money=row.amount,
-                verb="redeems it",
+                verb="Redeem",
                 act="redemption.redeem",
             )
 
@@ -82,10 +82,10 @@ def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:
         if left <= RESOLVES_WITHIN_S:
             yield Need(
                 f"resolves {position.key}", "accent", "◷", "resolves", _position_text(position),
-                formats.until(position.resolves_at, world), f"it can be sold until then{clock}",
+                formats.until(position.resolves_at, world), f"sellable until then{clock}",
                 "portfolio", position.key,
                 left_s=max(0.0, left) / pace, money=position.mark_value,
-                verb="sells it", act="portfolio.sell",
+                verb="Sell", act="portfolio.sell",
             )  # fmt: skip
 
 
@@ -116,15 +116,15 @@ def _largest_move(position: PositionView, market: MarketView | None) -> tuple[fl
     """How far a position moved, as a part of its value: since the buy, or in 24 hours."""
     moves: list[tuple[float, str]] = []
     if position.pnl_pct is not None:
-        awaited = ", its outcome is awaited" if position.status is MarketStatus.CLOSED else ""
-        moves.append((position.pnl_pct, f"since bought{awaited}"))
+        awaited = ", awaiting resolution" if position.status is MarketStatus.CLOSED else ""
+        moves.append((position.pnl_pct, f"since purchase{awaited}"))
     if market is not None and market.price_24h_ago is not None and market.is_open:
         yes = market.price_24h_ago
         before = yes if position.side is Side.YES else 1.0 - yes
         if 0 < before < 1:
             moves.append((
                 market.price_of(position.side) / before - 1.0,
-                "price of the side, in 24 h",
+                "price change in 24 h",
             ))
     return max(moves, key=lambda move: abs(move[0]), default=None)
 
@@ -141,8 +141,8 @@ def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
                 f"settled {position.key}", "profit" if won else "loss", "▲" if won else "▼",
                 "settled",
                 _position_text(position), formats.pnl(position.realized, masked=masked),
-                f"resolved {'YES' if position.outcome else 'NO'}; {cap('portfolio.list')} in the "
-        "portfolio shows it",
+                f"resolved {'YES' if position.outcome else 'NO'}; {cap('portfolio.list')} in "
+                "Portfolio for details",
                 "portfolio", is_dismissable=True, money=position.realized,
             )  # fmt: skip
 

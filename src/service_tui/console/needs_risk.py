@@ -82,12 +82,12 @@ def _open_alert(alert: AlertView, state: DeskState, now: Timestamp) -> Need:
         what=_about(alert),
         figure=Text(left, "bold breach" if last else "warn"),
         advice=without_amounts(alert.detail, masked=is_private(state))
-        or "unsold, it ends with its hour",
+        or "expires unsold after its hour",
         screen="monitors",
         row=alert.alert_id,
         left_s=alert.left_s(now),
         money=worth,
-        verb="asks for its exit",
+        verb="Exit",
         act="monitors.exit",
         is_last=last,
     )
@@ -100,7 +100,7 @@ def _heartbeat(state: DeskState, now: Timestamp) -> Iterator[Need]:
         yield Need(
             "briefing", "breach" if lost else "warn", "✗" if lost else "!", "heartbeat",
             formats.plain(state.risk.briefing_late).plain, Text(), "alerts may expire unseen",
-            "settings", left_s=0.0 if lost else None, verb="asks now", act="app.refresh",
+            "settings", left_s=0.0 if lost else None, verb="Refresh", act="app.refresh",
         )  # fmt: skip
 
 
@@ -109,7 +109,8 @@ def _unsold(state: DeskState, now: Timestamp) -> Iterator[Need]:
         if alert.state in _UNSOLD and now - alert.expires_at <= UNSOLD_FOR_S:
             yield Need(
                 f"alert {alert.alert_id}", "loss", "✗", alert.state.value, _about(alert),
-                formats.age(alert.expires_at, now), "nothing was sold: 1 shows the position",
+                formats.age(alert.expires_at, now),
+                f"nothing sold; {cap('app.portfolio')} shows the position",
                 "monitors", alert.alert_id, is_dismissable=True,
             )  # fmt: skip
 
@@ -125,19 +126,19 @@ def _breaker(state: DeskState, now: Timestamp) -> Iterator[Need]:
     if reactor.is_enabled and reactor.breaker.is_paused(now):
         left = reactor.breaker.left_s(now)
         yield Need(
-            "breaker", "loss", "■", "breaker", "The reactor is paused: signals are skipped",
-            Text("" if left is None else formats.duration(left)), "it resets by itself", "reactor",
-            left_s=left, verb="resets it", act="reactor.reset",
+            "breaker", "loss", "■", "breaker", "Reactor paused: signals skipped",
+            Text("" if left is None else formats.duration(left)), "resets automatically", "reactor",
+            left_s=left, verb="Reset", act="reactor.reset",
         )  # fmt: skip
 
 
 def _signal(signal: SignalView, now: Timestamp) -> Need:
-    dear = "its price is above what a mirror may pay" if signal.is_too_dear else "then it expires"
+    dear = "price above the mirror limit" if signal.is_too_dear else "else expires"
     return Need(
         f"signal {signal.signal_id}", "warn", "○", "signal",
         f"{signal.side.value.upper()} {signal.question}",
         Text(formats.duration(signal.left_s(now)), "warn"), dear, "reactor", signal.signal_id,
-        left_s=signal.left_s(now), money=signal.amount, verb="mirrors it", act="reactor.mirror",
+        left_s=signal.left_s(now), money=signal.amount, verb="Mirror", act="reactor.mirror",
     )  # fmt: skip
 
 
@@ -148,6 +149,6 @@ def _fired_price_alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
             yield Need(
                 f"price {alert.alert_id}", "accent", "◷", "price",
                 f"{alert.describe()}: {alert.question}", formats.price(alert.triggered_price),
-                f"{cap('monitors.remove')} there forgets it", "monitors", alert.alert_id,
+                f"{cap('monitors.remove')} there removes it", "monitors", alert.alert_id,
                 is_dismissable=True,
             )  # fmt: skip

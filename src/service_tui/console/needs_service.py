@@ -21,7 +21,7 @@ REFUSED_FOR_S: Final = 600.0
 LOOKUP_S: Final = 600.0
 """How long an order without an answer is looked up before the person decides."""
 
-_ANSWERS: Final = {403: ("403", "the plan does not include it"), 429: ("429", "too many calls")}
+_ANSWERS: Final = {403: ("403", "not in your plan"), 429: ("429", "rate limited")}
 """Text for a topic that the service keeps refusing, by the status of its answer."""
 
 
@@ -40,14 +40,14 @@ def _connection(state: DeskState) -> Iterator[Need]:
     if service.phase is Phase.UNAUTHORIZED:
         yield Need(
             "key", "breach", "✗", "401 key", formats.plain(service.problem).plain, Text(),
-            "nothing is asked or sent until there is a key that works", "settings",
-            left_s=0.0, money=money, verb="shows the service",
+            "no requests until the key is valid", "settings",
+            left_s=0.0, money=money, verb="Show service",
         )  # fmt: skip
     elif service.phase is Phase.OFFLINE:
         yield Need(
             "offline", "breach", "○", "offline", formats.plain(service.problem).plain, Text(),
-            "no exit passes until it answers; it is asked again by itself", "settings",
-            left_s=0.0, money=money, verb="asks now", act="app.refresh",
+            "no exits until it answers; retrying automatically", "settings",
+            left_s=0.0, money=money, verb="Refresh", act="app.refresh",
         )  # fmt: skip
 
 
@@ -60,17 +60,17 @@ def _refused_topics(state: DeskState) -> Iterator[Need]:
         yield Need(
             f"answer {word} {service.problem_of.value}", "warn", "!", word,
             f"{service.problem_of.value}: {formats.plain(service.problem).plain}", Text(), why,
-            "settings", verb="asks again", act="app.refresh",
+            "settings", verb="Refresh", act="app.refresh",
         )  # fmt: skip
     if state.reactor.barred:
         yield Need(
             "barred reactor", "muted", "!", "403", formats.plain(state.reactor.barred).plain,
-            Text(), "the plan decides", "reactor", is_dismissable=True,
+            Text(), "not in your plan", "reactor", is_dismissable=True,
         )  # fmt: skip
     if state.research.needs_plan:
         yield Need(
             "barred research", "muted", "!", "403", "autoresearch needs the Pro plan", Text(),
-            "the plan decides", "research", is_dismissable=True,
+            "not in your plan", "research", is_dismissable=True,
         )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def _open_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
     for ticket in state.tickets:
         if ticket.state is TicketState.UNKNOWN:
             sent = ticket.sent_at or ticket.opened_at
-            advice = fix_text(ticket.fix) or "it is being looked up: do not send it again"
+            advice = fix_text(ticket.fix) or "being looked up: do not resend"
             yield Need(
                 f"ticket {ticket.ticket_id}", "breach", "?", "unknown", _order(state, ticket),
                 formats.age(sent, now), advice, "blotter", ticket.ticket_id,
@@ -108,23 +108,23 @@ def _limits(state: DeskState) -> Iterator[Need]:
     limits = state.limits
     if state.halted_since is not None:
         yield Need(
-            "halted", "loss", "■", "halted", "Every entry is blocked", Text(),
-            "who has acknowledged it; exits of everything; its end", "settings",
-            verb="opens the halt", act="app.halt",
+            "halted", "loss", "■", "halted", "All buys blocked", Text(),
+            "acknowledgements, exit all, resume", "settings",
+            verb="Show halt", act="app.halt",
         )  # fmt: skip
     if limits is None:
         return
     if limits.paused and state.halted_since is None:
         yield Need(
             "paused", "warn", "‖", "paused", "Trading is paused", Text(),
-            "buys are refused, sales still pass", "settings", verb="shows the pause",
+            "buys refused, sales allowed", "settings", verb="Show settings",
         )  # fmt: skip
     part, left = _of_the_day(state, limits)
     if part > WARN_FROM:
         yield Need(
-            "day", "warn", "▲", "day limit", "Most of the day's limit is used",
+            "day", "warn", "▲", "day limit", "Daily limit nearly used",
             formats.percent(part, 0), f"{left} left until midnight UTC", "settings",
-            verb="shows the limits",
+            verb="Show limits",
         )  # fmt: skip
 
 

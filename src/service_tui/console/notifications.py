@@ -64,31 +64,31 @@ _COUNTED: Final = _TOAST_ONLY | {Channel.BADGE}
 
 KINDS: Final[Mapping[NoticeKind, KindRule]] = {
     NoticeKind.ALERT: KindRule(
-        "alerts", "alerts", "A stop or a target was passed, and what became of it.", _COUNTED
+        "alerts", "alerts", "A stop or target was breached, and the result.", _COUNTED
     ),
     NoticeKind.EXIT: KindRule(
-        "exits", "exits", "A position was sold for an alert, here or by the service.", _COUNTED
+        "exits", "exits", "A position was sold for an alert, by this desk or the service.", _COUNTED
     ),
     NoticeKind.PRICE_ALERT: KindRule(
-        "price alerts", "price alerts", "A price that you wanted to hear of was there.", _COUNTED
+        "price alerts", "price alerts", "A price alert fired.", _COUNTED
     ),
     NoticeKind.FILL: KindRule(
-        "orders", "orders", "An order had its end, or a position its outcome.", _TOAST_ONLY
+        "orders", "orders", "An order ended, or a position resolved.", _TOAST_ONLY
     ),
     NoticeKind.SIGNAL: KindRule(
-        "signals", "signals", "A watched wallet traded, and what was done with it.", _COUNTED
+        "signals", "signals", "A watched wallet traded, and the result.", _COUNTED
     ),
     NoticeKind.CONNECTION: KindRule(
         "connection",
-        "changes of the connection",
-        "The service was lost, or found again.",
+        "connection changes",
+        "The service disconnected or reconnected.",
         _TOAST_ONLY,
     ),
     NoticeKind.HALT: KindRule(
         "halts", "halts and pauses", "Trading was halted, paused or resumed.", _COUNTED
     ),
     NoticeKind.APPROVAL: KindRule(
-        "approvals", "approvals", "An agent asks whether it may trade.", _COUNTED, is_sum=True
+        "approvals", "approvals", "A trade of an agent needs approval.", _COUNTED, is_sum=True
     ),
     NoticeKind.AGENT: KindRule(
         "agents", "agents and skills", "A skill crashed, or ran out of its budget.", _COUNTED
@@ -151,7 +151,7 @@ class Toast:
         return self.text if is_alone or rule is None else self._many(rule)
 
     def _many(self, rule: KindRule) -> str:
-        return f"{self.count} {rule.many}, the last: {self.text}"
+        return f"{self.count} {rule.many}, latest: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ def _on_the_desktop(notices: Sequence[Notice]) -> str:
     if not notices:
         return ""
     last = Reason(notices[-1].text, notices[-1].fix).plain()
-    return last if len(notices) == 1 else f"{len(notices)} notices, the last: {last}"
+    return last if len(notices) == 1 else f"{len(notices)} notices, latest: {last}"
 
 
 def desktop_bytes(text: str, protocol: Protocol) -> str:

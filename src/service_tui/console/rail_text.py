@@ -43,5 +43,5 @@ def used_line(view: BuyLimitView, *, masked: bool) -> Text:
     )  # fmt: skip
     if view.reserved:
         waiting = figure(view.bound, view.reserved, masked=masked)
-        line = Text.assemble(line, (", ", "muted"), waiting, (" of it without an end", "muted"))
+        line = Text.assemble(line, (", ", "muted"), waiting, (" of it pending", "muted"))
     return line

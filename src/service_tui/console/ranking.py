@@ -51,7 +51,7 @@ class Need:
     is_dismissable: bool = False
     left_s: float | None = None
     money: Micros | None = None
-    verb: str = "shows it"
+    verb: str = "Show"
     act: str = ""
     is_last: bool = False
 

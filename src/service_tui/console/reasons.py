@@ -70,10 +70,14 @@ def fix_text(fix: Fix | str, *, masked: bool = False, within: str = "") -> str:
 
 
 def reason_text(reason: Reason, *, masked: bool = False) -> str:
-    """A reason and its fix, in one line."""
+    """A reason and its fix, as two sentences in one line."""
     text = without_amounts(reason.text, masked=masked)
-    joint = " — " if ": " in text else ": "
-    return f"{text}{joint}{fix_text(reason.fix, masked=masked)}" if reason.fix else text
+    return f"{text}. {sentence(fix_text(reason.fix, masked=masked))}" if reason.fix else text
+
+
+def sentence(text: str) -> str:
+    """A text with its first letter as a capital."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def without_amounts(sentence: str, *, masked: bool) -> str:

@@ -8,8 +8,8 @@ from service_tui.console import formats
 FOR_MACHINES: Final = frozenset({"client_ref"})
 """Signal data without meaning for a person."""
 
-_NAMES: Final = {"probability": "probability of YES"}
-"""Names that leave the side open. Source: the bundled skills, which all mean YES."""
+_NAMES: Final = {"probability": "probability of YES", "signal_source": "source"}
+"""Shown names of keys; the side is that of the bundled skills, which all mean YES."""
 
 _LONG: Final = 24
 """Letters beyond which one word is a hash, an address or a reference."""
@@ -26,7 +26,7 @@ def signs_text(data: Mapping[str, str | float | int], names: Iterable[str] = ())
         Pairs with a comma between them; a long word by its ends.
     """
     requested = [name for name in names or data if name in data and name not in FOR_MACHINES]
-    return ", ".join(f"{_NAMES.get(name, name)} {_value(data[name])}" for name in requested)
+    return ", ".join(f"{_NAMES.get(name, name)}: {_value(data[name])}" for name in requested)
 
 
 def _value(value: str | float) -> str:

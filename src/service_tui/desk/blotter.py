@@ -8,7 +8,7 @@ from service_tui.storage.blotter import Intent, StoredTicket
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
 
-_ODD: Final = "its row in the blotter is damaged: how it ended is looked up"
+_ODD: Final = "blotter row damaged: result being looked up"
 
 
 def intent_of(ticket: TicketView, sent: str) -> Intent:

@@ -245,7 +245,7 @@ def broken_by(
     for view in views.values():
         if view.is_broken:
             yield Reason(
-                f"the desk's own limit of {RULES[view.bound].name} cannot be read",
+                f"desk limit unreadable: {RULES[view.bound].name}",
                 Fix.SET_LIMIT_AGAIN,
             )
     for rail, amount in amounts.items():
@@ -256,15 +256,15 @@ def broken_by(
 
 def _reason(view: BuyLimitView, limit: int) -> Reason:
     rule = RULES[view.bound]
-    owner = "this desk's own limit" if view.source == "desk" else "the limit"
-    text = f"{owner} of {rule.name} is {rail_figure_text(view.bound, limit)}"
+    owner = "desk limit" if view.source == "desk" else "limit"
+    text = f"{owner} for {rule.name} is {rail_figure_text(view.bound, limit)}"
     if view.used is None:
         return Reason(text, Fix.LOWER_OR_RAISE)
     if view.bound is BuyLimit.MARKET:
         return Reason(text, Fix.LOWER_OR_SELL)
     used = rail_figure_text(view.bound, view.used)
     waiting = rail_figure_text(view.bound, view.reserved)
-    more = f" ({waiting} of it by orders without an end)" if view.reserved else ""
+    more = f" ({waiting} of it pending)" if view.reserved else ""
     text = f"{text}, {used} used{more}"
     return Reason(text, Fix.RAISE_LIMIT)
 

@@ -336,7 +336,7 @@ class Desk:
             if why:
                 self._fail(ticket, why)
             elif self._clock.monotonic() - came_at > SEND_WITHIN_S:
-                self._fail(ticket, "it waited too long for the orders before it")
+                self._fail(ticket, "waited too long behind earlier orders")
             else:
                 await self._registry.carry_out(ticket)
 
@@ -359,7 +359,7 @@ class Desk:
             return why
         for ticket in self._state.tickets:
             if ticket.state is TicketState.UNKNOWN:
-                text = f"{ticket.what} is still unknown: what it may take stays reserved"
+                text = f"{ticket.what} is still unknown: its amount stays reserved"
                 self._emit(Noticed("warn", text))
         return ""
 
@@ -371,8 +371,8 @@ class Desk:
         if self._settled.is_set() or self._held_s() <= 0:
             return ""
         return (
-            "an earlier order is unknown and not looked up yet: "
-            f"in {self._held_s():.0f} s buys pass without"
+            "earlier order still being looked up: "
+            f"buys are possible in {self._held_s():.0f} s at the latest"
         )
 
     def _held_s(self) -> float:
@@ -388,7 +388,7 @@ class Desk:
 
     def _fail(self, ticket: Ticket, why: str) -> None:
         """End a command that never left."""
-        outcome = f"{why}; nothing was sent"
+        outcome = f"{why}; nothing sent"
         halted = bool(self.ports.gate.why_not(ticket.command))
         view = replace(
             ticket.view,

@@ -19,8 +19,8 @@ TRADED_ON: Final = {
 
 _PHASES: Final = {
     Phase.CONNECTING: "still connecting: wait for the first answer",
-    Phase.OFFLINE: "the service cannot be reached: nothing is sent until it answers again",
-    Phase.UNAUTHORIZED: "the service refuses this key: nothing can be traded",
+    Phase.OFFLINE: "the service cannot be reached: nothing is sent until it answers",
+    Phase.UNAUTHORIZED: "the service refuses this key: no trading",
 }
 
 
@@ -45,20 +45,18 @@ def age_s(state: DeskState, topic: Topic, now: Timestamp) -> float | None:
 def untradable(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> Reason | None:
     """Reason why these topics are too old to trade on; None if they are fresh."""
     if state.service.read_only:
-        return Reason("this desk is read-only: it places no orders", Fix.WRITABLE_DESK)
+        return Reason("this desk is read-only: no orders", Fix.WRITABLE_DESK)
     if state.service.phase is not Phase.ONLINE:
         return Reason(_PHASES[state.service.phase])
     if state.from_cache:
-        return Reason("this is the last session's picture: wait for the first answer")
+        return Reason("data from the last session: wait for the first answer")
     return next((why for topic in topics if (why := _too_old(state, topic, now))), None)
 
 
 def _too_old(state: DeskState, topic: Topic, now: Timestamp) -> Reason | None:
     age, period = age_s(state, topic, now), state.polls.get(topic)
     if age is None or period is None:
-        return Reason(f"the {topic.value} were never seen", Fix.READ_NOW)
+        return Reason(f"{topic.value} not loaded yet", Fix.READ_NOW)
     if not age <= UNTRADED_PERIODS * period:
-        return Reason(
-            f"the {topic.value} seen are {age:.0f} s old, too old to trade on", Fix.READ_NOW
-        )
+        return Reason(f"{topic.value} {age:.0f} s old, too old to trade", Fix.READ_NOW)
     return None

@@ -35,7 +35,7 @@ async def watch_briefing(ports: Ports) -> None:
         if grade > notified:
             ports.emit(Noticed("bad", text, NoticeKind.CONNECTION))
         elif notified and not grade:
-            again = "the briefing comes again"
+            again = "briefings resumed"
             ports.emit(Noticed("good", again, NoticeKind.CONNECTION))
         notified = grade
         await ports.clock.sleep(LOOK_S)
@@ -56,6 +56,6 @@ def late_text(state: DeskState, late_s: float) -> str:
     service = state.service
     why = f": {service.problem}" if service.problem_of is Topic.BRIEFING and service.problem else ""
     if service.phase is Phase.OFFLINE:
-        why = ": the service does not answer"
-    lost = "alerts may have expired" if late_s > AT_LEAST_S else "alerts are not heard of"
+        why = ": no answer from the service"
+    lost = "alerts may have expired" if late_s > AT_LEAST_S else "alerts not received"
     return f"no briefing for {late_s // 60:.0f} min, {lost}{why}"

@@ -27,12 +27,12 @@ def persistent_banners(state: DeskState) -> Iterator[tuple[str, Reason]]:
     if service.lookup_problem:
         unknown = (one for one in state.tickets if one.state is TicketState.UNKNOWN)
         for ticket in unknown:
-            text = f"{ticket.what} cannot be looked up, what it may take stays reserved"
+            text = f"{ticket.what} cannot be looked up, its amount stays reserved"
             yield "unknown order", Reason(f"{text}: {service.lookup_problem}")
     if state.wallet.live:
         yield (
             REAL_MONEY,
-            Reason("orders for real money may leave this desk", Fix.SWITCH_OFF_REAL_MONEY),
+            Reason("live trading is on", Fix.SWITCH_OFF_REAL_MONEY),
         )
     if state.redemption.auto.paused:
         yield "auto-redeem rests", Reason(state.redemption.auto.paused)
@@ -42,5 +42,5 @@ def persistent_banners(state: DeskState) -> Iterator[tuple[str, Reason]]:
     if skew_s is not None and not abs(skew_s) <= SKEW_SHOWN_S:
         way = "behind" if skew_s > 0 else "ahead of"
         text = f"the service's clock is {abs(skew_s):,.0f} s {way} this machine's"
-        why = "ages and times left may be wrong; see which of them is right"
+        why = "ages and deadlines may be wrong; check both clocks"
         yield "clock", Reason(f"{text}: {why}")

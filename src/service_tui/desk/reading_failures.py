@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 READING: Final[ContextVar[Topic | None]] = ContextVar("READING", default=None)
 """The topic that is read in this task."""
 
-_FIX: Final = "see whether the base address is right, and whether the service is of this version"
-_FAULT_FIX: Final = "it is tried again; if it lasts, ask whoever runs the service"
+_FIX: Final = "check the base address and the version of the service"
+_FAULT_FIX: Final = "retrying; if it lasts, contact the operator of the service"
 _REFUSALS: Final = range(400, 500)
 _FAULTS: Final = range(500, 600)
 

@@ -139,10 +139,10 @@ def _ended(order: OpenOrderView, trades: Mapping[str, TradeView]) -> Noticed:
     """Notice about an order that no longer rests, as far as its trade shows the end."""
     trade = trades.get(order.trade_id)
     if trade is None or trade.status is TradeStatus.SUBMITTED:
-        text = "it rests no more: the trades do not say yet how it ended"
+        text = "no longer open: result not reported yet"
         return Noticed("warn", f"{order.describe()}: {text}", NoticeKind.FILL)
     if not trade.shares:
-        return Noticed("warn", f"{order.describe()}: it ended unfilled", NoticeKind.FILL)
+        return Noticed("warn", f"{order.describe()}: ended unfilled", NoticeKind.FILL)
     text = end_text(order, trade.shares, trade.cost)
     whole = trade.status in {TradeStatus.FILLED, TradeStatus.CONFIRMED}
     tail = "filled" if whole else "ended, the rest unfilled"

@@ -41,9 +41,9 @@ EXITS_MAX: Final = 200
 BY_MONITOR: Final = "risk:"
 """Begins the source of the trades by which a service exits."""
 
-BY_SERVICE: Final = "the service carries out the exit"
-BY_HOLDER: Final = "the program that holds this data directory carries out the exit"
-_ELSEWHERE: Final = "it left the list without an exit of this desk: another client took it"
+BY_SERVICE: Final = "exit by the service"
+BY_HOLDER: Final = "exit by the program that holds this data directory"
+_ELSEWHERE: Final = "closed without an exit by this desk: handled by another client"
 
 
 RISK_KINDS: Final = frozenset({MonitorView, AlertView, PriceAlertView})
@@ -207,7 +207,7 @@ def _left(known: AlertView, fact: AlertsSeen) -> AlertView:
     return replace(known, state=AlertState.ENDED, detail=_ELSEWHERE)
 
 
-EXPIRED_TEXT: Final = "its hour passed without an exit: nothing monitors the position now"
+EXPIRED_TEXT: Final = "expired without an exit: position no longer protected"
 
 
 def _with_alert(alerts: tuple[AlertView, ...], alert: AlertView) -> tuple[AlertView, ...]:
@@ -250,7 +250,7 @@ def news_of(before: RiskView, after: RiskView, *, is_first: bool) -> Iterator[No
     for alert in news:
         about, event = _about(alert), alert.exit_name
         if alert.state.is_open:
-            text = f"{about}: {alert.detail or 'the exit follows'}"
+            text = f"{about}: {alert.detail or 'exit pending'}"
             yield Noticed("bad", text, NoticeKind.ALERT, event)
         elif alert.state in _LOST and not is_first:
             yield Noticed("bad", f"{about}: {alert.detail}", NoticeKind.ALERT, event)

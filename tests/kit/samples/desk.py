@@ -276,7 +276,7 @@ def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
             outcome={
                 TicketState.DONE: "got 51.20 shares at 0.488",
                 TicketState.REFUSED: "insufficient balance: 12.10 $SIM",
-                TicketState.FAILED: "the service could not be reached; nothing was sent",
+                TicketState.FAILED: "the service could not be reached; nothing sent",
                 TicketState.UNKNOWN: "sent, no answer yet; looking it up",
             }[state],
             fix="lower the amount or sell something" if state is TicketState.REFUSED else "",

@@ -28,9 +28,9 @@ from service_tui.units import Micros, Timestamp, decimal
 
 Decision = ApproveHeld | RefuseHeld
 
-NEXT: Final = "the next trade: look at it first, then decide"
+NEXT: Final = "Next trade. Review it before you decide"
 
-GONE: Final = "the trade that was asked for is decided: the keys typed for it did nothing"
+GONE: Final = "trade already decided: last keys ignored"
 
 URGENT_S: Final = 60.0
 """With less time left the figure changes its tone."""
@@ -41,7 +41,7 @@ SIGNALS_MAX: Final = 1_000
 
 AMOUNT: Final = Field("approval-amount", "for", number(MONEY), letters=17)
 REASON: Final = Field(
-    "approval-reason", "reason", str.strip, placeholder="may be empty; the agent is told it",
+    "approval-reason", "reason", str.strip, placeholder="optional; sent to the agent",
     letters=LINE_MAX, css_class="",
 )  # fmt: skip
 
@@ -53,8 +53,8 @@ class ApprovalForm(Form[Decision]):
     # A sale has no input line: its focus is on a button, until a reason is typed.
     AUTO_FOCUS = "#approval-amount, #form-set"
 
-    heading: ClassVar[str] = "May it trade?"
-    hint: ClassVar[str] = "{approval.refuse} refuses  {approval.more} reads on"
+    heading: ClassVar[str] = "Approve this trade?"
+    hint: ClassVar[str] = "{approval.refuse} refuse  {approval.more} read on"
     set_word: ClassVar[str] = "approve"
     cancel_word: ClassVar[str] = "later"
     body = ("form-question", "approval-why")
@@ -105,7 +105,7 @@ class ApprovalForm(Form[Decision]):
         if self._is_new:
             raise FieldError(NEXT)
         if held.left_s(self.now) <= 0:
-            raise FieldError("its deadline has passed: it is refused")
+            raise FieldError("Approval expired. Trade refused")
         text = approval_text(held)
         if self._is_refusing:
             return RefuseHeld(held.held_id, text, self.read(REASON))
@@ -133,7 +133,7 @@ class ApprovalForm(Form[Decision]):
         """The approval of a buy at the typed size."""
         held, typed = self._trade, self.typed(AMOUNT.name).strip()
         if not typed:
-            raise FieldError(f"type an amount, or {cap('approval.refuse')} to refuse")
+            raise FieldError(f"Enter an amount, or {cap('approval.refuse')} to refuse")
         # An untouched size is the requested one, to the last decimal.
         amount = held.amount if typed == exact_text(held.amount) else self.read(AMOUNT)
         against = (
@@ -151,7 +151,7 @@ class ApprovalForm(Form[Decision]):
         held = self._trade
         request = f"{held.agent_name}{f' with {held.skill_slug}' if held.skill_slug else ''}"
         head = Text.assemble(
-            formats.plain(request, 60), " asks to ", formats.plain(pending_text(held), 400)
+            formats.plain(request, 60), ": ", formats.plain(pending_text(held), 400)
         )
         return {
             "form-question": head,
@@ -164,18 +164,22 @@ class ApprovalForm(Form[Decision]):
         held = self._trade
         left = held.left_s(self.now)
         tone = "breach" if left < URGENT_S else "muted"
-        text = Text.assemble((f"{formats.duration(left)} left, then it is refused. ", tone))
+        text = Text.assemble((f"{formats.duration(left)} left, then refused. ", tone))
         others = len(self.state.supervision.held) - 1
         if others > 0:
-            text.append(f"{others} more wait{'s' if others == 1 else ''}. ", "warn")
+            text.append(f"{others} more pending. ", "warn")
         if isinstance(result, ApproveHeld):
             size = held.amount if result.amount is None else result.amount
-            at = "" if held.average is None else f" at about {formats.price(held.average)} a share"
+            at = (
+                "" if held.average is None else f" at about {formats.price(held.average)} per share"
+            )
             money = f"{exact_text(size, ',')} {MONEY_OF[held.venue]}"
-            spends = f"Approving buys for {money} on {held.venue.value}{at}, within every limit."
-            text.append(spends if held.action is Action.BUY else "Approving sells.", "muted")
+            spends = f"Approval buys for {money} on {held.venue.value}{at}, within all limits."
+            text.append(
+                spends if held.action is Action.BUY else "Approval sells the shares.", "muted"
+            )
         elif isinstance(result, RefuseHeld):
-            text.append(f"{held.agent_name} trades nothing, and is told why.", "muted")
+            text.append(f"Nothing is traded. {held.agent_name} receives the reason.", "muted")
         return text
 
     def action_refuse(self) -> None:
@@ -230,8 +234,8 @@ def _switched_off(trade: HeldView, state: DeskState) -> str:
     """Why a trade of real money is blocked; empty if it may go out."""
     is_off = is_real(trade, state) and not state.wallet.live
     return (
-        f"real money is switched off: press {cap('app.redemption')}, {cap('app.wallet')}, "
-        f"{cap('wallet.live')}, and type LIVE"
+        f"Live trading is off. Turn it on in Wallet ({cap('app.redemption')}, "
+        f"{cap('app.wallet')}, {cap('wallet.live')})"
         if is_off
         else ""
     )
@@ -247,20 +251,20 @@ def over_means(trade: HeldView, amount: Micros, state: DeskState) -> str:
     if not over:
         return ""
     bound, text = min(over)
-    return f"{text}: at most {max(0.0, decimal(bound)):,.2f} {MONEY_OF[trade.venue]}"
+    return f"Above the {max(0.0, decimal(bound)):,.2f} {MONEY_OF[trade.venue]} {text}"
 
 
 def _means(agent: AgentView, venue: Venue) -> Iterator[tuple[Micros, str]]:
-    """Most that an agent's buy on a venue can spend, and the name of each bound."""
+    """Most that an agent's buy on a venue can spend, and the text after each bound."""
     limits = agent.limits
     if venue is Venue.SIM:
-        yield agent.cash, f"more than the cash of {agent.name}"
+        yield agent.cash, f"cash of {agent.name}"
     else:
         own = (one.cash for one in agent.venues if one.venue is venue)
-        yield from ((cash, f"more than {agent.name} has on {venue.value}") for cash in own)
+        yield from ((cash, f"of {agent.name} on {venue.value}") for cash in own)
     if limits is not None:
         most = limits.sim_trade_max if venue is Venue.SIM else limits.trade_max
-        yield most, "more than one trade may spend"
+        yield most, "limit per trade"
 
 
 def over_budget(trade: HeldView, amount: Micros, state: DeskState) -> str:
@@ -275,11 +279,10 @@ def over_budget(trade: HeldView, amount: Micros, state: DeskState) -> str:
         return ""
     leash = min(full, key=lambda one: (one.budget or 0) - one.spent)
     spent, budget = decimal(leash.spent), decimal(leash.budget or Micros(0))
-    whose = f"the skill {formats.plain(leash.skill_slug, 40)}" if leash.skill_slug else "the agent"
+    whose = f"skill {formats.plain(leash.skill_slug, 40)}" if leash.skill_slug else "agent"
     return (
-        f"over the budget of {whose}: {spent:,.2f} of {budget:,.2f} are spent today. "
-        f"Raise it first ({cap('app.agents')}, then {cap('agents.leash')}), or take a smaller "
-        "amount"
+        f"Over the daily budget of the {whose}: {spent:,.2f} of {budget:,.2f} spent. "
+        f"Raise the budget ({cap('app.agents')}, {cap('agents.leash')}) or lower the amount"
     )
 
 
@@ -311,14 +314,14 @@ def why_text(trade: HeldView, state: DeskState) -> Text:
     if signals:
         lines.append(Text(formats.plain(signals, SIGNALS_MAX).plain, "muted"))
     if trade.price is not None:
-        limit = "" if trade.price_limit is None else f", at most {formats.price(trade.price_limit)}"
+        limit = "" if trade.price_limit is None else f", limit {formats.price(trade.price_limit)}"
         side = trade.side.value.upper()
-        lines.append(Text(f"{side} is at {formats.price(trade.price)} now{limit}", "muted"))
+        lines.append(Text(f"{side} price {formats.price(trade.price)}{limit}", "muted"))
     for slug in dict.fromkeys(("", trade.skill_slug)):
         leash = state.supervision.leash_of(trade.agent_id, slug)
         if leash is not None and leash.budget is not None:
             spent, budget = decimal(leash.spent), decimal(leash.budget)
             whose = f" by {formats.plain(slug, 40)}" if slug else ""
-            message = f"{spent:,.2f} of {budget:,.2f} are spent today{whose}"
+            message = f"{spent:,.2f} of {budget:,.2f} daily budget spent{whose}"
             lines.append(Text(message, "muted"))
     return Text("\n").join(lines)

@@ -15,9 +15,9 @@ from service_tui.console.widgets.dialog import Dialog
 from service_tui.terms import Plan
 
 PLANS: Final = (
-    (Plan.FREE, "50 buys a day, the plain rates, 10 imports a day, 1 agent"),
-    (Plan.PRO, "500 buys a day, rates x3, 100 imports a day, 10 agents (default)"),
-    (Plan.ELITE, "buys without end, rates x10, 250 imports a day, 20 agents"),
+    (Plan.FREE, "50 buys/day, base rate limits, 10 imports/day, 1 agent"),
+    (Plan.PRO, "500 buys/day, rate limits x3, 100 imports/day, 10 agents (default)"),
+    (Plan.ELITE, "unlimited buys, rate limits x10, 250 imports/day, 20 agents"),
 )
 """Source: spec, "Limits"."""
 
@@ -44,7 +44,7 @@ class ChoosePlan(Dialog[Plan | None]):
         """The limits of each plan, and a button for each."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" Plan of {self._name} "))
-            frame.border_subtitle = content(Text(f" {cap('dialog.close')} leaves it as it is "))
+            frame.border_subtitle = content(Text(f" {cap('dialog.close')} keeps the plan "))
             lines = [
                 Text.assemble(
                     ("● " if plan is self._now else "○ ", "accent"),

@@ -38,6 +38,7 @@ class Question:
     body: Text
     confirm: str
     key: str = "y"
+    cancel: str = "cancel"
 
 
 def record_confirmation(dialog: Screen[Result], what: str) -> None:
@@ -68,7 +69,9 @@ class Confirm(Dialog[bool]):
                 yield Static(content(question.body), markup=False, id="confirm-body")
             with Horizontal(id="confirm-doors"):
                 yield Button(
-                    content(Text(f"stay  {cap('dialog.close')}")), compact=True, id="confirm-cancel"
+                    content(Text(f"{question.cancel}  {cap('dialog.close')}")),
+                    compact=True,
+                    id="confirm-cancel",
                 )
                 door = Text(f"{question.confirm}  {question.key}")
                 yield Button(content(door), compact=True, id="confirm-yes")

@@ -30,7 +30,9 @@ class ConfirmMany(Confirm):
                 yield Static(content(Text("\n").join(self._lines)), markup=False)
             with Horizontal(id="confirm-doors"):
                 yield Button(
-                    content(Text(f"stay  {cap('dialog.close')}")), compact=True, id="confirm-cancel"
+                    content(Text(f"{self._question.cancel}  {cap('dialog.close')}")),
+                    compact=True,
+                    id="confirm-cancel",
                 )
                 door = Text(f"{self._question.confirm}  {self._question.key}")
                 yield Button(content(door), compact=True, id="confirm-yes")

@@ -33,7 +33,7 @@ Value = TypeVar("Value")
 SECOND_THOUGHT_S: Final = 0.4
 """A key held down does not confirm a second time."""
 
-LEAVES: Final = "{form.cancel} again throws away what was typed, any other key keeps it"
+LEAVES: Final = "{form.cancel} again discards your changes, any other key keeps them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     heading: ClassVar[str]
     """The title of the frame."""
 
-    hint: ClassVar[str] = "enter sets it, {form.cancel} leaves"
+    hint: ClassVar[str] = "enter sets, {form.cancel} cancels"
 
     body: tuple[Part, ...] = ()
     """The lines between the frame and the buttons, from top to bottom."""
@@ -325,9 +325,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     @on(PlainInput.SecretCleared)
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
         event.stop()
-        self.post_message(
-            ToastMessage("that looked like a secret key: it was cleared, not sent", "warn")
-        )
+        self.post_message(ToastMessage("possible secret key: cleared, not sent", "warn"))
 
     def _make_room(self) -> None:
         if self.is_attached and not self.is_done:

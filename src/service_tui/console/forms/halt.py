@@ -26,11 +26,11 @@ from service_tui.units import Timestamp
 
 EXIT_WORD: Final = "EXIT"
 
-_ENDED: Final = "the halt is over, and its page closed: the keys typed for it did nothing"
+_ENDED: Final = "halt ended: last keys ignored"
 
 _RESUME: Final = (
-    "Entries pass again at once: yours, mirrors, skills that this desk runs, and those of every "
-    "agent of this service that is not paused by itself. What the halt cancelled stays cancelled."
+    "Buys are allowed again at once: yours, mirrors, local skills, and every agent of this service "
+    "that is not paused on its own. Orders cancelled by the halt stay cancelled."
 )
 
 
@@ -57,7 +57,7 @@ class HaltPanel(Dialog[None]):
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Halt "))
             frame.border_subtitle = content(
-                Text(f" {cap('dialog.close')} leaves it halted; {cap('app.halt')} comes back here ")
+                Text(f" {cap('dialog.close')} stays halted, {cap('app.halt')} reopens this ")
             )
             with VerticalScroll(id="halt-body"):
                 yield TextBlock(id="halt-text")
@@ -106,7 +106,7 @@ class HaltPanel(Dialog[None]):
         body = Text(_RESUME)
         missing = 0 if self._state.halt is None else self._state.halt.missing
         if missing:
-            body.append(f"\n\n{counted(missing, 'acknowledgement')} of the halt missing.", "warn")
+            body.append(f"\n\nHalt: {counted(missing, 'acknowledgement')} missing.", "warn")
         self._app().push_screen(TypedWord("Resume trading?", body, RESUME_WORD), answered)
 
     def action_lines(self, by: int) -> None:
@@ -130,20 +130,17 @@ class HaltPanel(Dialog[None]):
     def _why_no_exits(self) -> str:
         halt = self._state.halt
         if halt is None:
-            return (
-                f"press {cap('app.halt')} once more: everything is sold only while this "
-                "desk itself is halted"
-            )
+            return f"this desk is not halted: press {cap('app.halt')} first"
         if halt.exits is not None and not halt.exits.is_over:
-            return "it is under way already"
+            return "exits already running"
         if self._state.service.read_only:
-            return "this desk is read-only: it sells nothing"
+            return "this desk is read-only: no sales"
         sold, kept = sold_and_kept(self._state)
         if not sold and kept:
-            return "what is held for real money cannot be sold now: LIVE is off, or it has closed"
-        none = "nothing is held"
+            return "live positions cannot be sold now: LIVE is off or the market is closed"
+        none = "no open positions"
         if not is_answered(self._state, Topic.POSITIONS):
-            none = "what is held is not known yet: the service has not told of its positions"
+            none = "positions not loaded yet"
         return "" if sold else none
 
     def _app(self) -> App[object]:

@@ -35,18 +35,18 @@ _ENDS: Final = {
     TicketState.UNKNOWN: ("?", "breach"),
 }
 
-PASSES: Final = "Sales, exits and redemptions pass."
+PASSES: Final = "Sales, exits and redemptions stay possible."
 REACH: Final = (
-    f"{PASSES} Agents that this desk does not run are stopped by the service's pause alone: until "
-    "it has acknowledged that, they may still buy."
+    f"{PASSES} Agents not run by this desk stop only when the service acknowledges the pause: "
+    "until then they may still buy."
 )
 REACHED: Final = (
-    f"{PASSES} Agents that this desk does not run are stopped by the service's pause alone, which "
-    "it has acknowledged."
+    f"{PASSES} Agents not run by this desk are stopped by the service, which has acknowledged the "
+    "pause."
 )
 ELSEWHERE: Final = (
-    "The service was halted from elsewhere: it refuses the entries of every agent, and this desk "
-    "sends none. {app.halt} halts this desk as well; the word ends both."
+    "Service halted from outside this desk. The buys of every agent are refused, and this desk "
+    "sends none. {app.halt} halts this desk too; RESUME ends both."
 )
 
 
@@ -80,7 +80,7 @@ def _ack(ack: AckView) -> Text:
     line = Text.assemble((f" {sign} ", tone), ack.what)
     detail = formats.plain(ack.detail, DETAIL_MAX).plain
     if ack.state is AckState.FAILED:
-        line.append(f"  failed {ack.tries}x, tried again", tone)
+        line.append(f"  failed {ack.tries}x, retrying", tone)
     elif ack.state is AckState.WAITING:
         line.append("  waiting", tone)
     if detail:
@@ -92,14 +92,14 @@ def _ack(ack: AckView) -> Text:
 
 def _next(state: DeskState, halt: HaltView) -> str:
     if halt.is_resuming:
-        return "Resuming: the gate opens once everybody has let go."
+        return "Resuming. Buys stay blocked until all sources have resumed."
     if halt.exits is not None and not halt.exits.is_over:
-        return "Entries stay blocked while positions are sold."
+        return "Selling positions. Buys stay blocked."
     held = len(sold_and_kept(state)[0])
     open_ones = "the open position" if held == 1 else f"the {held} open positions"
     sells = f"{cap('halt.exit')} sells {open_ones}, " if held else ""
-    resumes = f"{cap('halt.resume')} ends the halt with a typed word"
-    return f"{sells}{resumes}; {cap('dialog.close')} leaves it halted."
+    resumes = f"{cap('halt.resume')} resumes (typed word)"
+    return f"{sells}{resumes}, {cap('dialog.close')} stays halted."
 
 
 def _exits(state: DeskState, exits: ExitAllView) -> Text:
@@ -108,12 +108,12 @@ def _exits(state: DeskState, exits: ExitAllView) -> Text:
     counts = Counter(ticket.state for ticket in tickets)
     planned = len(exits.holdings) - exits.skipped
     message = f"Exits: {counts[TicketState.DONE]} of {planned} sold"
-    for kind, word in ((TicketState.UNKNOWN, "unknown"), (TicketState.SENT, "under way")):
+    for kind, word in ((TicketState.UNKNOWN, "unknown"), (TicketState.SENT, "pending")):
         message += f", {counts[kind]} {word}" if counts[kind] else ""
     not_sold = counts[TicketState.REFUSED] + counts[TicketState.FAILED]
     message += f", {not_sold} not sold" if not_sold else ""
     waiting = planned - len(tickets)
-    message += f", {waiting} to come" if waiting > 0 else ""
+    message += f", {waiting} queued" if waiting > 0 else ""
     masked = is_private(state)
     lines = [_exit(state, ticket, masked=masked) for ticket in tickets]
     return Text("\n").join([Text(message, "bold"), *lines])
@@ -182,23 +182,22 @@ def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
     mode = state.service.mode.value
     rests = any(order.holding in {trade.key for trade in held} for order in state.orders)
     body = Text.assemble(
-        f"{counted(len(held), 'position')} sold whole, each with an order of its own: ",
+        f"Sells {counted(len(held), 'position')} in full, one order each: ",
         (f"{_by_venue(played)} ({mode})" if played else "", mode.lower()),
         ", " if played and real else "",
-        (f"with real money {_by_venue(real)}" if real else "", "bold live"),
-        ". Together they bring about ",
+        (f"real money {_by_venue(real)}" if real else "", "bold live"),
+        ". Exit value now about ",
         _sums(held, masked=masked),
-        " by their exit values of now",
-        ", less fees" if real else "",
-        f", and {unknown} more whose exit value is not known" if unknown else "",
-        "; each sale moves its price. ",
-        "What of them stands in open sales is cancelled first. " if rests else "",
-        "Entries stay blocked. This cannot be undone.\n\n",
+        ", before fees" if real else "",
+        f", plus {unknown} of unknown exit value" if unknown else "",
+        ". Each sale moves its price. ",
+        "Open sell orders are cancelled first. " if rests else "",
+        "Buys stay blocked. This cannot be undone.\n\n",
     )
     body.append_text(Text("\n").join(lines))
     if kept := sold_and_kept(state)[1]:
         why = (
-            "its market has closed"
+            "market closed"
             if state.wallet.live
             else f"LIVE is off: {cap('app.redemption')}, {cap('app.wallet')}, {cap('wallet.live')}"
         )
@@ -216,7 +215,7 @@ def _position_line(position: PositionView, *, masked: bool) -> Text:
         (f"   {side.upper():<4}", side),
         "" if position.venue is Venue.SIM else f"{position.venue.value}  ",
         formats.shares(position.shares, masked=masked),
-        (" shares bring ", "muted"),
+        (" shares for ", "muted"),
         brings,
         "  ",
         formats.plain(position.question, QUESTION_MAX),

@@ -28,19 +28,19 @@ def read_limit(text: str, tick: Micros) -> Micros:
         FieldError: it is empty, no plain number, not between 0 and 1, or between two ticks.
     """
     messages = {
-        Fault.EMPTY: f"type a limit price in steps of {limit_price_text(tick)}",
-        Fault.NOT_PLAIN: "a limit price is a number between 0 and 1, such as 0.45",
+        Fault.EMPTY: f"Enter a limit price, tick {limit_price_text(tick)}",
+        Fault.NOT_PLAIN: "Enter a limit price between 0 and 1, such as 0.45",
     }
     price = parse_number(text, Number(messages, _DECIMALS, most=ONE))
     if not tick <= price <= ONE - tick:
         low, high = limit_price_text(tick), limit_price_text(Micros(ONE - tick))
-        raise FieldError(f"a limit price lies from {low} to {high} here")
+        raise FieldError(f"Limit price outside {low} to {high}")
     if price % tick:
         below, above = ticks_around(price, tick)
         message = " or ".join(
             limit_price_text(one) for one in (below, above) if tick <= one <= ONE - tick
         )
-        raise FieldError(f"prices go in steps of {limit_price_text(tick)} here: take {message}")
+        raise FieldError(f"Limit price off the {limit_price_text(tick)} tick. Use {message}")
     return price
 
 

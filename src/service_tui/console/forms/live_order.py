@@ -71,8 +71,8 @@ def live_question(
     elif quote is not None and quote.ok:
         got, unit = formats.shares(quote.shares, masked=masked), f" {money}"
         brings = formats.money(quote.net, masked=masked)
-        expected = (got, " shares") if buys else (brings, unit, ", the fee taken off")
-        lines.append(("brings", Text.assemble("about ", *expected)))
+        expected = (got, " shares") if buys else (brings, unit, " after the fee")
+        lines.append(("receive", Text.assemble("about ", *expected)))
         fee = formats.money(quote.fee, masked=masked)
         lines.append(("fee", Text.assemble("about ", fee, unit, ", on top" if buys else "")))
         if buys:
@@ -80,14 +80,14 @@ def live_question(
             lines.append(("total", Text.assemble("about ", total, unit, style="bold")))
     signs = not agent and order.venue is Venue.EVM and wallet.ownership is Ownership.EXTERNAL
     places = (
-        "Your key signs this order for the venue's exchange, and it is sent once."
+        "Signed with your key, sent once."
         if signs
-        else "The service places it with the account's credentials, once."
+        else "Placed once by the service with the account's credentials."
     )
-    stays = with_keys(RESTS_ON) if order.rests else "What does not fill at once lapses"
-    follows = f"{places} {stays}; a fill cannot be undone."
+    stays = with_keys(RESTS_ON) if order.rests else "Fill-and-kill"
+    follows = f"{places} {stays}. Fills are final."
     body = Text.assemble(labelled(lines), f"\n\n{follows}")
-    return Confirm(Question("Real money: place this order?", body, "place", key="p"))
+    return Confirm(Question("Real money: place this order?", body, "place order", key="p"))
 
 
 def shortened(token: str) -> str:
@@ -98,12 +98,12 @@ def shortened(token: str) -> str:
 def _wallet(state: DeskState, *, masked: bool) -> Text:
     """The paying wallet: an address, or the service's own if that keeps the key."""
     address = state.wallet.address
-    return formats.address(address, masked=masked) if address else Text("kept by the service")
+    return formats.address(address, masked=masked) if address else Text("held by the service")
 
 
 def _bound(order: PlaceTrade, *, buys: bool) -> Text:
     if order.price is None:
-        return Text("the book's")
+        return Text("best price on the book")
     text = "at most" if buys else "at least"
     price = Text(limit_text(order.price)) if order.rests else formats.price(order.price)
-    return Text.assemble(f"{text} ", price, " a share")
+    return Text.assemble(f"{text} ", price, " per share")

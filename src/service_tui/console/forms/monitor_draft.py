@@ -25,13 +25,13 @@ _STOP: Final = figure_rule(
     "stop",
     Micros(1),
     Micros(STOP_MAX * PERCENT * ONE),
-    beyond=f"stop: above 0 and at most {STOP_MAX * PERCENT} % down",
+    beyond=f"stop: above 0 %, at most {STOP_MAX * PERCENT} % down",
     unit="%",
 )
 _TARGET: Final = figure_rule("target", Micros(1), beyond="target: above 0 % up", unit="%")
 _STOP_PRICE: Final = figure_rule("stop price")
 _TARGET_PRICE: Final = figure_rule("target price")
-_NEITHER: Final = "type a stop or a target: without both there is nothing to watch"
+_NEITHER: Final = "Enter a stop, a target, or both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,9 @@ def read_stop(typed: TypedThreshold, entry: float | None) -> float | None:
         return parse_percent(typed.text, _STOP)
     price = parse_number(typed.text, _STOP_PRICE) / ONE
     if entry is None:
-        raise FieldError("stop price: the entry is not known, so type a percentage")
+        raise FieldError("stop price: entry unknown, enter a percentage")
     if not price < entry:
-        raise FieldError(f"stop price: a stop lies below the entry, {entry:.4f}")
+        raise FieldError(f"stop price: must be below the entry, {entry:.4f}")
     return 1.0 - price / entry
 
 
@@ -120,9 +120,9 @@ def read_target(typed: TypedThreshold, entry: float | None) -> float | None:
         return parse_percent(typed.text, _TARGET)
     price = parse_number(typed.text, _TARGET_PRICE) / ONE
     if entry is None:
-        raise FieldError("target price: the entry is not known, so type a percentage")
+        raise FieldError("target price: entry unknown, enter a percentage")
     if not entry < price < 1:
-        raise FieldError(f"target price: above the entry, {entry:.4f}, and below 1")
+        raise FieldError(f"target price: must be above the entry, {entry:.4f}, and below 1")
     return price / entry - 1.0
 
 
@@ -155,7 +155,7 @@ def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tup
         with neither.
     """
     if not stop.strip() and not target.strip():
-        raise FieldError("type a stop or a target; an empty line leaves it as it is")
+        raise FieldError("Enter a stop or a target; empty means unchanged")
     new_stop, new_target = (
         read_stop(TypedThreshold(stop), None),
         read_target(TypedThreshold(target), None),
@@ -172,21 +172,20 @@ def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tup
     bare = sum(change.stop_pct is None and change.target_pct is None for change in changes)
     if bare:
         raise FieldError(
-            f"{bare} would be left without stop and target: {cap('monitors.remove')} removes a "
-            "monitor"
+            f"{bare} would have no stop and no target. {cap('monitors.remove')} removes a monitor"
         )
     changed = tuple(change for change in changes if not change.is_same_as(change.monitor))
     if not changed:
-        raise FieldError("nothing changes: all of them have these thresholds already")
+        raise FieldError("No change: all have these thresholds already")
     return changed
 
 
 def monitor_block_reason(monitor: MonitorView) -> str:
     """Why no monitor can be set, in one sentence; empty if it can."""
     if monitor.state is MonitorState.CLOSED:
-        return "its market is closed: there is nothing to guard any more"
+        return "Market closed. Nothing to protect"
     if monitor.state is MonitorState.NOT_HELD:
-        return f"the position is not held any more: {cap('monitors.remove')} removes its monitor"
+        return f"Position closed. {cap('monitors.remove')} removes the monitor"
     if monitor.state is MonitorState.EXITING:
-        return "its exit is under way: a monitor set now would guard nothing"
+        return "Exit pending. Nothing to protect"
     return ""

@@ -72,22 +72,20 @@ class MonitorForm(Form[Change]):
     def validate(self) -> Change:
         """The typed thresholds."""
         if self._is_gone:
-            raise FieldError(f"this position is not held any more: {cap('form.cancel')} leaves")
+            raise FieldError(f"Position closed. {cap('form.cancel')} cancels")
         return read_change(self._monitor, self._typed_line("stop"), self._typed_line("target"))
 
     def objection(self, result: Change) -> str:
         """A threshold passed already sells at once: that needs a second enter."""
         passed = result.exits_at_once
-        return (
-            f"the mark is past this {passed} now: enter again sets it and exits" if passed else ""
-        )
+        return f"Mark already past this {passed}. Enter again sets and exits" if passed else ""
 
     def describe(self, result: Change | None) -> Mapping[str, Shown]:
         """The position, and the proceeds of an exit now and at each threshold."""
         monitor = self._monitor
-        rows = [_head(self.text_width), self._row("exit now", exit_now(monitor))]
+        rows = [_head(self.text_width), self._row("if sold now", exit_now(monitor))]
         market = self.state.markets.get(monitor.market_id)
-        for name, price in (("at the stop", self._stop()), ("at the target", self._target())):
+        for name, price in (("if stopped out", self._stop()), ("at target", self._target())):
             rows.append(self._row(name, exit_at(monitor, price, market)))
         return {
             "form-question": formats.plain(monitor.question),
@@ -138,14 +136,14 @@ class MonitorForm(Form[Change]):
 
     def _about(self) -> Text:
         monitor = self._monitor
-        kind = "automatic" if monitor.automatic else "set by hand"
+        kind = "auto (on buy)" if monitor.automatic else "manual"
         return Text.assemble(
             (monitor.side.value.upper(), "yes" if monitor.side is Side.YES else "no"),
             (f" on {monitor.venue.value}   ", "muted"),
             formats.shares(monitor.shares, masked=self.masked),
             (" shares, entry ", "muted"),
             formats.price(monitor.entry),
-            (f"   {kind if self._is_set else 'not guarded yet'}", "muted"),
+            (f"   {kind if self._is_set else 'not protected yet'}", "muted"),
         )
 
     def _row(self, name: str, estimate: Estimate | None) -> Text:
@@ -166,12 +164,12 @@ class MonitorForm(Form[Change]):
     def _hint(self, result: Change | None) -> Text:
         target = None if result is None else target_price(self._monitor.entry, result.target_pct)
         if target is not None and target >= 1:
-            return Text("This target is never reached: no price passes 1.", "warn")
+            return Text("Target above 1: never reached.", "warn")
         if self._is_set and self._monitor.automatic:
-            return Text("Set here it counts as set by hand. Empty or off: no threshold.", "muted")
-        return Text("A breach sells all of it, once. Empty or off: no threshold.", "muted")
+            return Text("Setting makes it manual. Empty or off: no threshold.", "muted")
+        return Text("A breach sells all shares (one-shot). Empty or off: no threshold.", "muted")
 
 
 def _head(width: int) -> Text:
     percent = f"{'from entry':>12}" if width >= _WIDE_FROM else ""
-    return Text(f"{'':<14}{'price':>7}{percent}{'brings $':>13}{'P&L $':>12}", "muted")
+    return Text(f"{'':<14}{'price':>7}{percent}{'proceeds $':>13}{'P&L $':>12}", "muted")

@@ -7,7 +7,7 @@ from typing import Final
 from service_tui.console.fields import FieldError, amount_rule, parse_number, write_number
 from service_tui.console.forms.limit_draft import read_limit
 from service_tui.console.freshness import is_private
-from service_tui.console.reasons import reason_text
+from service_tui.console.reasons import reason_text, sentence
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.orders import OpenOrderView, kept_by_sales
@@ -112,15 +112,15 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     """
     closed = why_closed(draft.market)
     if closed:
-        raise FieldError(closed)
+        raise FieldError(sentence(closed))
     order = _unsized(draft)
     # Real money is confirmed in a dialog of its own, once no other problem remains.
     _check(state, preflight_any_size(state, replace(order, confirmed=True), now))
     if draft.market.market_id not in state.markets:
-        raise FieldError("this market is not listed any more: leave the ticket")
+        raise FieldError("Market no longer listed")
     order = _as_shown(_sized(state, draft, order), draft.market)
     if holds_secret(draft.reasoning):
-        raise FieldError("the reasoning holds what looks like a private key: take it out")
+        raise FieldError("The note contains a possible private key. Remove it")
     if draft.rests:
         order = replace(order, price=read_limit(draft.limit, draft.market.tick) / ONE)
     _check(state, preflight_size(state, order, now))
@@ -135,12 +135,12 @@ def _kept(state: DeskState, order: PlaceTrade) -> Reason | None:
     if order.action is Action.BUY or held is None or order.shares <= held.shares - kept:
         return None
     shares = typed(Micros(kept), decimals=SHARE_DECIMALS)
-    return Reason(f"{shares} of your shares stand in open orders", Fix.CANCEL_FIRST)
+    return Reason(f"{shares} of your shares are in open orders", Fix.CANCEL_FIRST)
 
 
 def _check(state: DeskState, why: Reason | None) -> None:
     if why is not None:
-        raise FieldError(reason_text(why, masked=is_private(state)))
+        raise FieldError(sentence(reason_text(why, masked=is_private(state))))
 
 
 def _unsized(draft: Draft) -> PlaceTrade:

@@ -10,6 +10,7 @@ from service_tui.console import formats
 from service_tui.console.fields import Field, FieldError, figure_rule, parse_number
 from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.keys import bindings_of
+from service_tui.console.reasons import sentence
 from service_tui.desk.commands.risk import SetPriceAlert
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.slices.risk import Condition
@@ -25,11 +26,13 @@ _PRICE: Final = figure_rule("price", Micros(1), Micros(ONE - 1), beyond="price: 
 
 def _parse_price(text: str) -> float:
     if not text.strip():
-        raise FieldError("type the price that you want to hear of")
+        raise FieldError("Enter the alert price")
     return parse_number(text, _PRICE) / ONE
 
 
-PRICE: Final = Field("alert-price", "price", _parse_price, placeholder="between 0 and 1, as 0.65")
+PRICE: Final = Field(
+    "alert-price", "price", _parse_price, placeholder="between 0 and 1, such as 0.65"
+)
 
 
 class PriceAlertForm(Form[SetPriceAlert]):
@@ -38,7 +41,7 @@ class PriceAlertForm(Form[SetPriceAlert]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("price_alert")]
 
     heading: ClassVar[str] = "Price alert"
-    hint: ClassVar[str] = "{alert.side} side  {alert.condition} condition  {form.cancel} leaves"
+    hint: ClassVar[str] = "{alert.side} side  {alert.condition} condition  {form.cancel} cancel"
     body = (
         "form-question",
         OptionsRow("alert-side"),
@@ -64,7 +67,7 @@ class PriceAlertForm(Form[SetPriceAlert]):
         about = self._market
         closed = why_closed(about)
         if closed:
-            raise FieldError(closed)
+            raise FieldError(sentence(closed))
         threshold = self.read(PRICE)
         return SetPriceAlert(
             about.market_id, self._side, self._condition(threshold), threshold, about.question
@@ -111,13 +114,14 @@ class PriceAlertForm(Form[SetPriceAlert]):
 
     def _meaning(self, result: SetPriceAlert | None, price: float) -> Text:
         if result is None:
-            return Text("It is told once, here on this desk; nothing is traded.", "muted")
+            return Text("One-shot notification on this console; no trade.", "muted")
         is_upward = result.condition in {Condition.ABOVE, Condition.CROSSES_ABOVE}
         if price >= result.threshold if is_upward else price <= result.threshold:
             word = "above" if is_upward else "below"
-            where = f"{result.side.value.upper()} is {word} it already"
+            where = f"{result.side.value.upper()} is already {word}"
             if result.condition in {Condition.ABOVE, Condition.BELOW}:
-                return Text(f"{where}: it is told at once.", "warn")
-            return Text(f"{where}: it is told once the price went back and crosses.", "muted")
-        way = f"{100 * abs(result.threshold - price):.1f} points from here"
-        return Text(f"{result.describe()}: {way}, told once.", "muted")
+                return Text(f"{where}: alerts at once (one-shot).", "warn")
+            return Text(f"{where}: alerts once the price returns and crosses (one-shot).", "muted")
+        way = f"{100 * (result.threshold - price):+.1f} pt"
+        text = result.describe()
+        return Text(f"{text[0].upper()}{text[1:]} ({way}). One-shot.", "muted")

@@ -45,13 +45,13 @@ def quote_figures(
     )
     cash = ("cash after", money.plain(result and result.cash_after))
     fee = ("fee", money.plain(result and result.fee))
-    parts = (("for the shares", money.plain(result and result.money)), fee)
+    parts = (("notional", money.plain(result and result.money)), fee)
     if action is Action.SELL:
-        net = ("you get", money.plain(result and result.net))
+        net = ("net proceeds", money.plain(result and result.net))
         tail = (net, ("realized P&L", money.signed(_realized(result, position), 1)), cash)
     else:
-        lose = ("most you lose", money.signed(result and result.max_loss, -1))
-        tail = (lose, ("most you win", money.signed(result and result.max_win, 1)), cash)
+        lose = ("max loss", money.signed(result and result.max_loss, -1))
+        tail = (lose, ("max profit", money.signed(result and result.max_win, 1)), cash)
     return (*head, *(parts if venue is not Venue.SIM else ()), *tail)
 
 

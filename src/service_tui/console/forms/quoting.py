@@ -101,16 +101,16 @@ class Quoting:
         sent, answered = self._request, self._answered
         if answered is None or not answered.quote.ok:
             is_pending = sent is not None and not self._is_answered(sent)
-            return ("asking for a quote" if is_pending else "no quote yet", False)
+            return ("requesting quote" if is_pending else "no quote yet", False)
         if order is None:
-            return ("no quote: there is no order to ask for", False)
+            return ("no quote: incomplete order", False)
         if answered.sent.order != _bare(order):
-            return ("asking for a quote of this order", False)
+            return ("requesting quote", False)
         age = max(0.0, now - answered.at)
         is_late = sent is not None and not self._is_answered(sent) and now - sent.at >= LATE_S
         if is_late or age >= OLD_S:
-            return (f"old quote, {age:.0f} s: asking again", False)
-        return ("quote of now, no commitment", True)
+            return (f"quote {age:.0f} s old: refreshing", False)
+        return ("indicative quote", True)
 
     def _is_answered(self, sent: _QuoteRequest) -> bool:
         return self._answered is not None and self._answered.sent is sent

@@ -78,9 +78,9 @@ def read_figure(rail: BuyLimit, text: str, *, most: int | None = None) -> int:
         return int(parse_number(text, MONEY))
     top = most or DAY_BUYS_MAX
     messages = {
-        Fault.NOT_PLAIN: "a number of buys: type whole digits, such as 50",
-        Fault.TOO_SMALL: "a limit is above zero",
-        Fault.TOO_LARGE: f"the plan allows at most {top:,}",
+        Fault.NOT_PLAIN: "Enter a whole number of buys, such as 50",
+        Fault.TOO_SMALL: "Enter a limit above zero",
+        Fault.TOO_LARGE: f"Above the plan's limit of {top:,}",
     }
     rule = Number(messages, 0, len(str(DAY_BUYS_MAX)), Micros(ONE), Micros(top * ONE))
     return parse_number(text, rule) // ONE
@@ -112,7 +112,7 @@ def read_rail(
         _figure(before, own, before.own, most=None, may_be_off=True) if rule.on_desk else None,
     )
     if not change.commands:
-        raise FieldError("nothing is changed yet: type another figure")
+        raise FieldError("No change yet: enter another figure")
     return change
 
 
@@ -123,7 +123,7 @@ def _figure(
         return kept
     if is_off(text):
         if not may_be_off:
-            raise FieldError("this limit cannot be taken away: type a figure")
+            raise FieldError("This limit cannot be off: enter a figure")
         return None
     return read_figure(before.bound, text, most=most)
 
@@ -148,7 +148,7 @@ def read_defaults(
         auto_monitor=auto_monitor,
     )
     if requested == before:
-        raise FieldError("nothing is changed yet")
+        raise FieldError("No change yet")
     return requested
 
 
@@ -157,7 +157,7 @@ def _threshold(kept: float | None, text: str, what: str, most: int) -> float | N
         return kept
     if is_off(text):
         return None
-    beyond = f"{what}: at most {most * PERCENT:,.0f} percent"
+    beyond = f"{what}: at most {most * PERCENT:,.0f} %"
     rule = figure_rule(what, most=Micros(most * PERCENT * ONE), beyond=beyond)
     return parse_percent(text, rule) or None
 
@@ -178,5 +178,5 @@ def read_quiet(text: str) -> Quiet | None:
         return None
     result = quiet_of(text)
     if result is None:
-        raise FieldError("two times of day that differ, such as 22:00-07:00, or off")
+        raise FieldError("Enter two different times, such as 22:00-07:00, or off")
     return result

@@ -45,7 +45,7 @@ class RecoveryDialog(Dialog[RecoveryOption | None]):
     def compose(self) -> ComposeResult:
         """The reason, each option in words, and its button."""
         with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(" The desk cannot be opened as it is "))
+            frame.border_title = content(Text(" Desk cannot be opened "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} keeps it closed "))
             details = Text(self._why)
             for place, option in enumerate(self._options, start=1):

@@ -31,9 +31,9 @@ class Report(Page):
 
     def __init__(self, state: DeskState, now: Timestamp, *, first: str = "") -> None:
         super().__init__(
-            "The day of each agent",
+            "Daily report by agent",
             f"{cap('dialog.close')} closes, j and k scroll, {cap('app.agents')} "
-            f"{cap('agents.export')} writes it",
+            f"{cap('agents.export')} exports",
         )
         self._state = state
         self._now = now
@@ -54,11 +54,11 @@ class Report(Page):
 def report_text(state: DeskState, now: Timestamp, *, first: str = "") -> Text:
     """The whole page."""
     if state.fleet is None:
-        return Text("The agents of another service are told of on its own dashboard.", "muted")
+        return Text("Agents of an external service: see its own dashboard.", "muted")
     masked, reports = is_private(state), day_reports(state, now, known_pasts(state))
     ordered = sorted(reports, key=lambda one: one.agent.agent_id != first)
     read = state.supervision.pasts_at
-    age = "reading the trades" if read is None else f"read {formats.age(read, now)} ago"
+    age = "loading trades" if read is None else f"updated {formats.age(read, now)} ago"
     head = Text.assemble(("since midnight UTC", "muted"), ("; ", "muted"), (age, "muted"))
     parts = [head, _table(ordered, masked=masked)]
     parts += [section(_title(report), _about(report, masked=masked)) for report in ordered]
@@ -71,7 +71,7 @@ def _title(report: DayReport) -> str:
 
 def _table(reports: Sequence[DayReport], *, masked: bool) -> Text:
     """A line for each agent and currency; then the sums, by currency."""
-    names = ("money", "today", "buys", "bought", "sales", "sold")
+    names = ("ccy", "day P&L", "buys", "bought", "sales", "sold")
     heads = "".join(name.rjust(width) for name, width in zip(names, _WIDTHS, strict=True))
     lines = [Text("agent".ljust(_NAME) + heads, "muted")]
     for report in reports:
@@ -112,12 +112,12 @@ def _line(name: Text, cells: Sequence[Text]) -> Text:
 def _about(report: DayReport, *, masked: bool) -> Text:
     rows: list[tuple[str, Text]] = []
     if report.problem:
-        rows.append(("not known", formats.plain(report.problem, 200)))
+        rows.append(("no data", formats.plain(report.problem, 200)))
     else:
         rows += [row for day in report.monies for row in _of_money(day, masked=masked)]
     if report.decisions or report.waiting:
         decisions = [f"{count} {word}" for word, count in sorted(report.decisions.items())]
-        rows.append(("asked", Text(", ".join([*decisions, f"{report.waiting} waiting"]))))
+        rows.append(("approvals", Text(", ".join([*decisions, f"{report.waiting} pending"]))))
     if report.leash is not None:
         rows.append(("leash", _leash(report, masked=masked)))
     rows += [
@@ -125,7 +125,7 @@ def _about(report: DayReport, *, masked: bool) -> Text:
         for run in report.runs
     ]
     reasons = [trade.trade.reasoning for trade in report.trades if trade.trade.reasoning]
-    rows += [("it said", formats.plain(reason, 200)) for reason in reasons[:REASONS_MAX]]
+    rows += [("reason", formats.plain(reason, 200)) for reason in reasons[:REASONS_MAX]]
     lines = [
         Text.assemble((formats.plain(label, _LABEL - 1).plain.ljust(_LABEL), "muted"), value)
         for label, value in rows
@@ -138,7 +138,7 @@ def _of_money(day: MoneyDay, *, masked: bool) -> list[tuple[str, Text]]:
     rows = [("realized", formats.pnl(day.realized, masked=masked))]
     if day.payouts:
         paid = formats.money(day.paid, masked=masked)
-        rows.append(("payouts", Text.assemble(f"{day.payouts:,} of ", paid)))
+        rows.append(("payouts", Text.assemble(f"{day.payouts:,} for ", paid)))
     rows += [
         (label, _trade(trade, masked=masked))
         for label, trade in (("best", day.best), ("worst", day.worst))
@@ -166,7 +166,7 @@ def _skill(skill: SkillResultView, *, masked: bool) -> Text:
 def _leash(report: DayReport, *, masked: bool) -> Text:
     leash, (spent, budget) = report.leash, report.spent
     if leash is None or budget is None:
-        free = "free" if report.leash_known else NOT_YET
+        free = "no leash" if report.leash_known else NOT_YET
         return Text(free if leash is None else leash.mode.value)
     used = formats.money(spent, masked=masked).plain
     return Text(f"{leash.mode.value}, {used} of {formats.money(budget, masked=masked).plain} a day")

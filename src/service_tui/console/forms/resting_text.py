@@ -13,9 +13,9 @@ from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.units import Micros
 
 RESTS_ON: Final = (
-    "What does not fill at once rests on the book until it is filled, you cancel it "
+    "The unfilled part stays on the book until filled, cancelled "
     "({portfolio.orders} on {app.portfolio} or {app.blotter}), "
-    "or the market closes; a halt ({app.halt}) cancels it too if it is a buy"
+    "or the market closes; a halt ({app.halt}) cancels buys"
 )
 
 
@@ -45,16 +45,16 @@ def resting_figures(
 
     parts = (
         ("fills now", formats.shares(result and result.shares, masked=masked)),
-        ("rests", formats.shares(result and result.rests, masked=masked)),
+        ("rest on book", formats.shares(result and result.rests, masked=masked)),
     )
     tail = (
         ("fee", money(result and result.fee)),
-        ("price now", formats.price(result and result.price_before)),
+        ("price", formats.price(result and result.price_before)),
     )
     if not buys:
-        return (*parts, ("you get now", money(result and result.net)), *tail)
-    kept = ("kept for the rest", money(result and result.reserved))
-    return (*parts, ("costs at most", money(None if result is None else most(result))), kept, *tail)
+        return (*parts, ("proceeds now", money(result and result.net)), *tail)
+    kept = ("reserved", money(result and result.reserved))
+    return (*parts, ("max cost", money(None if result is None else most(result))), kept, *tail)
 
 
 def most(quote: QuoteView) -> Micros:
@@ -67,12 +67,15 @@ def resting_lines(
 ) -> list[tuple[str, Text]]:
     """The dialog's rows on the limit, the remainder and the money."""
     unit, buys = MONEY_OF[order.venue], order.action is Action.BUY
-    lines = [("rests", Text("until it is cancelled (GTC)"))]
+    lines = [("valid", Text("until cancelled (GTC)"))]
     result = quote if quote is not None and quote.ok else None
     if result is not None:
         now = formats.shares(result.shares, masked=masked)
         rest = formats.shares(result.rests, masked=masked)
-        lines.append(("fills", Text.assemble("now about ", now, ", rests about ", rest)))
+        lines.append((
+            "fills",
+            Text.assemble("about ", now, " now, about ", rest, " rest on the book"),
+        ))
         lines.append((
             "fee",
             Text.assemble("about ", formats.money(result.fee, masked=masked), f" {unit} now"),
@@ -85,7 +88,7 @@ def resting_lines(
         whole = Micros(round(order.shares * (order.price or 0.0)))
         text = formats.money(whole, masked=masked)
         lines.append((
-            "brings",
-            Text.assemble("at least ", text, f" {unit} if all is sold, less fees"),
+            "receive",
+            Text.assemble("at least ", text, f" {unit} if fully sold, less fees"),
         ))
     return lines

@@ -32,22 +32,22 @@ class Secret(Page):
         secret = Text(shown.secret, "bold accent")
         if shown.is_key:
             return Text.assemble(
-                ("This key is shown once, here and now. ", "bold warn"),
-                "It is kept nowhere: what is lost is replaced by another new key.\n\n   ",
+                ("Shown only once. ", "bold warn"),
+                "A lost key can only be replaced by a new one.\n\n   ",
                 secret,
-                "\n\nThe old key is dead already: whatever runs with it is refused from now on. "
-                "Whoever holds the key trades as this agent; put it where only the agent reads it.",
+                "\n\nThe old key is already revoked. This key trades as the agent: store it where "
+                "only the agent can read it.",
             )
         if shown.is_webhook:
             return Text.assemble(
-                ("This secret is shown once, here and now.\n\n   ", "bold warn"),
+                ("Shown only once.\n\n   ", "bold warn"),
                 secret,
-                "\n\nYour program checks each delivery with it: X-Service-Signature is "
-                "sha256= and the HMAC-SHA256 of the body under this secret. A lost one is replaced "
-                "by removing the webhook and adding it again.",
+                "\n\nVerify each delivery with this secret: X-Service-Signature is sha256= plus "
+                "the HMAC-SHA256 of the body. To replace a lost secret, remove the webhook and add "
+                "it again.",
             )
         return Text.assemble(
-            "The page behind the agent's claim link asks for this code; it is good once",
+            "Enter this code on the agent's claim page. Valid once",
             *self._until(),
             ".\n\n   ",
             secret,

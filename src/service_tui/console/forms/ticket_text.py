@@ -27,15 +27,17 @@ _SIMULATED: Final = "simulated, no real money,"
 SIM_NAMED: Final = 68
 """Cells from which a ticket for a real venue shows the prices of sim, named so."""
 
+TYPE_LABELS: Final = ("market", "limit")
+"""The order types."""
+
 TWO_ACROSS: Final = 58
 """Cells from which two columns of figures stand side by side."""
 
-_WIDE_ONLY: Final = frozenset({"slippage", "for the shares"})
+_WIDE_ONLY: Final = frozenset({"slippage", "notional"})
 """Labels that a narrow ticket leaves out for the fee: they follow from the rest."""
 
 _SWITCHED_OFF: Final = (
-    "real money is switched off: leave this, press {app.redemption}, "
-    "{app.wallet}, {wallet.live}, and type LIVE"
+    "Live trading is off. Turn it on in Wallet ({app.redemption}, {app.wallet}, {wallet.live})"
 )
 
 
@@ -72,9 +74,9 @@ def side_labels(market: MarketView, venue: Venue, width: int) -> tuple[str, ...]
 def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
     """Buy, and sell with the position of this side on this venue."""
     held = holding(state, draft.market.market_id, draft.side, draft.venue)
-    none = if_none(state, "none held", Topic.POSITIONS)
+    none = if_none(state, "none", Topic.POSITIONS)
     if is_counting(state, draft.market.market_id):
-        none = "reading"
+        none = "loading"
     owned = formats.shares(held.shares, masked=is_private(state)) if held else none
     return ("buy", f"sell ({owned})")
 
@@ -92,11 +94,6 @@ def hint(state: DeskState, market: MarketView) -> str:
 def unit_text(draft: Draft) -> str:
     """The unit of the amount."""
     return f"spend {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
-
-
-def type_labels(draft: Draft) -> tuple[str, ...]:
-    """The order types: market, or limit."""
-    return ("now", "rest at" if draft.rests else "rest at a limit")
 
 
 def order_text(order: PlaceTrade) -> str:
@@ -127,7 +124,7 @@ def next_venue(state: DeskState, draft: Draft) -> Venue | str:
     """
     offered = venues_of(draft.market)
     if set(offered) == {draft.venue}:
-        return f"this market trades on {venues_text(draft.market)} only"
+        return f"Market trades on {venues_text(draft.market)} only"
     if not state.wallet.live:
         return with_keys(_SWITCHED_OFF)
     at = offered.index(draft.venue) + 1 if draft.venue in offered else 0

@@ -23,7 +23,7 @@ from service_tui.console.forms.order_draft import (
 from service_tui.console.forms.quoting import Quoting, bounded
 from service_tui.console.keys import bindings_of, cap, key_named, with_keys
 from service_tui.console.messages import CommandGiven, ToastMessage
-from service_tui.console.reasons import reason_text
+from service_tui.console.reasons import reason_text, sentence
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
@@ -52,18 +52,18 @@ QUIET_S: Final = 0.15
 FAR: Final = 0.1
 """A larger price move needs a second enter."""
 
-KEPT: Final = "sends when quoted; enter, {ticket.cancel} or another amount takes it back"
-TAKEN_BACK: Final = "taken back: nothing was sent"
-CHANGED: Final = "taken back: the order was changed, nothing was sent"
+KEPT: Final = "sends once quoted; enter, {ticket.cancel} or a new amount cancels"
+TAKEN_BACK: Final = "cancelled: nothing sent"
+CHANGED: Final = "order changed: nothing sent"
 NOT_SENT: Final = "not sent: "
-LEAVES: Final = "{ticket.cancel} again throws this ticket away, any other key keeps it"
+LEAVES: Final = "{ticket.cancel} again discards this ticket, any other key keeps it"
 WAIT_S: Final = 5.0
 """Longest wait of an enter for its quote: an order that goes out later is a surprise."""
 
 LIMIT: Final = Field("ticket-limit", "", str.strip, css_class="")
 AMOUNT: Final = Field("ticket-amount", "", str.strip, letters=40, css_class="")
 REASONING: Final = Field(
-    "ticket-reasoning", "reasoning", str.strip, placeholder="optional; everybody can read it",
+    "ticket-reasoning", "note", str.strip, placeholder="optional, public",
     letters=PROSE_MAX, css_class="",
 )  # fmt: skip
 """The input lines; the draft parses all of them together."""
@@ -132,7 +132,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
                     yield SegmentedControl(id="ticket-side")
                     yield SegmentedControl(id="ticket-action")
                 with Horizontal(id="ticket-when"):
-                    yield TextBlock(f"when  {cap('ticket.kind')}", classes="label")
+                    yield TextBlock(f"type  {cap('ticket.kind')}", classes="label")
                     yield SegmentedControl(id="ticket-kind")
                     yield input_of(LIMIT)
                     yield TextBlock(id="ticket-step")
@@ -231,14 +231,14 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         if isinstance(order, str):
             why = order
         elif replace(order, reasoning="") != replace(kept, reasoning=""):
-            why = "it is another order now, enter places it"
+            why = "order changed, enter places it"
         elif self._quoting.quote_age_text(order, self._now)[1]:
             self._take_back()
             # The person has not seen this quote: its price is the worst acceptable one.
             self._place(bounded(order, self._quoting.newest))
             return
         elif self._now - since >= WAIT_S:
-            why = f"no quote came in {WAIT_S:.0f} s, enter tries again"
+            why = f"no quote within {WAIT_S:.0f} s, enter retries"
         if why:
             self._take_back()
             self._before = f"{NOT_SENT}{why}"
@@ -262,7 +262,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             return
         why = None if self._rests else why_no_rest(self._state, self._venue)
         if why is not None:
-            self._show_refusal(reason_text(why))
+            self._show_refusal(sentence(reason_text(why)))
             return
         self._set_type(rests=not self._rests)
         self._changed()
@@ -298,7 +298,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
 
         bound = live_order(order, self._quoting.newest)
         if bound.price is None:
-            self._show_refusal("no quote bounds the price: wait for one, or set a limit price")
+            self._show_refusal("No quote yet. Wait, or set a limit price")
             return
 
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
@@ -315,7 +315,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             return ""
         # A key held down does not confirm a second time.
         self.set_timer(SECOND_THOUGHT_S, lambda: self._see_far(size))
-        return f"this moves the price by {100 * moved:.1f} points: enter again places it"
+        return f"Moves the price by {100 * moved:.1f} points. Enter again places the order"
 
     def _see_far(self, size: tuple[Side, Action, Micros]) -> None:
         self._far_confirmed = size
@@ -418,9 +418,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     @on(PlainInput.SecretCleared)
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
         event.stop()
-        self.post_message(
-            ToastMessage("that looked like a secret key: it was cleared, not sent", "warn")
-        )
+        self.post_message(ToastMessage("possible secret key: cleared, not sent", "warn"))
 
     @property
     def _draft_name(self) -> str:
@@ -515,7 +513,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         problem.set_class(bool(self._no_venue or (draft.amount and is_refused)), "-wrong")
         place = self.query_one("#ticket-place", LightButton)
         text = draft.action.value if is_refused else ticket_text.order_text(order)
-        text = "take it back" if self._kept is not None else text
+        text = "do not send" if self._kept is not None else text
         place.show_text(f"{text}  enter")
         place.disabled = is_refused
 
@@ -546,9 +544,9 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         width = self.query_one("#ticket-choices").size.width
         has_row = draft.rests or not 0 < width < ticket_text.TWO_ACROSS
         self.query_one("#ticket-when").display = draft.venue is not Venue.SIM and has_row
-        labels = ticket_text.type_labels(draft)
-        self.query_one("#ticket-kind", SegmentedControl).show(labels, int(draft.rests))
-        step = f"step {limit_price_text(draft.market.tick)}" if draft.rests else ""
+        kind = self.query_one("#ticket-kind", SegmentedControl)
+        kind.show(ticket_text.TYPE_LABELS, int(draft.rests))
+        step = f"tick {limit_price_text(draft.market.tick)}" if draft.rests else ""
         self.query_one("#ticket-step", TextBlock).show_text(step)
 
     def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:

@@ -55,7 +55,7 @@ class TypedWord(Dialog[str | None]):
             yield PlainInput(compact=True, max_length=40, id="word-line")
             with Horizontal(id="word-doors"):
                 yield LightButton(f"{self._does}  enter", id="word-yes")
-                yield LightButton(f"stay  {cap('dialog.close')}", id="word-no")
+                yield LightButton(f"cancel  {cap('dialog.close')}", id="word-no")
 
     def on_mount(self) -> None:
         """Accept the word in a moment: text typed ahead confirms nothing."""
@@ -84,7 +84,7 @@ class TypedWord(Dialog[str | None]):
         typed = self.query_one("#word-line", PlainInput).value
         if typed != self._word:
             asks = self.query_one("#word-asks", TextBlock)
-            asks.show_text(Text(f"That is not the word: type {self._word}", "bold warn"))
+            asks.show_text(Text(f"Wrong word. Type {self._word}", "bold warn"))
         elif self.is_seen():
             record_confirmation(self, f"{self._title}: {self._word}")
             self.dismiss(typed)

@@ -12,11 +12,11 @@ from service_tui.console.key_queue import KeyQueue
 from service_tui.console.keys import cap, key_named, with_keys
 
 _FIRST_KEYS: Final = (
-    ("app.markets", "look at the markets; j and k move, {rows.filter} finds"),
-    ("markets.buy", "buy in the market under the cursor"),
-    ("app.portfolio", "see what you hold, {portfolio.sell} sells it"),
-    ("app.attention", "see what needs you"),
-    ("app.help", "every key, and what it does here"),
+    ("app.markets", "browse markets; j and k move, {rows.filter} filters"),
+    ("markets.buy", "buy in the selected market"),
+    ("app.portfolio", "your positions; {portfolio.sell} sells"),
+    ("app.attention", "what needs you now"),
+    ("app.help", "all keys of the screen"),
 )
 
 
@@ -55,28 +55,27 @@ class Welcome(Page):
 _OWN: Final = (
     ("All money here is simulated.", "bold sim"),
     (
-        " You start with 10,000 $SIM in a small world that lives on this machine: "
-        "it needs no account, no network, and nothing can be lost but pride. "
-        "It goes on while you are away, and tells you what happened.\n\n"
+        " You start with 10,000 $SIM in a simulated world on this machine: "
+        "no account, no network, no real money. "
+        "The world continues while you are away; a summary awaits your return.\n\n"
     ),
 )
 _REMOTE: Final = (
-    "The markets, the money and the rules are those of the service that you have connected to. ",
+    "Markets, balances and rules come from the connected service. ",
     ("SIM", "bold sim"),
-    " at the top means play money; orders for real money are marked ",
+    " at the top means play money; real-money orders are marked ",
     ("LIVE", "bold live"),
-    " and have a dialog of their own.\n\n",
+    " and need a separate confirmation.\n\n",
 )
 
 
 def _page(*, is_embedded: bool) -> Text:
     page = Text.assemble(
-        "This is a desk for prediction markets: questions that end in ",
+        "A desk for prediction markets: questions that resolve ",
         ("YES", "bold yes"),
         " or ",
         ("NO", "bold no"),
-        ". A share of the side that wins pays 1, of the other 0; "
-        "the price is what the market believes.\n\n",
+        ". A winning share pays 1, a losing share 0; the price is the market's probability.\n\n",
         *(_OWN if is_embedded else _REMOTE),
     )
     for ident, does in _FIRST_KEYS:
@@ -93,9 +92,9 @@ def _page(*, is_embedded: bool) -> Text:
             "\n",
             *(pace if is_embedded else ()),
             (cap("app.palette"), "accent"),
-            " finds any market or command by name, ",
+            " finds any market or command, ",
             (cap("app.out"), "accent"),
-            " leaves. This page comes back with ",
+            " quits. Reopen this page with ",
             (cap("app.welcome"), "accent"),
             ".",
         )

@@ -41,7 +41,7 @@ class Why(Page):
         self, chain: TradeHistory, now: Timestamp, *, masked: bool, clock: str = ""
     ) -> None:
         closes = f"{cap('dialog.close')} closes, j and k scroll"
-        super().__init__("Why did it trade", closes, now, clock)
+        super().__init__("Why this trade", closes, now, clock)
         self._chain = chain
         self._now = now
         self._masked = masked

@@ -13,8 +13,8 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF
 from service_tui.units import Micros, Timestamp
 
-_SERVICE: Final = "as the service says ({topic})"
-_DESK: Final = "worked out here from what the service says ({topic})"
+_SERVICE: Final = "service data ({topic})"
+_DESK: Final = "computed here from service data ({topic})"
 
 
 def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
@@ -25,8 +25,8 @@ def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tupl
         Explanation(
             "price of YES",
             formats.price(market.price),
-            "1 / (1 + e^((no - yes) / b)): what the next small share of YES costs; "
-            "a share pays 1 if the market ends YES",
+            "1 / (1 + e^((no - yes) / b)): the cost of the next small share of YES; "
+            "a share pays 1 if the market resolves YES",
             (("liquidity b, $SIM", formats.money(market.liquidity)),),
             message,
             age,
@@ -45,7 +45,7 @@ def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tupl
         Explanation(
             "volume, $SIM",
             formats.money(market.volume),
-            "money that changed hands here in the last 24 hours, everybody's",
+            "money traded here in the last 24 hours, all traders",
             (),
             message,
             age,
@@ -83,8 +83,7 @@ def position_numbers(
         Explanation(
             f"exit value, {unit}",
             formats.money(position.exit_value, masked=masked),
-            "what selling all of it now would bring: every share sold lowers the price "
-            "of the next one, so it is less than the mark value",
+            "proceeds of selling all now, slippage included; below the mark value",
             (shares, mark),
             message,
             age,
@@ -100,7 +99,7 @@ def position_numbers(
         Explanation(
             f"realized P&L, {unit}",
             formats.pnl(position.realized, masked=masked),
-            "what sales and payouts brought - what those shares had cost",
+            "proceeds of sales and payouts - cost of those shares",
             (),
             message,
             age,
@@ -129,9 +128,9 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
             age,
         ),
         Explanation(
-            "exit equity, $SIM",
+            "exit value, $SIM",
             formats.money(account.exit_equity, masked=masked),
-            "cash + what selling every position now would bring",
+            "cash + exit value of every open position",
             (cash,),
             message,
             age,

@@ -46,7 +46,7 @@ def can_sell(screen: AnyScreen) -> str:
 
 def can_undo(screen: AnyScreen) -> str:
     """A change made here can be undone."""
-    return "" if screen.take_back else "nothing was set or removed here"
+    return "" if screen.take_back else "nothing to undo here"
 
 
 # -- actions ------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def open_why(screen: AnyScreen) -> None:
 
 def no_market_reason() -> str:
     """Message for a row whose market the service does not list now."""
-    return f"its market is not in the list now: {cap('app.refresh')} asks again"
+    return f"market not listed: {cap('app.refresh')} refreshes"
 
 
 def open_ticket(  # noqa: PLR0917 - what a ticket is about
@@ -159,7 +159,7 @@ def open_monitor(
     def filled(change: Change) -> None:
         before = screen.state.risk.monitor(monitor.key)
         if before is not None and change.is_same_as(before):
-            screen.show_toast("nothing changed: it has this stop and target already")
+            screen.show_toast("no change: same stop and target")
         elif then is None:
             screen.give(change.command)
         else:

@@ -23,7 +23,7 @@ from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-OPENING: Final = "the desk is still opening: press it again in a moment"
+OPENING: Final = "desk still opening: press again in a moment"
 PACE_S: Final = 3.0
 """A requested pace that has not arrived within this time is not coming."""
 
@@ -145,7 +145,7 @@ class CommandSender:
         if self._submit is not None:
             self._submit(command)
         elif self._closed:
-            return f"{command.describe()}: nothing leaves from here. {self._closed}"
+            return f"{command.describe()}: not sent. {self._closed}"
         else:
             self._kept[command.kind] = command
         self._halted_at = now

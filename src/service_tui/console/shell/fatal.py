@@ -20,13 +20,13 @@ CHAIN_MAX: Final = 6
 
 def report(error: BaseException, log_path: str) -> str:
     """One page for the terminal: type and places of the fault, and what to do."""
-    lines = ["service-tui stopped: a fault in the program itself, not in what you did.", ""]
+    lines = ["service-tui stopped: internal error.", ""]
     lines.extend(f"  {line}" for line in places(error))
     lines += [
         "",
-        "Orders under way are written down and looked up at the next start; none is sent twice.",
-        f"The log has every place, and no values: {log_path or 'no log was kept'}",
-        f"To report it, copy this page; it holds no values either. Exit status {EXIT_FAULT}.",
+        "Pending orders are saved and looked up at the next start; none is sent twice.",
+        f"Log, without values: {log_path or 'none'}",
+        f"To report it, copy this page; it contains no values. Exit status {EXIT_FAULT}.",
     ]
     return "\n".join(lines)
 
@@ -44,7 +44,7 @@ def places(error: BaseException, frames_max: int = FRAMES_MAX) -> list[str]:
         frames = extract_tb(link.__traceback__)
         shown = frames[-frames_max:]
         if len(shown) < len(frames):
-            lines.append(f"  … {len(frames) - len(shown)} places before")
+            lines.append(f"  … {len(frames) - len(shown)} earlier frames")
         lines.extend(f"  {_short(frame.filename)}:{frame.lineno} {frame.name}" for frame in shown)
     return lines
 

@@ -73,8 +73,8 @@ class TooSmall(Static):
         """Show the text for a window of this size."""
         self.update(
             f"This window is {width} x {height}.\n"
-            f"The desk needs {WIDTH_MIN} x {HEIGHT_MIN}.\n\n"
-            f"Make it larger; {cap('app.quit')} quits."
+            f"The minimum is {WIDTH_MIN} x {HEIGHT_MIN}.\n\n"
+            f"Enlarge it; {cap('app.quit')} quits."
         )
 
 

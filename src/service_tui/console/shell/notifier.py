@@ -107,7 +107,7 @@ class Notifier:
             self._frame.show_toast(_toast_text(toast, masked=masked), toast.tone)
         if len(answers) > TOASTS_MAX:
             self._frame.show_toast(
-                f"and {len(answers) - TOASTS_MAX} more; {cap('app.blotter')} shows every command"
+                f"and {len(answers) - TOASTS_MAX} more; {cap('app.blotter')} shows all commands"
             )
 
     def _replace(self, toast: Toast, *, masked: bool) -> None:

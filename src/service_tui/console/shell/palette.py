@@ -185,7 +185,7 @@ class SessionsProvider(DeskProvider):
     def candidates(self) -> Iterable[Candidate]:
         """The status of sessions, a new session, and for each its end and its new baseline."""
         category = Text("research", "muted")
-        status = Text("where the sessions stand", "muted")
+        status = Text("session status", "muted")
         yield Candidate(f"{SLASH} status", category, GoTo("research"), status)
         for session in self.front.state.research.sessions:
             skill = session.skill
@@ -196,7 +196,7 @@ class SessionsProvider(DeskProvider):
                 reset = CommandGiven(ResetSession(skill))
                 until = Text("until a new session", "muted")
                 yield Candidate(f"{SLASH} off {skill}", category, off, until)
-                fresh = Text("a fresh baseline, which clears a pause", "muted")
+                fresh = Text("new baseline, clears a pause", "muted")
                 yield Candidate(f"{SLASH} reset {skill}", category, reset, fresh)
         if not self.front.state.research.sessions:
             begin = GoTo("research", NEW_SESSION)

@@ -54,11 +54,9 @@ class HaltKeys(Views):
             self.push_screen(HaltPanel(self.desk_state, self.now))
 
 
-TYPED_AHEAD: Final = (
-    "that was the last trade that waited: the keys typed right behind it did nothing"
-)
-NOT_SENT: Final = "your decision was not sent: the keys typed right behind it did nothing"
-TOO_EARLY: Final = "the keys typed ahead did nothing: look at the next trade first"
+TYPED_AHEAD: Final = "no more approvals: last keys ignored"
+NOT_SENT: Final = "decision not sent: last keys ignored"
+TOO_EARLY: Final = "keys typed ahead ignored: review the next trade first"
 
 
 class PermissionKeys(HaltKeys):
@@ -68,9 +66,9 @@ class PermissionKeys(HaltKeys):
         """Open the waiting trade with the nearest deadline; after a decision the next follows."""
         held = self.desk_state.supervision.held
         if not held:
-            none = "no trade waits for your approval"
+            none = "no approvals pending"
             if self.desk_state.service.embedded and not is_answered(self.desk_state, Topic.FLEET):
-                none = "which trades wait for you is not known yet: the service has not told"
+                none = "approvals not loaded yet"
             # A warning stays until it is seen: it explains a key without effect.
             self.post_message(ToastMessage(none, "warn"))
             return
@@ -107,7 +105,7 @@ class PermissionKeys(HaltKeys):
             if trade.held_id == message.held_id:
                 self._decide(trade)
                 return
-        self.post_message(ToastMessage("that trade waits no longer", "info"))
+        self.post_message(ToastMessage("trade no longer pending", "info"))
 
     def _decide(self, trade: HeldView, *, is_next: bool = False) -> None:
         from service_tui.console.forms.approval import (  # noqa: PLC0415 - not at first

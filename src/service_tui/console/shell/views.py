@@ -178,7 +178,7 @@ class Views(FramedApp):
         if key.group != "app":
             return self.front.disabled_reason(key)
         if action_name(key.action) in {"history", "last_screen"} and self._trail.last is None:
-            return "nothing was looked at before"
+            return "no previous view"
         return ""
 
     async def action_go(self, name: str, row: str | None = None) -> None:
@@ -193,7 +193,7 @@ class Views(FramedApp):
         """Go back (-1) or forward (1) in the history."""
         trail = self._trail.left_at(self.front.current_row())
         if trail.step(by) == trail:
-            self.show_toast("no view before this one" if by < 0 else "no view after this one")
+            self.show_toast("no earlier view" if by < 0 else "no later view")
         else:
             await self._bring(trail.step(by))
 

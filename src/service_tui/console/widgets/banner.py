@@ -90,20 +90,16 @@ def lasting_conditions(
     if closed:
         why = formats.plain(closed, 300).plain
         result.append(
-            LastingCondition("loss", "desk closed", f"{why}. Shown: {_known(state, now)}.")
+            LastingCondition("loss", "desk closed", f"{why}. Showing {_known(state, now)}.")
         )
     else:
         result.extend(_connection(state, now, started_at))
     if state.service.read_only:
-        result.append(
-            LastingCondition("warn", "read-only", "nothing can be ordered from this console")
-        )
+        result.append(LastingCondition("warn", "read-only", "no orders from this console"))
     paused = state.limits is not None and state.limits.paused and not state.from_cache
     if paused and state.halted_since is None:
         result.append(
-            LastingCondition(
-                "warn", "paused", "trading is paused: buys are refused, sales still pass"
-            )
+            LastingCondition("warn", "paused", "trading paused: buys refused, sales allowed")
         )
     result.extend(_breaker(state, now))
     result.extend(
@@ -121,20 +117,14 @@ def _old(state: DeskState, now: Timestamp) -> Iterator[LastingCondition]:
     stale = stale_topic(state, now)
     if stale is not None:
         topic, age = stale
-        message = f"{named(topic)} {formats.duration(age)} old; {cap('app.refresh')} asks now"
+        message = f"{topic.value} {formats.duration(age)} old; {cap('app.refresh')} refreshes"
         why = formats.plain(failures.get(topic, ""), PROBLEM_MAX).plain
         yield LastingCondition("stale", "stale", f"{message}: {why}" if why else message)
     for topic, problem in failures.items():
         if topic not in state.seen and topic not in OPTIONAL and not state.from_cache:
             why = formats.plain(problem, PROBLEM_MAX).plain
-            yield LastingCondition("warn", "not read", f"{named(topic)} not read: {why}")
+            yield LastingCondition("warn", "not loaded", f"{topic.value} not loaded: {why}")
             return
-
-
-def named(topic: Topic) -> str:
-    """A topic as the subject of a sentence, with its verb."""
-    one = not topic.value.endswith("s")
-    return f"the {topic.value} {'is' if one else 'are'}"
 
 
 def _breaker(state: DeskState, now: Timestamp) -> Iterator[LastingCondition]:
@@ -143,8 +133,8 @@ def _breaker(state: DeskState, now: Timestamp) -> Iterator[LastingCondition]:
     if reactor.is_enabled and reactor.breaker.is_paused(now) and not state.from_cache:
         left = reactor.breaker.left_s(now)
         again = f" for {formats.duration(left)}" if left is not None else ""
-        shows = f"{cap('app.reactor')} shows it"
-        message = f"the reactor is paused after failures{again}: signals are skipped; {shows}"
+        shows = f"{cap('app.reactor')} shows details"
+        message = f"reactor paused after failures{again}: signals skipped; {shows}"
         yield LastingCondition("warn", "breaker", message)
 
 
@@ -154,46 +144,44 @@ def _halt(state: DeskState) -> Iterator[LastingCondition]:
     if halt is None:
         if state.halted_since is not None:
             key = cap("app.halt")
-            message = f"the service was halted from elsewhere: no entry passes; {key} shows more"
+            message = (
+                f"service halted from outside this desk: no buys possible; {key} shows details"
+            )
             yield LastingCondition("loss", HALTED, message)
         return
     if halt.is_resuming:
-        message = "being resumed; no entry passes yet"
+        message = "resuming; buys still blocked"
     elif halt.exits is not None and not halt.exits.is_over:
-        message = f"positions are being sold, no entry passes; {cap('app.halt')} shows how far"
+        message = f"selling positions, buys blocked; {cap('app.halt')} shows progress"
     elif halt.missing or not halt.acks:
         missing = counted(halt.missing, "acknowledgement") if halt.missing else "acknowledgements"
-        message = f"no entry leaves this desk; {missing} missing, {cap('app.halt')} shows which"
+        message = f"buys blocked on this desk; {missing} missing, {cap('app.halt')} shows which"
     else:
-        message = (
-            f"no entry passes, everybody has acknowledged it; {cap('app.halt')} exits or resumes"
-        )
+        message = f"all sources halted, no buys possible; {cap('app.halt')} exits or resumes"
     yield LastingCondition("loss", HALTED, message)
 
 
 def _connection(state: DeskState, now: Timestamp, started_at: Timestamp) -> list[LastingCondition]:
     service = state.service
     if service.phase is Phase.UNAUTHORIZED:
-        message = "the service refuses this key: check it for blanks, its prefix and its host"
+        message = "the service rejects this API key: check blanks, prefix and host"
         return [LastingCondition("loss", "key refused", message)]
     if service.phase is Phase.OFFLINE:
         since = service.last_ok_at
-        lost = f"for {formats.duration(now - since)}" if since is not None else "from the start"
+        lost = f"for {formats.duration(now - since)}" if since is not None else "since the start"
         why = formats.plain(service.problem, PROBLEM_MAX).plain or "no answer"
-        message = (
-            f"{lost}: {why}. It is tried again every few seconds; {cap('app.refresh')} tries now"
-        )
+        message = f"{lost}: {why}. Retrying every few seconds; {cap('app.refresh')} retries now"
         return [LastingCondition("loss", "offline", message)]
     waited = now - started_at
     elapsed = f", {formats.duration(waited)} so far" if waited > SLOW_OPENING_S else ""
     if state.from_cache:
         return [
             LastingCondition(
-                "stale", "cached", f"shown is {_known(state, now)}; connecting{elapsed}"
+                "stale", "cached", f"showing {_known(state, now)}; connecting{elapsed}"
             )
         ]
     if service.phase is Phase.CONNECTING:
-        message = f"the first answers take a moment{elapsed}"
+        message = f"waiting for the first answers{elapsed}"
         return [LastingCondition("muted", "connecting", message)]
     return []
 
@@ -202,6 +190,6 @@ def _known(state: DeskState, now: Timestamp) -> str:
     """The content of the cache, by its age."""
     known_at = max(state.seen.values(), default=state.service.last_ok_at)
     if known_at is None:
-        known = "what was known when the console was last closed"
-        return known if state.markets else "nothing yet"
-    return f"what was known {formats.age(known_at, now)} ago"
+        known = "data from the last session"
+        return known if state.markets else "no data yet"
+    return f"data from {formats.age(known_at, now)} ago"

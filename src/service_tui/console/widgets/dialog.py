@@ -21,7 +21,7 @@ Answer = TypeVar("Answer")
 ARMED_AFTER_S: Final = 0.15
 """Keys typed ahead confirm nothing. Source: ux, "Danger"."""
 
-EARLY: Final = "a key came before this was seen and did nothing: press it again"
+EARLY: Final = "key ignored, the dialog was new: press again"
 
 
 class AnswersOnce(Screen[Result]):

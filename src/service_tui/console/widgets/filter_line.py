@@ -114,4 +114,4 @@ class FilterLine(Horizontal):
     @on(PlainInput.SecretCleared)
     def _cleared(self, event: PlainInput.SecretCleared) -> None:
         event.stop()
-        self.post_message(ToastMessage("what looked like a secret key was cleared", "warn"))
+        self.post_message(ToastMessage("possible secret key: cleared", "warn"))

@@ -9,7 +9,7 @@ from textual import events, on
 from service_tui.console import formats
 from service_tui.console.fleet_strip import AgentStanding, standings, strip
 from service_tui.console.freshness import is_private, world_now
-from service_tui.console.keys import key_named
+from service_tui.console.keys import cap, key_named
 from service_tui.console.messages import KeyChosen
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joined, meter, spare
@@ -97,9 +97,9 @@ def approval_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     if not held:
         return ()
     left = formats.duration(min(trade.left_s(now) for trade in held))
-    short = Text(f" &{len(held)} ", "bold reverse warn")
-    word = "waits" if len(held) == 1 else "wait"
-    full = Text(f" & {len(held)} {word} {left} ", "bold reverse warn")
+    key, word = cap("app.approvals"), "approval" if len(held) == 1 else "approvals"
+    short = Text(f" {key}{len(held)} ", "bold reverse warn")
+    full = Text(f" {key} {len(held)} {word}, {left} ", "bold reverse warn")
     return (Bit(full, 12, short, 2, right=True, key="app.approvals"),)
 
 
@@ -108,7 +108,8 @@ def badge_bits(unseen: int) -> tuple[Bit, ...]:
     if not unseen:
         return ()
     short = Text(f" {unseen:,} ", "bold reverse warn")
-    full = Text(f" {unseen:,} unseen ", "bold reverse warn")
+    word = "notice" if unseen == 1 else "notices"
+    full = Text(f" {unseen:,} {word} ", "bold reverse warn")
     return (Bit(full, 13, short, 7, right=True, key="app.attention"),)
 
 
@@ -150,7 +151,8 @@ def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
         bits.append(Bit(Text.assemble(named, " ", meter(part, _METER)), 16, named, 16))
     flying = state.in_flight
     # A fixed place even for zero: the eye learns where to look.
-    flight = Text(f"{flying} in flight", "bold accent" if flying else "muted")
+    word = "order" if flying == 1 else "orders"
+    flight = Text(f"{flying} {word} pending", "bold accent" if flying else "muted")
     bits.append(Bit(flight, 13 if flying else 17))
     if state.service.embedded and state.world is not None:
         speed = state.world.speed
@@ -168,10 +170,15 @@ def _used(state: DeskState, limits: LimitsView) -> tuple[Text, float]:
     if state.service.mode is Mode.SIM:
         if limits.day_trades is None or not limits.day_trades_max:
             return Text("no daily limit", "muted"), 0.0
-        figures = Text.assemble(formats.count(limits.day_trades), *_resting(limits))
-        figures.append_text(Text.assemble((" of ", "muted"), formats.count(limits.day_trades_max)))
+        figures = Text.assemble(
+            formats.count(limits.day_trades),
+            ("/", "muted"),
+            formats.count(limits.day_trades_max),
+            (" today", "muted"),
+            *_resting(limits),
+        )
         used = limits.day_trades + limits.day_resting
-        return _labelled("bought today", figures), used / limits.day_trades_max
+        return _labelled("buys", figures), used / limits.day_trades_max
     masked = is_private(state)
     part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
     figures = Text.assemble(
@@ -181,14 +188,14 @@ def _used(state: DeskState, limits: LimitsView) -> tuple[Text, float]:
     )
     # The service counts reserved money of open buys against the day: it is not spent yet.
     kept = any(venue_sum.reserved for venue_sum in state.venue_sums)
-    return _labelled("spent or reserved today" if kept else "spent today", figures), part
+    return _labelled("spent+reserved today" if kept else "spent today", figures), part
 
 
 def _resting(limits: LimitsView) -> tuple[Text | tuple[str, str], ...]:
     """Open buys that count against the day's limit without a fill."""
     if not limits.day_resting:
         return ()
-    return (("+", "muted"), formats.count(limits.day_resting), (" resting", "muted"))
+    return ((" +", "muted"), formats.count(limits.day_resting), (" open", "muted"))
 
 
 def _connection_bits(state: DeskState, now: Timestamp) -> Iterator[Bit]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from service_tui.desk.command import Command
+from service_tui.desk.slices.orders import limit_text
 from service_tui.desk.slices.risk import Condition
 from service_tui.terms import Side, Venue, counted
 
@@ -90,8 +91,8 @@ class SetPriceAlert(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        where = f"{self.condition.describe} {self.threshold:.4f}"
-        return f"tell when {self.side.value.upper()} is {where}"
+        where = f"{self.condition.sign} {limit_text(self.threshold)}"
+        return f"alert when {self.side.value.upper()} {where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,4 +105,4 @@ class RemovePriceAlert(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return "forget a price alert"
+        return "remove a price alert"

@@ -92,7 +92,7 @@ class GiveUp(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return "close an order without a trace"
+        return "close an unknown order"
 
 
 @dataclass(frozen=True, slots=True)

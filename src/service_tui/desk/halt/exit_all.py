@@ -91,7 +91,7 @@ async def _freed(order: PlaceTrade, ports: Ports) -> PlaceTrade | None:
     try:
         held = await held_now(order.market_id, order.side, order.venue, ports)
     except ServiceError as error:
-        ports.emit(Noticed("warn", f"what is held cannot be read before an exit: {error}"))
+        ports.emit(Noticed("warn", f"positions unreadable before an exit: {error}"))
         held = None
     if held is None:
         return order
@@ -105,10 +105,10 @@ def _objection(order: ExitAll, ports: Ports) -> str:
     if halt is None:
         return Fix.HALT_FIRST
     if halt.is_resuming:
-        return "trading is being resumed"
+        return "trading is resuming"
     if halt.exits is not None and not halt.exits.is_over:
-        return "it is under way already"
-    return "" if order.holdings else "nothing is held"
+        return "exits already running"
+    return "" if order.holdings else "no open positions"
 
 
 def _shown(ports: Ports) -> ExitAllView | None:
@@ -124,13 +124,13 @@ def _show(ports: Ports, exits: ExitAllView | None) -> None:
 
 def _notify(ports: Ports, ends: list[TicketState]) -> None:
     if not ends:
-        ports.emit(Noticed("warn", "exits: nothing of what was confirmed is held any more"))
+        ports.emit(Noticed("warn", "exits: no confirmed position left"))
         return
     done = ends.count(TicketState.DONE)
     unknown = ends.count(TicketState.UNKNOWN)
     text = f"exits: {done} of {len(ends)} sold"
     if unknown:
-        text += f", {unknown} unknown: they are looked up"
+        text += f", {unknown} unknown, being looked up"
     if left := len(ends) - done - unknown:
         text += f", {left} not sold"
     fix = Fix.SEE_HALT if left else ""

@@ -35,24 +35,24 @@ Either = Callable[[asyncio.Event, float], Awaitable[None]]
 
 
 STEPS: Final = (
-    HaltStep("skills", "skills that this desk runs stand still", steps.stop_what_runs),
+    HaltStep("skills", "local skills paused", steps.stop_what_runs),
     HaltStep(
         "service",
-        "the service refuses entries of every agent",
+        "service refuses the buys of every agent",
         steps.halt_service,
         embedded_only=True,
     ),
-    HaltStep("pause", "the service has paused this desk's agent", steps.pause_agent),
-    HaltStep("orders", "no buy of this desk's agent rests on a book", steps.cancel_buys),
+    HaltStep("pause", "agent of this desk paused by the service", steps.pause_agent),
+    HaltStep("orders", "no open buys of this desk's agent", steps.cancel_buys),
 )
-GATE: Final = AckView("gate", "no entry leaves this desk", AckState.DONE)
-KEPT: Final = AckView("kept", "the halt is kept over a restart")
+GATE: Final = AckView("gate", "buys blocked on this desk", AckState.DONE)
+KEPT: Final = AckView("kept", "halt kept over a restart")
 
 AFTER_S: Final = 0.001
 """How much later than a halt its end is at least."""
 
-READ_ONLY: Final = "this desk is read-only and changes nothing there: halt from one that is not"
-UNDER_WAY: Final = "positions are being sold: entries stay blocked until that is over"
+READ_ONLY: Final = "this desk is read-only: halt from a writable console"
+UNDER_WAY: Final = "selling positions: buys stay blocked until done"
 
 
 class OvertakenError(Exception):
@@ -181,7 +181,7 @@ class Halting:
         acknowledged = replace(halt, acks=rows)
         self._ports.emit(Changed(acknowledged))
         if halt.missing and not acknowledged.missing:
-            self._ports.emit(Noticed("good", "halted: everybody has acknowledged it", _HALT))
+            self._ports.emit(Noticed("good", "halted: all sources acknowledged", _HALT))
 
     async def _keep(self, ports: Ports) -> str:
         """On disk; with it the halt holds at the next start before anything may trade."""
@@ -226,7 +226,7 @@ class Halting:
             self._check(number)
             if self._may_be_over():
                 await self._open(self._ports.state().halt, number)
-                text = "resumed from another console: entries pass again"
+                text = "resumed from another console: buys allowed"
                 self._ports.emit(Noticed("good", text, _HALT))
 
     # -- resuming --------------------------------------------------------------------------
@@ -249,7 +249,7 @@ class Halting:
             async with self._lock:
                 await self._let_go(known, number)
         except OvertakenError:
-            self._ports.emit(Noticed("warn", "not resumed: it was halted again", _HALT))
+            self._ports.emit(Noticed("warn", "not resumed: halted again", _HALT))
         except (ServiceError, StorageError, steps.NotDoneError) as error:
             text = f"not resumed, still halted: {_halt_text(error)}"
             self._ports.emit(Noticed("bad", text, _HALT))
@@ -263,9 +263,9 @@ class Halting:
         if order.word != RESUME_WORD:
             return f"not resumed: type the word {RESUME_WORD}"
         if state.halted_since is None:
-            return "nothing is halted"
+            return "not halted"
         if state.halt is not None and state.halt.is_resuming:
-            return "it is being resumed already"
+            return "already resuming"
         exits = None if state.halt is None else state.halt.exits
         return "" if exits is None or exits.is_over else UNDER_WAY
 
@@ -283,11 +283,9 @@ class Halting:
         left = await self._skills.lift(partial(self._check, number))
         self._check(number)
         await self._open(known, number)
-        ports.emit(Noticed("good", "resumed: entries pass again", _HALT))
+        ports.emit(Noticed("good", "resumed: buys allowed", _HALT))
         if was_paused:
-            text = (
-                "the service had paused trading before the halt, and still does: see the settings"
-            )
+            text = "trading was paused at the service before the halt and still is: see Settings"
             ports.emit(Noticed("warn", text))
         for text in left:
             ports.emit(Noticed("warn", text))

@@ -41,18 +41,18 @@ async def stop_what_runs(ports: Ports) -> str:
     if ports.gate.loose:
         ports.gate.suspend()
     if loose := ports.gate.loose:
-        raise NotDoneError("; ".join(f"{name} runs on: {why}" for name, why in loose.items()))
+        raise NotDoneError("; ".join(f"{name} still running: {why}" for name, why in loose.items()))
     count = ports.gate.suspended_count
-    return f"{count} suspended" if count else "none runs"
+    return f"{count} suspended" if count else "none running"
 
 
 async def halt_service(ports: Ports) -> str:
     """The embedded service refuses the entries of every agent, and keeps that over a restart."""
     answer = (await ports.client.call(DESK_HALT)).answer
     if not answer.halted:
-        raise NotDoneError("the service answers that it is not halted")
+        raise NotDoneError("service not halted")
     ports.refresh(Topic.WORLD)
-    return f"{len(answer.cancelled)} resting buys cancelled" if answer.cancelled else ""
+    return f"{len(answer.cancelled)} open buys cancelled" if answer.cancelled else ""
 
 
 async def service_is_halted(ports: Ports) -> bool:
@@ -68,7 +68,7 @@ async def pause_agent(ports: Ports) -> str:
     answer = (await ports.client.call(PATCH_USER_SETTINGS, body=body)).answer
     # Left out it means paused wherever something is to be allowed; here it acknowledges nothing.
     if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
-        raise NotDoneError("the service answers that trading is not paused")
+        raise NotDoneError("trading not paused at the service")
     ports.refresh(Topic.ACCOUNT)
     return ""
 
@@ -88,16 +88,16 @@ async def cancel_buys(ports: Ports) -> str:
             refused.append(cancelled.answer.message)
     if refused:
         why = f": {refused[0]}" if refused[0] else ""
-        raise NotDoneError(f"{len(refused)} of {len(buys)} are not cancelled{why}")
+        raise NotDoneError(f"{len(refused)} of {len(buys)} not cancelled{why}")
     if reply.dropped:
-        raise NotDoneError(f"{reply.dropped} open orders cannot be read")
+        raise NotDoneError(f"{reply.dropped} open orders unreadable")
     # What had left before the halt may still come to rest.
     under_way = sum(
         ticket.state is TicketState.SENT and ticket.amount > 0 for ticket in ports.state().tickets
     )
     if under_way:
-        raise NotYetError(f"{len(buys)} cancelled; {under_way} buys had left and have no end yet")
-    return f"{len(buys)} cancelled" if buys else "none rests"
+        raise NotYetError(f"{len(buys)} cancelled; {under_way} buys still pending")
+    return f"{len(buys)} cancelled" if buys else "none open"
 
 
 async def lift_pause(ports: Ports) -> None:
@@ -111,5 +111,5 @@ async def resume_service(ports: Ports) -> None:
     """The embedded service takes entries again."""
     answer = (await ports.client.call(DESK_RESUME)).answer
     if answer.halted:
-        raise NotDoneError("the service answers that it is halted still")
+        raise NotDoneError("service still halted")
     ports.refresh(Topic.WORLD)

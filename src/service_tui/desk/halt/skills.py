@@ -32,10 +32,8 @@ from service_tui.wire.endpoints.public import (
 from service_tui.wire.orders import OrderBody
 from service_tui.wire.settings import UserSettingsBody, UserSettingsPatch
 
-_BEFORE: Final = "the service had paused it before the halt"
-_UNSAID: Final = (
-    "the service never said whether it was paused before the halt; look at its settings there"
-)
+_BEFORE: Final = "already paused at the service before the halt"
+_UNSAID: Final = "pause before the halt unknown; check its settings at the service"
 _PAUSE: Final = UserSettingsPatch(trading_paused=True)
 _LIFT: Final = UserSettingsPatch(trading_paused=False)
 
@@ -84,7 +82,7 @@ class SkillAgents:
         """Set `trading_paused` on the service for this agent."""
         answer = await self._settings(agent, PATCH_USER_SETTINGS, _PAUSE)
         if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
-            raise NotDoneError(f"the service answers that {agent.name} is not paused")
+            raise NotDoneError(f"{agent.name} not paused at the service")
 
     async def lift(self, agent: HaltedAgent) -> str:
         """Let the agent enter again.
@@ -113,7 +111,7 @@ class SkillAgents:
                 problems.append(str(error))
         if problems:
             raise NotDoneError("; ".join(problems[:2]))
-        return f"{count} cancelled" if count else "none rests"
+        return f"{count} cancelled" if count else "none open"
 
     async def _cancelled(self, agent: HaltedAgent) -> int:
         """Cancel the buys of one agent.
@@ -128,7 +126,7 @@ class SkillAgents:
         buys = [one for one in orders if one.trade_type is not Action.SELL]
         kept = [one for one in buys if not await self._is_cancelled(agent, one)]
         if kept:
-            raise NotDoneError(f"{len(kept)} of {len(buys)} of {agent.name} are not cancelled")
+            raise NotDoneError(f"{len(kept)} of {len(buys)} of {agent.name} not cancelled")
         return len(buys)
 
     async def _is_cancelled(self, agent: HaltedAgent, order: OrderBody) -> bool:
@@ -137,7 +135,7 @@ class SkillAgents:
             call = called_of(CANCEL_ORDER, {"order_id": order.order_id})
             return (await self._request(agent, CANCEL_ORDER, call.path)).success
         except ServiceError as error:
-            raise NotDoneError(f"an order of {agent.name} cannot be named: {error}") from error
+            raise NotDoneError(f"unusable order of {agent.name}: {error}") from error
         except _GoneError:
             return True
 
@@ -169,20 +167,20 @@ class SkillAgents:
         try:
             key = await asyncio.to_thread(self._key_of, agent.agent_id, self._client.base_url)
             if key is None:
-                raise RefusedForGoodError(f"no key of {agent.name} is known here")
+                raise RefusedForGoodError(f"no key of {agent.name} here")
             own = Key(key, self._client.base_url)
             passed = await self._client.pass_on(own, (endpoint.method, path, raw))
         except (NotPassedError, OSError, ValueError) as error:
             raise NotDoneError(f"{agent.name}: {error}") from error
         if passed.status != HTTPStatus.OK:
-            text = f"the service answers {passed.status} to {agent.name}"
+            text = f"service answered {passed.status} to {agent.name}"
             raise _REFUSALS.get(passed.status, NotDoneError)(text)
         try:
             answer, dropped = decode(endpoint.answers, passed.body)
         except NotProtocolError as error:
-            raise NotDoneError(f"what the service says of {agent.name} is unreadable") from error
+            raise NotDoneError(f"unreadable service answer for {agent.name}") from error
         if dropped:
-            raise NotDoneError(f"{dropped} things of {agent.name} cannot be read")
+            raise NotDoneError(f"{dropped} records of {agent.name} unreadable")
         return answer
 
 
@@ -219,12 +217,12 @@ class SkillPauses:
         pauses = (
             HaltStep(
                 f"pause:{one.agent_id}",
-                f"the service has paused {one.name}",
+                f"{one.name} paused by the service",
                 partial(self._pause, one.agent_id),
             )
             for one in agents
         )
-        description = "no buy of a skill on this desk's leash rests on a book"
+        description = "no open buys of skills on this desk's leash"
         return (*pauses, HaltStep("skill_orders", description, cancel))
 
     async def lift(self, go_on: Callable[[], None]) -> list[str]:
@@ -264,8 +262,8 @@ class SkillPauses:
             # A disk that refuses holds up no pause.
             await self._agents.pause(agent)
         if agent.is_unsaid:
-            return "how it was before is unsaid"
-        return "as it was before" if agent.was_paused else ""
+            return "earlier state unknown"
+        return "already paused before" if agent.was_paused else ""
 
     def _remember(self, agent: HaltedAgent) -> None:
         halt = self._ports.state().halt

@@ -56,7 +56,7 @@ REPEAT_S: Final = 30.0
 
 SOLD: Final = "sold"
 NOT_SOLD_YET: Final = "not sold yet"
-UNSENDABLE: Final = "what the service calls it cannot be put into an order"
+UNSENDABLE: Final = "alert name not usable in an order"
 
 
 class Exits:
@@ -126,15 +126,15 @@ class Exits:
         """Reason why this desk runs no exit for an alert; empty if it does."""
         service = self._ports.state().service
         if alert is None:
-            return "this alert waits for no exit any more"
+            return "alert no longer pending"
         if alert.managed:
             return BY_SERVICE
         live = self._ports.state().wallet.live
         is_real = alert.venue is not Venue.SIM and not service.embedded and not live
         whys = {
             BY_HOLDER: not self._executes or service.read_only,
-            f"{alert.venue.value} is a real venue, and real money is switched off": is_real,
-            "the service refuses this key": service.phase is Phase.UNAUTHORIZED,
+            f"live trading is off, {alert.venue.value} is a real venue": is_real,
+            "API key rejected": service.phase is Phase.UNAUTHORIZED,
         }
         return next((why for why, is_so in whys.items() if is_so), "")
 
@@ -262,16 +262,16 @@ class _Turn:
             The ticket once it has an end; None while it has none.
         """
         if by_hand and ticket.is_lost:
-            reason = Reason(f"{ticket.outcome}; tried again by you")
+            reason = Reason(f"{ticket.outcome}; retried by you")
             await settle(self._ports, ticket, TicketState.FAILED, reason)
         elif self._may_repeat(ticket):
             await self._repeat(ticket)
         ended = await self._ticket(ticket.ticket_id)
         if ended is not None and not ended.in_flight:
             return ended
-        text = "sent, no answer: it is looked up and not sent again"
+        text = "sent, no answer: being looked up, not resent"
         if ticket.is_lost:
-            text = f"{ticket.outcome}: check the position, and exit again yourself"
+            text = f"{ticket.outcome}: check the position, then exit again"
         self.show(AlertState.UNKNOWN, text)
         return None
 
@@ -314,7 +314,7 @@ class _Turn:
         """Sell the alert's shares, at most those of the position; the intent is stored first."""
         held = await self._held()
         if held is None:
-            self.show(AlertState.FAILED, f"{NOT_SOLD_YET}: what is held cannot be read")
+            self.show(AlertState.FAILED, f"{NOT_SOLD_YET}: position unreadable")
             return False
         free = held - self._leaving()
         due = self._alert.shares or held
@@ -325,7 +325,7 @@ class _Turn:
             return True
         shares = sellable(self._alert.venue, min(due, free))
         if not shares:
-            self.show(AlertState.PENDING, "a sale of these shares is under way: it goes first")
+            self.show(AlertState.PENDING, "another sale of these shares is pending")
             return False
         # What open sales were met with, until they are cancelled here, is held no more.
         alert = self._alert
@@ -343,7 +343,7 @@ class _Turn:
             intent = intent_of(ticket, request.model_dump_json(exclude_none=True))
             await self._ports.blotter.open_ticket(intent, once=once)
         except ClaimedError:
-            self.show(AlertState.UNKNOWN, "this exit was begun before: it is looked up")
+            self.show(AlertState.UNKNOWN, "earlier exit found: being looked up")
             return False
         self._attempts, self._ticket_id = number, ticket.ticket_id
         self.show(AlertState.EXITING, ticket.what)
@@ -354,14 +354,14 @@ class _Turn:
         """Show what an answer means for the alert; True if nothing is left to do."""
         ended = await self._ticket(ticket.ticket_id)
         if ended is None or ended.in_flight:
-            self.show(AlertState.UNKNOWN, "sent, no answer: it is looked up and not sent again")
+            self.show(AlertState.UNKNOWN, "sent, no answer: being looked up, not resent")
         elif ended.state is TicketState.DONE:
             if await self._rest() is None:
                 await self._acknowledge(ended)
                 return True
             self.show(AlertState.PENDING, f"{SOLD} in part, the rest follows: {ended.outcome}")
         else:
-            self.show(AlertState.FAILED, f"{NOT_SOLD_YET}, tried again soon: {ended.outcome}")
+            self.show(AlertState.FAILED, f"{NOT_SOLD_YET}, retrying: {ended.outcome}")
         return False
 
     def _order(self, shares: Micros, *, everything: bool = False) -> PlaceTrade:
@@ -470,10 +470,10 @@ class _Turn:
 def _dust_text(shares: Micros) -> str:
     """Text about shares that are too few for any order."""
     if shares < SHARE_QUANTUM:
-        return "nothing of it is held any more"
+        return "no shares left"
     return (
-        f"{decimal(Micros(shares)):,.5f} shares are left, below the venue's least order of "
-        f"{SHARES_MIN // ONE}: they wait for the market's outcome"
+        f"{decimal(Micros(shares)):,.5f} shares left, below the venue's minimum order of "
+        f"{SHARES_MIN // ONE}: awaiting resolution"
     )
 
 

@@ -28,18 +28,18 @@ def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
     """Limits are written so that a number that is none fails them."""
     stop, target = order.stop_pct, order.target_pct
     if stop is None and target is None:
-        yield "give a stop, a target, or both"
+        yield "set a stop, a target, or both"
     if stop is not None and not 0 < stop <= STOP_MAX:
-        yield f"a stop is a part of the price paid: above 0 %, at most {100 * STOP_MAX} %"
+        yield f"stop: above 0 %, at most {100 * STOP_MAX} %"
     if target is not None and not (target > 0 and math.isfinite(target)):
-        yield "a target is above 0 %"
+        yield "target: above 0 %"
     market = state.markets.get(order.market_id)
     if market is not None and not market.is_open:
-        yield "this market has ended: there is nothing left to monitor"
+        yield "market ended: nothing to monitor"
     # Of other venues the desk does not know what is held: there the service answers.
     held = state.position(holding_key(order.market_id, order.side, order.venue))
     if order.venue is Venue.SIM and Topic.POSITIONS in state.seen and held is None:
-        yield "this side is not held: buy first, then set a monitor"
+        yield "no position on this side: buy first"
 
 
 async def set_monitor(order: SetMonitor, ports: Ports) -> None:
@@ -99,7 +99,7 @@ async def _set(order: SetMonitor, ports: Ports) -> str:
     except ServiceError as error:
         return _text_of(error)
     except ValueError:
-        return "these are no thresholds that can be sent"
+        return "invalid thresholds"
     try:
         ports.emit(Changed(monitor_view(reply.answer)))
     except UNTRANSLATABLE:

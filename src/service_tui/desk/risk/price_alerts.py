@@ -153,7 +153,7 @@ class PriceWatch:
 def fired_text(alert: PriceAlertView) -> str:
     """Text of a fired alert."""
     about = f", {alert.question}" if alert.question else ""
-    return f"price alert: {alert.describe()}, it is {alert.triggered_price or 0.0:.4f}{about}"
+    return f"price alert: {alert.describe()}, now {alert.triggered_price or 0.0:.4f}{about}"
 
 
 ALERTS_MAX: Final = 500
@@ -164,10 +164,12 @@ async def set_price_alert(order: SetPriceAlert, stored: PriceAlerts, ports: Port
     """Keep a price alert; one that is there already fires at once."""
     state = ports.state()
     if not 0 < order.threshold < 1:
-        ports.emit(Noticed("warn", "a price alert needs a price above 0 and below 1"))
+        ports.emit(Noticed("warn", "price alert: price must be above 0 and below 1"))
         return
     if len(state.risk.price_alerts) >= ALERTS_MAX:
-        ports.emit(Noticed("warn", f"there are {ALERTS_MAX} price alerts: remove some first"))
+        ports.emit(
+            Noticed("warn", f"limit of {ALERTS_MAX} price alerts reached: remove some first")
+        )
         return
     market = state.markets.get(order.market_id)
     alert = PriceAlertView(
@@ -187,7 +189,7 @@ async def set_price_alert(order: SetPriceAlert, stored: PriceAlerts, ports: Port
             at, price = alert.triggered_at, alert.triggered_price
             await stored.fire(alert.alert_id, at=at, price=price)
     except (StorageError, UnicodeError) as error:
-        ports.emit(Noticed("bad", f"{order.describe()}: {error}; it was not kept"))
+        ports.emit(Noticed("bad", f"{order.describe()}: {error}; not saved"))
         return
     ports.emit(Changed(alert))
     if alert.is_open:

@@ -33,8 +33,8 @@ _STATES: Final = {
 _TEXTS: Final = {
     AlertStatus.EXPIRED: EXPIRED_TEXT,
     AlertStatus.DISMISSED: "dismissed without a sale",
-    AlertStatus.RESOLVED: "nothing was left to sell",
-    AlertStatus.REMAINDER: "what is left is below the venue's least order",
+    AlertStatus.RESOLVED: "nothing left to sell",
+    AlertStatus.REMAINDER: "rest below the venue's minimum order",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Final, assert_never
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.slices.records import NoticeKind, PositionView, TradeView
 from service_tui.desk.slices.rows import in_place
-from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue, win_rate
+from service_tui.terms import MONEY_OF, Action, HeldStatus, LeashMode, Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp, decimal
 
 SignalValue = str | float | int
@@ -386,7 +386,7 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
         yield "warn", _approval_text(fresh[-1], len(after.held)), NoticeKind.APPROVAL
     for held in after.decided:
         if held.held_id in known and held.status is HeldStatus.EXPIRED:
-            text = f"nobody decided in time: {approval_text(held)}"
+            text = f"approval expired: {approval_text(held)}"
             yield "bad", text, NoticeKind.APPROVAL
     states = {run.run_id: run.state for run in before.runs}
     for run in after.runs:
@@ -397,18 +397,19 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
 
 def _approval_text(held: HeldView, waiting: int) -> str:
     """Text about a trade that needs approval, with the number of those that do."""
-    request = f"{held.agent_name} asks to {pending_text(held)}"
-    return request if waiting == 1 else f"{waiting} trades wait for you, the newest: {request}"
+    request = f"approval needed, {approval_text(held)}"
+    return request if waiting == 1 else f"{waiting} approvals needed, newest: {approval_text(held)}"
 
 
 def approval_text(held: HeldView) -> str:
     """A waiting trade with whose it is, for what is written down of the answer to it."""
-    return f"{held.agent_name}, {pending_text(held)}"
+    return f"{held.agent_name}: {pending_text(held)}"
 
 
 def pending_text(held: HeldView) -> str:
     """Description of a waiting trade in plain English."""
     side = held.side.value.upper()
     if held.action is Action.BUY:
-        return f"buy {side} for {decimal(held.amount):,.2f}, {held.question}"
-    return f"sell {decimal(held.shares):,.2f} {side}, {held.question}"
+        money = f"{decimal(held.amount):,.2f} {MONEY_OF[held.venue]}"
+        return f"BUY {side}, {money}, {held.question}"
+    return f"SELL {side}, {decimal(held.shares):,.2f} shares, {held.question}"

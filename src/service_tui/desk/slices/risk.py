@@ -8,6 +8,7 @@ from typing import Final
 
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.orders import limit_text
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -77,6 +78,11 @@ class Condition(StrEnum):
     def describe(self) -> str:
         """Describe the condition, to be followed by a price."""
         return self.value.replace("_", " ")
+
+    @property
+    def sign(self) -> str:
+        """The condition as a sign, if it has one, to be followed by a price."""
+        return {"above": ">", "below": "<"}.get(self.value, self.describe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +272,7 @@ class PriceAlertView:
 
     def describe(self) -> str:
         """Describe the alert in plain English."""
-        return f"{self.side.value.upper()} {self.condition.describe} {self.threshold:.4f}"
+        return f"{self.side.value.upper()} {self.condition.sign} {limit_text(self.threshold)}"
 
 
 @dataclass(frozen=True, slots=True)

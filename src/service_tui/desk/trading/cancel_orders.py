@@ -24,11 +24,11 @@ from service_tui.wire.endpoints.public import CANCEL_ORDER, OPEN_ORDERS, POSITIO
 from service_tui.wire.positions import PositionBody, PositionsQuery
 from service_tui.wire.trades import TradesQuery
 
-GONE: Final = "it rests no more: it was filled, or had ended"
+GONE: Final = "no longer open: filled or ended"
 TOPICS_AFTER_ORDER: Final = (Topic.POSITIONS, Topic.ACCOUNT, Topic.REDEMPTIONS, Topic.WALLET)
 """What an order that was met, or gave back what it kept, has changed."""
 
-READ_ONLY: Final = "this desk is read-only: it cancels nothing"
+READ_ONLY: Final = "this desk is read-only: no cancellations"
 
 
 async def cancel(command: CancelOrders, ports: Ports) -> None:
@@ -52,7 +52,7 @@ async def cancel_order(order_id: str, ports: Ports) -> tuple[str, str]:
     except NotFoundError:
         return "warn", GONE
     except OutcomeUnknownError as error:
-        return "bad", f"sent, no answer: {error}; the list is read anew"
+        return "bad", f"sent, no answer: {error}; refreshing the list"
     except (ServiceError, ValueError) as error:
         return "bad", str(error)
     if not answer.success:
@@ -61,7 +61,7 @@ async def cancel_order(order_id: str, ports: Ports) -> tuple[str, str]:
     unit = next((f" {MONEY_OF[order.venue]}" for order in known), "")
     ports.emit(Removed(OpenOrderView, order_id))
     back = decimal(amount(answer.returned_usdc))
-    return "good", f"done, {back:,.2f}{unit} came back" if back else "done"
+    return "good", f"done, {back:,.2f}{unit} released" if back else "done"
 
 
 async def withdraw(order_id: str, filled: Micros, ports: Ports) -> Reason | None:
@@ -121,7 +121,7 @@ async def free_shares(holding: str, venue: Venue, ports: Ports) -> bool:
     sales = [one for one in orders if (one.holding, one.action) == (holding, Action.SELL)]
     for order in sales:
         tone, result = await cancel_order(order.order_id, ports)
-        ports.emit(Noticed(tone, f"cancel {order.describe()}, as the exit goes first: {result}"))
+        ports.emit(Noticed(tone, f"cancel {order.describe()} for the exit: {result}"))
     return bool(sales)
 
 
@@ -132,10 +132,10 @@ async def _open_now(ports: Ports) -> tuple[OpenOrderView, ...]:
     except NotFoundError:
         return ()
     except ServiceError as error:
-        ports.emit(Noticed("warn", f"open orders cannot be read before an exit: {error}"))
+        ports.emit(Noticed("warn", f"open orders unreadable before an exit: {error}"))
         return ports.state().orders
     if reply.dropped:
-        text = f"before an exit: {reply.dropped} open orders cannot be read, and stay as they are"
+        text = f"before an exit: {reply.dropped} open orders unreadable, left as they are"
         ports.emit(Noticed("warn", text))
     return tuple(open_order_view(body) for body in reply.answer.orders)
 

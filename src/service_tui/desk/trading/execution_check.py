@@ -27,7 +27,7 @@ CENT: Final = 10_000
 BPS: Final = 10_000
 """ours: a fee that a service names may carry the cost above the amount, but by a tenth at most."""
 
-LOOKED_UP: Final = "it is looked up; do not send it again"
+LOOKED_UP: Final = "being looked up; do not resend"
 
 _HAPPENED: Final = frozenset({
     TradeStatus.FILLED,
@@ -55,16 +55,16 @@ def check_execution(order: PlaceTrade, body: TradeBody) -> ExecutionCheck:
     """End of an order, as far as its answer proves it."""
     doubt = next(_doubts(order, body), "")
     if doubt:
-        text = f"sent, but the answer cannot be believed: {doubt}"
+        text = f"sent, answer inconsistent: {doubt}"
         return ExecutionCheck(TicketState.UNKNOWN, text, LOOKED_UP)
     advice = fix_of(body.error_code, body.fix or body.error_hint or "")
     if not body.success:
         return ExecutionCheck(TicketState.REFUSED, body.error or "refused without a reason", advice)
     if TradeStatus.FAILED in _states(body):
-        text = f"the venue took it and it failed: {body.error or 'no reason given'}"
+        text = f"accepted by the venue, then failed: {body.error or 'no reason given'}"
         return ExecutionCheck(TicketState.FAILED, text, advice)
     if TradeStatus.CANCELLED in _states(body) and not shares_of(body, order.action) > 0:
-        return ExecutionCheck(TicketState.FAILED, "the venue ended it without a fill", advice)
+        return ExecutionCheck(TicketState.FAILED, "ended by the venue without a fill", advice)
     fix = Fix.LIST_ORDERS if order.rests and _is_live(body) else ""
     return ExecutionCheck(TicketState.DONE, _done_text(order, body), fix)
 
@@ -83,7 +83,7 @@ def names_trade(body: TradeBody) -> bool:
 def quote_doubt(order: PlaceTrade, body: TradeBody) -> str:
     """Reason why a dry run is no quote of this order; empty if it is one."""
     if body.trade_id and not body.dry_run:
-        return "the service gives a trade number for a quote: it may have traded"
+        return "quote answered with a trade number: it may have traded"
     doubts = chain(_other_order(order, body), _strayed(order, body))
     return next(doubts, "") if body.success else ""
 
@@ -103,11 +103,11 @@ def is_holding(key: str, trade: TradeView) -> bool:
 def mismatch_text(ticket: TicketView, trade: TradeView) -> str:
     """Differences between a trade that was found and its order; empty without any."""
     if ticket.holding and not is_holding(ticket.holding, trade):
-        return f"it is {trade.side.value.upper()} of {trade.market_id}, which was not ordered"
+        return f"trade of {trade.side.value.upper()} in {trade.market_id}, not ordered"
     if ticket.amount and not int(trade.cost) <= _most(ticket.amount, FEE_MAX_BPS):
-        return f"it cost more than the {decimal(ticket.amount):,.2f} ordered"
+        return f"cost above the {decimal(ticket.amount):,.2f} ordered"
     if ticket.shares and not trade.shares <= ticket.shares + SHARE_QUANTUM:
-        return f"it took more than the {decimal(ticket.shares):,.2f} shares ordered"
+        return f"more than the {decimal(ticket.shares):,.2f} shares ordered"
     return ""
 
 
@@ -135,22 +135,22 @@ def _doubts(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
     states, shares = _states(body), shares_of(body, order.action)
     if TradeStatus.FAILED in states:
         if shares > 0 or states & _HAPPENED:
-            yield "it says both that it failed and that it was filled"
+            yield "both failed and filled"
     elif not body.success:
         if names_trade(body):
-            yield "it says no, and yet names a trade"
+            yield "refused, yet a trade is named"
     else:
         if body.dry_run:
-            yield "it calls itself a dry run"
+            yield "marked as a dry run"
         yield from _strayed(order, body)
         yield from _unfilled(order, body, states)
 
 
 def _other_order(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
     if body.market_id and body.market_id != order.market_id:
-        yield f"it is about another market, {body.market_id}"
+        yield f"another market, {body.market_id}"
     if body.side is not None and body.side is not order.side:
-        yield f"it is about {body.side.value.upper()}, not {order.side.value.upper()}"
+        yield f"side {body.side.value.upper()}, not {order.side.value.upper()}"
 
 
 def _strayed(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
@@ -158,14 +158,14 @@ def _strayed(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
     cost, shares = amount(body.cost), amount(shares_of(body, order.action))
     buys = order.action is Action.BUY
     if (body.shares_sold if buys else body.shares_bought) > 0:
-        yield f"shares were {'sold' if buys else 'bought'}, which was not ordered"
+        yield f"shares were {'sold' if buys else 'bought'}, not ordered"
     if buys and not int(cost) <= _most(order.amount, body.fee_rate_bps):
-        yield f"it cost {body.cost:,.2f}, more than the {decimal(order.amount):,.2f} ordered"
+        yield f"cost {body.cost:,.2f}, above the {decimal(order.amount):,.2f} ordered"
     if not buys and not shares <= order.shares + SHARE_QUANTUM:
-        yield f"more than the {decimal(order.shares):,.2f} shares ordered were sold"
+        yield f"more than the {decimal(order.shares):,.2f} shares ordered sold"
     # A share pays 1 at most, so that no price is above it.
     if shares > 0 and not int(cost) <= _most(shares, body.fee_rate_bps):
-        yield f"{body.cost:,.2f} for {decimal(shares):,.2f} shares is more than they can ever pay"
+        yield f"{body.cost:,.2f} for {decimal(shares):,.2f} shares exceeds their maximum payout"
 
 
 def _most(size: Micros, fee_bps: int) -> float:
@@ -176,14 +176,14 @@ def _most(size: Micros, fee_bps: int) -> float:
 def _unfilled(order: PlaceTrade, body: TradeBody, states: set[TradeStatus]) -> Iterator[str]:
     """Reasons to doubt a success without shares."""
     if TradeStatus.UNCONFIRMED in states and not states & _HAPPENED:
-        yield "the venue has not confirmed it"
+        yield "not confirmed by the venue"
     unfilled = {TradeStatus.SUBMITTED, TradeStatus.CANCELLED} & states
     if shares_of(body, order.action) > 0 or unfilled:
         return
     if _strange_state(body):
-        yield f"its state is '{_strange_state(body)}', and it names no shares"
+        yield f"state '{_strange_state(body)}' without shares"
     if _has_shares(order, body):
-        yield "it says yes, and that no shares moved"
+        yield "accepted, yet no shares filled"
 
 
 def _is_live(body: TradeBody) -> bool:
@@ -194,13 +194,13 @@ def _is_live(body: TradeBody) -> bool:
 def _done_text(order: PlaceTrade, body: TradeBody) -> str:
     shares = shares_of(body, order.action)
     if shares <= 0 and TradeStatus.SUBMITTED not in _states(body):
-        return "done; the service does not say how many shares"
+        return "done; shares not reported"
     if order.rests and _is_live(body) and shares <= 0:
-        return f"rests at {limit_text(order.price or 0.0)}: nothing filled yet"
+        return f"open at {limit_text(order.price or 0.0)}: nothing filled yet"
     text = filled_text(body, order.action, order.venue)
     if order.rests and _is_live(body):
-        return f"{text}; the rest stays on the book"
+        return f"{text}; the rest is open on the book"
     ordered = decimal(order.shares)
     if order.action is Action.SELL and 0 < shares < ordered - SHARE_QUANTUM / ONE:
-        return f"{text}; {ordered - shares:,.2f} of them were not sold"
+        return f"{text}; {ordered - shares:,.2f} not sold"
     return text

@@ -31,7 +31,7 @@ LOOK_BACK: Final = 200
 
 
 NO_ORDER: Final = Reason(
-    "this is no order that can be sent",
+    "invalid order",
     Fix.GIVE_AMOUNT,
 )
 
@@ -80,10 +80,10 @@ def budget_of(ports: Ports) -> Budget | None:
 def unwritten(error: StorageError) -> tuple[TicketState, Reason]:
     """End state and reason of an order whose intent could not be stored."""
     if not isinstance(error, BudgetExceededError):
-        return TicketState.FAILED, Reason(f"{error}; nothing was traded", Fix.FREE_DISK)
+        return TicketState.FAILED, Reason(f"{error}; nothing traded", Fix.FREE_DISK)
     most, used = decimal(Micros(error.maximum)), decimal(Micros(error.reserved))
     return TicketState.REFUSED, Reason(
-        f"this desk's own limit of spend a day is {most:,.2f}, {used:,.2f} used",
+        f"desk limit for spend a day is {most:,.2f}, {used:,.2f} used",
         Fix.RAISE_LIMIT,
     )
 

@@ -51,19 +51,19 @@ def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
     """
     wallet, account = state.wallet, state.account
     if not wallet.live:
-        yield Reason("real money is switched off on this desk", Fix.SWITCH_ON_REAL_MONEY)
+        yield Reason("live trading is off", Fix.SWITCH_ON_REAL_MONEY)
     if not order.confirmed:
-        yield Reason("nobody has confirmed this order for real money", Fix.CONFIRM_ON_TICKET)
+        yield Reason("real-money order not confirmed", Fix.CONFIRM_ON_TICKET)
     if account is None or not account.claimed:
-        yield Reason("the agent is not claimed", Fix.CLAIM)
+        yield Reason("agent not claimed", Fix.CLAIM)
     if not wallet.real_trading:
         yield Reason(
-            "the service does not allow real trades (sdk_real_trading_enabled)",
+            "real trades not allowed by the service (sdk_real_trading_enabled)",
             Fix.ALLOW_REAL_TRADES,
         )
     if wallet.restricted:
         yield Reason(
-            "the venue refuses this wallet",
+            "wallet not accepted by the venue",
             Fix.LINK_ANOTHER_KEY,
         )
     if order.venue is Venue.EVM:
@@ -86,7 +86,7 @@ def against_skill(
     """
     yield from against_real(state, order)
     if state.buy_limits is None:
-        yield Reason("the limits are not known yet", Fix.WAIT_FOR_SERVICE)
+        yield Reason("limits not loaded yet", Fix.WAIT_FOR_SERVICE)
     yield from broken_by(state, order, now, state.tickets)
     own = next((one for one in buy_limits(state, now) if one.bound is BuyLimit.DESK_DAY), None)
     if own is None or own.limit is None:
@@ -94,7 +94,7 @@ def against_skill(
     if not order.amount + spent + (own.used or 0) <= own.limit:
         most, used = decimal(Micros(own.limit)), decimal(spent)
         yield Reason(
-            f"this desk's own limit of spend a day is {most:,.2f}, skills spent {used:,.2f}",
+            f"desk limit for spend a day is {most:,.2f}, skills spent {used:,.2f}",
             Fix.RAISE_LIMIT,
         )
 
@@ -102,22 +102,22 @@ def against_skill(
 def _against_wallet(state: DeskState) -> Iterator[Reason]:
     wallet = state.wallet
     if wallet.ownership is None:
-        yield Reason("the wallet is not known yet", Fix.WAIT_FOR_SERVICE)
+        yield Reason("wallet not loaded yet", Fix.WAIT_FOR_SERVICE)
     if wallet.ownership is not Ownership.EXTERNAL:
         return
     if not wallet.can_sign:
         yield Reason(
-            "this machine cannot sign for the linked wallet now",
+            "no signing key for the linked wallet",
             Fix.UNLOCK_KEY,
         )
     if wallet.usdc_native and not wallet.usdc:
         yield Reason(
-            "the wallet holds native USDC, which the venue does not accept",
+            "native USDC not accepted by the venue",
             Fix.SWAP_USDC,
         )
     missing = next((one for one in wallet.served if one.is_done is False), None)
     if missing is not None:
-        yield Reason(f"missing before a real trade: {missing.name}", missing.fix)
+        yield Reason(f"setup step missing: {missing.name}", missing.fix)
 
 
 def may_sign(ports: Ports, venue: Venue) -> bool:
@@ -221,9 +221,9 @@ def _token(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
     known = state.markets.get(order.market_id)
     listed = order.token or (token_shown(known, order.side) if known is not None else "")
     if named is not None and token_number(named) != number:
-        raise PolicyRefusedError(Rule.ARGUMENT, "the token named is not that of the condition")
+        raise PolicyRefusedError(Rule.ARGUMENT, "token does not match the condition")
     if listed and listed != str(number):
-        raise PolicyRefusedError(Rule.ARGUMENT, "the token is not the one that was shown")
+        raise PolicyRefusedError(Rule.ARGUMENT, "token changed since it was shown")
     return number
 
 
@@ -234,7 +234,7 @@ def _fee(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
     if most is None and known is not None and known.condition_id:
         most = known.fee_rate_bps
     if most is not None and market.fee_rate_bps > most:
-        text = f"the fee is {market.fee_rate_bps} bps now, {most} bps were shown: look again"
+        text = f"fee now {market.fee_rate_bps} bps, {most} bps shown: review again"
         raise PolicyRefusedError(Rule.FEE, text)
     return market.fee_rate_bps
 
@@ -274,9 +274,9 @@ def _refuse_made_up(state: DeskState, order: PlaceTrade, price: float) -> None:
     is_buy = order.action is Action.BUY
     if worst is None or (price <= worst if is_buy else price >= worst):
         return
-    than = "more" if is_buy else "less"
-    text = f"the book names {price:.3f} a share, {than} than the {worst:.3f} that may be taken"
-    raise PolicyRefusedError(Rule.PRICE, f"{text} without a quote: look again")
+    than = "above" if is_buy else "below"
+    text = f"book price {price:.3f} is {than} the bound of {worst:.3f}"
+    raise PolicyRefusedError(Rule.PRICE, f"{text} without a quote: review again")
 
 
 def _on_tick(millionths: int, tick: Micros, *, buys: bool) -> int:
@@ -297,9 +297,9 @@ def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
     buys, yes = order.action is Action.BUY, order.side is Side.YES
     best = market.best_ask if buys is yes else market.best_bid
     if order.rests and order.price is None:
-        raise PolicyRefusedError(Rule.PRICE, "an order that rests has a price of its own")
+        raise PolicyRefusedError(Rule.PRICE, "limit order without a price")
     if order.price is None and best is None:
-        raise PolicyRefusedError(Rule.PRICE, "the book has no price to trade at")
+        raise PolicyRefusedError(Rule.PRICE, "no price on the book")
     price = order.price
     if price is None and best is not None:
         price = best if yes else 1.0 - best
@@ -308,6 +308,6 @@ def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
     limit_micros = round((price or 0.0) * ONE)
     if order.rests and limit_micros % tick:
         # It would rest at another price than the one that was confirmed.
-        text = f"the price lies between two ticks: they are {decimal(tick):g} now"
+        text = f"price off the tick, now {decimal(tick):g}"
         raise PolicyRefusedError(Rule.TICK, text)
     return _on_tick(limit_micros, tick, buys=buys)

@@ -84,9 +84,9 @@ class TradeSearch:
         self.in_order = self.in_order and all(a >= b for a, b in pairwise(times))
         self.last_at = times[-1] if times else None
         if dropped:
-            self.doubt = self.doubt or "some rows of its trades cannot be read"
+            self.doubt = self.doubt or "some trades are unreadable"
         if views and {view.trade_id for view in views} <= self.seen:
-            self.doubt = "it gives the same page of trades again and again"
+            self.doubt = "the service repeats one page of trades"
         self.seen |= {view.trade_id for view in views}
 
     def is_past(self, at: Timestamp) -> bool:
@@ -115,20 +115,20 @@ async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
         books = await look_at_books(missing, ports)
     except ServiceError as error:
         for ticket in _still_unknown(tickets, ports):
-            _leave_if_overdue(ticket, f"its trades cannot be asked for, {error.sentence}", ports)
+            _leave_if_overdue(ticket, f"trades unavailable, {error.sentence}", ports)
         raise
     # What the person closed meanwhile is closed.
     for ticket in _still_unknown(tickets, ports):
         trade = look.found.get(ticket.client_ref)
         resting = books.get(ticket.ticket_id, BookSearch())
         if trade is None and resting.order is not None:
-            text = f"it came there and rests on the book: {resting.order.describe()}"
+            text = f"order found, open on the book: {resting.order.describe()}"
             await settle(ports, ticket, TicketState.DONE, Reason(text))
         elif trade is None:
             doubt = _doubt_of(ticket, look, _before(ticket.opened_at, ports))
             _leave_if_overdue(ticket, doubt or resting.doubt, ports)
         elif trade.status is TradeStatus.UNCONFIRMED and not trade.shares:
-            _leave_if_overdue(ticket, "it lists the order, but has not confirmed it", ports)
+            _leave_if_overdue(ticket, "order listed but not confirmed", ports)
         else:
             await _settle_found(ticket, trade, ports)
 
@@ -144,9 +144,9 @@ async def give_up(command: GiveUp, ports: Ports) -> None:
         (one for one in ports.state().tickets if one.ticket_id == command.ticket_id), None
     )
     if ticket is None or ticket.state is not TicketState.UNKNOWN:
-        ports.emit(Noticed("warn", "that order has its end already"))
+        ports.emit(Noticed("warn", "order already settled"))
     elif not ticket.is_lost:
-        ports.emit(Noticed("warn", "it is still being looked up: wait until it says no trace"))
+        ports.emit(Noticed("warn", "lookup still running: wait for its result"))
     else:
         await settle(ports, ticket, TicketState.FAILED, Reason(f"{ticket.outcome}; closed by you"))
 
@@ -164,13 +164,13 @@ def _still_unknown(tickets: Sequence[TicketView], ports: Ports) -> list[TicketVi
 def _doubt_of(ticket: TicketView, look: TradeSearch, before: Timestamp) -> str:
     """Reason why an order that was not found may still exist; empty if it surely does not."""
     if not ticket.client_ref:
-        return "it carries no reference to know it by"
+        return "order without a reference"
     action = Action.BUY if ticket.amount else Action.SELL
     if any(
         trade.action == action and trade.at >= before and is_holding(ticket.holding, trade)
         for trade in look.unsigned
     ):
-        return look.doubt or "a trade like it is there, without a reference"
+        return look.doubt or "a similar trade exists without a reference"
     return look.doubt
 
 
@@ -224,7 +224,7 @@ async def look_through(
         if monotonic() - begun > LOOK_MAX_S:
             break
         offset += count
-    look.doubt = look.doubt or "it has more trades than can be looked through"
+    look.doubt = look.doubt or "too many trades to search"
     return look
 
 
@@ -242,17 +242,17 @@ def surely_before(opened_at: Timestamp, ahead_s: float | None) -> Timestamp:
 
 async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> None:
     if trade.status is TradeStatus.FAILED:
-        await settle(ports, ticket, TicketState.FAILED, Reason("it came there and failed"))
+        await settle(ports, ticket, TicketState.FAILED, Reason("order found: failed"))
         return
     if trade.status is TradeStatus.CANCELLED and not trade.shares:
-        await settle(ports, ticket, TicketState.FAILED, Reason("it came there and ended unfilled"))
+        await settle(ports, ticket, TicketState.FAILED, Reason("order found: ended unfilled"))
         return
     if trade.status is TradeStatus.SUBMITTED and not trade.shares:
         ports.refresh(Topic.ORDERS)
-        text = Reason("it came there and rests on the book: no shares yet")
+        text = Reason("order found: open on the book, nothing filled yet")
         await settle(ports, ticket, TicketState.DONE, text)
         return
-    text = f"it did happen: {decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
+    text = f"order found: filled {decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
     if trade.venue is not Venue.SIM and trade.action in set(Action):
         fee = venue_fee_text(trade.fee, Action(trade.action), trade.venue)
         text = f"{text} {MONEY_OF[trade.venue]}, {fee}"
@@ -314,7 +314,7 @@ async def look_at_books(tickets: Sequence[TicketView], ports: Ports) -> dict[str
     orders = tuple(open_order_view(body) for body in reply.answer.orders)
     # Not emitted here: the reading of open orders reports filled and ended ones with their trades.
     ports.refresh(Topic.ORDERS)
-    unread = "some open orders cannot be read" if reply.dropped else ""
+    unread = "some open orders are unreadable" if reply.dropped else ""
     return {
         ticket.ticket_id: _search_book(ticket, orders, ports, unread) for ticket in limit_tickets
     }
@@ -336,7 +336,7 @@ def _search_book(
         if _is_twin(ticket, one) and (one.in_flight or (one.settled_at or begun) >= begun)
     ]
     if len(like) > 1 or rivals or skew_s is None or unread:
-        return BookSearch(doubt="an order like it rests, and may be another one")
+        return BookSearch(doubt="a similar order is open and may be another one")
     return BookSearch(like[0])
 
 

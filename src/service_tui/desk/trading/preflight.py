@@ -99,10 +99,10 @@ def _earlier(state: DeskState, ticket_id: str) -> list[TicketView]:
 def _against_venue(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
     market = state.markets.get(order.market_id)
     if market is not None and order.venue not in venues_of(market):
-        yield Reason(f"this market trades on {venues_text(market)} only", Fix.OTHER_VENUE)
+        yield Reason(f"market trades on {venues_text(market)} only", Fix.OTHER_VENUE)
     service = state.service
     if order.venue is Venue.SIM and not (service.venue is Venue.SIM and service.mode is Mode.SIM):
-        yield Reason("play money is not traded on this service", Fix.REAL_VENUE)
+        yield Reason("no play-money trading on this service", Fix.REAL_VENUE)
     if order.rests:
         why = why_no_rest(state, order.venue)
         yield from () if why is None else (why,)
@@ -126,10 +126,10 @@ def is_simulated(state: DeskState) -> bool:
 def why_no_rest(state: DeskState, venue: Venue) -> Reason | None:
     """Reason why a venue takes no limit orders; None if it does."""
     if venue is Venue.SIM:
-        return Reason("sim has no book on which an order could rest", Fix.REAL_VENUE)
+        return Reason("no limit orders on sim", Fix.REAL_VENUE)
     if venue is Venue.SOL and not is_simulated(state):
         # Source: wire reference, 3.3. A limit order sent there would be carried out at once.
-        return Reason(f"{venue.value} takes orders at the market alone on this service")
+        return Reason(f"only market orders on {venue.value} here")
     return None
 
 
@@ -138,9 +138,9 @@ def why_closed(market: MarketView) -> str:
     if market.is_open:
         return ""
     if market.status is MarketStatus.CLOSED:
-        return "this market is closed: no orders are taken while its outcome is awaited"
+        return "market closed, awaiting resolution: no orders"
     outcome = {True: " YES", False: " NO", None: ""}[market.outcome]
-    return f"this market has resolved{outcome}: no orders are taken"
+    return f"market resolved{outcome}: no orders"
 
 
 def _against_market(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
@@ -160,16 +160,16 @@ def _against_any_buy(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
     if state.halted_since is not None:
         yield HALTED
     if state.account is None or state.limits is None:
-        yield Reason("cash and limits are not known yet", Fix.WAIT_FOR_SERVICE)
+        yield Reason("cash and limits not loaded yet", Fix.WAIT_FOR_SERVICE)
     elif state.limits.paused:
-        yield Reason("trading is paused: entries are blocked", Fix.RESUME_THERE)
+        yield Reason("trading is paused, buys are blocked", Fix.RESUME_THERE)
 
 
 def _against_any_sale(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
     held = holding(state, order.market_id, order.side, order.venue)
     if held is None or held.shares <= 0:
         where = "here" if order.venue is Venue.SIM else f"on {order.venue.value}"
-        yield Reason(f"you hold no {order.side.value.upper()} {where}", Fix.OTHER_SIDE)
+        yield Reason(f"no {order.side.value.upper()} position {where}", Fix.OTHER_SIDE)
 
 
 # -- by the size --------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def holding(
 def buy_bounds(
     state: DeskState, venue: Venue, before: Sequence[TicketView] | None = None
 ) -> list[tuple[Micros, str]]:
-    """Upper bounds of a buy's amount with their texts; the first one broken is shown.
+    """Upper bounds of a buy's amount with what each is; the first one broken is shown.
 
     Args:
         state: the newest.
@@ -219,19 +219,19 @@ def buy_bounds(
     under_way = _under_way(state.tickets) if before is None else before
     kept = sum_of(ticket.amount for ticket in under_way if ticket.venue is venue)
     if venue is Venue.SIM:
-        text = "orders under way leave of your cash" if kept else "your cash"
+        text = "cash left by pending orders" if kept else "cash"
         cash = Micros(account.cash - kept)
-        return [(cash, f"more than {text}"), (limits.max_trade, "more than one trade may spend")]
+        return [(cash, text), (limits.max_trade, "limit per trade")]
     # The daily limit is one of real money. Source: decisions, "Spend limits by venue".
     left = Micros(limits.day_spend_max - limits.day_spent)
-    bounds = [(left, "more than is left of the day's limit")]
+    bounds = [(left, "left of the daily limit")]
     if state.buy_limits is not None:
-        bounds.append((state.buy_limits.max_trade, "more than one trade may spend"))
+        bounds.append((state.buy_limits.max_trade, "limit per trade"))
     # The Solana-type venue alone knows its balance: it refuses if there is too little.
     if venue is Venue.EVM and state.wallet.usdc is not None:
         kept += kept_by_buys(state.orders, venue)
-        text = "open buys leave in the wallet" if kept else "lies in the wallet"
-        bounds.append((Micros(state.wallet.usdc - kept), f"more than {text}"))
+        text = "in the wallet, less open buys" if kept else "in the wallet"
+        bounds.append((Micros(state.wallet.usdc - kept), text))
     return bounds
 
 
@@ -248,11 +248,11 @@ def _against_buying(
 ) -> Iterator[Reason]:
     """Limits are written so that a number that is none fails them."""
     if order.venue is Venue.EVM and state.wallet.usdc is None:
-        yield Reason("what lies in the wallet is not known yet", Fix.WAIT_FOR_SERVICE)
+        yield Reason("wallet balance not loaded yet", Fix.WAIT_FOR_SERVICE)
     for bound, text in buy_bounds(state, order.venue, before):
         if not 0 < order.amount <= bound:
             most = f"{max(0.0, decimal(bound)):,.2f} {MONEY_OF[order.venue]}"
-            yield Reason(text, f"at most {most}")
+            yield Reason(f"above the {most} {text}", Fix.LOWER_AMOUNT)
 
 
 def _against_selling(
@@ -262,17 +262,17 @@ def _against_selling(
     shares = Micros(0) if held is None else held.shares
     if not 0 < order.shares <= shares:
         most = f"{decimal(shares):.5f}".rstrip("0").rstrip(".")
-        yield Reason("more than you hold", f"at most {most} shares")
+        yield Reason(f"above your {most} shares", Fix.SELL_FEWER)
     selling = sum_of(ticket.shares for ticket in before if ticket.holding == order.holding)
     if not order.shares <= shares - selling:
-        yield Reason("a sale of these shares is under way", Fix.WAIT_FOR_END)
+        yield Reason("a sale of these shares is pending", Fix.WAIT_FOR_END)
 
 
 def _against_resting(order: PlaceTrade) -> Iterator[Reason]:
     if not order.rests:
         return
     if order.price is None or not 0 < order.price < 1:
-        yield Reason("an order that rests has a price above 0 and below 1", Fix.TYPE_LIMIT)
+        yield Reason("limit price must be above 0 and below 1", Fix.TYPE_LIMIT)
         return
     size = order.amount if order.action is Action.BUY else order.shares
     why = why_too_small(order.venue, order.action, size, Micros(round(order.price * ONE)))
@@ -296,7 +296,7 @@ def why_too_small(venue: Venue, action: Action, size: Micros, price: Micros) -> 
     if least is None:
         return ""
     if action is Action.SELL:
-        return "" if size >= least else f"an order is for {decimal(least):g} shares or more here"
+        return "" if size >= least else f"minimum order: {decimal(least):g} shares"
     # Shares rest in hundredths. Source: wire reference, 6.2.
     if size * ONE // price // CENT * CENT >= least:
         return ""
@@ -305,7 +305,7 @@ def why_too_small(venue: Venue, action: Action, size: Micros, price: Micros) -> 
         spend += CENT
     enough = f"{decimal(Micros(spend)):,.2f} {MONEY_OF[venue]}"
     return (
-        f"an order is for {decimal(least):g} shares or more here: "
+        f"minimum order: {decimal(least):g} shares; "
         f"at {limit_text(price / ONE)} spend {enough} or more"
     )
 
@@ -317,4 +317,4 @@ def _against_quote(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
         return
     price = market.price_of(order.side)
     if price > order.price if order.action is Action.BUY else price < order.price:
-        yield Reason("the price has moved beyond the quote", Fix.NEW_PRICE)
+        yield Reason("price moved beyond the quote", Fix.NEW_PRICE)

@@ -75,11 +75,11 @@ async def send(
         request = await as_signed(ports, order, request)
     except SigningError as error:
         # Reported at once: the operator can unlock the key. Source: decisions, "Money and safety".
-        reason = Reason(f"nothing was sent: {error}", _unsigned_fix(error))
+        reason = Reason(f"nothing sent: {error}", _unsigned_fix(error))
         await settle(ports, ticket, TicketState.REFUSED, reason)
         return None
     except ServiceError as error:
-        reason = Reason(f"nothing was sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
+        reason = Reason(f"nothing sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
         await settle(ports, ticket, TicketState.FAILED, reason)
         return None
     ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
@@ -92,13 +92,13 @@ async def send(
         reason = Reason(error.error, fix_of(error.code, error.fix))
         await settle(ports, ticket, TicketState.REFUSED, reason)
     except HeldBackError as error:
-        reason = Reason(f"{error.sentence}; nothing was sent", Fix.END_HALT)
+        reason = Reason(f"{error.sentence}; nothing sent", Fix.END_HALT)
         await settle(ports, ticket, TicketState.REFUSED, reason)
     except OutcomeUnknownError as error:
         reason = Reason(f"sent, no answer: {error}", LOOKED_UP)
         await settle(ports, ticket, TicketState.UNKNOWN, reason)
     except ServiceError as error:
-        reason = Reason(f"nothing was sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
+        reason = Reason(f"nothing sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
         await settle(ports, ticket, TicketState.FAILED, reason)
     else:
         await take_answer(ports, ticket, order, reply.answer)
@@ -176,4 +176,4 @@ async def settle(ports: Ports, ticket: TicketView, state: TicketState, reason: R
             ended.ticket_id, StoredState(state.value), outcome_of(ended), now=ports.now()
         )
     except StorageError as error:
-        ports.emit(Noticed("bad", f"the blotter could not be written: {error}"))
+        ports.emit(Noticed("bad", f"blotter write failed: {error}"))

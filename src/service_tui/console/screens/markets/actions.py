@@ -43,7 +43,7 @@ def has_known_positions(screen: Markets) -> str:
         return NO_ROW
     if is_answered(screen.state, Topic.POSITIONS) or sellable(screen.state, market.market_id):
         return ""
-    return f"whether you hold anything here is not known yet: {cap('app.refresh')} asks"
+    return f"positions not loaded yet: {cap('app.refresh')} refreshes"
 
 
 def buy(screen: Markets) -> None:
@@ -63,7 +63,7 @@ def sell(screen: Markets) -> None:
         side, venue = result
         open_ticket(screen, market, side, Action.SELL, venue)
     else:
-        screen.show_toast(f"you hold nothing in this market: {cap('markets.buy')} buys", "warn")
+        screen.show_toast(f"no position in this market: {cap('markets.buy')} to buy", "warn")
 
 
 def star(screen: Markets) -> None:
@@ -126,7 +126,7 @@ def next_venue(screen: Markets) -> None:
     """Show markets of the next venue, sim-only ones, then all."""
     filter_in_force, venues = _filter_of(screen), venues_of(screen.state.markets.values())
     if len(venues) == 1 and not filter_in_force.venue:
-        screen.show_toast("the service does not say where its markets trade", "warn")
+        screen.show_toast("no venue data for these markets", "warn")
     else:
         _set_filter(screen, replace(filter_in_force, venue=after(venues, filter_in_force.venue)))
 

@@ -30,8 +30,8 @@ TRADES_MAX: Final = 12
 TWO_ACROSS: Final = 52
 """Cells from which figures of a position stand two a line."""
 
-LOADING: Final = "on its way …"
-_NOT_LOADED: Final = Text("not told", "muted")
+LOADING: Final = "loading …"
+_NOT_LOADED: Final = Text("unknown", "muted")
 
 
 def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
@@ -56,7 +56,7 @@ def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
 def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text:
     """A market's time left, or its outcome. `now` is the world's time."""
     if market.status is MarketStatus.RESOLVED:
-        known = {True: ("YES", "yes"), False: ("NO", "no"), None: ("over", "muted")}
+        known = {True: ("YES", "yes"), False: ("NO", "no"), None: ("unknown", "muted")}
         word, ink = known[market.outcome]
         return Text.assemble(("resolved " if worded else "", "muted"), (word, ink))
     left = seconds_left(market, now)
@@ -71,7 +71,7 @@ def holdings(state: DeskState, market_id: str, width: int) -> Text:
     """The own position in a market: cost, mark and exit value."""
     held, masked = state.held(market_id), is_private(state)
     if not held:
-        message = if_none(state, f"none here; {cap('markets.buy')} buys", Topic.POSITIONS)
+        message = if_none(state, f"No position. {cap('markets.buy')} to buy", Topic.POSITIONS)
         return section("position", Text(message, "muted"))
     across = 2 if width >= TWO_ACROSS else 1
     blocks = [
@@ -106,7 +106,7 @@ def trades(detail: DetailView | None, now: Timestamp, width: int, clock: str = "
 def rules(market: MarketView, detail: DetailView | None, width: int, clock: str = "") -> Text:
     """When and how the market resolves, and its inputs."""
     text = market.criteria or (detail.criteria if detail is not None else "")
-    unknown = "not available" if detail is not None and detail.problem else "no criteria given"
+    unknown = "not available" if detail is not None and detail.problem else "no criteria"
     shown = Text(text) if text else Text(LOADING if detail is None else unknown, "muted")
     facts: tuple[Figure, ...] = (
         ("resolves, UTC", formats.date_time(market.resolves_at, UTC)),
@@ -130,8 +130,8 @@ def _venue_price(market: MarketView) -> tuple[Figure, ...]:
     if market.venue_price is None or market.gap is None:
         return ()
     price = formats.price(market.venue_price)
-    gap = Text.assemble(price, "  ", formats.points(market.gap), (" pt to here", "muted"))
-    return (("YES at the venue", gap),)
+    gap = Text.assemble(price, "  ", formats.points(market.gap), (" pt vs sim", "muted"))
+    return (("YES on venue", gap),)
 
 
 def _position_figures(position: PositionView, *, masked: bool) -> tuple[Figure, ...]:

@@ -56,7 +56,7 @@ NAMES: Final = {
 """The names of the columns, as the table shows them: these can be typed."""
 
 SIM_ALONE: Final = "sim alone"
-"""The venue filter that leaves markets without an order book on a real venue."""
+"""The venue filter that leaves markets without an order book on a real venue, as stored."""
 
 _STATUS: Final = {
     "open": MarketStatus.ACTIVE,
@@ -64,16 +64,21 @@ _STATUS: Final = {
     "resolved": MarketStatus.RESOLVED,
 }
 
+_VENUE_TEXTS: Final = {
+    **{venue.value: venue.value.removesuffix("_venue") for venue in Venue},
+    SIM_ALONE: "sim only",
+}
+"""What the switch shows for a venue filter."""
+
 _VENUES: Final = ("", *(venue.value for venue in Venue if venue is not Venue.SIM), SIM_ALONE)
 
 _NO_MARKETS: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nMarkets appear with its first answer.",
-    Phase.ONLINE: "The service lists no markets.\n\n{app.refresh} asks again.",
-    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nIt is tried again by itself; "
-    "{app.refresh} tries now.",
+    Phase.ONLINE: "No markets listed.\n\n{app.refresh} refreshes.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nRetrying automatically; "
+    "{app.refresh} retries now.",
     Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
-    "show which "
-    "key and service are used.",
+    "show key and service.",
 }
 
 
@@ -111,9 +116,9 @@ class MarketFilter:
                 narrows=self.status != "all",
             ),
             _chip(f"{cap('markets.until')} ends", until),
-            _chip(f"{cap('markets.venue')} venue", self.venue.removesuffix("_venue")),
-            _chip(f"{cap('markets.held')} held", "only" if self.held else ""),
-            _chip(f"{cap('markets.starred')} starred", "only" if self.starred else ""),
+            _chip(f"{cap('markets.venue')} venue", _VENUE_TEXTS.get(self.venue, self.venue)),
+            _chip(f"{cap('markets.held')} held", "✓" if self.held else ""),
+            _chip(f"{cap('markets.starred')} starred", "✓" if self.starred else ""),
         )
 
     def to_text(self) -> str:
@@ -238,7 +243,7 @@ def why_empty(state: DeskState, market_filter: MarketFilter) -> str:
         narrowing = [chip.words for chip in market_filter.chips() if chip.narrows]
         search = [f"/{market_filter.typed}"] if market_filter.typed else []
         return (
-            f"No market of {len(state.markets):,} passes:\n\n"
+            f"No market of {len(state.markets):,} matches:\n\n"
             f"{'   '.join(narrowing + search)}\n\n"
             f"{cap('rows.out')} clears the search, {cap('rows.out')} again the filters."
         )

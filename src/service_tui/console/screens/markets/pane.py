@@ -62,7 +62,7 @@ class MarketPane(DetailPane):
         if market is None:
             self._charted = None
             self._prices.show((), empty="")
-            self.show(Text("no market is highlighted", "muted"), Text(), Text())
+            self.show(Text("Select a market", "muted"), Text(), Text())
             return
         newest = state.detail
         detail = newest if newest is not None and newest.market_id == market.market_id else None

@@ -60,7 +60,7 @@ def is_on_monitors(screen: RiskScreen) -> str:
         return "" if screen.table.order.marked else NO_ROW
     if isinstance(row, MonitorView):
         return ""
-    return with_keys("only monitors have a stop and a target: {monitors.list} shows them")
+    return with_keys("only monitors have a stop and target: {monitors.list} shows them")
 
 
 def is_removable(screen: RiskScreen) -> str:
@@ -68,7 +68,7 @@ def is_removable(screen: RiskScreen) -> str:
     row = screen.selected()
     if row is None:
         return "" if screen.table.order.marked else NO_ROW
-    return "this is history: it stays" if isinstance(row, AlertView | ExitView) else ""
+    return "history cannot be removed" if isinstance(row, AlertView | ExitView) else ""
 
 
 def is_exitable(screen: RiskScreen) -> str:
@@ -77,9 +77,9 @@ def is_exitable(screen: RiskScreen) -> str:
         case None:
             return NO_ROW
         case ExitView() | PriceAlertView():
-            return "there is nothing to sell here"
+            return "nothing to sell here"
         case AlertView(state=state) if not state.is_open:
-            return f"its exit is {state.value}: nothing is left to do"
+            return f"exit already {state.value}"
         case _:
             return ""
 
@@ -118,7 +118,7 @@ def _set(screen: RiskScreen, change: Change) -> None:
 
 def _edit_many(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
     if all(monitor_block_reason(row) for row in rows):
-        screen.show_toast("none of them can be set: closed, exiting or not held", "warn")
+        screen.show_toast("no monitor can be set: closed, exiting or no position", "warn")
         return
 
     def filled(changes: tuple[Change, ...]) -> None:
@@ -150,8 +150,8 @@ def remove(screen: RiskScreen) -> None:
 
 def _confirm_removal(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
     body = Text(
-        f"Nothing guards or sells {counted(len(rows), 'position')} then. "
-        f"{cap('monitors.undo')} undoes it.\n"
+        f"{counted(len(rows), 'position')} without stop or target afterwards. "
+        f"{cap('monitors.undo')} restores.\n"
     )
     lines = tuple(
         Text.assemble(
@@ -231,22 +231,22 @@ def exit_question(alert: AlertView, view: ViewContext) -> Text:
     held = guarded(view.state, alert.holding)
     brings = view.money(None if held is None else held.exit_value)
     mode = view.state.service.mode if alert.venue is Venue.SIM else Mode.LIVE
-    wallet = "the service signs" if alert.managed else "this desk signs"
+    wallet = "signed by the service" if alert.managed else "signed by this desk"
     return Text.assemble(
         (formats.plain(alert.question, 200).plain, "bold"),
         "\n\nSell all ",
         view.shares(alert.shares),
         " ",
         formats.side(alert.side),
-        " at the market, without a price bound: about ",
+        " at market, no price limit: about ",
         brings,
-        " $ as the price stands, ",
+        " $ at the mark of ",
         formats.price(None if held is None else held.mark),
         ".\n",
         (mode.value, f"bold {mode.value.lower()}"),
         f" {_MODES[mode]} on {alert.venue.value}, {wallet}.\n\n",
-        (f"It is sent once. Its end stands in the blotter ({cap('app.blotter')}); ", "muted"),
-        ("the monitor goes with it.", "muted"),
+        (f"Sent once. The blotter ({cap('app.blotter')}) shows the result. ", "muted"),
+        ("The monitor is removed.", "muted"),
     )
 
 

@@ -47,7 +47,7 @@ def guarded_text(state: DeskState) -> Text:
     both = is_answered(state, Topic.MONITORS, Topic.POSITIONS)
     guarded_number = counted(guarded_count, is_loaded=both)
     position_number = counted(position_count, is_loaded=is_answered(state, Topic.POSITIONS))
-    text = f"{'! ' if is_less else ''}{guarded_number} of {position_number} guarded"
+    text = f"{'! ' if is_less else ''}{guarded_number}/{position_number} protected"
     return Text(text, "warn" if is_less else "muted")
 
 
@@ -66,14 +66,14 @@ def urgent_text(view: ViewContext) -> Text:
     line = _freshness(state, now)
     if line:
         line.append(
-            "  " if waiting else f"  what guards was last told then: {cap('app.refresh')} asks now",
+            "  " if waiting else f"  monitors may be out of date: {cap('app.refresh')} refreshes",
             "warn",
         )
     if waiting:
         first = min(waiting, key=lambda alert: alert.expires_at)
-        count = f"{len(waiting)} alerts wait" if len(waiting) > 1 else "1 alert waits"
+        count = f"{len(waiting)} alerts" if len(waiting) > 1 else "1 alert"
         line.append(f"▼ {count}", "bold breach")
-        line.append(f" for an exit, {formats.duration(first.left_s(now))} left: ", "warn")
+        line.append(f" pending exit, {formats.duration(first.left_s(now))} left: ", "warn")
         line.append_text(formats.side(first.side))
         line.append(f" {formats.plain(first.question, 60).plain}")
     elif state.risk.briefing_late:
@@ -119,7 +119,7 @@ def _head(question: str, row: RiskRow, tail: Text) -> Text:
 
 
 def _describe_monitor(row: MonitorView, view: ViewContext) -> Detail:
-    kind = "a buy set it" if kind_word(row) == "auto" else "set by hand"
+    kind = "auto (on buy)" if kind_word(row) == "auto" else "manual"
     tail = Text.assemble(monitor_state_text(row), (f"  {kind}, on {row.venue.value}", "muted"))
     market = view.state.markets.get(row.market_id)
     stop = exit_at(row, row.stop_price, market)
@@ -127,15 +127,15 @@ def _describe_monitor(row: MonitorView, view: ViewContext) -> Detail:
     shown: tuple[Figure, ...] = (
         ("entry", formats.price(row.entry)),
         ("mark", formats.price(row.mark)),
-        ("exit now $", view.money(row.exit_value)),
-        ("its P&L $", view.pnl(row.exit_pnl)),
-        ("at the stop $", view.money(None if stop is None else stop.brings)),
-        ("its P&L $", view.pnl(None if stop is None else stop.pnl)),
+        ("if sold now $", view.money(row.exit_value)),
+        ("P&L $", view.pnl(row.exit_pnl)),
+        ("if stopped out $", view.money(None if stop is None else stop.brings)),
+        ("P&L $", view.pnl(None if stop is None else stop.pnl)),
         (
-            "at the target $",
+            "at target $",
             view.money(None if target is None else target.brings),
         ),
-        ("its P&L $", view.pnl(None if target is None else target.pnl)),
+        ("P&L $", view.pnl(None if target is None else target.pnl)),
     )
     body = Text.assemble(
         distance_line(row, view.width), "\n", figures(shown, across=2, width=view.width)
@@ -147,16 +147,16 @@ def _future(row: MonitorView, view: ViewContext) -> Text:
     """The effect of a breach, then the exits of this position so far."""
     ends: list[str] = []
     if row.stop_price is not None:
-        ends.append(f"falls to {formats.price(row.stop_price).plain}")
+        ends.append(f"at {formats.price(row.stop_price).plain} or below")
     if row.target_price is not None and row.target_price < 1:
-        ends.append(f"rises to {formats.price(row.target_price).plain}")
+        ends.append(f"at {formats.price(row.target_price).plain} or above")
     shares = view.shares(row.shares).plain
     cost = view.money(row.cost).plain
     side = row.side.value.upper()
-    sentence = f"When {side} {' or '.join(ends)}, all {shares} shares (cost {cost}) are sold, once."
+    sentence = f"Sells all {shares} {side} (cost {cost}) {', or '.join(ends)} (one-shot)."
     if not ends:
-        sentence = "Its target is out of reach: nothing will set it off."
-    blocks = [section("what it does", Text(sentence))]
+        sentence = "Target out of reach: never sells."
+    blocks = [section("effect", Text(sentence))]
     lines = [
         Text.assemble(
             alert_state_text(alert), "  ", _breach(alert), "  ", left_text(alert, view.now)
@@ -174,7 +174,7 @@ def _future(row: MonitorView, view: ViewContext) -> Text:
         if (exit_.market_id, exit_.side, exit_.venue) == (row.market_id, row.side, row.venue)
     ]
     if lines:
-        blocks.append(section(f"before{of_wall(view.state)}", Text("\n").join(lines[:_EXITS_MAX])))
+        blocks.append(section(f"history{of_wall(view.state)}", Text("\n").join(lines[:_EXITS_MAX])))
     return Text("\n\n").join(blocks)
 
 
@@ -199,14 +199,14 @@ def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
             view.money(None if held is None else held.exit_value),
         ),
     )
-    who = "the service itself exits" if row.managed else "this desk exits"
+    who = "exit by the service" if row.managed else "exit by this desk"
     if not row.managed and not view.state.risk.executes:
         who = (
-            "another program on this data directory exits, or nobody: "
-            f"{cap('monitors.exit')} says more"
+            "exits run in another program on this data directory, if any: "
+            f"{cap('monitors.exit')} shows details"
         )
     text = view.sentence(row.detail) or who
-    more = section("how it stands", Text(text))
+    more = section("status", Text(text))
     if row.detail:
         more.append(f"\n{who}", "muted")
     if row.ticket_id:
@@ -219,15 +219,15 @@ def _describe_exit(row: ExitView, view: ViewContext) -> Detail:
     average = row.proceeds / row.shares if row.shares > 0 else None
     shown: tuple[Figure, ...] = (
         (f"sold{on_wall(view.state)}", formats.date_time(row.at)),
-        ("by", Text(sold_by(row))),
+        ("sold by", Text(sold_by(row))),
         ("trigger price", formats.price(row.trigger_price)),
-        ("got a share", formats.price(average)),
+        ("average price", formats.price(average)),
         ("shares", view.shares(row.shares)),
         ("proceeds $", view.money(row.proceeds)),
         ("P&L $", view.pnl(row.pnl)),
     )
-    message = Text("Selling a whole position lowers its price, so a share mostly brings less than")
-    message.append(" the price that set it off.")
+    message = Text("Slippage: selling a whole position usually averages below")
+    message.append(" the trigger price.")
     return Detail(
         _head(row.question, row, tail), figures(shown, across=2, width=view.width),
         section("price and proceeds", message),
@@ -237,20 +237,19 @@ def _describe_exit(row: ExitView, view: ViewContext) -> Detail:
 def _describe_price_alert(row: PriceAlertView, view: ViewContext) -> Detail:
     tail = price_alert_state(row, view.now)
     shown: tuple[Figure, ...] = (
-        ("tell when", Text(row.condition.describe)),
+        ("condition", Text(row.condition.describe)),
         ("price", formats.price(row.threshold)),
         ("now", formats.price(price_now(row, view.state))),
-        ("points off", formats.points(points_off(row, view.state))),
+        ("distance pt", formats.points(points_off(row, view.state))),
         (f"since{on_wall(view.state)}", formats.date_time(row.created_at)),
         (f"fired{on_wall(view.state)}", formats.date_time(row.triggered_at)),
     )
     message = (
-        f"It is told once, here on this desk. Nothing is traded. {cap('monitors.remove')} "
-        "forgets it."
+        f"One-shot notification on this console; no trade. {cap('monitors.remove')} removes it."
     )
     return Detail(
         _head(row.question, row, tail), figures(shown, across=2, width=view.width),
-        section("what it does", Text(message)),
+        section("effect", Text(message)),
     )  # fmt: skip
 
 
@@ -274,46 +273,46 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
         Explanation(
             "stop price",
             formats.price(row.stop_price),
-            "entry x (1 - stop); at or below it all is sold",
+            "entry x (1 - stop); sells all at or below",
             (entry, ("stop", formats.percent(row.stop_pct, 2))),
-            "worked out here from what the service says (monitors)",
+            "computed here from service data (monitors)",
             age,
         ),
         Explanation(
             "target price",
             formats.price(row.target_price),
-            "entry x (1 + target); all is sold once an exit brings so much a share",
+            "entry x (1 + target); sells all once the exit price reaches it",
             (entry, ("target", formats.percent(row.target_pct, 2))),
-            "worked out here from what the service says (monitors)",
+            "computed here from service data (monitors)",
             age,
         ),
         Explanation(
-            "the way",
+            "to stop",
             mark[1],
-            "left of the middle: gone towards the stop; right of it: towards the target",
+            "left of the middle: towards the stop; right: towards the target",
             (
                 mark,
-                ("left to the stop", formats.percent(row.to_stop, 0)),
-                ("exit a share", formats.price(row.exit_price)),
-                ("left to the target", formats.percent(row.to_target, 0)),
+                ("distance to stop", formats.percent(row.to_stop, 0)),
+                ("exit price", formats.price(row.exit_price)),
+                ("distance to target", formats.percent(row.to_target, 0)),
             ),
-            "worked out here",
+            "computed here",
             age,
         ),
         Explanation(
-            "exit now, $",
+            "exit value, $",
             view.money(row.exit_value),
-            "what selling all of it would bring",
+            "proceeds of selling all now, slippage included",
             (shares, mark),
-            "as the service says (positions)",
+            "service data (positions)",
             age,
         ),
         Explanation(
-            "exit at the stop, $",
+            "if stopped out, $",
             view.money(None if stop is None else stop.brings),
-            "about: selling all of it at the stop price, the market as deep as now",
+            "estimate: selling all at the stop price, depth as now",
             (shares, ("stop price", formats.price(row.stop_price))),
-            "worked out here",
+            "computed here",
             age,
         ),
     )

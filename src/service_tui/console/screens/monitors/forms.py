@@ -17,15 +17,15 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import counted
 from service_tui.units import Timestamp
 
-STOP: Final = Field("stop-percent", "stop", str.strip, "% down", "as it is")
-TARGET: Final = Field("target-percent", "target", str.strip, "% up", "as it is")
+STOP: Final = Field("stop-percent", "stop", str.strip, "% down", "unchanged")
+TARGET: Final = Field("target-percent", "target", str.strip, "% up", "unchanged")
 
 
 class MonitorMany(Form[tuple[Change, ...]]):
     """Returns the changes that were confirmed."""
 
     heading: ClassVar[str] = "Monitors"
-    hint: ClassVar[str] = "enter shows what changes, {form.cancel} leaves"
+    hint: ClassVar[str] = "enter reviews, {form.cancel} cancels"
     body = ("form-question", STOP, TARGET, "form-preview", "form-hint")
 
     def __init__(self, state: DeskState, now: Timestamp, monitors: tuple[MonitorView, ...]) -> None:
@@ -46,13 +46,13 @@ class MonitorMany(Form[tuple[Change, ...]]):
     def validate(self) -> tuple[Change, ...]:
         """The changes to set."""
         if not self._monitors:
-            raise FieldError(f"none of them is guarded any more: {cap('form.cancel')} leaves")
+            raise FieldError(f"No monitors left. {cap('form.cancel')} cancels")
         return read_changes(self._monitors, self.read(STOP), self.read(TARGET))
 
     def describe(self, result: tuple[Change, ...] | None) -> Mapping[str, Shown]:
         """The number of changed and of unchanged monitors."""
-        missing = f", {self._missing_count} gone meanwhile" if self._missing_count else ""
-        hint = "An empty line leaves a threshold as it is; off ends it."
+        missing = f", {self._missing_count} removed meanwhile" if self._missing_count else ""
+        hint = "Empty: unchanged. Off: no threshold."
         return {
             "form-question": f"{counted(len(self._monitors), 'monitor')}{missing}",
             "form-preview": self._outcome(result),
@@ -64,9 +64,9 @@ class MonitorMany(Form[tuple[Change, ...]]):
         past = sum(bool(change.exits_at_once) for change in result)
         of_all = counted(len(self._monitors), "monitor")
         verb = "changes" if len(result) == 1 else "change"
-        body = Text(f"{len(result)} of {of_all} {verb}, by hand from then on.")
+        body = Text(f"{len(result)} of {of_all} {verb} and become manual.")
         if past:
-            body.append(f"\n{past} are past their new threshold and are sold at once.", "bold loss")
+            body.append(f"\n{past} already past the new threshold: sold at once.", "bold loss")
         question = Question("Set these monitors?", body.append("\n"), "set")
         lines = tuple(change_line(change) for change in result)
 
@@ -78,16 +78,14 @@ class MonitorMany(Form[tuple[Change, ...]]):
 
     def _outcome(self, result: tuple[Change, ...] | None) -> Text:
         closed = sum(bool(monitor_block_reason(monitor)) for monitor in self._monitors)
-        left = f", {closed} of closed markets or exiting are left out" if closed else ""
+        left = f", {closed} closed or exiting left out" if closed else ""
         if result is None:
-            return Text(f"nothing changes yet{left}", "muted")
+            return Text(f"no change yet{left}", "muted")
         stay = len(self._monitors) - len(result) - closed
         past = sum(bool(change.exits_at_once) for change in result)
-        message = Text.assemble(
-            (f"{len(result)} change", "bold"), f", {stay} stay as they are{left}"
-        )
+        message = Text.assemble((f"{len(result)} change", "bold"), f", {stay} unchanged{left}")
         if past:
-            message.append(f"\n{past} would be sold at once", "bold loss")
+            message.append(f"\n{past} sold at once", "bold loss")
         return message
 
 

@@ -69,9 +69,9 @@ _ALERT_STATES: Final = {
 
 _WAITING: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nMonitors appear with its first answer.",
-    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} tries now.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} retries now.",
     Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
-    "show which.",
+    "show key and service.",
 }
 
 
@@ -171,7 +171,7 @@ def left_text(alert: AlertView, now: Timestamp) -> Text:
         return Text(formats.NOT_KNOWN, "muted")
     left = alert.left_s(now)
     ink = "breach" if left <= 0 else "warn" if left <= SOON_S else ""
-    return Text(formats.duration(left) if left > 0 else "passed", ink)
+    return Text(formats.duration(left) if left > 0 else "expired", ink)
 
 
 def sold_by(row: ExitView) -> str:
@@ -182,7 +182,7 @@ def sold_by(row: ExitView) -> str:
 def price_alert_state(row: PriceAlertView, now: Timestamp) -> Text:
     """The state of a price alert: waiting, or when and where it fired."""
     if row.triggered_at is None:
-        return Text("◷ waits", "muted")
+        return Text("◷ armed", "muted")
     ago = formats.age(row.triggered_at, now).plain
     return Text(f"✓ {ago} ago {formats.price(row.triggered_price).plain}", "accent")
 
@@ -208,7 +208,7 @@ def _distance(row: PriceAlertView, state: DeskState) -> float | None:
 
 
 def _monitor_text(row: MonitorView, _: ViewContext) -> str:
-    kind = "automatic auto" if row.automatic else "by hand"
+    kind = "automatic auto" if row.automatic else "hand manual"
     return _search_text(row, row.venue.value, row.state.value, kind)
 
 
@@ -221,7 +221,7 @@ def _exit_text(row: ExitView, _: ViewContext) -> str:
 
 
 def _price_alert_text(row: PriceAlertView, _: ViewContext) -> str:
-    return _search_text(row, row.describe(), "waits" if row.is_open else "fired")
+    return _search_text(row, row.describe(), "armed" if row.is_open else "fired")
 
 
 def _search_text(row: RiskRow, *more: str) -> str:
@@ -257,9 +257,9 @@ def _empty(sentence: str) -> Callable[[DeskState], str]:
 def _no_price_alert(_: DeskState) -> str:
     return with_keys(
         "No price alert.\n\n"
-        "It tells you once when a price is there, and trades nothing.\n"
-        "Markets ({app.markets}) or Portfolio ({app.portfolio}): put the cursor on a row, "
-        "{markets.alert} adds one."
+        "A price alert notifies you once at a price. It trades nothing.\n"
+        "To add one: {markets.alert} on a row of Markets ({app.markets}) or Portfolio "
+        "({app.portfolio})."
     )
 
 
@@ -286,7 +286,7 @@ MONITORS: Final = TableSpec[MonitorView](
         ),
         Column(
             "way",
-            "the way",
+            "to stop",
             TRACK,
             lambda row, _: bar_text(row),
             sort_key=lambda row, _: nearest(row),
@@ -313,11 +313,10 @@ MONITORS: Final = TableSpec[MonitorView](
     ),
     search_text=_monitor_text,
     empty_text=_empty(
-        "Nothing is guarded.\n\n"
-        "A monitor watches the price of one position: when it falls to the stop,\n"
-        "or rises to the target, all of the position is sold, once.\n\n"
-        "Every buy gets one by itself while that is on in the settings ({app.settings}).\n"
-        "Portfolio ({app.portfolio}): put the cursor on a position, {portfolio.monitor} guards it."
+        "No position is protected.\n\n"
+        "A monitor sells all of one position at its stop or at its target (one-shot).\n\n"
+        "Auto stop-loss on every buy: Settings ({app.settings}).\n"
+        "To protect a position: {portfolio.monitor} in Portfolio ({app.portfolio})."
     ),
     # The row nearest to its end is on top.
     sort="way",
@@ -368,7 +367,7 @@ ALERTS: Final = TableSpec[AlertView](
         date_column("time", "when", lambda row: row.breached_at, tier=84),
         Column(
             "words",
-            "how it stands",
+            "status",
             30,
             lambda row, view: Text(view.sentence(row.detail), "muted"),
             tier=140,
@@ -377,8 +376,8 @@ ALERTS: Final = TableSpec[AlertView](
     search_text=_alert_text,
     empty_text=_empty(
         "No alert.\n\n"
-        "When a monitor's stop or target is reached, its alert stands here\n"
-        "with what is left of its hour, and what became of the exit."
+        "A breached stop or target appears here, with the time left of its hour\n"
+        "and the result of the exit."
     ),
     sort="time",
     falling=True,
@@ -410,8 +409,8 @@ EXITS: Final = TableSpec[ExitView](
     search_text=_exit_text,
     empty_text=_empty(
         "No exit yet.\n\n"
-        "Every position that a stop or a target sold is listed here,\n"
-        "with the price that set it off and what it brought."
+        "Positions sold by a stop or a target appear here,\n"
+        "with trigger price and proceeds."
     ),
     sort="time",
     falling=True,
@@ -427,7 +426,7 @@ PRICE_ALERTS: Final = TableSpec[PriceAlertView](
         side_column(),
         Column(
             "condition",
-            "tell when",
+            "condition",
             13,
             lambda row, _: row.condition.describe,
             sort_key=lambda row, _: row.condition.value,
@@ -443,7 +442,7 @@ PRICE_ALERTS: Final = TableSpec[PriceAlertView](
         ),
         Column(
             "way",
-            "points off",
+            "distance",
             10,
             lambda row, view: formats.points(points_off(row, view.state)),
             sort_key=lambda row, view: _distance(row, view.state),

@@ -29,7 +29,7 @@ def can_dismiss(screen: Needs) -> str:
 
 def has_dismissed(screen: Needs) -> str:
     """A dismissed row can be restored."""
-    return "" if screen.take_back else "nothing was dismissed"
+    return "" if screen.take_back else "nothing to restore"
 
 
 def do_it(screen: Needs) -> None:

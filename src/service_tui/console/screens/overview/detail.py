@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.freshness import of_wall
 from service_tui.console.idle_time import IdleTime
+from service_tui.console.keys import cap
 from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.table import all_is_well
 from service_tui.console.view_context import ViewContext
@@ -166,7 +167,7 @@ def _head(state: DeskState, now: Timestamp) -> Text:
     head = Text.assemble(("briefing  ", "bold heading"))
     known = state.briefing
     if known is None or age is None:
-        head.append("not heard yet", "muted")
+        head.append("not received yet", "muted")
         return head
     tone = "warn" if age > LATE_S else "muted"
     head.append(f"{formats.age(Timestamp(now - age), now)} ago", tone)
@@ -180,7 +181,7 @@ def _counts(known: BriefingView) -> Iterator[Text]:
     for count, one, many, tone in (
         (len(known.alerts), "risk alert", "risk alerts", "loss"),
         (len(known.warnings), "warning", "warnings", "warn"),
-        (known.attention_count, "position wants a look", "positions want a look", "warn"),
+        (known.attention_count, "position to review", "positions to review", "warn"),
         (known.redeemable_count, "to redeem", "to redeem", "accent"),
     ):
         if count:
@@ -193,7 +194,7 @@ def _counts(known: BriefingView) -> Iterator[Text]:
     if standing.pnl_percent is not None:
         yield formats.percent_change(standing.pnl_percent / _PERCENT)
     if standing.win_rate is not None:
-        yield Text.assemble(("wins ", "muted"), formats.percent(standing.win_rate, 0))
+        yield Text.assemble(("win rate ", "muted"), formats.percent(standing.win_rate, 0))
 
 
 def _items(known: BriefingView, view: ViewContext) -> Iterator[Text]:
@@ -232,9 +233,12 @@ def _new(known: BriefingView, view: ViewContext) -> Iterator[Text]:
 
 
 def advice_text(need: Need) -> Text:
-    """Enter's effect on a row, and its note."""
-    verb = ("enter ", "muted"), (need.verb, "accent"), ("; ", "muted")
-    return Text.assemble(*verb, formats.plain(need.advice))
+    """The action's key on a row, the action, and its note."""
+    key = cap("attention.open")
+    text = Text.assemble((f"{key} ", "muted"), (need.verb, "accent"))
+    if note := formats.plain(need.advice):
+        text.append_text(Text.assemble((" (", "muted"), note, (")", "muted")))
+    return text
 
 
 def idle_text(idle_time: IdleTime, view: ViewContext) -> str:
@@ -243,5 +247,6 @@ def idle_text(idle_time: IdleTime, view: ViewContext) -> str:
         return all_is_well()
     since = formats.moment_of(idle_time.since, view.now).plain
     length = formats.duration(max(0.0, view.now - idle_time.since))
-    start = ", as long as this console looks" if idle_time.is_from_start else ""
-    return all_is_well(f" since {since}{of_wall(view.state)}, for {length}{start}")
+    if idle_time.is_from_start:
+        return all_is_well(f". Watching for {length}")
+    return all_is_well(f" since {since}{of_wall(view.state)} ({length})")

@@ -87,7 +87,7 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
     def refusal(self, action: ScreenAction[Any], why: str) -> str:
         """The reason, or that the row under the cursor stays."""
         if can_dismiss in action.requires:
-            return "this stays until it is over: it cannot be dismissed"
+            return "cannot be dismissed: clears once resolved"
         return why
 
     def tick(self) -> None:

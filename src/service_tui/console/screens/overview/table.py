@@ -18,13 +18,13 @@ ADVICE_FROM: Final = 160
 """Widths from which verb and advice are columns; below the latter, a line shows both."""
 
 _CHECKED: Final = (
-    "No alert waits for its exit, no trade for your approval, no signal.\n"
-    "No order waits for its end, none was refused in the last ten minutes.\n"
-    "No position resolves within 15 minutes, none moved by more than 15 %.\n"
-    "No agent is broke, no experiment stands still, no skill has crashed.\n"
-    "Less than 80 % of every limit of the day is used."
+    "No alert, approval or signal pending.\n"
+    "No order pending, none refused in the last ten minutes.\n"
+    "No position resolving within 15 minutes, none moved by more than 15 %.\n"
+    "Agents funded. Experiments and skills running.\n"
+    "All daily limits below 80 %."
 )
-_WAITING: Final = "Not known yet: the service has not answered since the start."
+_WAITING: Final = "Not loaded yet: no answer from the service since the start."
 
 
 def _subject(need: Need) -> Text:
@@ -40,7 +40,7 @@ def _rows(state: DeskState) -> tuple[Need, ...]:
 
 def all_is_well(since: str = "") -> str:
     """The text without any need, and what was checked."""
-    return f"All is well{since}.\n\n{_CHECKED}"
+    return f"All clear{since}.\n\n{_CHECKED}"
 
 
 def _empty_text(state: DeskState) -> str:
@@ -50,9 +50,7 @@ def _empty_text(state: DeskState) -> str:
     missing = ", ".join(unloaded_topics(state))
     if not missing:
         return all_is_well()
-    return (
-        f"Not known yet: the service has not told of {missing}.\n\n{cap('app.refresh')} asks now."
-    )
+    return f"Not loaded yet: {missing}.\n\n{cap('app.refresh')} refreshes."
 
 
 NEEDS: Final = TableSpec[Need](
@@ -61,11 +59,11 @@ NEEDS: Final = TableSpec[Need](
     key=lambda need: need.key,
     columns=(
         Column("kind", "", 11, lambda need, _: Text(f"{need.glyph} {need.word}", need.tone)),
-        Column("what", "what needs you", 24, lambda need, _: _subject(need), flex=True),
+        Column("what", "needs attention", 24, lambda need, _: _subject(need), flex=True),
         Column("figure", "", 11, lambda need, _: need.figure, align="right", glows=False),
         Column(
             "verb",
-            "enter",
+            "action",
             19,
             lambda need, _: Text(need.verb, "accent"),
             tier=VERB_FROM,
@@ -73,7 +71,7 @@ NEEDS: Final = TableSpec[Need](
         ),
         Column(
             "advice",
-            "what is to be known",
+            "note",
             38,
             lambda need, _: Text(formats.plain(need.advice).plain, "muted"),
             tier=ADVICE_FROM,

@@ -40,7 +40,7 @@ def is_position(screen: Portfolio) -> str:
 def is_open(screen: Portfolio) -> str:
     """The open positions are in front."""
     if screen.spec is CLOSED:
-        return with_keys("this position is closed; {portfolio.list} shows the open ones")
+        return with_keys("position closed: {portfolio.list} shows open positions")
     return is_position(screen)
 
 

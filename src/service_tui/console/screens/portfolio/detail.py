@@ -25,7 +25,7 @@ def account_figures(account: AccountView | None, *, masked: bool) -> tuple[Figur
     return (
         ("cash $", formats.money(account.cash, masked=masked)),
         ("equity $", formats.money(account.equity, masked=masked)),
-        ("exit equity $", formats.money(account.exit_equity, masked=masked)),
+        ("exit value $", formats.money(account.exit_equity, masked=masked)),
         ("day P&L $", formats.pnl(account.day_pnl, masked=masked)),
         ("total P&L $", formats.pnl(account.total_pnl, masked=masked)),
         ("realized $", formats.pnl(account.realized, masked=masked)),
@@ -51,14 +51,14 @@ def _venue_line(venue_sum: VenueSumView, now: Timestamp, *, masked: bool) -> Tex
     )
     line.append_text(formats.pnl(venue_sum.pnl, masked=masked))
     line.append_text(_as_of(venue_sum.pnl_at, now))
-    held = f"  {venue_sum.positions} open, worth "
+    held = f"  {venue_sum.positions} open, value "
     line.append_text(Text.assemble((held, "muted"), formats.money(venue_sum.value, masked=masked)))
     line.append_text(
         Text.assemble(("  cash ", "muted"), formats.money(venue_sum.cash, masked=masked))
     )
     if venue_sum.reserved:
         kept = formats.money(venue_sum.reserved, masked=masked)
-        line.append_text(Text.assemble(("  in open buys ", "muted"), kept))
+        line.append_text(Text.assemble(("  reserved ", "muted"), kept))
     return line
 
 
@@ -122,7 +122,7 @@ def position_body(position: PositionView, view: ViewContext) -> Text:
 def closed_body(position: PositionView, view: ViewContext) -> Text:
     """The end of a closed position."""
     shown: tuple[Figure, ...] = (
-        ("ended", outcome(position)),
+        ("outcome", outcome(position)),
         (_made(position), view.pnl(position.made)),
         ("average", formats.price(position.average)),
         ("resolved, world", formats.date_time(position.resolves_at)),
@@ -132,7 +132,7 @@ def closed_body(position: PositionView, view: ViewContext) -> Text:
 
 def _made(position: PositionView) -> str:
     """The label of a closed position's result: on a venue it may wait to be redeemed."""
-    return "realized $" if position.venue is Venue.SIM else f"made {MONEY_OF[position.venue]}"
+    return "realized $" if position.venue is Venue.SIM else f"result {MONEY_OF[position.venue]}"
 
 
 def own_trades(position: PositionView, view: ViewContext) -> Text:
@@ -140,24 +140,26 @@ def own_trades(position: PositionView, view: ViewContext) -> Text:
     state, here = view.state, (position.market_id, position.venue)
     own = [trade for trade in state.trades if (trade.market_id, trade.venue) == here][:TRADES_MAX]
     if not own:
-        message = if_none(state, "none among the newest", Topic.TRADES)
-        return section(f"own trades{of_wall(state)}", Text(message, "muted"))
+        message = if_none(state, "none recent", Topic.TRADES)
+        return section(f"your trades{of_wall(state)}", Text(message, "muted"))
     lines = [_trade(trade, view) for trade in own]
-    return section(f"own trades{of_wall(state)}", Text("\n").join(lines))
+    return section(f"your trades{of_wall(state)}", Text("\n").join(lines))
 
 
 def _mark_and_exit(position: PositionView) -> Text:
     if position.status is not MarketStatus.ACTIVE:
         side = position.side.value.upper()
-        return Text(f"The market is closed: each share pays 1 if it ends {side}, else 0.", "muted")
+        return Text(f"Market closed. Each share pays 1 if it resolves {side}, else 0.", "muted")
     message = Text(
-        "Mark is shares x price now; exit is what selling all of it would bring", "muted"
+        "Mark = shares x price. Exit value = what selling all of it now would return, slippage "
+        "included",
+        "muted",
     )
     if position.exit_value is None or position.mark_value <= 0:
-        return message.append("; not known now.")
+        return message.append(". No exit value now.")
     less = (position.mark_value - position.exit_value) / position.mark_value
     text = formats.percent(less).plain
-    return message.append(f", {text} less: each share sold lowers the price of the next.")
+    return message.append(f": {text} below mark.")
 
 
 def _trade(trade: TradeView, view: ViewContext) -> Text:

@@ -70,7 +70,7 @@ class PortfolioScreen(TableScreen[PortfolioRow]):
     )
     leaves_rows_out: ClassVar[bool] = True
     question_cells: ClassVar[Mapping[int, int]] = {160: 70, 120: 46}
-    no_row_text: ClassVar[str] = "no position is highlighted"
+    no_row_text: ClassVar[str] = "Select a position"
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-with-detail": (120, 0), "-two": (160, 0)}
     """Least widths for the detail beside the curve, and in two columns. Source: ux, "Looks"."""
@@ -84,7 +84,7 @@ class PortfolioScreen(TableScreen[PortfolioRow]):
             value=self._worth,
             bounds=None,
             span_min=_SPAN_MIN,
-            empty="equity appears with the first answers",
+            empty="equity: waiting for data",
             id="portfolio-equity",
         )
 
