@@ -341,6 +341,10 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding(
         "ticket.kind", "ticket", ("f8",), "kind", "order type", "Market or limit", shown="F8"
     ),
+    KeyBinding(
+        "ticket.step_up", "ticket", ("up",), "step(1)", "price up", "Limit price, one tick up"
+    ),
+    KeyBinding("ticket.step_down", "ticket", ("down",), "step(-1)", "price down", "One tick down"),
     KeyBinding("ticket.yes", "ticket", ("y",), "side('yes')", "YES", "Not while typing"),
     KeyBinding("ticket.no", "ticket", ("n",), "side('no')", "NO", "Not while typing"),
     KeyBinding("ticket.buy", "ticket", ("b",), "turn('buy')", "buy", "Not while typing"),

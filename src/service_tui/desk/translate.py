@@ -24,6 +24,7 @@ from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import (
     AbsenceView,
     AccountView,
+    BookLevelView,
     DetailView,
     LimitsView,
     MarketView,
@@ -116,6 +117,8 @@ def market_view(body: MarketBody) -> MarketView:
         neg_risk=body.polymarket_neg_risk,
         fee_rate_bps=body.fee_rate_bps,
         venue_price=body.external_price_yes,
+        bid=body.best_bid,
+        ask=body.best_ask,
     )
 
 
@@ -395,6 +398,8 @@ def detail_of_tape(body: TapeBody, span_s: int) -> DetailView:
         points=tuple((timestamp(point.at), point.price) for point in body.points),
         news=tuple(news_view(row) for row in body.news),
         trades=tuple(view for row in body.trades if (view := _tape_trade_view(row)) is not None),
+        bids=tuple(BookLevelView(row.price, amount(row.shares)) for row in body.bids),
+        asks=tuple(BookLevelView(row.price, amount(row.shares)) for row in body.asks),
     )
 
 

@@ -118,11 +118,24 @@ class TapeTrade(WireModel):
     price: Price
 
 
+class BookLevel(WireModel):
+    """A price of YES on an order book, with all shares at it."""
+
+    price: Price
+    shares: Amount
+
+
 class TapeBody(WireModel):
-    """What a person wants to see of one market; points oldest first, the rest newest first."""
+    """One market in full; points oldest first, news and trades newest first.
+
+    `bids` and `asks` are the best prices of the order book of its venue, best first; empty without
+    a book.
+    """
 
     market_id: Line
     resolution_criteria: Prose
     points: tuple[TapePoint, ...]
     news: tuple[NewsBody, ...]
     trades: tuple[TapeTrade, ...]
+    bids: tuple[BookLevel, ...] = ()
+    asks: tuple[BookLevel, ...] = ()

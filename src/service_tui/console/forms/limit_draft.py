@@ -4,7 +4,9 @@ from typing import Final
 
 from service_tui.console.fields import Fault, FieldError, Number, parse_number
 from service_tui.desk.slices.orders import limit_text
-from service_tui.units import ONE, Micros
+from service_tui.desk.slices.records import MarketView
+from service_tui.terms import Action, Side
+from service_tui.units import ONE, Micros, micros
 
 _DECIMALS: Final = 6
 
@@ -42,6 +44,24 @@ def read_limit(text: str, tick: Micros) -> Micros:
         )
         raise FieldError(f"Limit price off the {limit_price_text(tick)} tick. Use {message}")
     return price
+
+
+def first_limit(market: MarketView, side: Side, action: Action) -> str:
+    """The best price of the own side on the book, as typed: the bid for a buy; empty without it."""
+    bid, ask = market.quotes_of(side)
+    best = bid if action is Action.BUY else ask
+    return "" if best is None else limit_price_text(ticks_around(micros(best), market.tick)[0])
+
+
+def stepped(text: str, tick: Micros, ticks: int) -> str:
+    """A typed limit price moved by ticks, between 0 and 1; from the middle if it is no price."""
+    try:
+        price = parse_number(text, Number({Fault.NOT_PLAIN: ""}, _DECIMALS, most=ONE))
+    except FieldError:
+        price = Micros(ONE // 2)
+    below, above = ticks_around(price, tick)
+    moved = (above if ticks < 0 else below) + ticks * tick
+    return limit_price_text(Micros(min(max(moved, tick), ONE - tick)))
 
 
 def ticks_around(price: Micros, tick: Micros) -> tuple[Micros, Micros]:

@@ -37,7 +37,11 @@ SELL_FRACTIONS: Final = ((1, 4), (1, 2), (3, 4), (1, 1))
 _SECRET: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}")
 MONEY: Final = amount_rule(MONEY_DECIMALS)
 SHARES: Final = amount_rule(SHARE_DECIMALS)
-"""Rules of typed money and shares."""
+PERCENT: Final = amount_rule(2)
+"""Rules of typed money, shares and per cent."""
+
+SHARES_UNIT: Final = "sh"
+"""Behind the size of a buy that is given in shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +163,37 @@ def _unsized(draft: Draft) -> PlaceTrade:
 
 
 def _sized(state: DeskState, draft: Draft, order: PlaceTrade) -> PlaceTrade:
-    """The order with the typed size."""
+    """The order with the typed size: money or shares of a buy, shares or per cent of a sale."""
     if draft.action is Action.BUY:
-        return replace(order, amount=parse_number(draft.amount, MONEY))
-    shares = parse_number(draft.amount, SHARES)
+        return replace(order, amount=_money_of(draft))
     held = holding(state, order.market_id, order.side, order.venue)
+    shares = _shares_of(draft.amount, Micros(0) if held is None else held.shares)
     # The last quantum cannot be typed if the service has finer shares: all means all.
     if held is not None and 0 <= held.shares - shares < SHARE_QUANTUM:
         return replace(order, shares=held.shares, everything=True)
     return replace(order, shares=shares)
+
+
+def _money_of(draft: Draft) -> Micros:
+    """Money of a buy; shares are worth their limit price, rounded up to what money can have."""
+    size = draft.amount.strip().lower()
+    if not size.endswith(SHARES_UNIT):
+        return parse_number(size, MONEY)
+    if not draft.rests:
+        raise FieldError("Shares of a buy need a limit price; enter an amount")
+    shares = parse_number(size.removesuffix(SHARES_UNIT).rstrip(), SHARES)
+    price = read_limit(draft.limit, draft.market.tick)
+    step = ONE // 10**MONEY_DECIMALS
+    return Micros(-(-shares * price // (ONE * step)) * step)
+
+
+def _shares_of(size: str, held: Micros) -> Micros:
+    """Shares of a sale; a percentage is one of the position, rounded down."""
+    size = size.strip()
+    if not size.endswith("%"):
+        return parse_number(size, SHARES)
+    part = parse_number(size.removesuffix("%").rstrip(), PERCENT)
+    return Micros(held * part // (100 * ONE) // SHARE_QUANTUM * SHARE_QUANTUM)
 
 
 def _as_shown(order: PlaceTrade, market: MarketView) -> PlaceTrade:

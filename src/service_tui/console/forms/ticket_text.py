@@ -5,6 +5,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.book import quote_line
 from service_tui.console.figures import figures
 from service_tui.console.forms.order_draft import (
     Draft,
@@ -15,18 +16,16 @@ from service_tui.console.freshness import if_none, is_private, world_now
 from service_tui.console.keys import cap, with_keys
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.figures import is_counting
+from service_tui.desk.slices.orders import limit_text
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import holding, is_simulated, venues_of, venues_text
 from service_tui.terms import MONEY_OF, Action, Mode, Side, Venue
-from service_tui.units import Timestamp
+from service_tui.units import ONE, Timestamp
 
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 _SIMULATED: Final = "simulated, no real money,"
-SIM_NAMED: Final = 68
-"""Cells from which a ticket for a real venue shows the prices of sim, named so."""
-
 TYPE_LABELS: Final = ("market", "limit")
 """The order types."""
 
@@ -56,19 +55,29 @@ def market_line(state: DeskState, draft: Draft, now: Timestamp) -> Text:
     )
 
 
-def side_labels(market: MarketView, venue: Venue, width: int) -> tuple[str, ...]:
-    """The sides with their prices, which are those of sim.
+def side_labels(market: MarketView, venue: Venue, action: Action) -> tuple[str, ...]:
+    """The sides with the price of the selected venue.
 
     Returns:
-        A label for each side. A real venue has prices of its own, which the quote shows: there
-        sim's is named so, and left out of a ticket without room for its name.
+        A label for each side. On a real venue the price is the best on its book that an order
+        meets: the ask for a buy, the bid for a sale; none while nobody stands there.
     """
-    if venue is not Venue.SIM and 0 < width < SIM_NAMED:
-        return tuple(side.value.upper() for side in Side)
-    where = "" if venue is Venue.SIM else f"{Venue.SIM.value} "
+    if venue is Venue.SIM:
+        return tuple(
+            f"{side.value.upper()} {formats.price(market.price_of(side))}" for side in Side
+        )
+    best = {side: market.quotes_of(side)[action is Action.BUY] for side in Side}
     return tuple(
-        f"{side.value.upper()} {where}{formats.price(market.price_of(side))}" for side in Side
+        side.value.upper() if price is None else f"{side.value.upper()} {limit_text(price)}"
+        for side, price in best.items()
     )
+
+
+def book_text(draft: Draft) -> Text:
+    """Tick, best bid and best ask of the selected side on a real venue."""
+    tick = f"tick {limit_text(draft.market.tick / ONE)}" if draft.rests else ""
+    quote = quote_line(draft.market, draft.side)
+    return Text("  ").join(part for part in (Text(tick, "muted"), quote) if part.plain)
 
 
 def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:

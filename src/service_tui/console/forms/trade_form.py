@@ -13,7 +13,7 @@ from service_tui.console import formats
 from service_tui.console.fields import Field, FieldError
 from service_tui.console.forms import ticket_text
 from service_tui.console.forms.form import SECOND_THOUGHT_S, input_of
-from service_tui.console.forms.limit_draft import limit_price_text
+from service_tui.console.forms.limit_draft import first_limit, stepped
 from service_tui.console.forms.order_draft import (
     Draft,
     presets,
@@ -273,6 +273,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         limit = self.query_one("#ticket-limit", PlainInput)
         limit.display = rests
         if rests:
+            if not limit.value:
+                limit.value = first_limit(self._market, self._side, self._action)
             limit.focus()
         elif limit.has_focus:
             self.query_one("#ticket-amount").focus()
@@ -343,6 +345,15 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         line.value = offered[index][1]
         line.cursor_position = len(line.value)
         line.focus()
+
+    def action_step(self, ticks: int) -> None:
+        """Move the limit price by ticks; without one, from the best price of the own side."""
+        if self._rests:
+            limit = self.query_one("#ticket-limit", PlainInput)
+            first = first_limit(self._market, self._side, self._action)
+            typed = limit.value.strip()
+            limit.value = stepped(typed, self._market.tick, ticks) if typed or not first else first
+            limit.cursor_position = len(limit.value)
 
     def action_side(self, side: str) -> None:
         """Select a side: yes, no, or the other one."""
@@ -526,8 +537,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
 
     def _show_choices(self, draft: Draft) -> None:
         at = _SIDES.index(draft.side)
-        width = self.query_one("#ticket-choices").size.width
-        sides = ticket_text.side_labels(draft.market, draft.venue, width)
+        sides = ticket_text.side_labels(draft.market, draft.venue, draft.action)
         self.query_one("#ticket-side", SegmentedControl).show(sides, at)
         labels = ticket_text.action_labels(self._state, draft)
         self.query_one("#ticket-action", SegmentedControl).show(
@@ -546,7 +556,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self.query_one("#ticket-when").display = draft.venue is not Venue.SIM and has_row
         kind = self.query_one("#ticket-kind", SegmentedControl)
         kind.show(ticket_text.TYPE_LABELS, int(draft.rests))
-        step = f"tick {limit_price_text(draft.market.tick)}" if draft.rests else ""
+        step = ticket_text.book_text(draft)
         self.query_one("#ticket-step", TextBlock).show_text(step)
 
     def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:

@@ -74,7 +74,8 @@ class MarketView:
     `venues` are those on which it trades, sim first; empty where the service does not say. `tick`
     is the step of limit prices on its book, micros; `condition_id` what its tokens derive from on
     the chain, empty where it has none, and `fee_rate_bps` what a taker pays there. `venue_price` is
-    that of YES on the book of its venue, None without a book.
+    that of YES on the book of its venue, None without a book; `bid` and `ask` are the best prices
+    of YES there, None where nobody stands.
     """
 
     market_id: str
@@ -98,6 +99,15 @@ class MarketView:
     neg_risk: bool = False
     fee_rate_bps: int = 0
     venue_price: float | None = None
+    bid: float | None = None
+    ask: float | None = None
+
+    def quotes_of(self, side: Side) -> tuple[float | None, float | None]:
+        """Best bid and ask of a side on the book of its venue."""
+        if side is Side.YES:
+            return self.bid, self.ask
+        bid = None if self.ask is None else 1.0 - self.ask
+        return bid, None if self.bid is None else 1.0 - self.bid
 
     @property
     def gap(self) -> float | None:
@@ -424,10 +434,19 @@ class TapeTradeView:
 
 
 @dataclass(frozen=True, slots=True)
+class BookLevelView:
+    """A price of YES on an order book, with all shares at it."""
+
+    price: float
+    shares: Micros
+
+
+@dataclass(frozen=True, slots=True)
 class DetailView:
     """The market in focus: chart (oldest first), news and trades (newest first).
 
-    `problem` says why there are none, where the service did not give them.
+    `problem` says why there are none, where the service did not give them. `bids` and `asks` are
+    the best prices of YES on the book of its venue, best first; empty where it has none.
     """
 
     market_id: str
@@ -437,6 +456,8 @@ class DetailView:
     news: tuple[NewsView, ...]
     trades: tuple[TapeTradeView, ...]
     problem: str = ""
+    bids: tuple[BookLevelView, ...] = ()
+    asks: tuple[BookLevelView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

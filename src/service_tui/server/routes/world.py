@@ -8,12 +8,13 @@ from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import news_body, payout_to
-from service_tui.terms import MarketStatus
-from service_tui.units import Timestamp, decimal
+from service_tui.terms import MarketStatus, Venue
+from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.desk import SET_SPEED, TAPE, WORLD
 from service_tui.wire.world import (
     AbsenceBody,
+    BookLevel,
     ResolvedBody,
     SpeedRequest,
     TapeBody,
@@ -25,6 +26,7 @@ from service_tui.wire.world import (
 
 NEWS_MAX: Final = 60
 ABSENCE_MAX: Final = 40
+LEVELS_MAX: Final = 10
 DAY_S: Final = 86_400.0
 
 
@@ -120,7 +122,21 @@ async def tape(request: RequestContext) -> TapeBody:
             )
             for at, trader, side, action, shares, price in reversed(market.tape)
         ),
+        bids=_levels(world, market, bids=True),
+        asks=_levels(world, market, bids=False),
     )
+
+
+def _levels(world: World, market: Market, *, bids: bool) -> tuple[BookLevel, ...]:
+    """The best prices of one side of the book, each with all that stands at it."""
+    if market.listing.home is Venue.SIM or market.status(world.world_at) is not MarketStatus.ACTIVE:
+        return ()
+    book = world.venues.book(market.market_id)
+    shares: dict[Micros, Micros] = {}
+    for offer in book.offers((world.at, world.world_at), bids=bids):
+        shares[offer.price] = sum_of((shares.get(offer.price, Micros(0)), offer.shares))
+    best = list(shares.items())[:LEVELS_MAX]
+    return tuple(BookLevel(price=price / ONE, shares=left / ONE) for price, left in best)
 
 
 ROUTES: Final[Routes] = {WORLD: read, SET_SPEED: set_speed, TAPE: tape}

@@ -6,6 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.book import ladder
 from service_tui.console.figures import Figure, figures, large, section
 from service_tui.console.freshness import if_none, is_private
 from service_tui.console.keys import cap
@@ -19,7 +20,7 @@ from service_tui.desk.slices.records import (
     Topic,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import MarketStatus, Side
+from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Timestamp
 
 QUESTION_MAX: Final = 300
@@ -90,6 +91,15 @@ def news(detail: DetailView | None, now: Timestamp, clock: str = "") -> Text:
         return section(title, Text(f"not available: {detail.problem}", "warn"))
     lines = [_news_line(item, now) for item in detail.news[:NEWS_MAX]]
     return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
+
+
+def book(market: MarketView, detail: DetailView | None, width: int) -> Text:
+    """The order book of its real venue; empty for a market of sim alone."""
+    text = ladder(market, detail, width)
+    if not text.plain:
+        return text
+    real = next(venue for venue in market.venues if venue is not Venue.SIM)
+    return section(f"book, YES on {real.value}", text)
 
 
 def trades(detail: DetailView | None, now: Timestamp, width: int, clock: str = "") -> Text:

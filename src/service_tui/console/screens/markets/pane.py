@@ -70,10 +70,12 @@ class MarketPane(DetailPane):
         width, world = self.text_width, world_now(state, now)
         self._clock = of_world(state)
         self._show_prices(market, detail, held, world)
+        depth = market_text.book(market, detail, width)
         self.show(
             market_text.headline(market, world, width),
             market_text.holdings(state, market.market_id, width),
             Text("\n\n").join((
+                *((depth,) if depth.plain else ()),
                 market_text.news(detail, world, self._clock),
                 market_text.trades(detail, world, width, self._clock),
                 market_text.rules(market, detail, width, self._clock),

@@ -1,0 +1,84 @@
+"""The order book of a market as text: a ladder of prices with their depth, and one line of it."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.desk.slices.orders import limit_text
+from service_tui.desk.slices.records import BookLevelView, DetailView, MarketView
+from service_tui.terms import Side, Venue
+from service_tui.units import Micros
+
+LEVELS: Final = 5
+"""Prices of each side in the ladder."""
+
+_PRICE: Final = 6
+_SHARES: Final = 9
+_BAR_MAX: Final = 16
+"""Cells of a price and of shares, and of the longest bar of depth."""
+
+
+def quote_line(market: MarketView, side: Side) -> Text:
+    """Best bid, best ask and spread of a side on its venue; empty without a book."""
+    bid, ask = market.quotes_of(side)
+    if bid is None and ask is None:
+        return Text()
+    parts = [
+        Text.assemble(("bid ", "muted"), _price(bid)),
+        Text.assemble(("ask ", "muted"), _price(ask)),
+    ]
+    if bid is not None and ask is not None:
+        parts.append(Text.assemble(("spread ", "muted"), limit_text(max(0.0, ask - bid))))
+    return Text("  ").join(parts)
+
+
+def ladder(market: MarketView, detail: DetailView | None, width: int) -> Text:
+    """Asks above bids, each with its shares, the sum up to it, and a bar of its depth.
+
+    Args:
+        market: the market, whose best prices stand in while the depth is not read.
+        detail: the market in focus; None before it is read.
+        width: cells of a line.
+
+    Returns:
+        Lines of YES prices; empty for a market without a book.
+    """
+    if not any(venue is not Venue.SIM for venue in market.venues):
+        return Text()
+    head = quote_line(market, Side.YES)
+    bids, asks = ((), ()) if detail is None else (detail.bids, detail.asks)
+    if not bids and not asks:
+        return head if head.plain else Text("no orders on the book", "muted")
+    most = max(level.shares for level in (*bids[:LEVELS], *asks[:LEVELS]))
+    lines = [head] if head.plain else list[Text]()
+    titles = f"{'':4}{'price':>{_PRICE}}{'shares':>{_SHARES}}{'total':>{_SHARES + 1}}"
+    lines.append(Text(titles, "muted"))
+    lines += reversed(list(_lines("ask", asks, most, width)))
+    lines += _lines("bid", bids, most, width)
+    return Text("\n").join(lines)
+
+
+def _lines(name: str, levels: Iterable[BookLevelView], most: Micros, width: int) -> list[Text]:
+    """One side, the best price first."""
+    ink = "loss" if name == "ask" else "profit"
+    room = min(_BAR_MAX, width - 4 - _PRICE - 2 * _SHARES - 3)
+    total, lines = Micros(0), list[Text]()
+    for level in tuple(levels)[:LEVELS]:
+        total = Micros(total + level.shares)
+        cells = round(room * level.shares / most) if room > 0 and most else 0
+        lines.append(
+            Text.assemble(
+                (f"{name:<4}", "muted"),
+                (f"{_price(level.price).plain:>{_PRICE}}", ink),
+                f"{formats.money_short(level.shares).plain:>{_SHARES}}",
+                (f"{formats.money_short(total).plain:>{_SHARES + 1}}", "muted"),
+                ("  " + "▪" * max(1, cells) if room > 0 else "", ink),
+            )
+        )
+    return lines
+
+
+def _price(price: float | None) -> Text:
+    return Text(formats.NOT_KNOWN if price is None else limit_text(price))
