@@ -148,7 +148,7 @@ async def test_the_list_of_open_orders_cancels_what_is_under_its_cursor() -> Non
         assert app.given[-1] == CancelOrders(("o1",))
         page.take(replace(state, orders=()), NOW)
         await pilot.pause()
-        assert "Nothing rests" in str(page.query_one(".list-rows", Static).content)
+        assert "No open orders" in str(page.query_one(".list-rows", Static).content)
         await pilot.press("d")
         assert len(app.given) == 3
 
@@ -191,7 +191,7 @@ async def test_the_list_says_how_many_orders_cannot_be_read() -> None:
         await pilot.pause()
         shown = str(page.query_one(".list-rows", Static).content)
         assert "2 orders unreadable" in shown
-        assert "Nothing rests" not in shown
+        assert "No open orders" not in shown
 
 
 async def test_an_old_list_says_how_old_it_is_and_why() -> None:

@@ -221,7 +221,7 @@ async def test_a_list_that_is_not_found_once_hides_no_order(tmp_path: Path) -> N
         on.line.fault = lambda request: gone if request.url.path == ORDERS else None
         state = await on.until(lambda s: s.service.problem_of is Topic.ORDERS)
         assert state.orders == (first,)
-        assert not any("rests no more" in one.text for one in state.notices)
+        assert not any("no longer open" in one.text for one in state.notices)
         on.line.fault = lambda _: None
         await on.rest(on.below())
         state = await on.until(lambda s: len(s.orders) == 2)

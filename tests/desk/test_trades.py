@@ -25,6 +25,7 @@ from kit.samples.desk import NOW, sample_state
 from kit.service.line import change
 from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.commands.trading import RequestQuote
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.records import NO_TRACE, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import preflight
@@ -114,8 +115,8 @@ async def test_the_end_of_each_order_is_one_row_and_one_notice(tmp_path: Path) -
 
 REFUSED_HERE = {
     "too large": ({"amount": 500 * ONE + 1}, "limit per trade"),
-    "nothing": ({"amount": 0}, "more than your cash"),
-    "negative": ({"amount": -5 * ONE}, "more than your cash"),
+    "nothing": ({"amount": 0}, "$SIM cash"),
+    "negative": ({"amount": -5 * ONE}, "$SIM cash"),
     "not held": ({"action": Action.SELL, "amount": 0, "shares": ONE}, "you hold no"),
     "no shares": ({"action": Action.SELL, "amount": 0}, "you hold no"),
 }
@@ -263,7 +264,7 @@ def test_two_orders_at_once_never_spend_the_same_money_twice() -> None:
     assert preflight(poor, buy(MARKET, 20 * ONE), NOW, ticket_id="first") is None
     objection = preflight(poor, buy(MARKET, 20 * ONE), NOW, ticket_id="second")
     assert objection is not None
-    assert objection == ("above the 10.00 $SIM cash left by pending orders", "")
+    assert objection == ("above the 10.00 $SIM cash left by pending orders", Fix.LOWER_AMOUNT)
 
 
 def test_shares_that_are_being_sold_are_not_sold_again() -> None:
