@@ -323,9 +323,9 @@ async def test_the_badge_counts_until_somebody_looks() -> None:
         await told(seen, notice(1), notice(2, HALT), notice(3, FILL))
         await seen.until(lambda: " 2 notices " in seen.text)
         await told(seen, notice(4))
-        await seen.until(lambda: " 3 unseen " in seen.text)
+        await seen.until(lambda: " 3 notices " in seen.text)
         await seen.press("2")
-        assert " 3 unseen " in seen.text
+        assert " 3 notices " in seen.text
         await seen.press("0")
         await seen.until(lambda: "unseen" not in seen.text)
 

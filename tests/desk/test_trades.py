@@ -117,8 +117,8 @@ REFUSED_HERE = {
     "too large": ({"amount": 500 * ONE + 1}, "limit per trade"),
     "nothing": ({"amount": 0}, "$SIM cash"),
     "negative": ({"amount": -5 * ONE}, "$SIM cash"),
-    "not held": ({"action": Action.SELL, "amount": 0, "shares": ONE}, "you hold no"),
-    "no shares": ({"action": Action.SELL, "amount": 0}, "you hold no"),
+    "not held": ({"action": Action.SELL, "amount": 0, "shares": ONE}, "no YES position"),
+    "no shares": ({"action": Action.SELL, "amount": 0}, "no YES position"),
 }
 
 
@@ -140,10 +140,8 @@ async def test_more_than_is_held_is_not_sold(tmp_path: Path) -> None:
         held = (await until(desk, lambda s: s.positions, stage)).positions[0]
         view = await ended(desk, desk.submit(sell(held, held.shares + 1)), stage)
         assert view.state is TicketState.REFUSED
-        assert (
-            view.outcome
-            == f"above your {decimal(held.shares):.5f}".rstrip("0").rstrip(".") + " shares"
-        )
+        most = f"{decimal(held.shares):.5f}".rstrip("0").rstrip(".")
+        assert view.outcome == f"above your {most} shares"
         assert len(line.orders()) == 1
 
 
