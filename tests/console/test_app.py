@@ -619,7 +619,7 @@ async def test_the_palette_finds_a_market_and_leads_to_its_row() -> None:
 async def test_the_palette_finds_an_action_by_its_name() -> None:
     async with running(STATE) as seen:
         await seen.press("ctrl+p")
-        await type_into(seen, "blotter")
+        await type_into(seen, "orders and fills")
         await seen.press("enter")
         await seen.until(lambda: front(seen) == "blotter")
 

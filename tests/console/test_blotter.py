@@ -89,7 +89,7 @@ async def test_the_line_searches_words_and_numbers() -> None:
 
 async def test_only_what_has_no_end_can_be_asked_for() -> None:
     async with running(STATE, first="blotter") as seen:
-        await seen.press("o")
+        await seen.press("w")
         assert rows(seen) == [UNKNOWN.ticket_id]
         await seen.press("escape")
         assert len(rows(seen)) == len(STATE.tickets)
@@ -238,7 +238,7 @@ async def test_a_redemption_has_a_row_with_amount_state_and_the_whole_hash() -> 
         screen(seen).focus_row(f"redeem:{refused.key}")
         await seen.pilot.pause()
         assert "the venue has not finalized the market" in detail(seen)
-        await seen.press("o")
+        await seen.press("w")
         assert rows(seen) == [f"redeem:{under_way.key}"]
         assert "→ sent" in detail(seen)
         unconfirmed = replace(under_way, state=ChainRunState.UNCONFIRMED, words="not confirmed")

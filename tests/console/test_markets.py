@@ -183,17 +183,52 @@ async def test_a_venue_is_searched_for_by_its_name() -> None:
         assert "sol_venue" in view.part("#filter-problem")
 
 
-@pytest.mark.parametrize("size", [SMALL, WIDE, WIDEST, (250, 70)])
-async def test_the_list_says_on_which_real_venue_a_market_trades(size: tuple[int, int]) -> None:
+MARKS = {KINDS[0]: "EVM", KINDS[1]: "SOL", KINDS[2]: "sim"}
+
+
+@pytest.mark.parametrize("size", [(110, 30), (250, 70)])
+async def test_the_list_shows_the_real_venue_of_a_market(size: tuple[int, int]) -> None:
     async with markets(ON_VENUES, size) as view:
-        first = view.screen.table.render_line(0).text
-        assert " on " in first
-        marks = {KINDS[0]: "EVM", KINDS[1]: "SOL", KINDS[2]: "sim"}
+        assert " venue " in view.screen.table.render_line(0).text
         for place, market in enumerate(view.rows()[:12], start=1):
             line = view.screen.table.render_line(place).text
-            assert marks[market.venues] in line.split()
+            assert MARKS[market.venues] in line.split()
+
+
+async def test_a_small_list_shows_venue_and_question_of_the_row_in_a_line_of_their_own() -> None:
+    async with markets(ON_VENUES, SMALL) as view:
+        table = view.screen.table
+        for market in view.rows()[:4]:
+            line = table.render_line(table.size.height - 1).text.strip()
+            venue = MARKS[market.venues]
+            title = market.question if venue == "sim" else f"{venue}  {market.question}"
+            start, _, end = line.partition("…")
+            assert title.startswith(start)
+            assert title.endswith(end)
+            await view.press("j")
+
+
+@pytest.mark.parametrize("size", [WIDE, WIDEST])
+async def test_the_pane_shows_where_a_market_trades(size: tuple[int, int]) -> None:
+    async with markets(ON_VENUES, size) as view:
         await view.press("enter")
         assert "trades on" in view.part("#markets-detail .detail-more")
+
+
+async def test_the_list_takes_the_room_of_the_pane_and_gives_it_back() -> None:
+    async with markets(ON_VENUES, WIDE) as view:
+        before = view.screen.table.size.width
+        await view.press("vertical_line")
+        assert not view.screen.pane.display
+        assert view.screen.table.size.width == WIDE[0]
+        lines = view.screen.table.render_lines(view.screen.table.size.region)
+        assert " venue " in lines[0].text
+        await view.press("vertical_line")
+        assert view.screen.pane.display
+        assert view.screen.table.size.width == before
+    async with markets(ON_VENUES, SMALL) as view:
+        await view.press("vertical_line")
+        assert any("no detail beside the list" in text for text in view.app.said)
 
 
 async def test_a_service_that_does_not_say_where_markets_trade_is_not_filtered_by_it() -> None:

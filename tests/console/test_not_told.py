@@ -111,7 +111,7 @@ async def test_a_service_that_is_away_is_said_to_be(screen: str) -> None:
 
 async def test_closed_positions_are_claimed_to_be_none_after_an_answer_only() -> None:
     async with running(BARE, first="portfolio", size=(120, 40)) as seen:
-        await seen.press("o")
+        await seen.press("o", "o")
         assert "come with the service's first answer" in seen.text
         await seen.bring(EMPTY)
         assert "No position was closed yet" in seen.text

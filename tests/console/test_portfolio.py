@@ -11,16 +11,19 @@ from textual.widgets import Input, Static
 from kit.console.host import Host
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
+from service_tui.console import formats
 from service_tui.console.forms.explain import Explain
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.keys import key_named
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
+from service_tui.console.screens.portfolio.table import totals
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import Phase, PositionView
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Side, Venue
-from service_tui.units import Micros, Timestamp
+from service_tui.units import ONE, Micros, Timestamp
 
 STATE = sample_state(60, held=12)
 SMALL, WIDE, WIDEST = (80, 24), (120, 40), (160, 50)
@@ -226,7 +229,7 @@ async def test_search_narrows_and_escape_brings_all_back() -> None:
 async def test_closed_positions_take_the_place_of_open_ones_and_are_not_traded() -> None:
     async with portfolio(replace(STATE, closed=CLOSED)) as view:
         assert "closed 3" in view.part("#portfolio-which")
-        await view.press("o")
+        await view.press("o", "o")
         assert {held.market_id for held in view.rows()} == {held.market_id for held in CLOSED}
         assert view.screen.table.has_focus
         await view.press("x")
@@ -234,13 +237,15 @@ async def test_closed_positions_take_the_place_of_open_ones_and_are_not_traded()
         assert "closed" in view.app.said[-1]
         await view.press("escape")
         assert len(view.rows()) == 12
-        await view.pilot.click("#portfolio-which", offset=(15, 0))
+        await view.pilot.click("#portfolio-which", offset=(27, 0))
         assert len(view.rows()) == 3
 
 
 async def test_an_empty_portfolio_says_why_and_how_to_begin() -> None:
     async with portfolio(replace(STATE, positions=())) as view:
         assert "Markets (2)" in view.screen.table.empty
+        await view.press("o")
+        assert "No open orders" in view.screen.table.empty
         await view.press("o")
         assert "No position was closed yet" in view.screen.table.empty
         await view.press("o", "x")
@@ -316,7 +321,7 @@ async def test_the_order_and_the_search_are_kept() -> None:
     async with portfolio(replace(STATE, closed=CLOSED)) as view:
         await view.press("s", "o", "s")
         view.app.bring(later_s=1.0)
-        await view.press("o", "slash")
+        await view.press("o", "o", "slash")
         view.screen.query_one(Input).value = "pnl:>0"
         await view.pilot.pause()
         view.app.bring(later_s=1.0)
@@ -423,3 +428,19 @@ async def test_the_screen_looks_as_kept_at_every_size() -> None:
             await view.press("enter")
         await view.press("o", "enter")
         assert view.app.is_running
+
+
+def test_sums_of_the_list_are_by_currency_and_unknown_while_one_part_is() -> None:
+    play = replace(
+        STATE.positions[0],
+        mark_value=Micros(2 * ONE),
+        exit_value=Micros(ONE),
+        unrealized=Micros(-ONE),
+    )
+    real = replace(play, venue=Venue.EVM, exit_value=None)
+    view = ViewContext.of(STATE, NOW, 80)
+    assert [bit.text.plain for bit in totals((play, real, play), view)] == [
+        "2 in $SIM  value 4.00  exit 2.00  P&L -2.00",
+        f"1 in USDC.e  value 2.00  exit {formats.NOT_KNOWN}  P&L -1.00",
+    ]
+    assert totals((), view) == ()

@@ -492,10 +492,10 @@ def test_columns_leave_by_tier_and_the_flexible_one_takes_the_rest() -> None:
     def shown(width: int) -> dict[str, int]:
         return {each.column.id: each.width for each in placed(COLUMNS, width)}
 
-    assert shown(130) == {"name": 130 - 3 - 6 - 10 - 12 - 6, "price": 6, "pnl": 10, "wide": 12}
+    assert shown(130) == {"name": 130 - 2 - 6 - 10 - 12 - 6, "price": 6, "pnl": 10, "wide": 12}
     assert list(shown(80)) == ["name", "price", "pnl"]
     assert list(shown(60)) == ["name", "price"]
-    assert shown(20) == {"name": 9, "price": 6}
+    assert shown(20) == {"name": 10, "price": 6}
     assert list(shown(12)) == ["name"]
 
 

@@ -20,24 +20,39 @@ def shown(width: int) -> dict[str, int]:
     """Cells of each column of the list in a terminal so wide."""
     room = room_of(width)
     table = width - room.pane
-    places = placed(COLUMNS, table - SCROLLBAR, outer=table, text=room.question)
+    places = placed(
+        COLUMNS,
+        table - SCROLLBAR,
+        outer=table,
+        text=room.question,
+        text_max=room.question,
+    )
     return {one.column.id: one.width for one in places}
 
 
 def test_a_wider_terminal_shows_no_less_of_a_question() -> None:
     found = [shown(width)["question"] for width in range(80, 321)]
     assert found == sorted(found)
-    assert found[0] == 34
+    assert (found[0], found[120 - 80], found[160 - 80]) == (46, 46, 70)
     # At 250 the longest of the sample's questions stands whole.
     longest = max(len(one.question) for one in sample_state().markets.values())
     assert shown(250)["question"] >= longest
 
 
 @pytest.mark.parametrize("width", range(80, 321))
-def test_price_change_volume_end_and_venue_stand_beside_a_question_at_any_width(width: int) -> None:
+def test_price_change_volume_and_end_stand_beside_a_question_at_any_width(width: int) -> None:
     places = shown(width)
-    assert {"price", "change", "volume", "left", "venue"} <= places.keys()
+    assert {"price", "change", "volume", "left"} <= places.keys()
     assert places["question"] == room_of(width).question
+
+
+def test_columns_leave_before_the_question_shrinks_the_sparkline_first() -> None:
+    found = [tuple(shown(width)) for width in (80, 97, 99, 119, 160)]
+    least = ("sign", "question", "price", "change", "volume", "left")
+    assert found[0] == found[4] == least
+    assert found[1] == (*least, "category")
+    assert found[2] == (*least, "venue", "category")
+    assert set(found[3]) == {*least, "venue", "category", "spark"}
 
 
 def test_the_pane_is_as_wide_as_was_planned() -> None:
@@ -48,7 +63,7 @@ def test_the_pane_is_as_wide_as_was_planned() -> None:
 
 
 @pytest.mark.parametrize("width", [80, 119, 120, 140, 160, 200, 250])
-async def test_the_screen_shares_its_width_out_so(width: int) -> None:
+async def test_the_screen_divides_its_width_like_this(width: int) -> None:
     async with running(first="markets", size=(width, 30)) as seen:
         pane, table = seen.app.front.pane, seen.app.front.table
         room = room_of(width)

@@ -162,6 +162,11 @@ def duration(seconds: float) -> str:
     return f"{whole // _DAY}d {whole % _DAY // _HOUR:02d}h"
 
 
+def duration_short(seconds: float) -> str:
+    """A length of time in its two largest units and at most six cells: `4m10s`, `13d04h`."""
+    return duration(seconds).replace(" ", "")
+
+
 def clock_time(at: Timestamp | None, zone: tzinfo | None = None) -> Text:
     """The time of day, `14:05:09`. `zone` None is the machine's own."""
     return Text(_written(at, "%H:%M:%S", zone), no_wrap=True)

@@ -14,11 +14,19 @@ from service_tui.console.keys import KEYS, KeyBinding, key_name, readable
 from service_tui.toml_lines import TomlEntry, TomlError, entries, nearest, printable, read_text
 
 KEY_FILE: Final = "keys.toml"
+RENAMED: Final = MappingProxyType({
+    "portfolio.closed": "portfolio.list",
+    "orders.cancel": "portfolio.cancel",
+    "orders.all": "portfolio.cancel_all",
+    "orders.market": "portfolio.market",
+})
+"""Former ids of actions, which a file may still have, and the present ones."""
+
 _SCREENS: Final = (
     "attention", "portfolio", "markets", "monitors", "reactor", "redemption", "research",
     "agents", "settings", "blotter", "log",
 )  # fmt: skip
-_PANEL_GROUPS: Final = ("wallet", "stored_keys", "open_orders", "halt", "webhooks")
+_PANEL_GROUPS: Final = ("wallet", "stored_keys", "halt", "webhooks")
 _FORM_GROUPS: Final = ("approval", "start_skill", "leash_form", "price_alert", "webhook_form")
 PLACES: Final = (
     *((screen, "rows", "app") for screen in _SCREENS),
@@ -84,7 +92,7 @@ def own_keys(text: str) -> OwnKeys:
     problems: list[str] = []
     for entry in result:
         try:
-            moved[entry.key] = _keys_of(entry)
+            moved[RENAMED.get(entry.key, entry.key)] = _keys_of(entry)
         except TomlError as error:
             problems.append(f"line {entry.line}: {error}")
     problems += () if problems else _clashes(moved)
@@ -101,7 +109,8 @@ def _keys_of(entry: TomlEntry) -> tuple[str, ...]:
         TomlError: there is no such action or key, or the key cannot do it.
     """
     ident = printable(entry.key)
-    action = next((key for key in KEYS if key.ident == entry.key), None)
+    name = RENAMED.get(entry.key, entry.key)
+    action = next((key for key in KEYS if key.ident == name), None)
     if action is None:
         idents = [key.ident for key in KEYS]
         raise TomlError(f"no action is called {ident}{nearest(entry.key, idents)}")

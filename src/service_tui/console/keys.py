@@ -70,9 +70,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding(
         "app.settings", "app", ("8",), "go('settings')", "settings", "Limits, risk, notices"
     ),
-    KeyBinding(
-        "app.blotter", "app", ("9",), "go('blotter')", "blotter", "All commands and results"
-    ),
+    KeyBinding("app.blotter", "app", ("9",), "go('blotter')", "orders", "Orders and fills"),
     KeyBinding("app.last", "app", ("minus",), "last_screen", "last view", shown="-"),
     KeyBinding(
         "app.back", "app", ("left_square_bracket",), "history(-1)", "history back", shown="["
@@ -135,6 +133,15 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "rows.explain", "rows", ("i",), "explain", "explain", "Formula, inputs, source, age"
     ),
     KeyBinding(
+        "rows.wide",
+        "rows",
+        ("vertical_line",),
+        "wide",
+        "wide list",
+        "Hide the detail pane",
+        shown="|",
+    ),
+    KeyBinding(
         "rows.out", "rows", ("escape",), "one_out", "one level out", "Close detail, search, filters"
     ),
     # markets
@@ -153,11 +160,14 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("portfolio.sell", ("x",), "sell", "Close or trim", footer=True),
     _performed("portfolio.buy", ("b",), "buy more", footer=True),
     _performed("portfolio.market", ("M",), "market", "Show the market"),
-    _performed("portfolio.closed", ("o",), "closed", "Closed positions"),
+    _performed("portfolio.list", ("o",), "next list", "Positions, orders, closed", footer=True),
     _performed("portfolio.monitor", ("m",), "monitor", "Stop, target", footer=True),
     _performed("portfolio.alert", ("a",), "price alert", "Alert at a price"),
     _performed("portfolio.why", ("Q",), "why", "Why this trade: signal to exit"),
-    _performed("portfolio.orders", ("O",), "open orders", "List, cancel"),
+    _performed("portfolio.orders", ("O",), "open orders", "Amend, cancel"),
+    _performed("portfolio.amend", ("e",), "amend", "Price and size of an open order"),
+    _performed("portfolio.cancel", ("d",), "cancel order", "Cancel the selected order"),
+    _performed("portfolio.cancel_all", ("D",), "cancel all", "Cancel all listed orders"),
     # monitors
     _performed("monitors.edit", ("e", "m"), "edit", "Stop and target", footer=True),
     _performed("monitors.all", ("E",), "edit all", "All monitors shown"),
@@ -227,17 +237,11 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("attention.undo", ("u",), "undo", "Restore the last dismissed row"),
     # the blotter
     _performed("blotter.market", ("enter", "M"), "market", "Show the market"),
-    _performed("blotter.trades", ("o",), "pending only", "Only pending commands"),
+    _performed("blotter.list", ("o",), "next list", "Orders, fills", footer=True),
+    _performed("blotter.trades", ("w",), "pending only", "Only pending orders"),
     _performed("blotter.why", ("Q",), "why", "Why this trade: signal to exit"),
-    _performed("blotter.orders", ("O",), "open orders", "List, cancel"),
-    # open orders
-    KeyBinding(
-        "orders.cancel", "open_orders", ("d",), "cancel", "cancel", "Cancel the selected order"
-    ),
-    KeyBinding(
-        "orders.all", "open_orders", ("D",), "cancel_all", "cancel all", "Cancel all listed orders"
-    ),
-    KeyBinding("orders.market", "open_orders", ("M",), "open_market", "market", "Show the market"),
+    _performed("blotter.orders", ("O",), "open orders", "Amend, cancel"),
+    _performed("blotter.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
     # the action log
     _performed("log.open", ("enter",), "full entry", "With its hash", footer=True),
     _performed("log.verify", ("V",), "verify", "Verify the hash chain", footer=True),
@@ -261,7 +265,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("agents.budget", ("e",), "budget", "Daily budget of its skill"),
     _performed("agents.list", ("o",), "next list", "Agents, or trades of all"),
     _performed("agents.pause_all", ("X",), "pause all", "Pause or resume all buys"),
-    _performed("agents.export", ("W",), "export", "CSV, JSON and a day's summary"),
+    _performed("agents.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
     # autoresearch
     _performed("research.diff", ("enter", "D"), "diff", "Commit diff", footer=True),
     _performed("research.backtest", ("b",), "backtest", "Backtest or sweep", footer=True),
@@ -420,6 +424,7 @@ _SHOWN: Final = {
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "plus": "+",
+    "vertical_line": "|",
 }
 
 

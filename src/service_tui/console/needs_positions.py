@@ -141,7 +141,7 @@ def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
                 f"settled {position.key}", "profit" if won else "loss", "▲" if won else "▼",
                 "settled",
                 _position_text(position), formats.pnl(position.realized, masked=masked),
-                f"resolved {'YES' if position.outcome else 'NO'}; {cap('portfolio.closed')} in "
+                f"resolved {'YES' if position.outcome else 'NO'}; {cap('portfolio.list')} in "
                 "Portfolio for details",
                 "portfolio", is_dismissable=True, money=position.realized,
             )  # fmt: skip

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import counted
+from service_tui.console.questions import short_question
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.state import DeskState
@@ -70,6 +71,15 @@ class HasQuestion(Protocol):
         ...
 
 
+class HasEnd(HasQuestion, Protocol):
+    """A row about a market whose end a column shows."""
+
+    @property
+    def resolves_at(self) -> Timestamp | None:
+        """When the market ends."""
+        ...
+
+
 class HasSide(Protocol):
     """A row about one side of a market."""
 
@@ -100,9 +110,23 @@ def market_column(
         name,
         title,
         width,
-        lambda row, _: formats.plain(row.question),
+        lambda row, _: short_question(row.question),
         sort_key=lambda row, _: row.question,
         flex=True,
+        keeps_end=True,
+    )
+
+
+def ending_market_column(name: str, title: str, width: int) -> Column[HasEnd]:
+    """The question beside a column that shows when the market ends: without that time."""
+    return Column(
+        name,
+        title,
+        width,
+        lambda row, _: short_question(row.question, row.resolves_at),
+        sort_key=lambda row, _: row.question,
+        flex=True,
+        keeps_end=True,
     )
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import Final
 
+from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.records import Deal, TicketState, TicketView, TradeView
-from service_tui.terms import MONEY_OF
+from service_tui.terms import MONEY_OF, Action
 from service_tui.units import decimal
 
 KIND: Final = "fill"
@@ -29,6 +30,25 @@ def fill_tickets(
 def fill_id(trade: TradeView) -> str:
     """The name of a fill's row."""
     return f"{KIND}:{trade.trade_id}"
+
+
+def ticket_of_fill(fill: FillView) -> TicketView:
+    """The row of a fill of any agent."""
+    side, money = fill.side.value.upper(), f"{decimal(fill.money):,.2f}"
+    shares = f"{decimal(fill.shares):,.2f}"
+    buys = fill.action is Action.BUY
+    return TicketView(
+        ticket_id=f"{KIND}:{fill.trade_id}",
+        kind=KIND,
+        market_id=fill.market_id,
+        what=f"buy {side} for {money}" if buys else f"sell {shares} {side}",
+        state=TicketState.DONE,
+        opened_at=fill.at,
+        client_ref=fill.trade_id,
+        amount=fill.money,
+        question=fill.question,
+        venue=fill.venue,
+    )
 
 
 def _ticket(trade: TradeView) -> TicketView:

@@ -67,6 +67,7 @@ class Fix(StrEnum):
     OTHER_SIDE = "choose the other side, or buy"
     CANCEL_FIRST = "cancel those orders first, or sell fewer"
     LIST_ORDERS = "see the open orders"
+    ORDER_AGAIN = "nothing was placed; check the position and place a new order"
     GIVE_AMOUNT = f"enter an amount above 0 and a note of at most {PROSE_MAX:,} plain letters"
     WAIT_FOR_END = "wait for its result"
     CLEAR_UP_FIRST = "place no order here until this is clear; see the blotter"

@@ -154,7 +154,7 @@ TICKETS_MAX: Final = 500
 NOTICES_MAX: Final = 20
 EQUITY_MAX: Final = 2_000
 NEWS_MAX: Final = 200
-FILLS_MAX: Final = 200
+FILLS_MAX: Final = 1_000
 """What the state keeps of endless things; the database keeps the rest."""
 
 ESSENTIAL: Final = frozenset({Topic.MARKETS, Topic.POSITIONS, Topic.ACCOUNT})

@@ -515,8 +515,10 @@ def fill_view(body: EventBody, fill: FillPart) -> FillView:
         price_after=fill.price_after,
         money=amount(fill.money),
         realized=amount(fill.realized_pnl),
-        source=fill.skill_slug or fill.source,
+        source=fill.source,
+        skill=fill.skill_slug,
         trade_id=fill.trade_id,
+        fee=None if fill.fee is None else amount(fill.fee),
     )
 
 

@@ -54,6 +54,7 @@ class FillPart(WireModel):
     realized_pnl: Money = 0.0
     source: Line = ""
     skill_slug: Line = ""
+    fee: Amount | None = None
 
 
 class OrderPart(WireModel):

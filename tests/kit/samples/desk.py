@@ -162,7 +162,9 @@ def fills(views: list[MarketView]) -> tuple[FillView, ...]:
             price_after=0.418,
             money=Micros(21_094_000 + place * 1_700_000),
             realized=Micros(3_100_000),
-            source="desk" if place % 3 == 0 else "gauge-watcher",
+            source="desk" if place % 3 == 0 else "",
+            skill="" if place % 3 == 0 else "gauge-watcher",
+            fee=Micros(0),
         )
         for place in range(min(9, len(views)))
     )

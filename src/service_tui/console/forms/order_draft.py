@@ -10,7 +10,7 @@ from service_tui.console.freshness import is_private
 from service_tui.console.reasons import reason_text, sentence
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.orders import kept_by_sales
+from service_tui.desk.slices.orders import OpenOrderView, kept_by_sales
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.live_orders import token_shown
@@ -20,6 +20,7 @@ from service_tui.desk.trading.preflight import (
     preflight_any_size,
     preflight_size,
     why_closed,
+    without_replaced,
 )
 from service_tui.terms import (
     MONEY_DECIMALS,
@@ -41,7 +42,10 @@ SHARES: Final = amount_rule(SHARE_DECIMALS)
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The ticket's content at one moment. `rests`: a limit order at the typed `limit`."""
+    """The ticket's content at one moment. `rests`: a limit order at the typed `limit`.
+
+    `amends` is the open order that it replaces.
+    """
 
     market: MarketView
     side: Side
@@ -51,6 +55,7 @@ class Draft:
     venue: Venue = Venue.SIM
     rests: bool = False
     limit: str = ""
+    amends: OpenOrderView | None = None
 
 
 def holds_secret(text: str) -> bool:
@@ -126,7 +131,7 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
 def _kept(state: DeskState, order: PlaceTrade) -> Reason | None:
     """Why shares in open orders cannot be sold again; an exit goes before those."""
     held = holding(state, order.market_id, order.side, order.venue)
-    kept = kept_by_sales(state.orders, order.holding)
+    kept = kept_by_sales(without_replaced(state, order).orders, order.holding)
     if order.action is Action.BUY or held is None or order.shares <= held.shares - kept:
         return None
     shares = typed(Micros(kept), decimals=SHARE_DECIMALS)
@@ -139,6 +144,7 @@ def _check(state: DeskState, why: Reason | None) -> None:
 
 
 def _unsized(draft: Draft) -> PlaceTrade:
+    amends = draft.amends
     return PlaceTrade(
         market_id=draft.market.market_id,
         side=draft.side,
@@ -147,6 +153,8 @@ def _unsized(draft: Draft) -> PlaceTrade:
         reasoning=draft.reasoning.strip(),
         question=draft.market.question,
         rests=draft.rests,
+        replaces="" if amends is None else amends.order_id,
+        filled_before=Micros(0) if amends is None else amends.filled,
     )
 
 

@@ -1,7 +1,7 @@
 """The order ticket: side, amount, quote, and the resulting order."""
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, Self
 
 from textual import events, on
 from textual.app import App, ComposeResult
@@ -18,6 +18,7 @@ from service_tui.console.forms.order_draft import (
     Draft,
     presets,
     read_order,
+    typed,
 )
 from service_tui.console.forms.quoting import Quoting, bounded
 from service_tui.console.keys import bindings_of, cap, key_named, with_keys
@@ -31,10 +32,18 @@ from service_tui.console.widgets.segmented_control import SegmentedControl
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.slices.orders import OpenOrderView, limit_text
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import why_no_rest
-from service_tui.terms import PROSE_MAX, Action, Side, Venue
+from service_tui.terms import (
+    MONEY_DECIMALS,
+    PROSE_MAX,
+    SHARE_DECIMALS,
+    Action,
+    Side,
+    Venue,
+)
 from service_tui.units import Micros, Timestamp
 
 QUIET_S: Final = 0.15
@@ -101,6 +110,16 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._is_done = False
         self._venue = venue
         self._rests = False
+        self._amends: OpenOrderView | None = None
+
+    @classmethod
+    def amending(
+        cls, state: DeskState, now: Timestamp, market: MarketView, order: OpenOrderView
+    ) -> Self:
+        """The ticket that replaces an open order: its price and its size can be changed."""
+        form = cls(state, now, market, side=order.side, action=order.action, venue=order.venue)
+        form._amends, form._rests = order, True
+        return form
 
     def compose(self) -> ComposeResult:
         """The question, the options, the quote, and the buttons."""
@@ -134,12 +153,20 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     def on_mount(self) -> None:
         """Show the ticket; without an amount no quote is requested."""
         frame = self.query_one("#ticket")
-        frame.border_title = "Order ticket"
+        frame.border_title = "Order ticket" if self._amends is None else "Amend order"
         frame.border_subtitle = ticket_text.hint(self._state, self._market)
         for line in self.query(PlainInput):
             line.cursor_blink = False
         self.query_one("#ticket-presets").can_focus = False
-        self.query_one("#ticket-limit").display = False
+        limit = self.query_one("#ticket-limit", PlainInput)
+        limit.display = self._rests
+        if self._amends is not None:
+            is_buy = self._amends.action is Action.BUY
+            size = self._amends.money if is_buy else self._amends.shares
+            decimals = MONEY_DECIMALS if is_buy else SHARE_DECIMALS
+            limit.value = limit_text(self._amends.price)
+            self.query_one("#ticket-amount", PlainInput).value = typed(size, decimals=decimals)
+            limit.focus()
         self._is_ready = True
         self._show()
 
@@ -218,6 +245,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
 
     def action_venue(self) -> None:
         """Select the next venue on which the market trades, or show why there is none."""
+        if self._is_amending():
+            return
         venue = ticket_text.next_venue(self._state, self._draft())
         if isinstance(venue, Venue):
             self._venue = venue
@@ -229,6 +258,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
 
     def action_kind(self) -> None:
         """Switch between market and limit order, if the venue has a book; else show why not."""
+        if self._is_amending():
+            return
         why = None if self._rests else why_no_rest(self._state, self._venue)
         if why is not None:
             self._show_refusal(sentence(reason_text(why)))
@@ -245,6 +276,12 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             limit.focus()
         elif limit.has_focus:
             self.query_one("#ticket-amount").focus()
+
+    def _is_amending(self) -> bool:
+        """True, with a message, if only price and size can be changed here."""
+        if self._amends is not None:
+            self._show_refusal("Amending changes price and size only")
+        return self._amends is not None
 
     def _show_refusal(self, why: str) -> None:
         """Show a message in the ticket as well: a toast in a corner is easily missed."""
@@ -309,11 +346,15 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
 
     def action_side(self, side: str) -> None:
         """Select a side: yes, no, or the other one."""
+        if self._is_amending():
+            return
         self._side = self._side.other if side == "other" else Side(side)
         self._changed()
 
     def action_turn(self, action: str) -> None:
         """Select buy, sell, or the other; the typed amount had the other unit and is cleared."""
+        if self._is_amending():
+            return
         other = Action.BUY if self._action is Action.SELL else Action.SELL
         requested = other if action == "other" else Action(action)
         if requested is not self._action:
@@ -398,6 +439,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             venue=self._venue,
             rests=self._rests,
             limit=self.query_one("#ticket-limit", PlainInput).value,
+            amends=self._amends,
         )
 
     def _order(self) -> PlaceTrade | str:

@@ -10,6 +10,10 @@ from service_tui.console.freshness import of_wall, trade_block_reason
 from service_tui.console.keys import cap
 from service_tui.console.messages import GoTo
 from service_tui.console.parts.table_screen import TableScreen
+from service_tui.desk.commands.agents import ExportData
+from service_tui.desk.fill_tickets import ticket_of_fill
+from service_tui.desk.slices.agents import FillView
+from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import MarketView, TicketView, Topic
 from service_tui.desk.slices.risk import MonitorView
 from service_tui.desk.trading.preflight import why_closed
@@ -74,11 +78,18 @@ def open_market(screen: AnyScreen) -> None:
         screen.post_message(GoTo("markets", row.market_id))
 
 
-def open_orders(screen: AnyScreen) -> None:
-    """List the open orders, where they can be cancelled."""
-    from service_tui.console.forms.open_orders import OpenOrders  # noqa: PLC0415 - not at first
+def export(screen: AnyScreen) -> None:
+    """Write trades, positions, alerts and experiments as files."""
+    screen.give(ExportData())
 
-    screen.open_dialog(OpenOrders(screen.state, screen.now))
+
+def open_orders(screen: AnyScreen) -> None:
+    """Show the open orders, where they can be amended and cancelled."""
+    orders = screen.state.orders
+    if orders:
+        screen.post_message(GoTo("portfolio", orders[0].key))
+    else:
+        screen.show_toast("No open orders")
 
 
 def open_why(screen: AnyScreen) -> None:
@@ -88,6 +99,8 @@ def open_why(screen: AnyScreen) -> None:
 
     row = screen.row_in_focus()
     if row is not None:
+        if isinstance(row, FillView):
+            row = ticket_of_fill(row)
         is_command = isinstance(row, TicketView)
         view, clock = screen.view, of_wall(screen.state)
         chain = why_ticket(view.state, row) if is_command else why_position(view.state, row)
@@ -108,6 +121,7 @@ def open_ticket(  # noqa: PLR0917 - what a ticket is about
     side: Side | None,
     action: Action,
     venue: Venue = Venue.SIM,
+    amends: OpenOrderView | None = None,
 ) -> None:
     """Open the order ticket, unless the market is closed or its price too old to trade on."""
     topics = (Topic.MARKETS, Topic.POSITIONS if action is Action.SELL else Topic.ACCOUNT)
@@ -115,7 +129,11 @@ def open_ticket(  # noqa: PLR0917 - what a ticket is about
     if why:
         screen.show_toast(why, "bad")
     else:
-        form = TradeForm(screen.state, screen.now, market, side=side, action=action, venue=venue)
+        state, now = screen.state, screen.now
+        if amends is None:
+            form = TradeForm(state, now, market, side=side, action=action, venue=venue)
+        else:
+            form = TradeForm.amending(state, now, market, amends)
         screen.open_dialog(form, screen.give)
 
 

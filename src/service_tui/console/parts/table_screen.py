@@ -105,6 +105,10 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     pane_type: ClassVar[type[DetailPane] | None] = DetailPane
     """The pane of the row in focus; None for a screen that overrides `show_detail`."""
 
+    question_cells: ClassVar[Mapping[int, int]] = {160: 46}
+    """Cells of a question before further columns are shown, by the least width of the terminal,
+    the largest first."""
+
     leaves_rows_out: ClassVar[bool] = False
     """Whether `rows` itself applies the search, so that `empty_text` can name the reason for an
     empty table; otherwise the table hides those rows."""
@@ -131,6 +135,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.pane = None if self.pane_type is None else self.pane_type(id=f"{name}-detail")
         self.search = Search()
         self.only: Only[Row] | None = None
+        self.is_wide = False
         self.take_back: tuple[Command, ...] = ()
         """The commands that undo the last change made here; empty without one."""
         self._shown: object = None
@@ -151,6 +156,10 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         """The name of a row, in a title and on the clipboard."""
         return str(getattr(row, "question", ""))
 
+    def title_line(self, row: Row) -> str:
+        """The whole title of a row, for a line below a table without a pane beside it."""
+        return self.name_of(row)
+
     def show_header(self) -> None:
         """Show the lines above the tables: the tabs, if there are several."""
         if len(self.tables) > 1:
@@ -168,11 +177,17 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         """Arrange the widgets for the screen's present size."""
         width, height = self.size
         for name, (least_width, least_height) in self.sizes.items():
-            self.set_class(width >= least_width and height >= least_height, name)
+            is_wanted = not (self.is_wide and name == "-with-detail")
+            self.set_class(is_wanted and width >= least_width and height >= least_height, name)
         if self.pane is not None:
             self.pane.set_class(self.has_class("-two"), "-two")
             if self.has_class("-with-detail"):
                 self.remove_class("-opened")
+        for table in self.lists:
+            table.title_of = self.title_line
+            table.shows_title = self.pane is not None and not self.has_class("-with-detail")
+            least = (cells for from_, cells in self.question_cells.items() if width >= from_)
+            table.text_min = next(least, None)
 
     # -- the state ------------------------------------------------------------------------------
 
@@ -394,6 +409,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             return "not here"
         if action in {"copy_cell", "copy_row"} and self.selected() is None:
             return NO_ROW
+        if action == "wide" and not (self.is_wide or self.has_class("-with-detail")):
+            return "no detail beside the list"
         return super().list_reason(action)
 
     def action_perform(self, ident: str) -> None:
@@ -468,6 +485,17 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def action_sort_reverse(self) -> None:
         """Reverse the order, whatever has the focus."""
         self.table.action_sort_reverse()
+
+    def action_wide(self) -> None:
+        """Give the pane's room to the list, or take it back."""
+        why = self.list_reason("wide")
+        if why:
+            self.show_toast(why, "warn")
+            return
+        self.is_wide = not self.is_wide
+        self.fit()
+        self.call_after_refresh(self.show_in_room)
+        self.show_toast("list over the whole width" if self.is_wide else "list and detail")
 
     def action_copy_cell(self) -> None:
         """Copy the row's name."""

@@ -1,6 +1,6 @@
 """Columns of a table: content and width of cells, and the cutting of text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
@@ -18,11 +18,17 @@ Row_contra = TypeVar("Row_contra", contravariant=True)
 GAP: Final = 2
 """Blank cells between columns."""
 
-GUTTER: Final = 3
-"""Cells left of the first column: the cursor's bar, the mark, a blank."""
+GUTTER: Final = 2
+"""Cells left of the first column: the cursor's bar, and the mark or the row's sign."""
 
 FLEX_LEFT_MIN: Final = 8
 """Narrowest useful cut of the flexible column, when a table is squeezed below all its tiers."""
+
+_MIDDLE_MIN: Final = 20
+"""Cells from which a text can be cut in the middle and both of its ends are still readable."""
+
+_WORD_MAX: Final = 8
+"""Cells that the end of a cut text gives up so that it begins with a whole word."""
 
 Ink: TypeAlias = str | Style
 """A name of a meaning, such as `profit`; empty is plain text."""
@@ -48,6 +54,8 @@ class Column(Generic[Row_contra]):
         flex: takes the room that the others leave; the first such column of a table.
         tier: least width of the table, in cells, at which the column is shown: 0, 80, 120, 160.
         glows: whether a change of the text is worth a glow; not for ages and sparklines.
+        keeps_end: whether a text that is too long is cut in its middle: its end tells rows apart.
+        in_gutter: a sign of one cell beside the cursor's bar; of the first column alone.
     """
 
     id: str
@@ -60,6 +68,8 @@ class Column(Generic[Row_contra]):
     flex: bool = False
     tier: int = 0
     glows: bool = True
+    keeps_end: bool = False
+    in_gutter: bool = False
 
     @property
     def is_right(self) -> bool:
@@ -82,6 +92,7 @@ def placed(
     *,
     outer: int | None = None,
     text: int | None = None,
+    text_max: int | None = None,
 ) -> tuple[Placed[Row], ...]:
     """The columns that fit into a table of a width, with their places.
 
@@ -89,8 +100,9 @@ def placed(
         columns: from left to right.
         width: cells available.
         outer: cells of the whole table, to which the tiers refer; None: the same.
-        text: cells that the flexible column takes before columns of a tier are shown, and after
-        them; None: its least width, and all that is left.
+        text: cells that the flexible column takes before columns of a tier are shown; None: its
+        least width.
+        text_max: cells that it takes at most; None: all that the others leave.
 
     Returns:
         Columns of a tier above the width are left out, then, while there is no room, those of the
@@ -111,20 +123,32 @@ def placed(
     left = GUTTER
     for column in shown:
         wide = max(1, column.width + spare) if column is flexible else column.width
-        if column is flexible and text is not None:
-            wide = min(wide, text)
+        if column.in_gutter:
+            result.append(Placed(column, GUTTER - 1, 1))
+            continue
+        if column is flexible and text_max is not None:
+            wide = min(wide, text_max)
         result.append(Placed(column, left, wide))
         left += wide + GAP
     return tuple(result)
 
 
-def fitted(cell: Text | str, width: int, *, right: bool) -> tuple[Piece, ...]:
-    """A cell's text in exactly `width` cells, cut with an ellipsis where it is longer."""
+def fitted(
+    cell: Text | str, width: int, *, right: bool, keeps_end: bool = False
+) -> tuple[Piece, ...]:
+    """A cell's text in exactly `width` cells, cut with an ellipsis where it is longer.
+
+    Args:
+        cell: the text.
+        width: cells.
+        right: whether it is aligned with the right edge.
+        keeps_end: whether it is cut in the middle.
+    """
     if isinstance(cell, str):
-        return ((fitted_line(cell, width, right=right), ""),)
-    if not cell.spans:
+        cell = Text(cell)
+    if not cell.spans and not keeps_end:
         return ((fitted_line(cell.plain, width, right=right), cell.style),)
-    pieces = _cut(_pieces(cell), width)
+    pieces = (_cut_middle if keeps_end else _cut)(_pieces(cell), width)
     blank = width - sum(cell_len(text) for text, _ in pieces)
     padding: tuple[Piece, ...] = ((" " * blank, ""),) if blank else ()
     return padding + pieces if right else pieces + padding
@@ -149,7 +173,9 @@ def one_line(text: str) -> str:
 
 def _needed(columns: Sequence[Column[Row]], flex_width: int | None = None) -> int:
     widths = [
-        flex_width if flex_width is not None and column.flex else column.width for column in columns
+        flex_width if flex_width is not None and column.flex else column.width
+        for column in columns
+        if not column.in_gutter
     ]
     return GUTTER + sum(widths) + GAP * max(0, len(widths) - 1)
 
@@ -166,13 +192,7 @@ def _pieces(cell: Text) -> list[Piece]:
     for span in cell.spans:
         for place in range(max(0, span.start), min(span.end, len(inks))):
             inks[place] = span.style
-    pieces: list[Piece] = []
-    for letter, ink in zip(one_line(cell.plain), inks, strict=True):
-        if pieces and pieces[-1][1] == ink:
-            pieces[-1] = (pieces[-1][0] + letter, ink)
-        else:
-            pieces.append((letter, ink))
-    return pieces
+    return list(_joined(zip(one_line(cell.plain), inks, strict=True)))
 
 
 def _cut(pieces: list[Piece], width: int) -> tuple[Piece, ...]:
@@ -189,3 +209,47 @@ def _cut(pieces: list[Piece], width: int) -> tuple[Piece, ...]:
         kept.append((text, ink))
         room -= length
     return tuple(kept)
+
+
+def _cut_middle(pieces: list[Piece], width: int) -> tuple[Piece, ...]:
+    """The beginning and the end of a text, with an ellipsis between them."""
+    if width < _MIDDLE_MIN or sum(cell_len(text) for text, _ in pieces) <= width:
+        return _cut(pieces, width)
+    letters = [(letter, ink) for text, ink in pieces for letter in text]
+    end = _end(letters, 2 * (width - 1) // 5)
+    room = width - 1 - sum(cell_len(letter) for letter, _ in end)
+    kept: list[Piece] = []
+    for letter, ink in letters:
+        room -= cell_len(letter)
+        if room < 0:
+            break
+        kept.append((letter, ink))
+    while kept and kept[-1][0] == " ":
+        kept.pop()
+    return _joined([*kept, ("…", kept[-1][1] if kept else ""), *end])
+
+
+def _end(letters: list[Piece], width: int) -> list[Piece]:
+    """The last letters, from the beginning of a word on if one is near."""
+    taken = 0
+    start = len(letters)
+    while start and taken + cell_len(letters[start - 1][0]) <= width:
+        start -= 1
+        taken += cell_len(letters[start][0])
+    if letters[start - 1][0] != " ":
+        near = range(start, min(start + _WORD_MAX, len(letters)))
+        start = next((place + 1 for place in near if letters[place][0] == " "), start)
+    while start < len(letters) and letters[start][0] == " ":
+        start += 1
+    return letters[start:]
+
+
+def _joined(letters: Iterable[Piece]) -> tuple[Piece, ...]:
+    """Neighbours of one ink as one run."""
+    runs: list[Piece] = []
+    for letter, ink in letters:
+        if runs and runs[-1][1] == ink:
+            runs[-1] = (runs[-1][0] + letter, ink)
+        else:
+            runs.append((letter, ink))
+    return tuple(runs)

@@ -26,6 +26,9 @@ GLOW_S: Final = 0.6
 HIDDEN: Final = "The filter hides all {total} rows.\n\n{rows.out} clears it."
 """Text of a table that the filter empties."""
 
+TITLE_FROM: Final = 5
+"""Lines of a table above which the last one is for the title of the row under the cursor."""
+
 ABOVE: Final = " ▲ {count:,} new above "
 """Note in the line of titles on new rows above the visible ones."""
 
@@ -73,8 +76,14 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
     """Whether a style sheet has a rule for its focus. Looking for one takes longer than to paint
     the table."""
 
-    text_cells: int | None = None
-    """Cells of the flexible column, if there are so many; None: the room of the others."""
+    shows_title: var[bool] = var(default=False)
+    """Whether the last line has the whole title of the row under the cursor, from `title_of`."""
+
+    text_min: int | None = None
+    """Cells of the flexible column before columns of a tier are shown; None: its least width."""
+
+    text_max: int | None = None
+    """Its cells at most; None: all that the others leave."""
 
     def __init__(
         self,
@@ -94,6 +103,8 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         self._falls = False
         self._paint = Paint(self)
         self._view = view
+        self.title_of: Callable[[R], str] | None = None
+        self._titled = ""
         self._seen = view()
         self._lines = TableLines(self.columns, self._paint, view)
         self._resting: Timer | None = None
@@ -149,7 +160,8 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         if self._paint.prepare():
             self._lines.recolour()
         width = self.size.width
-        self._lines.lay_out(width - self.scrollbar_gutter.width, width, self.text_cells)
+        inner = width - self.scrollbar_gutter.width
+        self._lines.lay_out(inner, width, self.text_min, self.text_max)
         if self.styles.gutter:
             return super().render_lines(crop)
         # Without border and padding, the lines need none of Textual's own styling.
@@ -164,6 +176,9 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         """One line of the widget: the header, a row, or a line of the empty table's text."""
         order, lines = self._order, self._lines
+        if self._has_title_line and y == self.size.height - 1:
+            self._titled = self._title_of_cursor()
+            return lines.title(self._titled)
         if y == 0:
             note = ABOVE.format(count=self._above) if self._above else ""
             sort = None if self._sort is None else self._sort.id
@@ -186,6 +201,23 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         """Show the new text."""
         self.refresh()
 
+    def watch_shows_title(self) -> None:
+        """Make room for the line, or give its room to the rows."""
+        self._change(lambda: None)
+        self.refresh()
+
+    @property
+    def _has_title_line(self) -> bool:
+        return self.shows_title and self.title_of is not None and self.size.height > TITLE_FROM
+
+    def _title_of_cursor(self) -> str:
+        row = self._order.selected()
+        return "" if row is None or self.title_of is None else self.title_of(row)
+
+    def _refresh_title(self) -> None:
+        if self._has_title_line and self._title_of_cursor() != self._titled:
+            self.refresh_line(self.size.height - 1 + self._top)
+
     @on(events.Focus)
     @on(events.Blur)
     def _focus_changed(self) -> None:
@@ -201,7 +233,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
 
     @property
     def _page(self) -> int:
-        return max(1, self.size.height - 1)
+        return max(1, self.size.height - 1 - self._has_title_line)
 
     def _visible(self) -> range:
         return range(self._top, min(len(self._order), self._top + self._page))
@@ -254,7 +286,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         # Called once, not for each of thousands of rows.
         self._seen = self._view()
         change()
-        self.virtual_size = Size(1, len(order) + 1)
+        self.virtual_size = Size(1, len(order) + 1 + self._has_title_line)
         place = None if key is None else order.index_of(key)
         y = self._top
         if held is not None and place is not None:
@@ -283,6 +315,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         if not before or len(before) != len(visible):
             self.refresh()
             return
+        self._refresh_title()
         for line, (was, index) in enumerate(zip(before, visible, strict=True), start=1):
             cells = self._lines.laid(order.key_at(index), order[index]).cells
             if (
@@ -295,6 +328,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
     def _refresh_row(self, index: int | None) -> None:
         if index is not None:
             self.refresh_line(index + 1)
+        self._refresh_title()
 
     def _light(self, before: Sequence[_VisibleLine[R]]) -> None:
         """Let changed cells glow in rows that were visible before."""

@@ -69,9 +69,14 @@ class RowState:
         return "row-mark" if self.is_marked else ""
 
     @property
-    def gutter(self) -> str:
-        """Three cells with the same meaning as the ground, without colour."""
-        return (_BAR if self.has_cursor else " ") + (_MARK if self.is_marked else " ") + " "
+    def bar(self) -> str:
+        """The first cell, with the same meaning as the ground, without colour."""
+        return _BAR if self.has_cursor else " "
+
+    @property
+    def mark(self) -> str:
+        """The second cell; a mark covers the row's sign."""
+        return _MARK if self.is_marked else " "
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +101,26 @@ class TableLines(Generic[R]):
         self._columns = columns
         self._view = view
         self._paint = paint
-        self._room: tuple[int, int, int | None] = 0, 0, None
+        self._room: tuple[int, int, int | None, int | None] = 0, 0, None, None
         self._laid: dict[str, Laid[R]] = {}
         self._drawn: dict[str, _Drawn] = {}
         self.placed: tuple[Placed[R], ...] = ()
         self.glow: Glow = {}
 
-    def lay_out(self, width: int, outer: int, text: int | None = None) -> None:
+    def lay_out(
+        self, width: int, outer: int, text: int | None = None, text_max: int | None = None
+    ) -> None:
         """Choose and place the columns for a width, within a table that is `outer` wide.
 
         Args:
             width: cells available.
             outer: cells of the whole table.
-            text: cells of the flexible column; None: the room of the others.
+            text: cells of the flexible column before columns of a tier are shown.
+            text_max: its cells at most.
         """
-        if (width, outer, text) != self._room:
-            self._room = width, outer, text
-            self.placed = placed(self._columns, width, outer=outer, text=text)
+        if (width, outer, text, text_max) != self._room:
+            self._room = width, outer, text, text_max
+            self.placed = placed(self._columns, width, outer=outer, text=text, text_max=text_max)
             self._laid.clear()
             self.recolour()
 
@@ -136,7 +144,12 @@ class TableLines(Generic[R]):
                 self._laid.clear()
             view = self._view()
             cells = tuple(
-                fitted(place.column.cell(row, view), place.width, right=place.column.is_right)
+                fitted(
+                    place.column.cell(row, view),
+                    place.width,
+                    right=place.column.is_right,
+                    keeps_end=place.column.keeps_end,
+                )
                 for place in self.placed
             )
             laid = self._laid[key] = Laid(row, cells)
@@ -211,14 +224,18 @@ class TableLines(Generic[R]):
         paper, style = state.paper, self._paint.style
         plain = style("", paper)
         segments: list[Segment] = []
-        text, ink = state.gutter, style("accent", paper)
+        signed = bool(self.placed) and self.placed[0].column.in_gutter and not state.is_marked
+        text, ink = state.bar + ("" if signed else state.mark), style("accent", paper)
         at = GUTTER
         for place, cell in zip(self.placed, cells, strict=True):
+            if place.column.in_gutter and not signed:
+                continue
             # The cursor's own ground wins over a glow, or the cursor would seem to have holes.
             under = paper or glow.get(place.column.id, "")
+            gap = "" if place.column.in_gutter else _GAP
             for piece, name in (
                 *((piece, style(name, under)) for piece, name in cell),
-                (_GAP, plain),
+                (gap, plain),
             ):
                 # Neighbours of one style are one run: less output for the terminal.
                 if name is ink:
@@ -226,7 +243,7 @@ class TableLines(Generic[R]):
                 else:
                     segments.append(Segment(text, ink))
                     text, ink = piece, name
-            at = place.left + place.width + GAP
+            at = place.left + place.width + len(gap)
         segments.append(Segment(text, ink))
         return self._filled(segments, plain, at)
 
@@ -240,6 +257,13 @@ class TableLines(Generic[R]):
         return self._filled(
             [Segment(lines[place].center(self._room[0]), style)], style, self._room[0]
         )
+
+    def title(self, text: str) -> Strip:
+        """The line below the rows, with the whole title of one of them."""
+        style = self._paint.style("", "row-mark")
+        room = max(0, self._room[0] - GUTTER)
+        shown = "".join(piece for piece, _ in fitted(text, room, right=False, keeps_end=True))
+        return self._filled([Segment(" " * GUTTER + shown, style)], style, GUTTER + room)
 
     def blank(self) -> Strip:
         """A line below the last row."""

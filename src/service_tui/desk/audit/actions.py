@@ -258,7 +258,12 @@ def _trades(before: DeskState, fact: FillsReceived) -> Iterator[LogRow]:
             deal = f"{fill.action.value} {fill.side.value} {fill.market_id}"
             text = f"{deal} for {decimal(fill.money):.2f}"
             text = venue_marked(text, fill.venue, f" {MONEY_OF[fill.venue]}")
-            yield fill.agent_name, LogEvent.TRADE, fill.source, f"{text} at {fill.price:.4f}"
+            yield (
+                fill.agent_name,
+                LogEvent.TRADE,
+                fill.skill or fill.source,
+                f"{text} at {fill.price:.4f}",
+            )
 
 
 def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[LogRow]:

@@ -18,7 +18,8 @@ class PlaceTrade(Command):
     worst that may be taken on a real venue, None for any; `confirmed`: a person has seen this very
     order on its dialog for real money. `rests`: what nothing meets at once stays on the book at
     `price` until it is cancelled. `token` and `fee_rate_bps` are the outcome token and the highest
-    fee that were shown with it; nothing else is signed then.
+    fee that were shown with it; nothing else is signed then. `replaces` is the open order that is
+    cancelled first, with `filled_before` traded of it: without that, nothing is placed.
     """
 
     kind: ClassVar[str] = "trade"
@@ -38,6 +39,8 @@ class PlaceTrade(Command):
     rests: bool = False
     token: str = ""
     fee_rate_bps: int | None = None
+    replaces: str = ""
+    filled_before: Micros = Micros(0)
 
     @property
     def holding(self) -> str:

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from service_tui.client.errors import ServiceError
+from service_tui.desk.all_fills import fill_of
 from service_tui.desk.facts import FillsRead
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.agents import AgentView, FillView, FleetView
 from service_tui.desk.slices.records import Deal, TradeView
 from service_tui.desk.translate import UNTRANSLATABLE, trade_view
-from service_tui.terms import Action
-from service_tui.units import Micros
 from service_tui.wire.endpoints.fleet import DESK_AGENT_TRADES
 from service_tui.wire.trades import TradesQuery
 
@@ -68,23 +67,4 @@ def _streamed(ports: Ports) -> Counter[str]:
 def _fills_of(agent: AgentView, trades: Iterator[TradeView]) -> Iterator[FillView]:
     for trade in trades:
         if trade.deal in {Deal.BUY, Deal.SALE}:
-            average = trade.cost / trade.shares if trade.shares else 0.0
-            price = average if trade.average is None else trade.average
-            yield FillView(
-                seq=0,
-                at=trade.at,
-                agent_id=agent.agent_id,
-                agent_name=agent.name,
-                market_id=trade.market_id,
-                question=trade.question,
-                venue=trade.venue,
-                side=trade.side,
-                action=Action(trade.action),
-                shares=trade.shares,
-                price=price,
-                price_after=trade.price_after or price,
-                money=trade.cost,
-                realized=trade.pnl or Micros(0),
-                source=trade.skill_slug or trade.source,
-                trade_id=trade.trade_id,
-            )
+            yield fill_of(trade, agent.agent_id, agent.name)

@@ -103,9 +103,10 @@ class FleetView:
 
 @dataclass(frozen=True, slots=True)
 class FillView:
-    """A trade of any agent. `price` is the average, `money` spend or proceeds.
+    """A trade of any agent. `price` is the average, `money` spend or proceeds, without the fee.
 
-    `seq` is 0 if it was read from the history, and not streamed.
+    `seq` is 0 if it was read from the history, and not streamed. `skill` is the strategy that
+    traded, `source` what the trader named instead. `fee` is None where no service states it.
     """
 
     seq: int
@@ -123,7 +124,9 @@ class FillView:
     money: Micros
     realized: Micros
     source: str = ""
+    skill: str = ""
     trade_id: str = ""
+    fee: Micros | None = None
 
     @property
     def key(self) -> str:

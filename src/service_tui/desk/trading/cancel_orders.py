@@ -11,16 +11,18 @@ from service_tui.desk.changes import Removed
 from service_tui.desk.commands.trading import CancelOrders
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.trading.live_orders import may_sign
 from service_tui.desk.trading.translate import open_order_view
 from service_tui.desk.translate import amount
 from service_tui.signing.orders import CENT, SHARES_MIN
-from service_tui.terms import MONEY_OF, Action, Side, Venue
+from service_tui.terms import MONEY_OF, TRADES_PAGE_MAX, Action, Side, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, decimal, sum_of
-from service_tui.wire.endpoints.public import CANCEL_ORDER, OPEN_ORDERS, POSITIONS
+from service_tui.wire.endpoints.public import CANCEL_ORDER, OPEN_ORDERS, POSITIONS, TRADES
 from service_tui.wire.positions import PositionBody, PositionsQuery
+from service_tui.wire.trades import TradesQuery
 
 GONE: Final = "no longer open: filled or ended"
 TOPICS_AFTER_ORDER: Final = (Topic.POSITIONS, Topic.ACCOUNT, Topic.REDEMPTIONS, Topic.WALLET)
@@ -60,6 +62,46 @@ async def cancel_order(order_id: str, ports: Ports) -> tuple[str, str]:
     ports.emit(Removed(OpenOrderView, order_id))
     back = decimal(amount(answer.returned_usdc))
     return "good", f"done, {back:,.2f}{unit} released" if back else "done"
+
+
+async def withdraw(order_id: str, filled: Micros, ports: Ports) -> Reason | None:
+    """Cancel an open order so that another can replace it.
+
+    Args:
+        order_id: the open order.
+        filled: what was traded of it when the person decided.
+        ports: the desk's.
+
+    Returns:
+        Why nothing may be placed in its stead: it was not surely cancelled, or more of it was
+        traded meanwhile. None if it was cancelled as the person saw it.
+    """
+    known = next((one for one in ports.state().orders if one.order_id == order_id), None)
+    if known is None:
+        return Reason("The order to amend is no longer open", Fix.LIST_ORDERS)
+    tone, result = await cancel_order(order_id, ports)
+    for topic in (Topic.ORDERS, Topic.TRADES, *TOPICS_AFTER_ORDER):
+        ports.refresh(topic)
+    if tone != "good":
+        return Reason(f"The order to amend was not cancelled: {result}", Fix.LIST_ORDERS)
+    return await _filled_since(known, filled, ports)
+
+
+async def _filled_since(known: OpenOrderView, filled: Micros, ports: Ports) -> Reason | None:
+    """Why an order that was cancelled cannot be replaced as the person saw it."""
+    try:
+        query = TradesQuery(venue=known.venue, market_id=known.market_id, limit=TRADES_PAGE_MAX)
+        reply = await ports.client.call(TRADES, query=query)
+    except ServiceError as error:
+        return Reason(f"Cancelled, but its fills cannot be read: {error}", Fix.ORDER_AGAIN)
+    rows = (row for row in reply.answer.trades if row.id == known.trade_id)
+    traded = next((amount(row.shares) for row in rows), None)
+    if traded is None:
+        return Reason("Cancelled, but its fills are not listed", Fix.ORDER_AGAIN)
+    if traded != filled:
+        more = decimal(Micros(traded - filled))
+        return Reason(f"Cancelled, but {more:,.2f} more shares filled before", Fix.ORDER_AGAIN)
+    return None
 
 
 async def free_shares(holding: str, venue: Venue, ports: Ports) -> bool:

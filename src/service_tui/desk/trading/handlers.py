@@ -16,6 +16,7 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import HALTED, Fix, Reason
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import TicketState, TicketView, TradeView
+from service_tui.desk.trading.cancel_orders import withdraw
 from service_tui.desk.trading.execution_check import quote_doubt
 from service_tui.desk.trading.preflight import holding, preflight
 from service_tui.desk.trading.sending import end, request_of, send, settle
@@ -59,6 +60,11 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
     if objection is None and ports.gate.last_word(request):
         # A halt came while the intent was written.
         objection = HALTED
+    if objection is None and order.replaces:
+        objection = await withdraw(order.replaces, order.filled_before, ports)
+        if objection is None and ports.gate.last_word(request):
+            # It came during the cancellation, which stands.
+            objection = HALTED
     if objection is not None:
         await settle(ports, ticket, TicketState.REFUSED, objection)
         return

@@ -6,7 +6,7 @@ The ticket form calls it at every key, the handlers once more at the order's tur
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
@@ -61,6 +61,7 @@ def preflight_size(
     state: DeskState, order: PlaceTrade, now: Timestamp, *, ticket_id: str = ""
 ) -> Reason | None:
     """Objection to the order's size or price; None without one."""
+    state = without_replaced(state, order)
     # What earlier orders may still spend or sell is not there for this one: two at the same moment
     # cannot both pass on the same money.
     earlier = _earlier(state, ticket_id)
@@ -73,6 +74,14 @@ def preflight_size(
         _against_quote(state, order),
     )
     return next(chain.from_iterable(reasons), None)
+
+
+def without_replaced(state: DeskState, order: PlaceTrade) -> DeskState:
+    """The state without the open order that this one replaces: what it reserves is free then."""
+    if not order.replaces:
+        return state
+    kept = tuple(each for each in state.orders if each.order_id != order.replaces)
+    return replace(state, orders=kept)
 
 
 def _earlier(state: DeskState, ticket_id: str) -> list[TicketView]:

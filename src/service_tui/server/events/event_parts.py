@@ -73,6 +73,7 @@ def _fill(world: World, fill: Fill) -> Parts:
         realized_pnl=decimal(fill.realized),
         source=fill.note.source,
         skill_slug=fill.note.skill_slug,
+        fee=0.0,
     )
     return {"kind": EventKind.FILL.value, "fill": part}
 
@@ -150,6 +151,8 @@ def _traded(
         realized_pnl=decimal(event.realized),
         source=origin[0],
         skill_slug=origin[1],
+        # A maker pays none.
+        fee=decimal(event.fee) if isinstance(event, OrderPlaced) else 0.0,
     )
 
 

@@ -13,7 +13,7 @@ from service_tui.console.actions import ScreenAction
 from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
-from service_tui.console.parts.shared_actions import can_change, has_row
+from service_tui.console.parts.shared_actions import can_change, export, has_row
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.agents.detail import describe, history_text
 from service_tui.console.screens.agents.leash_form import LeashForm
@@ -23,7 +23,6 @@ from service_tui.desk.agents.health import strictest_leash
 from service_tui.desk.commands.agents import (
     AgentAct,
     DetachSkill,
-    ExportData,
     Govern,
     PauseAll,
     RestartSkill,
@@ -234,11 +233,6 @@ def pause_all(screen: Agents) -> None:
 
     body = Text(f"{counted(len(others), 'agent')} may then buy again by themselves.")
     screen.open_dialog(Confirm(Question("Resume all?", body, "resume all")), answered)
-
-
-def export(screen: Agents) -> None:
-    """Write the tables as files."""
-    screen.give(ExportData())
 
 
 def show_other(screen: Agents) -> None:

@@ -458,6 +458,8 @@ TRADES: Final[tuple[Column[FillView], ...]] = (
         numeric=True,
         tier=100,
     ),
-    Column("source", "by", 14, lambda fill, _: formats.plain(fill.source, 40), tier=140),
+    Column(
+        "source", "by", 14, lambda fill, _: formats.plain(fill.skill or fill.source, 40), tier=140
+    ),
 )
 """The trades of all agents, as they arrive."""

@@ -61,10 +61,10 @@ def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text
         return Text.assemble(("resolved " if worded else "", "muted"), (word, ink))
     left = seconds_left(market, now)
     if market.status is MarketStatus.CLOSED or (left is not None and left <= 0):
-        return Text("closed, resolving" if worded else "resolving", "muted")
+        return Text("ended, awaiting resolution" if worded else "ended", "muted")
     if left is None:
         return Text(formats.NOT_KNOWN, "muted")
-    return Text(f"ends in {formats.duration(left)}" if worded else formats.duration(left))
+    return Text(f"ends in {formats.duration(left)}" if worded else formats.duration_short(left))
 
 
 def holdings(state: DeskState, market_id: str, width: int) -> Text:

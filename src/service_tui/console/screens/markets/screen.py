@@ -24,7 +24,7 @@ from service_tui.console.screens.markets.filter import (
     why_empty,
 )
 from service_tui.console.screens.markets.pane import MarketPane
-from service_tui.console.screens.markets.table import MARKETS, room_of
+from service_tui.console.screens.markets.table import MARKETS, on_venue, room_of
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.segmented_control import SegmentedControl
 from service_tui.desk.commands.settings import SetPreference
@@ -78,11 +78,17 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
         super().fit()
         room = room_of(self.size.width)
         self.market.styles.width = room.pane or None
-        self.table.text_cells = room.question
+        self.table.text_min = room.question
+        self.table.text_max = None if self.is_wide else room.question
 
     def show_in_room(self) -> None:
         """Show the pane; the table arranges itself."""
         self.show_detail()
+
+    def title_line(self, row: MarketView) -> str:
+        """The question, behind the real venue on which it trades, if there is one."""
+        venue = on_venue(row)
+        return f"{venue}  {row.question}" if venue.isupper() else row.question
 
     def keep(self) -> None:
         """Keep the order and the filters for the next start."""

@@ -16,8 +16,8 @@ from service_tui.console.screens.markets.filter import (
 )
 from service_tui.console.table_spec import (
     TableSpec,
+    ending_market_column,
     figure_column,
-    market_column,
     price_column,
     venue_mark,
 )
@@ -29,6 +29,7 @@ from service_tui.terms import Venue
 
 STAR: Final = "★"
 POSITION_MARK: Final = "●"
+BOTH: Final = "◆"
 
 _SPARK_CELLS: Final = 8
 _SPARK_SPAN: Final = 0.04
@@ -43,15 +44,15 @@ class Room(NamedTuple):
 
 
 _ROOMS: Final = {
-    0: Room(0, 34),
-    119: Room(0, 34),
-    120: Room(40, 34),
-    140: Room(56, 38),
-    160: Room(60, 54),
-    199: Room(60, 65),
-    200: Room(89, 65),
-    220: Room(100, 74),
-    250: Room(100, 83),
+    0: Room(0, 46),
+    119: Room(0, 46),
+    120: Room(40, 46),
+    140: Room(56, 50),
+    160: Room(56, 70),
+    199: Room(60, 77),
+    200: Room(88, 77),
+    220: Room(100, 84),
+    250: Room(100, 90),
 }
 """By the width of the terminal, in full between two of them: a question never gets fewer letters
 in a wider one, though a pane takes room from 120 on and a second column of it from 200 on. So it
@@ -72,20 +73,24 @@ def room_of(width: int) -> Room:
     return Room(pane, int(below.question + part * (above.question - below.question)))
 
 
-def _marks(market: MarketView, view: ViewContext) -> Text:
+def _sign(market: MarketView, view: ViewContext) -> Text:
+    """One sign for a star, a position, or both."""
+    has_star = market.market_id in view.state.stars
     has_position = any(position.market_id == market.market_id for position in view.state.positions)
-    return Text.assemble(
-        (STAR if market.market_id in view.state.stars else " ", "accent"),
-        (POSITION_MARK if has_position else " ", "foreground"),
-    )
+    if has_position:
+        return Text(BOTH if has_star else POSITION_MARK, "accent" if has_star else "foreground")
+    return Text(STAR if has_star else " ", "accent")
+
+
+def on_venue(market: MarketView) -> str:
+    """The real venue on which it trades beside sim, in three letters."""
+    real = [venue_mark(venue) for venue in market.venues if venue is not Venue.SIM]
+    return "+".join(real) or (Venue.SIM.value if market.venues else formats.NOT_KNOWN)
 
 
 def _on(market: MarketView) -> Text:
-    """The real venue on which it trades beside sim, in three letters."""
-    real = [venue_mark(venue) for venue in market.venues if venue is not Venue.SIM]
-    if real:
-        return Text("+".join(real), "accent")
-    return Text(Venue.SIM.value if market.venues else formats.NOT_KNOWN, "muted")
+    is_real = any(venue is not Venue.SIM for venue in market.venues)
+    return Text(on_venue(market), "accent" if is_real else "muted")
 
 
 def _venues(market: MarketView) -> str | None:
@@ -103,15 +108,15 @@ MARKETS: Final = TableSpec[MarketView](
     rows=lambda state: tuple(state.markets.values()),
     key=lambda market: market.market_id,
     columns=(
-        Column("marks", "", 2, _marks),
-        market_column("question", "question", 24),
+        Column("sign", "", 1, _sign, in_gutter=True),
+        ending_market_column("question", "question", 24),
         price_column("price", "YES", 6, lambda market: market.price),
         figure_column("change", "24h pt", 6, lambda market: market.change, formats.points, tier=66),
-        Column("spark", "24 h", _SPARK_CELLS, lambda row, _: _spark(row), tier=74, glows=False),
+        Column("spark", "24 h", _SPARK_CELLS, lambda row, _: _spark(row), tier=98, glows=False),
         Column(
             "volume",
             "vol $",
-            6,
+            5,
             lambda market, _: formats.money_short(market.volume),
             sort_key=lambda market, _: market.volume,
             numeric=True,
@@ -119,8 +124,8 @@ MARKETS: Final = TableSpec[MarketView](
         ),
         Column(
             "left",
-            "ends in",
-            7,
+            "ends",
+            6,
             lambda market, view: ends_in(market, view.world_now),
             sort_key=lambda market, _: market.resolves_at,
             align="right",
@@ -128,11 +133,11 @@ MARKETS: Final = TableSpec[MarketView](
         ),
         Column(
             "venue",
-            "on",
-            3,
+            "venue",
+            5,
             lambda row, _: _on(row),
             sort_key=lambda row, _: _venues(row),
-            tier=70,
+            tier=97,
             glows=False,
         ),
         Column(

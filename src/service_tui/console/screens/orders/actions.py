@@ -3,11 +3,18 @@
 from typing import Final, TypeAlias
 
 from service_tui.console.actions import NO_ROW, ScreenAction
-from service_tui.console.parts.shared_actions import open_market, open_orders, open_why
+from service_tui.console.parts.shared_actions import (
+    export,
+    next_table,
+    open_market,
+    open_orders,
+    open_why,
+)
 from service_tui.console.parts.table_screen import Only, TableScreen
+from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.records import TicketView
 
-Blotter: TypeAlias = TableScreen[TicketView]
+Blotter: TypeAlias = TableScreen[TicketView | FillView]
 
 
 def is_about_market(screen: Blotter) -> str:
@@ -18,15 +25,32 @@ def is_about_market(screen: Blotter) -> str:
     return "" if ticket.market_id else "this command is about no market"
 
 
+def is_list_of_orders(screen: Blotter) -> str:
+    """The list of orders is in front."""
+    return "every fill is final" if screen.place else ""
+
+
+def show_other(screen: Blotter) -> None:
+    """Show the other list, with all of its rows."""
+    screen.only = None
+    next_table(screen)
+
+
 def toggle_open(screen: Blotter) -> None:
     """Show only commands without a result, or all."""
-    screen.only = None if screen.only else Only[TicketView](lambda ticket: ticket.in_flight)
+
+    def is_pending(row: TicketView | FillView) -> bool:
+        return isinstance(row, TicketView) and row.in_flight
+
+    screen.only = None if screen.only else Only[TicketView | FillView](is_pending)
     screen.filter_rows()
 
 
 ACTIONS: Final[tuple[ScreenAction[Blotter], ...]] = (
     ScreenAction("blotter.market", open_market, requires=(is_about_market,)),
-    ScreenAction("blotter.trades", toggle_open),
+    ScreenAction("blotter.list", show_other),
+    ScreenAction("blotter.trades", toggle_open, requires=(is_list_of_orders,)),
     ScreenAction("blotter.why", open_why, requires=(is_about_market,)),
     ScreenAction("blotter.orders", open_orders),
+    ScreenAction("blotter.export", export),
 )

@@ -6,6 +6,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.keys import with_keys
+from service_tui.console.questions import short_question
 from service_tui.console.reasons import without_amounts
 from service_tui.console.table_spec import TableSpec, clock_column
 from service_tui.console.view_context import ViewContext
@@ -106,7 +107,7 @@ def _empty_text(state: DeskState) -> str:
 
 
 BLOTTER: Final = TableSpec[TicketView](
-    "blotter",
+    "orders",
     rows=rows,
     key=lambda ticket: ticket.ticket_id,
     columns=(
@@ -122,9 +123,12 @@ BLOTTER: Final = TableSpec[TicketView](
             "market",
             "market",
             16,
-            lambda ticket, view: with_venue(ticket, formats.plain(view.state.question_of(ticket))),
+            lambda ticket, view: with_venue(
+                ticket, Text(short_question(view.state.question_of(ticket)))
+            ),
             sort_key=lambda ticket, view: view.state.question_of(ticket),
             flex=True,
+            keeps_end=True,
         ),
         Column(
             "state",

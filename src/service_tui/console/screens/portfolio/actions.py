@@ -1,9 +1,12 @@
-"""Actions on a position: sell, buy more, protect it, open its market and its history."""
+"""Actions on a position (sell, buy, protect, open its market) and on an open order."""
 
 from typing import Final, TypeAlias
 
+from rich.text import Text
+
 from service_tui.console.actions import ScreenAction
 from service_tui.console.exit_estimate import guarded, unguarded
+from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.keys import with_keys
 from service_tui.console.parts.shared_actions import (
     can_buy,
@@ -14,24 +17,50 @@ from service_tui.console.parts.shared_actions import (
     no_market_reason,
     open_market,
     open_monitor,
-    open_orders,
     open_price_alert,
     open_ticket,
     open_why,
 )
 from service_tui.console.parts.table_screen import TableScreen
-from service_tui.console.screens.portfolio.table import CLOSED
+from service_tui.console.screens.portfolio.orders import ORDERS
+from service_tui.console.screens.portfolio.table import CLOSED, TABLES
+from service_tui.desk.commands.trading import CancelOrders
+from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import PositionView
-from service_tui.terms import Action
+from service_tui.terms import Action, counted
 
-Portfolio: TypeAlias = TableScreen[PositionView]
+Portfolio: TypeAlias = TableScreen[PositionView | OpenOrderView]
+
+
+def is_position(screen: Portfolio) -> str:
+    """A list of positions is in front."""
+    return "not for an open order" if screen.spec is ORDERS else ""
 
 
 def is_open(screen: Portfolio) -> str:
     """The open positions are in front."""
     if screen.spec is CLOSED:
-        return with_keys("position closed: {portfolio.closed} shows open positions")
+        return with_keys("position closed: {portfolio.list} shows open positions")
+    return is_position(screen)
+
+
+def is_order(screen: Portfolio) -> str:
+    """The open orders are in front."""
+    if screen.spec is not ORDERS:
+        return with_keys("not for a position; {portfolio.orders} shows the open orders")
     return ""
+
+
+def position_in_focus(screen: Portfolio) -> PositionView | None:
+    """The highlighted position; without one, a toast gives the reason."""
+    row = screen.row_in_focus()
+    return row if isinstance(row, PositionView) else None
+
+
+def order_in_focus(screen: Portfolio) -> OpenOrderView | None:
+    """The highlighted open order; without one, a toast gives the reason."""
+    row = screen.row_in_focus()
+    return row if isinstance(row, OpenOrderView) else None
 
 
 def sell(screen: Portfolio) -> None:
@@ -45,7 +74,7 @@ def buy(screen: Portfolio) -> None:
 
 
 def _trade(screen: Portfolio, action: Action) -> None:
-    held = screen.row_in_focus()
+    held = position_in_focus(screen)
     if held is None:
         return
     market = screen.state.markets.get(held.market_id)
@@ -58,25 +87,70 @@ def _trade(screen: Portfolio, action: Action) -> None:
 
 def guard(screen: Portfolio) -> None:
     """Open the form for the stop and target of the highlighted position."""
-    held = screen.row_in_focus()
+    held = position_in_focus(screen)
     if held is not None:
         open_monitor(screen, guarded(screen.state, held.key) or unguarded(held))
 
 
 def add_price_alert(screen: Portfolio) -> None:
-    """Add a price alert on the market of this position."""
-    held = screen.row_in_focus()
-    if held is not None:
-        open_price_alert(screen, held.market_id, held.side)
+    """Add a price alert on the market of this row."""
+    row = screen.row_in_focus()
+    if row is not None:
+        open_price_alert(screen, row.market_id, row.side)
+
+
+# -- open orders --------------------------------------------------------------------------------
+
+
+def show_orders(screen: Portfolio) -> None:
+    """Show the open orders, or the positions again."""
+    screen.bring_forward(0 if screen.spec is ORDERS else TABLES.index(ORDERS))
+    screen.table.focus()
+
+
+def amend(screen: Portfolio) -> None:
+    """Open the ticket that replaces the highlighted order."""
+    order = order_in_focus(screen)
+    if order is None:
+        return
+    market = screen.state.markets.get(order.market_id)
+    if market is None:
+        screen.show_toast(no_market_reason(), "warn")
+    else:
+        open_ticket(screen, market, order.side, order.action, order.venue, order)
+
+
+def cancel(screen: Portfolio) -> None:
+    """Cancel the highlighted order, without a confirmation: it takes risk away."""
+    order = order_in_focus(screen)
+    if order is not None:
+        screen.give(CancelOrders((order.order_id,), order.describe()))
+
+
+def cancel_all(screen: Portfolio) -> None:
+    """Cancel all listed orders, after a confirmation."""
+    order = screen.table.order
+    rows = (order[place] for place in range(len(order)))
+    orders = tuple(row.order_id for row in rows if isinstance(row, OpenOrderView))
+    body = Text(f"{counted(len(orders), 'open order')}. Fills stay.")
+
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            screen.give(CancelOrders(orders))
+
+    screen.open_dialog(Confirm(Question("Cancel all listed orders?", body, "cancel all")), answered)
 
 
 ACTIONS: Final[tuple[ScreenAction[Portfolio], ...]] = (
     ScreenAction("portfolio.sell", sell, requires=(has_row, is_open, can_sell)),
     ScreenAction("portfolio.buy", buy, requires=(has_row, is_open, can_buy)),
     ScreenAction("portfolio.market", open_market, requires=(has_row,)),
-    ScreenAction("portfolio.closed", next_table),
+    ScreenAction("portfolio.list", next_table),
     ScreenAction("portfolio.monitor", guard, requires=(has_row, is_open, can_change)),
-    ScreenAction("portfolio.alert", add_price_alert, requires=(has_row, is_open, can_change)),
-    ScreenAction("portfolio.why", open_why, requires=(has_row,)),
-    ScreenAction("portfolio.orders", open_orders),
+    ScreenAction("portfolio.alert", add_price_alert, requires=(has_row, can_change)),
+    ScreenAction("portfolio.why", open_why, requires=(has_row, is_position)),
+    ScreenAction("portfolio.orders", show_orders),
+    ScreenAction("portfolio.amend", amend, requires=(has_row, is_order, can_change)),
+    ScreenAction("portfolio.cancel", cancel, requires=(has_row, is_order, can_change)),
+    ScreenAction("portfolio.cancel_all", cancel_all, requires=(has_row, is_order, can_change)),
 )

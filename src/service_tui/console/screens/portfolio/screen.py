@@ -1,8 +1,9 @@
 """The account: its worth over time, its positions, and one of them in detail."""
 
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeAlias
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -15,13 +16,16 @@ from service_tui.console.parts.explained import account_numbers, position_number
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.portfolio.actions import ACTIONS
 from service_tui.console.screens.portfolio.detail import account_figures, describe, venue_lines
-from service_tui.console.screens.portfolio.table import CLOSED, TABLES
+from service_tui.console.screens.portfolio.orders import ORDERS, describe_order, notes
+from service_tui.console.screens.portfolio.table import CLOSED, TABLES, totals
 from service_tui.console.search import read_search
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.price_chart import PriceChart
+from service_tui.console.widgets.sums_bar import SumsBar
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import PositionView
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, Timestamp, decimal
@@ -39,7 +43,10 @@ _SPAN_MIN: Final = 1.0
 """Least span of the curve's axis, one $SIM: cents are noise."""
 
 
-class PortfolioScreen(TableScreen[PositionView]):
+PortfolioRow: TypeAlias = PositionView | OpenOrderView
+
+
+class PortfolioScreen(TableScreen[PortfolioRow]):
     """The account and its positions, open or closed. Its search is kept for the next start."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("portfolio")]
@@ -56,10 +63,13 @@ class PortfolioScreen(TableScreen[PositionView]):
         "equity",
         "on_venues",
         "venue_sums",
+        "orders",
+        "service.dropped",
         "service.phase",
         "service.problem",
     )
     leaves_rows_out: ClassVar[bool] = True
+    question_cells: ClassVar[Mapping[int, int]] = {160: 70, 120: 46}
     no_row_text: ClassVar[str] = "Select a position"
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-with-detail": (120, 0), "-two": (160, 0)}
@@ -87,8 +97,10 @@ class PortfolioScreen(TableScreen[PositionView]):
             if self.pane is not None:
                 yield self.pane
         yield self.tabs
+        yield TextBlock(id="portfolio-notes")
         yield self.line
         yield from self.lists
+        yield SumsBar(id="portfolio-sums")
 
     def fit(self) -> None:
         """Arrange figures, curve and detail for the present size."""
@@ -107,18 +119,19 @@ class PortfolioScreen(TableScreen[PositionView]):
         self._typed = typed
         super().narrow(typed)
 
-    def rows(self) -> tuple[PositionView, ...]:
-        """The positions that match the search."""
+    def rows(self) -> tuple[PortfolioRow, ...]:
+        """The rows that match the search."""
         rows = super().rows()
         search = self.search
         return tuple(row for row in rows if self.is_found(row, search)) if search else rows
 
     def empty_text(self) -> str:
-        """That no position matches the search, or why there are none."""
+        """That no row matches the search, or why there are none."""
         total = len(super().rows())
         if not total:
             return super().empty_text()
-        message = f"No position of {total:,} matches /{self._typed}"
+        noun = "open order" if self.spec is ORDERS else "position"
+        message = f"No {noun} of {total:,} matches /{self._typed}"
         return f"{message}\n\n{cap('rows.out')} clears the search."
 
     def is_hidden(self, row: str) -> bool:
@@ -148,16 +161,27 @@ class PortfolioScreen(TableScreen[PositionView]):
         lines = venue_lines(view.state.venue_sums, view.now, width, masked=view.masked)
         block.display = bool(lines)
         block.show_text(lines)
+        noted = notes(self.state, self.now) if self.spec is ORDERS else Text()
+        order = self.table.order
+        listed = (order[place] for place in range(len(order)))
+        sums = self.query_one(SumsBar)
+        sums.display = self.spec is not ORDERS and len(order) > 0
+        sums.show(totals(listed, view))
+        self.query_one("#portfolio-notes", TextBlock).show_if_any(noted)
         self.show_tabs()
 
-    def detail(self, row: PositionView, view: ViewContext) -> Detail:
-        """A position in full."""
+    def detail(self, row: PortfolioRow, view: ViewContext) -> Detail:
+        """A position or an open order in full."""
+        if isinstance(row, OpenOrderView):
+            return describe_order(row, view)
         return describe(row, view, is_closed=self.spec is CLOSED)
 
-    def explain(self, row: PositionView | None, view: ViewContext) -> tuple[Explanation, ...]:
+    def explain(self, row: PortfolioRow | None, view: ViewContext) -> tuple[Explanation, ...]:
         """The position's numbers, then the account's."""
         account = account_numbers(view.state, view.now)
-        return account if row is None else position_numbers(row, view.state, view.now) + account
+        if not isinstance(row, PositionView):
+            return account
+        return position_numbers(row, view.state, view.now) + account
 
     def _worth(self, value: float) -> str:
         return self.view.money(Micros(round(value * ONE))).plain

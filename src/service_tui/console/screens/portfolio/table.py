@@ -1,6 +1,6 @@
-"""The tables of the portfolio: open and closed positions."""
+"""The tables of the portfolio: open positions, open orders, and closed positions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from rich.text import Text
@@ -8,6 +8,8 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.freshness import is_answered, not_loaded_text
 from service_tui.console.keys import cap, with_keys
+from service_tui.console.questions import short_question
+from service_tui.console.screens.portfolio.orders import ORDERS
 from service_tui.console.table_spec import (
     TableSpec,
     amount_column,
@@ -19,10 +21,11 @@ from service_tui.console.table_spec import (
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
+from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.slices.records import Phase, PositionView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.units import Micros, Timestamp, decimal, sum_of
 
 _EMPTY: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nPositions appear with its first answer.",
@@ -40,7 +43,7 @@ _EMPTY: Final = {
 def outcome(position: PositionView) -> Text:
     """The outcome of a position's market, and whether it won; or that it was sold."""
     if position.outcome is None:
-        return Text("awaited" if position.status is MarketStatus.CLOSED else "sold", "muted")
+        return Text("resolving" if position.status is MarketStatus.CLOSED else "sold", "muted")
     won = position.outcome is (position.side is Side.YES)
     word = "YES" if position.outcome else "NO"
     return Text.assemble(f"{word:<4}", ("won", "profit") if won else ("lost", "loss"))
@@ -48,19 +51,18 @@ def outcome(position: PositionView) -> Text:
 
 def _question_text(position: PositionView) -> Text:
     """The question; real money is marked before it, at any width."""
-    question = formats.plain(position.question)
+    question = short_question(position.question, position.resolves_at)
     if position.venue is Venue.SIM:
-        return question
+        return Text(question)
     return Text.assemble((f"{venue_mark(position.venue)} ", "live"), question)
 
 
 def _left_text(position: PositionView, now: Timestamp) -> Text:
     if position.status is not MarketStatus.ACTIVE or position.resolves_at is None:
-        return Text(
-            "awaited" if position.status is MarketStatus.CLOSED else formats.NOT_KNOWN, "muted"
-        )
+        is_closed = position.status is MarketStatus.CLOSED
+        return Text("ended" if is_closed else formats.NOT_KNOWN, "muted")
     left = position.resolves_at - now
-    return Text(formats.duration(left)) if left > 0 else Text("awaited", "muted")
+    return Text(formats.duration_short(left)) if left > 0 else Text("ended", "muted")
 
 
 _QUESTION: Final = Column[PositionView](
@@ -70,11 +72,12 @@ _QUESTION: Final = Column[PositionView](
     lambda held, _: _question_text(held),
     sort_key=lambda held, _: held.question,
     flex=True,
+    keeps_end=True,
 )
 
 _MONEY: Final = Column[PositionView](
     "money",
-    "money",
+    "ccy",
     6,
     lambda held, _: Text(MONEY_OF[held.venue], "muted" if held.venue is Venue.SIM else "live"),
     sort_key=lambda held, _: MONEY_OF[held.venue],
@@ -128,7 +131,7 @@ def _no_open(state: DeskState) -> str:
 def _no_closed(state: DeskState) -> str:
     if not _closed_known(state):
         return "Closed positions come with the service's first answer."
-    return f"No position was closed yet.\n\n{cap('portfolio.closed')} shows the open ones."
+    return f"No position was closed yet.\n\n{cap('portfolio.list')} shows the open ones."
 
 
 def _open_known(state: DeskState) -> bool:
@@ -138,6 +141,35 @@ def _open_known(state: DeskState) -> bool:
 def _closed_known(state: DeskState) -> bool:
     # The cache has open positions only: closed ones are unknown before the first answer.
     return is_answered(state, Topic.POSITIONS) and not state.from_cache
+
+
+# -- sums ---------------------------------------------------------------------------------------
+
+
+def totals(rows: Iterable[object], view: ViewContext) -> tuple[Bit, ...]:
+    """Sums of the positions listed, for each currency by itself; unknown while one part is."""
+    listed = [row for row in rows if isinstance(row, PositionView)]
+    bits: list[Bit] = []
+    for currency in dict.fromkeys(MONEY_OF[held.venue] for held in listed):
+        own = [held for held in listed if MONEY_OF[held.venue] == currency]
+        if all(held.is_closed for held in own):
+            sums = [("realized", view.pnl(_sum(held.made for held in own)))]
+        else:
+            sums = [
+                ("value", view.money(_sum(held.mark_value for held in own))),
+                ("exit", view.money(_sum(held.exit_value for held in own))),
+                ("P&L", view.pnl(_sum(held.unrealized for held in own))),
+            ]
+        parts = (Text.assemble((f"{label} ", "muted"), amount) for label, amount in sums)
+        text = Text("  ").join((Text(f"{len(own):,} in {currency}", "bold"), *parts))
+        bits.append(Bit(text, rank=len(bits)))
+    return tuple(bits)
+
+
+def _sum(amounts: Iterable[Micros | None]) -> Micros | None:
+    listed = list(amounts)
+    known = [amount for amount in listed if amount is not None]
+    return sum_of(known) if len(known) == len(listed) else None
 
 
 # -- the tables ---------------------------------------------------------------------------------
@@ -151,7 +183,7 @@ OPEN: Final = TableSpec[PositionView](
         _QUESTION,
         side_column(),
         amount_column("shares", "shares", 9, lambda held: held.shares, formats.shares, tier=64),
-        price_column("average", "average", 7, lambda held: held.average, tier=88),
+        price_column("average", "avg", 6, lambda held: held.average, tier=88),
         price_column("mark", "mark", 6, lambda held: held.mark_price),
         _MONEY,
         amount_column("value", "value $", 9, lambda held: held.mark_value, formats.money),
@@ -162,8 +194,8 @@ OPEN: Final = TableSpec[PositionView](
         ),
         Column(
             "left",
-            "ends in",
-            7,
+            "ends",
+            6,
             lambda held, view: _left_text(held, view.world_now),
             sort_key=lambda held, _: held.resolves_at,
             align="right",
@@ -205,4 +237,4 @@ CLOSED: Final = TableSpec[PositionView](
     is_loaded=_closed_known,
 )
 
-TABLES: Final = (OPEN, CLOSED)
+TABLES: Final = (OPEN, ORDERS, CLOSED)

@@ -1,0 +1,142 @@
+"""Open orders on screen 1: listed, amended in place, cancelled by key."""
+
+from dataclasses import replace
+
+import pytest
+
+from kit.console.doors import Running, running, seen_before
+from kit.console.limit_draft import open_order
+from kit.console.real_ticket import REAL
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import NOW
+from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.screens.portfolio.orders import ORDERS, describe_order, notes
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
+from service_tui.console.widgets.fall import DEAD_S
+from service_tui.console.widgets.plain_input import PlainInput
+from service_tui.desk.commands.trading import CancelOrders
+from service_tui.desk.slices.records import Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action
+from service_tui.units import ONE, Micros, Timestamp
+
+TWO = (open_order(), open_order(order_id="o2", action=Action.BUY, filled=Micros(5 * ONE)))
+
+
+def state_of(*orders: object) -> DeskState:
+    state = replace(REAL, orders=orders, seen={**REAL.seen, Topic.ORDERS: NOW})
+    return seen_before(state)
+
+
+def cancels(seen: Running) -> list[CancelOrders]:
+    return [command for command in seen.doors.submitted if isinstance(command, CancelOrders)]
+
+
+def listed(seen: Running) -> list[str]:
+    order = seen.app.front.table.order
+    return [order.key_at(place) for place in range(len(order))]
+
+
+def test_an_order_shows_what_is_open_filled_and_reserved() -> None:
+    state = state_of(*TWO)
+    view = ViewContext.of(state, NOW, 60)
+    cells = {column.id: str(column.cell(TWO[1], view)) for column in ORDERS.columns}
+    assert (cells["action"], cells["limit"], cells["shares"]) == ("buy", "0.60", "30.00")
+    assert (cells["filled"], cells["money"], cells["currency"]) == ("5.00", "18.00", "USDC.e")
+    # A sale reserves shares, no money.
+    (reserved,) = (column for column in ORDERS.columns if column.id == "money")
+    assert str(reserved.cell(TWO[0], view)) not in {"0.00", "18.00"}
+    head, body, rest = describe_order(TWO[0], view)
+    assert "SELL YES  limit 0.60  evm_venue" in head.plain
+    assert "proceeds USDC.e" in body.plain
+    assert "good till cancelled" in rest.plain
+    masked = ViewContext.of(replace(state, preferences={"privacy": "on"}), NOW, 60)
+    assert "18.00" not in describe_order(TWO[0], replace(masked, masked=True)).body.plain
+
+
+async def test_a_key_cancels_the_order_under_the_cursor_and_no_other() -> None:
+    async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
+        await seen.press("O", "g")
+        first, second = listed(seen)
+        given = {order.order_id: order for order in TWO}
+        await seen.press("j", "d")
+        assert cancels(seen) == [CancelOrders((second,), given[second].describe())]
+        # Its row goes: the neighbour is highlighted, and no key hits that at once.
+        await seen.bring(state_of(given[first]))
+        await seen.press("d")
+        assert len(cancels(seen)) == 1
+        await seen.pilot.pause(2 * DEAD_S)
+        await seen.press("k", "d")
+        assert cancels(seen)[-1] == CancelOrders((first,), given[first].describe())
+        await seen.bring(state_of())
+        assert "No open orders" in seen.text
+        await seen.press("d")
+        assert len(cancels(seen)) == 2
+
+
+async def test_all_listed_orders_are_cancelled_after_a_confirmation() -> None:
+    async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
+        await seen.press("O", "D")
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        assert not cancels(seen)
+        await seen.press("y")
+        (given,) = cancels(seen)
+        assert set(given.order_ids) == {"o1", "o2"}
+
+
+async def test_a_read_only_desk_cancels_and_amends_nothing() -> None:
+    state = state_of(*TWO)
+    state = replace(state, service=replace(state.service, read_only=True))
+    async with running(state, first="portfolio", size=(120, 40)) as seen:
+        await seen.press("O", "d", "D", "e")
+        assert not cancels(seen)
+        assert not isinstance(seen.app.screen, TradeForm)
+        assert any("read-only" in toast for toast in seen.toasts)
+
+
+async def test_a_position_is_no_order_and_an_order_no_position() -> None:
+    async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
+        await seen.press("d", "e")
+        assert not cancels(seen)
+        assert sum("not for a position" in toast for toast in seen.toasts) >= 1
+        await seen.press("O", "x", "m")
+        assert not isinstance(seen.app.screen, TradeForm)
+        assert any("not for an open order" in toast for toast in seen.toasts)
+        # The same key leads back to the positions.
+        await seen.press("O")
+        assert seen.app.front.place == 0
+
+
+async def test_an_order_is_amended_in_its_ticket_which_changes_price_and_size_alone() -> None:
+    async with running(state_of(TWO[1]), first="portfolio", size=(120, 40)) as seen:
+        await seen.press("O", "e")
+        form = seen.app.screen
+        assert isinstance(form, TradeForm)
+        limit, amount = (
+            form.query_one(f"#ticket-{name}", PlainInput) for name in ("limit", "amount")
+        )
+        assert (limit.value, amount.value) == ("0.60", "18.00")
+        await seen.press("f5", "f6", "f7", "f8")
+        assert "Amending changes price and size only" in seen.text
+        draft = form._draft()
+        assert (draft.side, draft.action, draft.venue) == (TWO[1].side, Action.BUY, TWO[1].venue)
+        assert draft.rests
+        assert draft.amends == TWO[1]
+
+
+def test_a_list_that_is_old_or_incomplete_shows_so() -> None:
+    state = replace(state_of(TWO[0]), polls={Topic.ORDERS: 5.0})
+    assert not notes(state, NOW).plain
+    service = replace(state.service, problem="it broke", problem_of=Topic.ORDERS)
+    old = notes(replace(state, service=service), Timestamp(NOW + 600)).plain
+    assert old == "open orders as of 10m 00s ago: it broke"
+    service = replace(state.service, dropped={Topic.ORDERS: 2})
+    assert "2 open orders cannot be read" in notes(replace(state, service=service), NOW).plain
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
+async def test_the_open_orders_look_like_this(size: tuple[int, int]) -> None:
+    async with running(state_of(*TWO), first="portfolio", size=size) as seen:
+        await seen.press("O")
+        await assert_snapshot(seen.pilot, f"open_orders_{size[0]}x{size[1]}")
