@@ -260,7 +260,9 @@ def test_a_probability_says_whose_it_is_and_a_reference_fills_no_line() -> None:
     assert "NO price 0.425" in said
     assert "17db4e0f" not in said
     assert "tx_hash: 0xabab…abab" in said
-    assert signs_text({"edge": 0.06, "note": "a"}, ("note", "edge", "gone")) == "note a, edge 0.06"
+    assert (
+        signs_text({"edge": 0.06, "note": "a"}, ("note", "edge", "gone")) == "note: a, edge: 0.06"
+    )
 
 
 async def test_an_amount_beyond_the_agents_means_is_not_sent() -> None:

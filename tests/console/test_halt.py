@@ -209,7 +209,7 @@ def test_the_halt_comes_before_everything_else_that_lasts() -> None:
         (DONE, "all sources halted"),
         (ELSEWHERE, "halted from outside this desk"),
         (replace(DONE, halt=replace(DONE.halt, is_resuming=True)), "resuming"),
-        (replace(DONE, halt=replace(DONE.halt, exits=ExitAllView(("a",)))), "being sold"),
+        (replace(DONE, halt=replace(DONE.halt, exits=ExitAllView(("a",)))), "selling positions"),
     ):
         assert words in lasting_conditions(state, NOW, started_at=NOW, closed="")[0].sentence
 

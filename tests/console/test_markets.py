@@ -287,7 +287,7 @@ async def test_what_cannot_be_traded_is_refused_at_the_key() -> None:
         assert "no position in this market" in view.app.said[-1]
         view.app.bring(later_s=11.0)
         await view.press("b")
-        assert "too old to trade on" in view.app.said[-1]
+        assert "too old to trade" in view.app.said[-1]
         await view.press("o")
         view.app.bring(replace(STATE, seen=dict.fromkeys(STATE.seen, view.app.now)))
         await view.press("b")

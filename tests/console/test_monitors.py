@@ -586,7 +586,7 @@ async def test_side_and_condition_of_a_price_alert_are_chosen_by_key_and_mouse()
         await view.press("a")
         await view.write("alert-price", "0.2")
         await view.pilot.click("#alert-condition", offset=(3, 0))
-        assert "already: it is told at once" in view.part("#form-preview")
+        assert "is already above: alerts at once" in view.part("#form-preview")
 
 
 async def test_what_only_one_list_compares_is_typed_while_each_list_comes_to_the_front() -> None:

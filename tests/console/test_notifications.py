@@ -308,7 +308,7 @@ async def test_quiet_hours_silence_bell_and_desktop_and_count_all_the_same(
         span = f"{now.hour:02d}:00-{(now.hour + 1) % 24:02d}:00"
         await told(seen, notice(1), **{"notify.alert": ALL, "notify.quiet": span})
         assert signals(sent) == []
-        await seen.until(lambda: " 1 unseen " in seen.text)
+        await seen.until(lambda: " 1 notice " in seen.text)
 
 
 async def test_privacy_masks_what_goes_to_the_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,11 +321,11 @@ async def test_privacy_masks_what_goes_to_the_desktop(monkeypatch: pytest.Monkey
 async def test_the_badge_counts_until_somebody_looks() -> None:
     async with running(STATE, first="portfolio", size=(120, 40)) as seen:
         await told(seen, notice(1), notice(2, HALT), notice(3, FILL))
-        await seen.until(lambda: " 2 unseen " in seen.text)
+        await seen.until(lambda: " 2 notices " in seen.text)
         await told(seen, notice(4))
-        await seen.until(lambda: " 3 unseen " in seen.text)
+        await seen.until(lambda: " 3 notices " in seen.text)
         await seen.press("2")
-        assert " 3 unseen " in seen.text
+        assert " 3 notices " in seen.text
         await seen.press("0")
         await seen.until(lambda: "unseen" not in seen.text)
 
@@ -334,7 +334,7 @@ async def test_nobody_looks_at_a_terminal_without_the_focus() -> None:
     async with running(STATE, first="attention", size=(120, 40)) as seen:
         seen.app.app_focus = False
         await told(seen, notice(1))
-        await seen.until(lambda: " 1 unseen " in seen.text)
+        await seen.until(lambda: " 1 notice " in seen.text)
         seen.app.app_focus = True
         seen.app.show_state()
         await seen.until(lambda: "unseen" not in seen.text)

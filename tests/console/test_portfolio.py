@@ -277,7 +277,7 @@ async def test_stale_positions_are_not_traded() -> None:
     async with portfolio() as view:
         view.app.bring(later_s=10.5)
         await view.press("x")
-        assert "too old to trade on" in view.app.said[-1]
+        assert "too old to trade" in view.app.said[-1]
         assert view.app.dialogs == []
 
 

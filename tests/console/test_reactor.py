@@ -419,7 +419,7 @@ async def test_real_money_wants_its_own_key_and_enter_does_nothing() -> None:
     live = replace(TWO, service=replace(TWO.service, mode=Mode.LIVE))
     async with reactor(live) as view:
         await view.answer()
-        assert "buys for real money" in view.text
+        assert "then buys for real" in view.text
         await view.press("f")
         form = view.app.screen
         assert isinstance(form, MirrorForm)
@@ -685,9 +685,9 @@ async def test_only_what_was_changed_is_sent_and_undo_brings_it_back() -> None:
         ("cap", "-5", "leave out the sign"),
         ("cap", "", "type a figure"),
         ("cap", "1,000", "Not a number"),
-        ("cap", "0.001", "at most 2 decimals"),
+        ("cap", "0.001", "At most 2 decimals"),
         ("min", "-0", "leave out the sign"),
-        ("max", "9" * 16, "too large"),
+        ("max", "9" * 16, "Too large"),
         ("max", "[b]", "Not a number"),
     ],
 )
@@ -809,7 +809,7 @@ async def test_a_plan_without_a_reactor_says_so_and_what_to_do(*, embedded: bool
         (with_signals(), "No signal yet"),
         (
             replace(STATE, reactor=ReactorView(), seen={Topic.MARKETS: NOW}),
-            "has not told of its reactor",
+            "Not loaded yet: reactor",
         ),
         (
             replace(

@@ -99,7 +99,7 @@ async def test_another_screen_leads_to_an_action() -> None:
 async def test_the_mouse_and_the_palette_run_an_action_or_hear_why_not() -> None:
     async with running(STATE, first="monitors") as seen:
         seen.app.post_message(KeyChosen(key_named("monitors.undo")))
-        await seen.until(lambda: any("undo: nothing was set" in toast for toast in seen.toasts))
+        await seen.until(lambda: any("undo: nothing to undo" in toast for toast in seen.toasts))
         await seen.press("j")
         seen.app.post_message(KeyChosen(key_named("monitors.edit")))
         await seen.until(lambda: isinstance(seen.app.screen, MonitorForm))

@@ -170,7 +170,7 @@ async def test_the_plans_most_binds_the_number_of_buys() -> None:
     async with running(STATE, first="settings") as seen:
         await edit(seen, "limit.day_buys")
         await write(seen, "rail-service", "5001")
-        await seen.until(lambda: "at most 5,000" in seen.text)
+        await seen.until(lambda: "limit of 5,000" in seen.text)
 
 
 async def test_what_is_used_goes_on_while_the_form_is_open() -> None:

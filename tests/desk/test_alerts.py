@@ -430,7 +430,7 @@ async def test_a_briefing_that_stays_away_is_said_loudly(
         assert len([one for one in state.notices if "no briefing" in one.text]) == 2
         line.fault = lambda _: None
         await until(desk, lambda s: not s.risk.briefing_late, stage, step_s=2)
-        assert any("briefing comes again" in one.text for one in desk.state.notices)
+        assert any("briefings resumed" in one.text for one in desk.state.notices)
 
 
 async def test_a_machine_that_was_asleep_asks_before_it_complains(tmp_path: Path) -> None:

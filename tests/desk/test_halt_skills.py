@@ -129,7 +129,7 @@ async def test_a_service_that_fails_at_first_is_asked_again_also_after_a_restart
             told = acks(state)
             assert told["heron paused by the service"][0] is AckState.DONE
             assert told["gull paused by the service"] == (
-                AckState.FAILED, "the service answers 503 to gull",
+                AckState.FAILED, "service answered 503 to gull",
             )  # fmt: skip
             assert it.is_paused("heron")
         # The skills have ended with the desk: the halt itself knows whom it has to tell.
@@ -163,7 +163,7 @@ async def test_a_pause_that_was_not_acknowledged_is_told_until_it_is(tmp_path: P
         desk.submit(Halt())
         state = await until(desk, lambda s: s.halt.missing == 1, it.stage)
         state = await until(desk, lambda s: max(one.tries for one in s.halt.acks) > 1, it.stage)
-        words = "the service answers that heron is not paused"
+        words = "heron not paused at the service"
         assert acks(state)["heron paused by the service"] == (AckState.FAILED, words)
         it.line.fault = lambda _: None
         await until(desk, acked, it.stage)
@@ -214,8 +214,8 @@ async def test_a_service_that_never_said_how_an_agent_was_is_not_quoted_as_if(
             desk.submit(Resume("RESUME"))
             state = await until(desk, resumed, it.stage)
             told = [one.text for one in state.notices if one.text.startswith("heron")]
-            words = "the service never said whether it was paused before the halt"
-            assert told == [f"heron stays paused: {words}; look at its settings there"]
+            words = "pause before the halt unknown"
+            assert told == [f"heron stays paused: {words}; check its settings at the service"]
             assert [it.is_paused(name) for name in NAMES] == [True, False]
 
 

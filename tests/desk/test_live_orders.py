@@ -96,7 +96,7 @@ async def test_each_thing_that_is_missing_is_said(tmp_path: Path) -> None:
             state, words = await placed(desk, stage, buy(market, confirmed=False))
             assert (state, "not confirmed" in words) == (TicketState.REFUSED, True)
             state, words = await placed(desk, stage, buy(market, amount=101))
-            assert (state, "one trade may spend" in words) == (TicketState.REFUSED, True)
+            assert (state, "limit per trade" in words) == (TicketState.REFUSED, True)
             await operate(stage, DESK_PATCH_WALLET, path=path, json={"restricted": True})
             await until(desk, lambda s: s.wallet.restricted, stage)
             state, words = await placed(desk, stage, buy(market))

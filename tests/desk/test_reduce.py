@@ -738,7 +738,7 @@ def test_an_order_that_was_met_or_is_gone_is_told_once_and_one_cancelled_here_ne
     cancelled = reduce(reduce(met, Removed(OpenOrderView, "o1")), OrdersSeen((order_of("o2", 0),)))
     assert cancelled.notices == met.notices
     gone = reduce(met, OrdersSeen((order_of("o2", 0),)))
-    assert "rests no more" in gone.notices[-1].text
+    assert "no longer open" in gone.notices[-1].text
 
 
 def test_an_order_whose_row_cannot_be_read_is_not_told_as_ended() -> None:
@@ -749,7 +749,7 @@ def test_an_order_whose_row_cannot_be_read_is_not_told_as_ended() -> None:
     assert len(garbled.notices) == len(resting.notices) + 1
     read = reduce(garbled, OrdersSeen((order_of("o2", 4),)))
     assert [order.order_id for order in read.orders] == ["o2"]
-    assert "rests no more" in read.notices[-1].text
+    assert "no longer open" in read.notices[-1].text
 
 
 def test_an_order_cancelled_here_does_not_come_back_by_a_listing_that_was_on_its_way() -> None:

@@ -16,6 +16,7 @@ from kit.desk.resting_orders import owned, sell_at, work
 from service_tui.desk.changes import Changed
 from service_tui.desk.commands.halt import ExitAll, Halt
 from service_tui.desk.commands.trading import CancelOrders
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.records import NO_TRACE, TicketState, Topic
 from service_tui.desk.trading.lookup import EARLIER_S, look_at_books
 from service_tui.desk.trading.preflight import preflight
@@ -58,7 +59,7 @@ async def test_an_order_rests_is_met_in_part_and_its_rest_is_cancelled(tmp_path:
         assert not on.stage.world.venues.orders(on.stage.agent_id)
         assert len(on.line.orders()) == 1
         assert any(
-            "done" in one.text and " USDC.e came back" in one.text for one in on.desk.state.notices
+            "done" in one.text and " USDC.e released" in one.text for one in on.desk.state.notices
         )
 
 
@@ -73,7 +74,7 @@ async def test_a_fill_of_the_whole_is_told_when_it_comes(tmp_path: Path) -> None
         await on.met_whole()
         state = await on.until(lambda s: not s.orders)
         assert any(": filled: bought" in one.text for one in state.notices)
-        assert not any("do not say" in one.text for one in state.notices)
+        assert not any("not reported yet" in one.text for one in state.notices)
 
 
 async def test_only_a_confirmed_order_on_a_tick_with_a_price_is_signed(tmp_path: Path) -> None:
@@ -111,7 +112,7 @@ async def test_what_open_buys_keep_is_not_spent_twice(tmp_path: Path) -> None:
         assert rich is None or "wallet" not in rich[0]
         no = preflight(replace(state, wallet=poor), on.order(on.below()), on.stage.clock.now())
         assert no is not None
-        assert no == ("more than open buys leave in the wallet", "at most 20.00 USDC.e")
+        assert no == ("above the 20.00 USDC.e in the wallet, less open buys", Fix.LOWER_AMOUNT)
 
 
 @pytest.mark.parametrize("lists_trades", [True, False])
@@ -176,7 +177,7 @@ async def test_a_look_up_leaves_the_news_of_a_fill_to_the_list(tmp_path: Path) -
         await look_at_books([other], on.desk.ports)
         state = await on.until(lambda s: not s.orders)
         assert any(": filled: bought" in one.text for one in state.notices)
-        assert not any("do not say" in one.text for one in state.notices)
+        assert not any("not reported yet" in one.text for one in state.notices)
 
 
 async def test_one_of_two_like_it_proves_nothing(tmp_path: Path) -> None:
@@ -221,7 +222,7 @@ async def test_a_list_that_is_not_found_once_hides_no_order(tmp_path: Path) -> N
         on.line.fault = lambda request: gone if request.url.path == ORDERS else None
         state = await on.until(lambda s: s.service.problem_of is Topic.ORDERS)
         assert state.orders == (first,)
-        assert not any("rests no more" in one.text for one in state.notices)
+        assert not any("no longer open" in one.text for one in state.notices)
         on.line.fault = lambda _: None
         await on.rest(on.below())
         state = await on.until(lambda s: len(s.orders) == 2)

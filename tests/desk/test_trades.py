@@ -25,6 +25,7 @@ from kit.samples.desk import NOW, sample_state
 from kit.service.line import change
 from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.commands.trading import RequestQuote
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.records import NO_TRACE, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import preflight
@@ -114,10 +115,10 @@ async def test_the_end_of_each_order_is_one_row_and_one_notice(tmp_path: Path) -
 
 REFUSED_HERE = {
     "too large": ({"amount": 500 * ONE + 1}, "limit per trade"),
-    "nothing": ({"amount": 0}, "more than your cash"),
-    "negative": ({"amount": -5 * ONE}, "more than your cash"),
-    "not held": ({"action": Action.SELL, "amount": 0, "shares": ONE}, "you hold no"),
-    "no shares": ({"action": Action.SELL, "amount": 0}, "you hold no"),
+    "nothing": ({"amount": 0}, "$SIM cash"),
+    "negative": ({"amount": -5 * ONE}, "$SIM cash"),
+    "not held": ({"action": Action.SELL, "amount": 0, "shares": ONE}, "no YES position"),
+    "no shares": ({"action": Action.SELL, "amount": 0}, "no YES position"),
 }
 
 
@@ -139,10 +140,8 @@ async def test_more_than_is_held_is_not_sold(tmp_path: Path) -> None:
         held = (await until(desk, lambda s: s.positions, stage)).positions[0]
         view = await ended(desk, desk.submit(sell(held, held.shares + 1)), stage)
         assert view.state is TicketState.REFUSED
-        assert (
-            view.outcome
-            == f"above your {decimal(held.shares):.5f}".rstrip("0").rstrip(".") + " shares"
-        )
+        most = f"{decimal(held.shares):.5f}".rstrip("0").rstrip(".")
+        assert view.outcome == f"above your {most} shares"
         assert len(line.orders()) == 1
 
 
@@ -263,7 +262,7 @@ def test_two_orders_at_once_never_spend_the_same_money_twice() -> None:
     assert preflight(poor, buy(MARKET, 20 * ONE), NOW, ticket_id="first") is None
     objection = preflight(poor, buy(MARKET, 20 * ONE), NOW, ticket_id="second")
     assert objection is not None
-    assert objection == ("above the 10.00 $SIM cash left by pending orders", "")
+    assert objection == ("above the 10.00 $SIM cash left by pending orders", Fix.LOWER_AMOUNT)
 
 
 def test_shares_that_are_being_sold_are_not_sold_again() -> None:

@@ -149,6 +149,6 @@ def _fired_price_alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
             yield Need(
                 f"price {alert.alert_id}", "accent", "◷", "price",
                 f"{alert.describe()}: {alert.question}", formats.price(alert.triggered_price),
-                f"{cap('monitors.remove')} there removes it", "monitors", alert.alert_id,
+                f"{cap('monitors.remove')} in Monitors removes it", "monitors", alert.alert_id,
                 is_dismissable=True,
             )  # fmt: skip

@@ -57,7 +57,7 @@ class Work:
     async def rest(self, price: float, **other: object) -> None:
         state, words = await placed(self.desk, self.stage, self.order(price, **other))
         assert state is TicketState.DONE, words
-        assert "rests at" in words
+        assert "open at" in words
 
     async def until(self, is_so: Callable[[DeskState], object]) -> DeskState:
         return await until(self.desk, is_so, self.stage)

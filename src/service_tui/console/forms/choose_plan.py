@@ -15,9 +15,9 @@ from service_tui.console.widgets.dialog import Dialog
 from service_tui.terms import Plan
 
 PLANS: Final = (
-    (Plan.FREE, "50 buys/day, base rate limits, 10 imports/day, 1 agent"),
-    (Plan.PRO, "500 buys/day, rate limits x3, 100 imports/day, 10 agents (default)"),
-    (Plan.ELITE, "unlimited buys, rate limits x10, 250 imports/day, 20 agents"),
+    (Plan.FREE, "50 buys/day, base rates, 10 imports/day, 1 agent"),
+    (Plan.PRO, "500 buys/day, rates x3, 100 imports/day, 10 agents (default)"),
+    (Plan.ELITE, "unlimited buys, rates x10, 250 imports/day, 20 agents"),
 )
 """Source: spec, "Limits"."""
 

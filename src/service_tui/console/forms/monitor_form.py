@@ -166,8 +166,8 @@ class MonitorForm(Form[Change]):
         if target is not None and target >= 1:
             return Text("Target above 1: never reached.", "warn")
         if self._is_set and self._monitor.automatic:
-            return Text("Setting makes it manual. Empty or off: no threshold.", "muted")
-        return Text("A breach sells all shares (one-shot). Empty or off: no threshold.", "muted")
+            return Text("Setting makes it manual. Empty or off: none.", "muted")
+        return Text("A breach sells all shares (one-shot). Empty or off: none.", "muted")
 
 
 def _head(width: int) -> Text:

@@ -57,7 +57,7 @@ _OWN: Final = (
     (
         " You start with 10,000 $SIM in a simulated world on this machine: "
         "no account, no network, no real money. "
-        "The world continues while you are away; a summary awaits your return.\n\n"
+        "The world continues while you are away; {app.attention} shows a summary.\n\n"
     ),
 )
 _REMOTE: Final = (
@@ -76,7 +76,7 @@ def _page(*, is_embedded: bool) -> Text:
         " or ",
         ("NO", "bold no"),
         ". A winning share pays 1, a losing share 0; the price is the market's probability.\n\n",
-        *(_OWN if is_embedded else _REMOTE),
+        *((_OWN[0], with_keys(_OWN[1])) if is_embedded else _REMOTE),
     )
     for ident, does in _FIRST_KEYS:
         line = Text.assemble("   ", (cap(ident), "bold accent"), f"   {with_keys(does)}\n")

@@ -150,7 +150,7 @@ class EventStreamConsumer:
         for acted in actions_of(body):
             self._ports.emit(acted)
         if body.kind == EventKind.AGENT_REGISTERED and body.agent is not None:
-            text = f"{body.agent.name} has registered; 7 shows the agents"
+            text = f"{body.agent.name} registered: see Agents"
             self._ports.emit(Noticed("info", text))
         self._touch(self._topics_of(body))
 

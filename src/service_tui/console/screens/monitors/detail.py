@@ -287,7 +287,7 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
             age,
         ),
         Explanation(
-            "to stop",
+            "distance",
             mark[1],
             "left of the middle: towards the stop; right: towards the target",
             (

@@ -286,7 +286,7 @@ MONITORS: Final = TableSpec[MonitorView](
         ),
         Column(
             "way",
-            "to stop",
+            "distance",
             TRACK,
             lambda row, _: bar_text(row),
             sort_key=lambda row, _: nearest(row),
