@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from kit.samples.desk import NOW, sample_state
 from kit.samples.numbers import NOT_MONEY
 from service_tui.console.fields import FieldError, amount_rule, parse_number
+from service_tui.console.forms.limit_draft import first_limit, stepped
 from service_tui.console.forms.order_draft import (
     Draft,
+    _money_of,
     buy_max,
     presets,
     read_order,
@@ -114,8 +116,8 @@ REFUSED_BUYS = [
     (replace(STATE, limits=None), {}, "not loaded yet"),
     (replace(STATE, account=None), {}, "not loaded yet"),
     (replace(STATE, from_cache=True), {}, "last session"),
-    (replace(STATE, seen={}), {}, "never seen"),
-    (replace(STATE, polls={}), {}, "never seen"),
+    (replace(STATE, seen={}), {}, "not loaded yet"),
+    (replace(STATE, polls={}), {}, "not loaded yet"),
     (replace(STATE, seen={**STATE.seen, Topic.MARKETS: Timestamp(NOW - 11)}), {}, "11 s old"),
     (replace(STATE, service=replace(STATE.service, phase=Phase.OFFLINE)), {}, "cannot be reached"),
     (replace(STATE, service=replace(STATE.service, phase=Phase.CONNECTING)), {}, "connecting"),
@@ -204,3 +206,68 @@ def test_every_preset_of_a_buy_is_an_amount() -> None:
 def test_sides_are_never_mixed_up() -> None:
     for side in Side:
         assert read_order(STATE, draft(side=side), NOW).side is side
+
+
+REST = replace(MARKET, venues=(Venue.SIM, Venue.EVM), tick=Micros(10_000))
+
+
+@pytest.mark.parametrize(
+    ("size", "shares"),
+    [
+        ("25%", "2.50001"),
+        ("50 %", "5.00002"),
+        ("12.5%", "1.25"),
+        ("100%", "10.00005"),
+        ("0.01%", "0.001"),
+    ],
+)
+def test_a_sale_is_sized_in_per_cent_of_the_position(size: str, shares: str) -> None:
+    held = replace(HELD, shares=Micros(10_000_050))
+    state = replace(STATE, positions=(held, *STATE.positions[1:]))
+    order = read_order(state, Draft(MARKET, held.side, Action.SELL, size), NOW)
+    assert order.shares == Micros(round(float(shares) * ONE))
+    assert order.everything is (size == "100%")
+
+
+@pytest.mark.parametrize("size", ["101%", "-5%", "%", "x%", "1.005%"])
+def test_a_percentage_that_is_none_is_refused(size: str) -> None:
+    with pytest.raises(FieldError):
+        read_order(STATE, Draft(MARKET, HELD.side, Action.SELL, size), NOW)
+
+
+@pytest.mark.parametrize(
+    ("size", "limit", "money"),
+    [("20sh", "0.45", 9_000_000), ("20 SH", "0.45", 9_000_000), ("7.5sh", "0.33", 2_480_000)],
+)
+def test_shares_of_a_limit_buy_are_worth_their_limit_price_rounded_up(
+    size: str, limit: str, money: int
+) -> None:
+    draft = Draft(REST, Side.YES, Action.BUY, size, venue=Venue.EVM, rests=True, limit=limit)
+    assert _money_of(draft) == money
+    with pytest.raises(FieldError, match="need a limit price"):
+        _money_of(replace(draft, rests=False))
+
+
+@pytest.mark.parametrize(
+    ("text", "ticks", "after"),
+    [
+        ("0.45", 1, "0.46"),
+        ("0.45", -1, "0.44"),
+        ("0.455", 1, "0.46"),
+        ("0.455", -1, "0.45"),
+        ("0.99", 1, "0.99"),
+        ("0.01", -1, "0.01"),
+        ("", 1, "0.51"),
+        ("abc", -1, "0.49"),
+    ],
+)
+def test_a_limit_price_moves_by_ticks_and_stays_a_price(text: str, ticks: int, after: str) -> None:
+    assert stepped(text, Micros(10_000), ticks) == after
+
+
+def test_a_limit_order_begins_at_the_best_price_of_its_own_side() -> None:
+    market = replace(REST, bid=0.443, ask=0.46)
+    assert first_limit(market, Side.YES, Action.BUY) == "0.44"
+    assert first_limit(market, Side.YES, Action.SELL) == "0.46"
+    assert first_limit(market, Side.NO, Action.BUY) == "0.54"
+    assert first_limit(replace(market, bid=None), Side.YES, Action.BUY) == ""
