@@ -191,7 +191,7 @@ async def test_another_service_keeps_its_agents_to_itself() -> None:
     async with running(away, first="agents") as seen:
         assert "its own dashboard" in seen.text
         assert "asking for" not in seen.text
-        await seen.press("A")
+        await seen.press("N")
         assert given(seen) == []
 
 
@@ -321,7 +321,7 @@ async def test_a_plan_is_chosen_by_its_digit_or_by_a_click() -> None:
         await seen.press("3")
         assert given(seen) == [Govern(AgentAct.PLAN, HERON.agent_id, HERON.name, Plan.ELITE)]
         seen.doors.submitted.clear()
-        await seen.press("A")
+        await seen.press("N")
         seen.app.screen.query_one("#plan-free", Button).press()
         await seen.pilot.pause()
         assert given(seen) == [Govern(AgentAct.PLAN, plan=Plan.FREE)]

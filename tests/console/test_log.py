@@ -66,7 +66,7 @@ async def test_the_log_opens_newest_first_is_filtered_and_verified_anew() -> Non
         assert "only heron" in seen.text
         await seen.press("w", "enter")
         assert isinstance(seen.app.screen, About)
-        await seen.press("escape", "V")
+        await seen.press("escape", "v")
         assert sum(isinstance(one, ReadLog) for one in seen.doors.submitted) == 2
 
 

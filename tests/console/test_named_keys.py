@@ -192,3 +192,12 @@ def test_counts_are_no_keys_and_lists_of_keys_name_those_in_use() -> None:
 @pytest.mark.usefixtures("moved")
 def test_a_form_and_a_page_name_the_keys_in_use() -> None:
     assert with_keys("{form.cancel} leaves") == f"{cap('form.cancel')} leaves" != "esc leaves"
+
+
+def test_a_capital_letter_means_one_thing_on_every_screen() -> None:
+    meanings: dict[str, set[str]] = {}
+    for key in KEYS:
+        for name in key.keys:
+            if len(name) == 1 and name.isupper():
+                meanings.setdefault(name, set()).add(key.label)
+    assert {name: labels for name, labels in meanings.items() if len(labels) > 1} == {}

@@ -155,7 +155,7 @@ async def test_a_skill_is_not_started_before_the_skills_are_known_and_that_is_sa
 async def test_stopping_and_pausing_ask_nothing() -> None:
     async with running(STATE, first="agents") as seen:
         seen.app.front.focus_row("a-2")
-        await seen.press("T", "X")
+        await seen.press("ctrl+x", "X")
         assert [order.run_id for order in given(seen, StopSkill)] == ["r1"]
         assert given(seen, PauseAll) == [PauseAll(paused=True)]
 

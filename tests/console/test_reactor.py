@@ -199,7 +199,7 @@ async def test_hostile_text_is_shown_as_plain_text_and_runs_nothing() -> None:
         assert "[/red] [@click=app.quit]free money[/]" in text
         assert "\x1b" not in text
         assert "\u202e" not in text
-        await view.press("enter", "escape", "P", "escape", "F", "escape")
+        await view.press("enter", "escape", "l", "escape", "F", "escape")
         await view.pilot.click("#reactor-detail", offset=(12, 2))
         assert view.app.is_running
 
@@ -626,7 +626,7 @@ async def test_a_wallet_is_named_unfollowed_and_brought_back() -> None:
 
 async def test_auto_is_authorised_with_its_caps_shown() -> None:
     async with reactor() as view:
-        await view.press("o", "P")
+        await view.press("o", "l")
         assert isinstance(view.app.screen, ChoosePolicy)
         text = view.text
         assert "standing authorisation" in text
@@ -634,7 +634,7 @@ async def test_auto_is_authorised_with_its_caps_shown() -> None:
         assert "SIM play money on sim" in text
         await view.press("enter")
         assert view.orders == []
-        await view.press("P")
+        await view.press("l")
         await view.confirm("2")
         (order,) = view.orders
         assert order == SetWalletPolicy(WALLETS[0], Policy.AUTO, "Quiet Abacus")
@@ -644,7 +644,7 @@ async def test_auto_is_authorised_with_its_caps_shown() -> None:
 
 async def test_what_was_on_auto_is_never_brought_back_to_it_by_undo() -> None:
     async with reactor() as view:
-        await view.press("o", "j", "P")
+        await view.press("o", "j", "l")
         await view.confirm("3")
         before = list(view.orders)
         await view.press("u")
@@ -656,7 +656,7 @@ async def test_what_was_on_auto_is_never_brought_back_to_it_by_undo() -> None:
 
 async def test_only_what_was_changed_is_sent_and_undo_brings_it_back() -> None:
     async with reactor(with_reactor(choices={})) as view:
-        await view.press("E")
+        await view.press("comma")
         assert isinstance(view.app.screen, ReactorForm)
         assert "nothing is changed yet" in view.part("#form-problem")
         await view.write("reactor-fraction", "25")
@@ -695,7 +695,7 @@ async def test_a_figure_out_of_its_range_is_refused_in_words(
     line: str, typed: str, words: str
 ) -> None:
     async with reactor() as view:
-        await view.press("E")
+        await view.press("comma")
         await view.write(f"reactor-{line}", typed)
         await view.press("enter")
         assert view.orders == []
@@ -705,7 +705,7 @@ async def test_a_figure_out_of_its_range_is_refused_in_words(
 @pytest.mark.parametrize(("line", "typed"), [("cap", "0"), ("min", "0.0"), ("fraction", "0")])
 async def test_zero_is_a_figure(line: str, typed: str) -> None:
     async with reactor() as view:
-        await view.press("E")
+        await view.press("comma")
         await view.write(f"reactor-{line}", typed)
         await view.press("enter")
         assert len(view.orders) == 1
@@ -713,12 +713,12 @@ async def test_zero_is_a_figure(line: str, typed: str) -> None:
 
 async def test_caps_of_a_wallet_on_auto_are_loosened_only_after_a_second_look() -> None:
     async with reactor() as view:
-        await view.press("E")
+        await view.press("comma")
         await view.write("reactor-cap", "500")
         await view.press("enter")
         assert view.orders == []
         assert "1 wallet is on auto" in view.part("#form-problem")
-        await view.press("escape", "escape", "E")
+        await view.press("escape", "escape", "comma")
         await view.write("reactor-cap", "50")
         await view.press("enter")
         assert view.orders == [SetReactorConfig(daily_cap=Micros(50 * ONE))]
@@ -726,7 +726,7 @@ async def test_caps_of_a_wallet_on_auto_are_loosened_only_after_a_second_look() 
 
 async def test_another_venue_is_chosen_and_told_to_be_real_money() -> None:
     async with reactor(with_reactor(choices={})) as view:
-        await view.press("E")
+        await view.press("comma")
         view.app.screen.query_one("#reactor-venue").focus()
         await view.press("right")
         assert "real money" in view.part("#form-hint")
@@ -763,9 +763,9 @@ async def test_an_open_breaker_counts_down_and_is_reset_after_a_question() -> No
         await view.pilot.pause()
         assert "43m 00s" in view.part("#reactor-urgent")
         assert "■ paused" in view.part("#reactor-state")
-        await view.press("R", "enter")
+        await view.press("b", "enter")
         assert view.orders == []
-        await view.press("R")
+        await view.press("b")
         await view.confirm()
         assert view.orders == [ResetBreaker()]
         view.app.bring(later_s=3_000.0)
@@ -779,7 +779,7 @@ async def test_an_open_breaker_counts_down_and_is_reset_after_a_question() -> No
 
 async def test_a_closed_breaker_has_nothing_to_reset() -> None:
     async with reactor() as view:
-        await view.press("R")
+        await view.press("b")
         assert view.orders == []
         assert "nothing to reset" in view.app.said[-1]
 
@@ -843,7 +843,7 @@ async def test_what_of_a_listing_could_not_be_used_is_said() -> None:
 async def test_masked_amounts_and_addresses_stand_nowhere() -> None:
     private = replace(TWO, preferences={"privacy": "on"})
     async with reactor(private, HUGE) as view:
-        for keys in ((), ("o",), ("o", "P"), ("escape", "F")):
+        for keys in ((), ("o",), ("o", "l"), ("escape", "F")):
             await view.press(*keys)
             text = view.text
             for secret in ("43.21", WALLETS[0][:6], f"{CHEAP.amount / ONE:.2f}"):

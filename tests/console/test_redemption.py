@@ -218,11 +218,11 @@ async def test_places_that_nobody_explains_want_a_typed_word() -> None:
 async def test_a_run_that_can_never_come_is_abandoned_by_its_key_unless_one_only_looks() -> None:
     stuck = with_run(READY, state=ChainRunState.UNCONFIRMED)
     async with running(stuck, first="redemption", size=(120, 40)) as seen:
-        await seen.press("X")
+        await seen.press("delete")
         assert given(seen) == [AbandonRun(ONE.key)]
         looking = replace(stuck, service=replace(stuck.service, read_only=True))
         await seen.bring(looking)
-        await seen.press("X")
+        await seen.press("delete")
         assert given(seen) == [AbandonRun(ONE.key)]
 
 
@@ -284,11 +284,11 @@ async def test_all_and_by_itself_want_a_typed_word_and_off_asks_nothing() -> Non
         await seen.pilot.pause(2 * ARMED_AFTER_S)
         await seen.press(*"REDEEM", "enter")
         assert given(seen) == [RedeemAll((ONE.key,))]
-        await seen.press("A")
+        await seen.press("a")
         assert given(seen)[-1] == SetAutoRedeem(on=False)
         off = replace(READY.redemption, auto=AutoView(on_service=True, allowed=False))
         await seen.bring(replace(READY, redemption=off))
-        await seen.press("A")
+        await seen.press("a")
         await seen.pilot.pause(2 * ARMED_AFTER_S)
         await seen.press(*"REDEEM", "enter")
         assert given(seen)[-1] == SetAutoRedeem(on=True)
@@ -360,7 +360,7 @@ async def test_a_key_is_removed_by_the_end_of_its_address_alone() -> None:
     kept = (StoredKeyView(other), StoredKeyView(ADDRESS))
     state = replace(STATE, wallet=wallet_of(stored=kept))
     async with running(state, first="redemption", size=(80, 24)) as seen:
-        await seen.press("W", "D")
+        await seen.press("W", "k")
         assert isinstance(seen.app.screen, StoredKeys)
         assert f"▌ {other}" in seen.text
         assert f"{ADDRESS}  open, linked" in seen.text
@@ -375,7 +375,7 @@ async def test_a_key_is_removed_by_the_end_of_its_address_alone() -> None:
         line.value = ADDRESS[-6:]
         await seen.press("enter")
         assert given(seen) == [RemoveKey(ADDRESS, ADDRESS[-6:])]
-        await seen.press("D", "enter")
+        await seen.press("k", "enter")
         assert other in seen.text
         await seen.press(*"canary99", "enter")
         assert given(seen)[-1] == UnlockWallet("canary99", other)
@@ -388,7 +388,7 @@ async def test_a_key_that_nobody_can_read_is_not_removed() -> None:
         preferences={**STATE.preferences, "privacy": "on"},
     )
     async with running(hidden, first="redemption", size=(120, 40)) as seen:
-        await seen.press("W", "D")
+        await seen.press("W", "k")
         assert ADDRESS not in seen.text
         await seen.press("d")
         assert isinstance(seen.app.screen, StoredKeys)
@@ -437,14 +437,14 @@ async def test_real_money_wants_its_word_and_off_asks_nothing() -> None:
 async def test_real_trades_are_allowed_by_a_key_and_a_yes() -> None:
     off = replace(STATE, wallet=wallet_of(real_trading=False))
     async with running(off, first="redemption", size=(120, 40)) as seen:
-        await seen.press("W", "R")
+        await seen.press("W", "r")
         assert isinstance(seen.app.screen, Confirm)
         assert not given(seen)
         await seen.pilot.pause(2 * ARMED_AFTER_S)
         await seen.press("y")
         assert given(seen) == [AllowReal()]
         await seen.bring(replace(STATE, wallet=wallet_of(real_trading=True)))
-        await seen.press("R")
+        await seen.press("r")
         assert not isinstance(seen.app.screen, Confirm)
 
 
@@ -492,7 +492,7 @@ async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_t
     over = f"/data/wallets/{ADDRESS}.json is a link; move it away: keys follow none"
     state = replace(STATE, wallet=wallet_of(passed_over=(over,)))
     async with running(state, first="redemption", size=(120, 40)) as seen:
-        await seen.press("W", "D")
+        await seen.press("W", "k")
         assert "No key lies here" in seen.text
         assert "passed over: " in seen.text
         assert "/data/wallets/" in seen.text
@@ -507,7 +507,7 @@ async def test_files_that_are_no_keys_are_named_beside_the_good_ones_up_to_a_bou
     overs = tuple(f"/data/wallets/{n}.json is garbled; move it away" for n in range(7))
     state = replace(STATE, wallet=wallet_of(stored=(StoredKeyView(ADDRESS),), passed_over=overs))
     async with running(state, first="redemption", size=(80, 24)) as seen:
-        await seen.press("W", "D")
+        await seen.press("W", "k")
         assert ADDRESS in seen.text
         assert all(over in seen.text for over in overs[:3])
         assert overs[3] not in seen.text

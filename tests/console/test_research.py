@@ -169,7 +169,7 @@ async def test_the_diff_of_a_kept_experiment_is_shown_and_closed() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await seen.press("6")
         screen(seen).focus_row("r9")
-        await seen.press("D")
+        await seen.press("enter")
         assert given(seen) == [ShowDiff(":weather-edge", "0000009")]
         diff = DiffView(":weather-edge", "0000009", text="+MIN_EDGE = 0.09")
         await seen.bring(replace(STATE, research=replace(STATE.research, diff=diff)))

@@ -129,7 +129,7 @@ async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_
         walk.desk.submit(SetReactorConfig(max_size=Micros(20 * ONE)))
         await walk.press("o")
         front(walk).focus_row(backroom)
-        await walk.press("P")
+        await walk.press("l")
         assert "standing authorisation" in walk.text
         await confirm(walk, "2")
         await walk.until(lambda s: s.reactor.policy_of(backroom) is Policy.AUTO)

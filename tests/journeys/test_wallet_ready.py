@@ -104,7 +104,7 @@ async def test_a_new_wallet_becomes_ready_by_its_list(tmp_path: Path) -> None:
         await walk.press("l")
         await confirmed(walk)
         await walk.until(lambda s: s.wallet.ownership is Ownership.EXTERNAL and not s.wallet.job)
-        await walk.press("C")
+        await walk.press("c")
         await walk.until(lambda s: s.wallet.has_credentials)
         await walk.press("A")
         await walk.until(lambda _: isinstance(walk.app.screen, TypedWord))
@@ -113,7 +113,7 @@ async def test_a_new_wallet_becomes_ready_by_its_list(tmp_path: Path) -> None:
         await walk.until(lambda s: s.wallet.approvals and not s.wallet.unset)
         # What a person does elsewhere: the claim page.
         await change(stage, claimed=True)
-        await walk.press("R")
+        await walk.press("r")
         await confirmed(walk)
         await walk.until(lambda _: lacking(walk) == {"real money"})
         assert "1 missing" in text(walk)
@@ -141,7 +141,7 @@ async def test_without_gas_it_rests_and_after_a_top_up_it_goes_on(tmp_path: Path
     async with winning(tmp_path) as (walk, _, row):
         path = {"agent_id": walk.stage.agent_id}
         await operate(walk.stage, DESK_PATCH_WALLET, path=path, json={"gas": 0.0001})
-        await walk.press("5", "A")
+        await walk.press("5", "a")
         await typed(walk, "REDEEM")
         await walk.until(lambda s: s.redemption.auto.paused)
         await walk.until(lambda _: "auto paused" in text(walk))
@@ -158,7 +158,7 @@ async def test_without_gas_it_rests_and_after_a_top_up_it_goes_on(tmp_path: Path
 
 async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_path: Path) -> None:
     async with winning(tmp_path) as (walk, line, _):
-        await walk.press("W", "P")
+        await walk.press("W", "p")
         assert isinstance(walk.app.screen, PayForm)
         walk.app.screen.query_one("#pay-cap", Input).value = "0.006"
         await walk.press("enter")
@@ -169,7 +169,7 @@ async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_pa
         await walk.until(lambda s: s.wallet.pay.is_on)
         line.fault = lambda request: limited() if unpaid(request) else None
         await walk.until(lambda s: s.wallet.pay.offer)
-        await walk.press("P")
+        await walk.press("p")
         for words in ("Pay for this call?", "0.005 for /api/sdk/briefing", "paid to", "cap a day"):
             assert words in text(walk)
         assert walk.state.wallet.pay.spent == 0
@@ -179,7 +179,7 @@ async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_pa
         # A second one would pass the cap: it is shown with the reason, and P leads to the cap.
         await walk.until(lambda s: s.wallet.pay.offer)
         assert "cap" in walk.state.wallet.pay.offer.why_not
-        await walk.press("P")
+        await walk.press("p")
         assert isinstance(walk.app.screen, PayForm)
         await walk.press("escape")
         line.fault = lambda _: None

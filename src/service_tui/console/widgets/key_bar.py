@@ -18,13 +18,30 @@ MENU: Final = "app.palette"
 """The action of a click on the screen in front: a list of every action that works there, also
 those for which the line has no room."""
 
-_LABEL_RANK: Final = 30
 _KEY_RANK: Final = 4
-"""The order in which items are cut: first the labels of screens, then keys, then these labels;
-digits, help (which lists everything else) and the halt are never cut."""
+"""The order in which keys are cut: the last first; screens, help (which lists everything else) and
+the halt are never cut."""
 
-_FRONT_RANK: Final = 3
 _LAST_RANKS: Final = {"app.help": 2, "app.halt": 1}
+
+_NAMES_FROM: Final = 150
+_SHORT_FROM: Final = 110
+"""Widths from which each screen has its name, or a short one; below, its digit alone."""
+
+_SHORT: Final = {
+    "app.attention": "needs",
+    "app.portfolio": "port",
+    "app.markets": "mkts",
+    "app.monitors": "mon",
+    "app.reactor": "react",
+    "app.redemption": "redeem",
+    "app.research": "research",
+    "app.agents": "agents",
+    "app.settings": "set",
+    "app.blotter": "orders",
+}
+
+_COUNT_MAX: Final = 99
 
 
 class KeyBar(Bar):
@@ -33,27 +50,36 @@ class KeyBar(Bar):
     def __init__(self) -> None:
         super().__init__(id="key-bar")
         self._front = ""
-        self._keys: tuple[KeyBinding, ...] = ()
-        self._bits: tuple[Bit, ...] = ()
+        self._shown: tuple[object, ...] = ()
+        self._needing = 0
+        self._here: tuple[KeyBinding, ...] = ()
 
     def show(self, front: NumberedView, needing: int) -> None:
         """Show the keys of the screen in front; `needing` counts the rows of the first screen."""
-        self._front = front.name_in_keys
-        here = keys_here(front)
-        screens = screen_keys()
-        bits = [
-            _screen_bit(key, place, front.name_in_keys, needing)
-            for place, key in enumerate(screens)
-        ]
-        bits += [_key_bit(key, place) for place, key in enumerate(here)]
-        if tuple(bits) != self._bits:
-            self._keys, self._bits = (*screens, *here), tuple(bits)
+        self._front, self._needing, self._here = front.name_in_keys, needing, keys_here(front)
+        shown = (self._front, needing, self._here, screen_keys())
+        if shown != self._shown:
+            self._shown = shown
             self.refresh()
 
     def drawn(self, width: int, height: int) -> Text:
-        """The items that fit."""
+        """The screens, each at the same place whatever is in front, and the keys that fit."""
         del height
-        return joined(fitted_bits(self._bits, width), width)
+        return joined(fitted_bits(self._bits(width), width), width)
+
+    def _bits(self, width: int) -> tuple[Bit, ...]:
+        screens = screen_keys()
+        bits = [_screen_bit(key, self._front, self._needing, width) for key in screens]
+        name = next((key.label for key in screens if key.action == f"go('{self._front}')"), "")
+        if width < _SHORT_FROM:
+            bits.append(Bit(Text(name, "bold accent"), _KEY_RANK))
+        bits += [_key_bit(key, place) for place, key in enumerate(self._here, start=1)]
+        return tuple(bits)
+
+    def _keys(self, width: int) -> tuple[KeyBinding, ...]:
+        """The key of each bit."""
+        name = (key_named(MENU),) if width < _SHORT_FROM else ()
+        return (*screen_keys(), *name, *self._here)
 
     @on(events.Click)
     def _clicked(self, event: events.Click) -> None:
@@ -61,9 +87,10 @@ class KeyBar(Bar):
         offset = event.get_content_offset(self)
         if offset is None:
             return
-        index = bit_at(self._bits, self.size.width, offset.x)
+        width = self.size.width
+        index = bit_at(self._bits(width), width, offset.x)
         if index is not None:
-            selected = self._keys[index]
+            selected = self._keys(width)[index]
             # A click on the screen in front opens the list of its actions.
             is_front = selected.action == f"go('{self._front}')"
             self.post_message(KeyChosen(key_named(MENU) if is_front else selected))
@@ -90,17 +117,18 @@ def keys_here(front: NumberedView) -> tuple[KeyBinding, ...]:
     return (*own, *(key for key in keys_of("app") if key.footer))
 
 
-def _screen_bit(key: KeyBinding, place: int, front: str, needing: int) -> Bit:
-    number, name = shown_key(key), key.label
+def _screen_bit(key: KeyBinding, front: str, needing: int, width: int) -> Bit:
+    """A screen in as many cells as for any count and any screen in front."""
+    number = shown_key(key)
+    name = key.label if width >= _NAMES_FROM else _SHORT[key.ident]
+    text = Text(number if width < _SHORT_FROM else f"{number} {name}", "muted")
+    text.stylize("accent", 0, len(number))
+    if _is_first(key):
+        shown = f"{_COUNT_MAX}+" if needing > _COUNT_MAX else str(needing)
+        text.append(f"{f'!{shown}' if needing else '':<4}", "bold warn")
     if key.action == f"go('{front}')":
-        tone = "bold reverse accent"
-        return Bit(Text(f" {number} {name} ", tone), _FRONT_RANK, Text(f" {number} ", tone))
-    count = Text(f" {needing}", "bold warn") if _is_first(key) and needing else Text()
-    # Beside a digit another number would read as a screen.
-    short = Text(f"!{needing}", "bold warn") if count.plain else Text()
-    digit = Text.assemble((number, "accent"), short)
-    full = Text.assemble((number, "accent"), (f" {name}", "muted"), count)
-    return Bit(full, _LABEL_RANK + place, digit)
+        return Bit(Text(text.plain, "bold reverse accent"))
+    return Bit(text)
 
 
 def _is_first(key: KeyBinding) -> bool:
