@@ -77,7 +77,9 @@ def _rectangles(fills: list[list[str]], ground: str) -> Iterator[str]:
             if column < len(line) and line[column] == line[start]:
                 continue
             width = number((column - start) * CELL)
-            box = f"M{number(start * CELL)} {number(TOP + row * ROW)}h{width}v{ROW + 0.25}h-{width}z"
+            box = (
+                f"M{number(start * CELL)} {number(TOP + row * ROW)}h{width}v{ROW + 0.25}h-{width}z"
+            )
             by_fill[line[start]] = by_fill.get(line[start], "") + box
             start = column
         for fill, data in by_fill.items():
@@ -97,11 +99,11 @@ def _texts(svg: str) -> tuple[list[str], Strokes]:
             if is_drawn(letter):
                 strokes.add(letter, column + cell_len(left), row, fill)
             left += " " if is_drawn(letter) else letter
-        texts.extend(_words(left, column, row, fill, rest))
+        texts.extend(_words(left, column, row, fill=fill, style=rest))
     return texts, strokes
 
 
-def _words(text: str, column: int, row: int, fill: str, style: str) -> Iterator[str]:
+def _words(text: str, column: int, row: int, *, fill: str, style: str) -> Iterator[str]:
     """Text elements without long blanks; `textLength` keeps each in its cells."""
     look = "".join(
         f' {name}="{value}"'
@@ -125,8 +127,8 @@ def written(pictures: Sequence[Picture], seconds: Sequence[float] = ()) -> str:
     `seconds` are as many as the pictures, or none for a single one.
     """
     first = pictures[0]
-    width, height = first.columns * CELL, first.rows * ROW + TOP
-    whole = (number(width + _LEFT + _EDGE), number(height + _ABOVE + _EDGE))
+    width = first.columns * CELL + _LEFT + _EDGE
+    height = first.rows * ROW + TOP + _ABOVE + _EDGE
     layers = [_shared(layer) for layer in zip(*(each.layers for each in pictures), strict=True)]
     groups = [
         f'<g class="{_name(frames)}">{"".join(elements)}</g>'
@@ -135,19 +137,21 @@ def written(pictures: Sequence[Picture], seconds: Sequence[float] = ()) -> str:
     ]
     every = sorted({frames for layer in layers for frames in layer})
     rules = "".join(_rules(every, seconds)) if len(pictures) > 1 else ""
-    return "\n".join((
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole[0]} {whole[1]}">',
-        f"<style>text{{white-space:pre}}{rules}</style>",
-        f'<rect fill="{first.ground}" stroke="#8886" x="1" y="1" width="{float(whole[0]) - 2:g}"'
-        f' height="{float(whole[1]) - 2:g}" rx="8"/>',
-        '<circle cx="26" cy="22" r="7" fill="#ff5f57"/><circle cx="48" cy="22" r="7"'
-        ' fill="#febc2e"/><circle cx="70" cy="22" r="7" fill="#28c840"/>',
-        f'<g transform="translate({_LEFT} {_ABOVE})" fill="none"'
-        ' font-family="Fira Code,DejaVu Sans Mono,Menlo,Consolas,monospace" font-size="20">',
-        *groups,
-        "</g>",
-        "</svg>\n",
-    ))
+    content = "\n".join(groups)
+    return f"""\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(width)} {number(height)}">
+<style>text{{white-space:pre}}{rules}</style>
+<rect fill="{first.ground}" stroke="#8886" x="1" y="1"\
+ width="{number(width - 2)}" height="{number(height - 2)}" rx="8"/>
+<circle cx="26" cy="22" r="7" fill="#ff5f57"/>
+<circle cx="48" cy="22" r="7" fill="#febc2e"/>
+<circle cx="70" cy="22" r="7" fill="#28c840"/>
+<g transform="translate({_LEFT} {_ABOVE})" fill="none" font-size="20"\
+ font-family="Fira Code,DejaVu Sans Mono,Menlo,Consolas,monospace">
+{content}
+</g>
+</svg>
+"""
 
 
 _Frames = tuple[int, ...]
@@ -179,8 +183,8 @@ def _rules(groups: Sequence[_Frames], seconds: Sequence[float]) -> Iterator[str]
             yield f".{_name(frames)}{{visibility:hidden}}"
         steps = "".join(_steps(frames, seconds, total))
         yield f"@keyframes {_name(frames)}{{{steps}}}"
-        animation = f"{_name(frames)} {total:g}s step-end infinite"
-        yield f"@media (prefers-reduced-motion:no-preference){{.{_name(frames)}{{animation:{animation}}}}}"
+        rule = f".{_name(frames)}{{animation:{_name(frames)} {total:g}s step-end infinite}}"
+        yield f"@media (prefers-reduced-motion:no-preference){{{rule}}}"
 
 
 def _steps(frames: _Frames, seconds: Sequence[float], total: float) -> Iterator[str]:

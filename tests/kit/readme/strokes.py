@@ -47,6 +47,9 @@ _ARMS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """Arms of a line: up, down, left and right; capitals are heavy."""
 
+_AROUND: Final = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y)
+"""The eight neighbours of a dot."""
+
 _Point = tuple[int, int]
 
 
@@ -134,25 +137,27 @@ def _runs(points: set[_Point]) -> Iterator[tuple[int, int, int]]:
 
 def _chart(dots: set[_Point]) -> Iterator[str]:
     """Dots as lines between neighbours, areas filled, single dots as dots."""
-    joined: set[_Point] = set()
     for line, start, length in _runs({(y, x) for x, y in dots}):
         if length > 1:
-            joined |= {(start + step, line) for step in range(length)}
             yield f"M{_at(start, line)}h{number((length - 1) * _DOT)}"
     for line, start, length in _runs(dots):
         if length > 1:
-            joined |= {(line, start + step) for step in range(length)}
             yield f"M{_at(line, start)}v{number((length - 1) * _DOT)}"
+    for dot in sorted(dots):
+        yield from _slanted(dot, dots)
+
+
+def _slanted(dot: _Point, dots: set[_Point]) -> Iterator[str]:
+    """The area right of and below a dot, its slanted lines down, or the dot if it stands alone."""
+    x, y = dot
     side = number(_DOT)
-    for x, y in sorted(dots):
-        below = (x, y + 1) in dots
-        if below and {(x + 1, y), (x + 1, y + 1)} <= dots:
-            yield f"M{_at(x, y)}h{side}v{side}h-{side}z"
-        for across in (-1, 1):
-            if (x + across, y + 1) in dots and not below and (x + across, y) not in dots:
-                joined |= {(x, y), (x + across, y + 1)}
-                yield f"M{_at(x, y)}l{'-' if across < 0 else ''}{side} {side}"
-    for x, y in sorted(dots - joined):
+    if {(x + 1, y), (x, y + 1), (x + 1, y + 1)} <= dots:
+        yield f"M{_at(x, y)}h{side}v{side}h-{side}z"
+    for across in (-1, 1):
+        beside = {(x, y + 1), (x + across, y)}
+        if (x + across, y + 1) in dots and dots.isdisjoint(beside):
+            yield f"M{_at(x, y)}l{number(across * _DOT)} {side}"
+    if not any((x + right, y + down) in dots for right, down in _AROUND):
         yield f"M{_at(x, y)}h0"
 
 
