@@ -107,7 +107,7 @@ def _words(text: str, column: int, row: int, *, fill: str, style: str) -> Iterat
     """Text elements without long blanks; `textLength` keeps each in its cells."""
     look = "".join(
         f' {name}="{value}"'
-        for name, value in re.findall(r"([\w-]+): ?([\w -]+)", style)
+        for name, value in re.findall(r"([\w-]+): ?([\w-]+)", style)
         if value != "normal"
     )
     for found in re.finditer(r"\S+(?: {1,2}\S+)*", text):
