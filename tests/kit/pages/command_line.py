@@ -12,7 +12,8 @@ from service_tui.settings import BY_KEY
 HEAD: Final = """# Command line
 
 Made from the argument parser by `make docs`. `service-tui --help`, and `--help` behind a command,
-show the same. A setting can also come from a file or a variable: [Configuration](configuration.md).
+show the same; the first also names the log file. A setting can also come from a file or a variable:
+[Configuration](configuration.md).
 
 Exit status: 0 success, 1 the command failed, 2 wrong arguments or a wrong setting, 70 a bug.
 """
