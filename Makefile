@@ -55,7 +55,7 @@ pictures: $(VENV)/.test
 
 # The pages that are made from the source.
 docs: $(VENV)/.test
-	@PYTHONPATH=tests $(BIN)/python -m kit.assumptions > docs/assumptions.md
+	@PYTHONPATH=tests $(BIN)/python -m kit.pages
 
 bench: $(VENV)/.test
 	@$(BIN)/python tests/bench/run.py

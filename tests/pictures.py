@@ -1,8 +1,9 @@
 """`make pictures SCREEN=markets`: make the pictures of one screen anew, and show what has changed.
 
-First the pictures of the suite (tests/console/snapshots), as text, then those of the README
-(screenshots/). Without SCREEN all of them. What is shown is the difference to what was committed:
-look at it before it is committed too.
+First the pictures of the suite (tests/console/snapshots), as text, then those of the README and
+the documents (screenshots/): the screens, and `tour`, which moves. Without SCREEN all of them; a
+word that no test has, such as `tour`, makes none of the suite. What is shown is the difference to
+what was committed: look at it before it is committed too.
 """
 
 import os
@@ -10,10 +11,20 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from service_tui.wiring.demo import make_screenshots
+from kit import loop
+
+# First of all, as in conftest.py: the pictures of the README must not depend on the machine's pace.
+loop.patch()
+
+from kit import clock  # noqa: E402
+from kit.console import idle  # noqa: E402
+from kit.readme.picture import read, written  # noqa: E402
+from kit.readme.tour import tour  # noqa: E402
+from service_tui.wiring.demo import make_screenshots  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -93,14 +104,27 @@ def _difference(path: Path) -> list[str]:
 
 def _screenshots(screen: str) -> list[Path]:
     """Draw the README's pictures anew and keep those of the screen that are others now."""
-    kept = []
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    clock.patch()
+    idle.patch()
+    loop.patch_toasts()
+    kept: list[Path] = []
+    for name, svg in _drawn(screen):
+        there = SCREENSHOTS / name
+        if not there.exists() or there.read_text("utf-8") != svg:
+            there.write_text(svg, "utf-8")
+            kept.append(there)
+    return kept
+
+
+def _drawn(screen: str) -> Iterator[tuple[str, str]]:
+    """Name and content of each picture whose name begins so."""
     with tempfile.TemporaryDirectory() as folder:
         for made in make_screenshots(Path(folder), screen):
-            there = SCREENSHOTS / made.name
-            if not there.exists() or there.read_bytes() != made.read_bytes():
-                there.write_bytes(made.read_bytes())
-                kept.append(there)
-    return kept
+            yield made.name, written([read(made.read_text("utf-8"))])
+    if "tour".startswith(screen):
+        yield "tour.svg", tour()
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from service_tui.wiring.options import Options
 
 SECRET = "sk_live_a_canary_that_sings"  # noqa: S105
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
 
 ONE_RUN = {
     "--help", "--version", "--name", "--replace", "--keyring", "--screenshot", "--repo", "--metric",
@@ -65,13 +65,13 @@ def test_every_variable_of_ours_is_in_the_table() -> None:
     assert named <= known
 
 
-def test_the_readme_has_the_table() -> None:
+def test_the_page_of_the_configuration_has_the_table() -> None:
     for setting in SETTINGS:
         key = "-" if setting.key == "wallet_key" else f"`{setting.key}`"
         flag, variable = (f"`{name}`" if name else "-" for name in (setting.flag, setting.variable))
-        assert f"| {key} | {flag} | {variable} | {setting.about} |" in README, setting.key
+        assert f"| {key} | {flag} | {variable} | {setting.about} |" in PAGE, setting.key
     for variable, about in SCRIPTS_ONLY.items():
-        assert f"| - | - | `{variable}` | {about} |" in README
+        assert f"| - | - | `{variable}` | {about} |" in PAGE
 
 
 GOOD = """

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from kit.assumptions import page
-
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "service_tui"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -89,11 +87,6 @@ def test_no_secret_stands_in_the_tree() -> None:
         if hit not in KEPT_AS_IS
     ]
     assert found == []
-
-
-def test_the_page_of_assumptions_is_what_the_source_marks() -> None:
-    # `make docs` writes it anew.
-    assert text_of(ROOT / "docs" / "assumptions.md") == page()
 
 
 NAMED_FILE = re.compile(r"`((?:\w+/)*\w+\.py)`")

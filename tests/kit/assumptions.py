@@ -4,7 +4,6 @@
 """
 
 import io
-import sys
 import tokenize
 from collections.abc import Iterator
 from itertools import groupby
@@ -72,7 +71,3 @@ def page() -> str:
             table = "\n".join(("| File | What we chose |", "|---|---|", *lines))
             parts.append(f"\n## {title}\n\n{table}\n")
     return "".join(parts)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(page())

@@ -1,0 +1,100 @@
+"""The page of the configuration: settings, variables, and the settings screen."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from kit.pages.table import code, table
+from kit.samples.desk import NOW, sample_state
+from service_tui.console.key_file import KEY_FILE
+from service_tui.console.screens.settings.table import settings
+from service_tui.console.view_context import ViewContext
+from service_tui.settings import CONFIG_FILE, SCRIPTS_ONLY, SETTINGS, Setting, wanted_of
+
+HEAD: Final = f"""# Configuration
+
+Made from the settings table by `make docs`. `service-tui config show` (`--json`) lists every
+setting with its value and its source.
+
+## Files
+
+- Configuration (`{CONFIG_FILE}`, `{KEY_FILE}`, `themes/`, `profiles.json`):
+  `$XDG_CONFIG_HOME/service-tui`, else `~/.config/service-tui`; on macOS
+  `~/Library/Application Support/service-tui`.
+- Data and log: `$XDG_DATA_HOME/service-tui`, else `~/.local/share/service-tui`; `--data-dir` moves
+  both.
+
+## Rules
+
+- A flag overrides a variable, a variable overrides the file, the file overrides the default.
+- A mistake in the file is one line with its place, and exit status 2.
+- `api_key` in the file is sent only to the `url` beside it, and the file must have mode 600.
+- `SERVICE_API_URL` counts only together with `SERVICE_API_KEY`.
+- A setting of the file that a command does not use is ignored.
+- `serve.port` is `port` in the table `[serve]`; the same goes for `report` and `autoresearch`.
+
+## Settings
+
+"""
+
+SCREEN: Final = """
+## The settings screen
+
+Press `8` in the console, then `enter` on a row. These values are kept in the data directory or by
+the service, not in a file. `u` undoes the last change.
+
+"""
+
+KEYS: Final = f"""
+## Your own keys
+
+`{KEY_FILE}` gives actions other keys. Footer, help and palette then show them. The ids are
+listed in [Keys](keys.md).
+
+```toml
+"markets.buy" = "ctrl+b"
+"app.help" = ["f1", "?"]
+```
+
+These are mistakes, listed at the start and by `service-tui doctor`; all keys then stay as shipped:
+
+- an unknown id or key
+- two actions of one place on one key
+- a key that a terminal sends as another one (`ctrl+h`)
+- a key that typing needs, for halt, quit, clear notices and whatever works in a form
+- a key that answers a dialog (`y`, `p`, `enter`, digits), for `dialog.close`
+
+## Shell completion
+
+```sh
+service-tui completion bash > ~/.local/share/bash-completion/completions/service-tui
+service-tui completion fish > ~/.config/fish/completions/service-tui.fish
+service-tui completion zsh > DIR/_service-tui    # DIR is a folder of $fpath
+```
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    head = ("Key of `config.toml`", "Flag", "Variable", "Description", "Default", "Values")
+    screen = table(("Group", "Setting", "Description"), _screen())
+    return f"{HEAD}{table(head, _settings())}{SCREEN}{screen}{KEYS}"
+
+
+def _settings() -> Iterator[tuple[str, ...]]:
+    for setting in SETTINGS:
+        key = "" if setting.key == "wallet_key" else setting.key
+        named = (code(name) or "-" for name in (key, setting.flag, setting.variable))
+        yield (*named, setting.about, setting.default or "-", _values(setting))
+    for variable, about in SCRIPTS_ONLY.items():
+        yield "-", "-", code(variable), about, "-", "-"
+
+
+def _values(setting: Setting) -> str:
+    if setting.values:
+        return ", ".join(code(str(value)) for value in setting.values)
+    return wanted_of(setting).removeprefix("a ").replace("text in quotes", "text")
+
+
+def _screen() -> Iterator[tuple[str, str, str]]:
+    for row in settings(ViewContext.of(sample_state(), NOW), ""):
+        yield row.group, row.name, row.meaning

@@ -1,0 +1,16 @@
+"""Every page of docs/ that is made from the source, by its file's name."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from kit import assumptions
+from kit.pages import command_line, configuration, filters, keys
+
+PAGES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType({
+    "assumptions.md": assumptions.page,
+    "command-line.md": command_line.page,
+    "configuration.md": configuration.page,
+    "filters.md": filters.page,
+    "keys.md": keys.page,
+})
