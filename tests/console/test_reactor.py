@@ -169,16 +169,16 @@ async def test_a_row_says_who_bought_what_and_what_the_mirror_would_cost() -> No
         for words in ("mirror $", "drift", "-2.0", "0.480", "✓ mirrored", "✗ failed", "? unknown"):
             assert words in text
         assert "51s" in text
-        assert "2 signals wait, the next expires in 40s" in text
+        assert "2 signals pending, next expires in 40s" in text
 
 
 async def test_the_state_line_shows_sizes_and_how_much_of_the_day_is_used() -> None:
     async with reactor(size=HUGE) as view:
         line = view.part("#reactor-state")
         assert "● running" in line
-        assert "10% of buys from 20, 100 shares at most, +2%" in line
+        assert "mirror 10%, min 20, max 100 sh, +2%" in line
         assert "43.21 of 100.00 $" in line
-        assert "1 of 5 failures" in line
+        assert "1/5 failures" in line
 
 
 async def test_a_signal_whose_time_passed_says_so_without_a_newer_state() -> None:
@@ -189,7 +189,7 @@ async def test_a_signal_whose_time_passed_says_so_without_a_newer_state() -> Non
         assert "· expired" in view.text
         await view.press("f")
         assert view.orders == []
-        assert "its time has passed" in view.app.said[-1]
+        assert "signal expired" in view.app.said[-1]
 
 
 async def test_hostile_text_is_shown_as_plain_text_and_runs_nothing() -> None:
@@ -332,7 +332,7 @@ async def test_200_signals_of_one_poll_are_all_shown_in_their_order() -> None:
         newest_first = [one.signal_id for one in reversed(told)]
         assert view.shown() == [*newest_first, CHEAP.signal_id]
         assert view.here == CHEAP
-        assert "201 signals wait" in view.part("#reactor-urgent")
+        assert "201 signals pending" in view.part("#reactor-urgent")
 
 
 # -- mirroring --------------------------------------------------------------------------------
@@ -394,7 +394,7 @@ async def test_a_signal_that_vanishes_under_its_dialog_cannot_be_mirrored() -> N
         view.app.bring(with_signals(OTHER))
         await view.press("enter")
         assert view.orders == []
-        assert "this signal is gone" in view.part("#form-problem")
+        assert "signal gone" in view.part("#form-problem")
         await view.press("escape")
         assert view.app.screen is not form
 
@@ -412,7 +412,7 @@ async def test_a_signal_that_ends_under_its_dialog_says_how() -> None:
         view.app.bring(TWO, later_s=60.0)
         await view.press("enter")
         assert view.orders == []
-        assert "its time has passed" in view.part("#form-problem")
+        assert "signal expired" in view.part("#form-problem")
 
 
 async def test_real_money_wants_its_own_key_and_enter_does_nothing() -> None:
@@ -442,7 +442,7 @@ async def test_what_is_too_dear_or_refused_says_so_instead() -> None:
     dear = replace(CHEAP, price_now=0.60)
     async with reactor(with_signals(dear)) as view:
         await view.answer()
-        assert "too dear now" in view.text
+        assert "price above the limit" in view.text
         await view.press("f")
         assert isinstance(view.app.screen, MirrorForm)
         assert "above what the mirror may pay" in view.part("#form-problem")
@@ -461,7 +461,7 @@ async def test_what_is_too_dear_or_refused_says_so_instead() -> None:
         (replace(TWO, halt=HaltView(NOW)), "halted"),
         (
             with_reactor(TWO, breaker=BreakerView(5, 5, NOW, Timestamp(NOW + 3_000))),
-            "the breaker is open: R resets it",
+            "breaker open. R resets it",
         ),
         (with_signals(replace(CHEAP, state=SignalState.MIRRORED)), "mirrored already"),
         (with_signals(replace(CHEAP, state=SignalState.FAILED)), "never sent twice"),
@@ -511,7 +511,7 @@ async def test_only_what_waits_can_be_dismissed() -> None:
     async with reactor(with_signals(replace(CHEAP, state=SignalState.MIRRORED))) as view:
         await view.press("d")
         assert view.orders == []
-        assert "it is mirrored already" in view.app.said[-1]
+        assert "signal already mirrored" in view.app.said[-1]
 
 
 # -- wallets ----------------------------------------------------------------------------------
@@ -658,7 +658,7 @@ async def test_only_what_was_changed_is_sent_and_undo_brings_it_back() -> None:
     async with reactor(with_reactor(choices={})) as view:
         await view.press("E")
         assert isinstance(view.app.screen, ReactorForm)
-        assert "nothing is changed yet" in view.part("#form-problem")
+        assert "no change yet" in view.part("#form-problem")
         await view.write("reactor-fraction", "25")
         await view.write("reactor-cap", "250.5")
         assert "125.00 shares" not in view.part("#form-preview")

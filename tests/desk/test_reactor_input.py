@@ -80,7 +80,7 @@ def changed(**fields: object) -> SignalBody:
 
 
 BROKEN = {
-    "its id is none": {"tx_hash": ""},
+    "invalid id": {"tx_hash": ""},
     "its id": {"tx_hash": "0x1/../../agents"},
     "id is none": {"signal_id": "0x1 [red]"},
     "no address": {"taker_wallet": "0x5a"},

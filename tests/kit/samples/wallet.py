@@ -82,7 +82,7 @@ def redemption_of(**other: Any) -> RedemptionView:
         ),
         row_of(
             4, stage=Stage.ACTIVE, since=None, amount=Micros(80 * ONE),
-            next_text="the market is open",
+            next_text="market open",
         ),
         row_of(
             5, venue=Venue.SOL, manual=True,
@@ -101,7 +101,7 @@ def redemption_of(**other: Any) -> RedemptionView:
                 fix="tried again by itself", again_at=Timestamp(NOW + 540),
             ),
             run_of(
-                6, state=ChainRunState.DONE, steps=done, words="50.00 USDC.e came to the wallet",
+                6, state=ChainRunState.DONE, steps=done, words="50.00 USDC.e received",
             ),
         ),
         "auto": AutoView(on_service=True, allowed=True),
