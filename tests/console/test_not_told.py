@@ -63,8 +63,8 @@ CLAIMS = {
     "portfolio": "No open positions",
     "markets": "No markets listed",
     "monitors": "No position is protected",
-    "reactor": "The reactor is off",
-    "redemption": "Nothing is held on the real venues",
+    "reactor": "Reactor off",
+    "redemption": "No positions on the real venues",
     "research": "No session yet",
     "agents": "No agents yet",
     "blotter": "No command yet",
@@ -72,7 +72,7 @@ CLAIMS = {
 }
 ASKING = {
     **dict.fromkeys(CLAIMS, "Not loaded yet"),
-    "redemption": "Asking for the positions",
+    "redemption": "Loading positions",
     "blotter": "Not known yet",
     "log": "Not known yet",
 }

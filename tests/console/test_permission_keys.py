@@ -272,10 +272,10 @@ def test_what_waits_is_ranked_by_its_time_and_turns_grave() -> None:
 
 
 def test_a_crash_and_a_spent_budget_need_the_person() -> None:
-    crashed = run_of("r9", state=SkillRunState.CRASHED, why="it ended with 3, 6 times in a row")
+    crashed = run_of("r9", state=SkillRunState.CRASHED, why="exit code 3, 6 times in a row")
     view = replace(FULL.supervision, runs=(crashed,))
     words = {one.word: one for one in needs(replace(FULL, supervision=view), NOW)}
-    assert "it ended with 3" in words["crashed"].what
+    assert "exit code 3" in words["crashed"].what
     assert words["budget"].figure.plain.startswith("82")
 
 

@@ -111,7 +111,7 @@ async def test_what_is_under_way_is_counted_as_such() -> None:
         assert "under way" not in seen.text
         await seen.bring(with_run(STATE))
         assert "0 ready" in seen.text
-        assert "1 under way" in seen.text
+        assert "1 pending" in seen.text
 
 
 def test_a_step_of_another_day_tells_its_day() -> None:
@@ -152,7 +152,7 @@ async def test_every_amount_on_the_way_to_money_names_its_unit() -> None:
         await seen.press("t")
         assert "50.00 USDC.e to " in seen.text
         await seen.press("escape", "T")
-        assert "1 position, together 50.00 USDC.e:" in " ".join(seen.text.split())
+        assert "1 position, total 50.00 USDC.e:" in " ".join(seen.text.split())
     async with running(state, first="attention", size=(160, 50)) as seen:
         assert "in USDC.e: pays out once redeemed" in seen.text
 
@@ -205,7 +205,7 @@ async def test_places_that_nobody_explains_want_a_typed_word() -> None:
             await seen.pilot.pause(2 * ARMED_AFTER_S)
             await seen.press("y")
             assert isinstance(seen.app.screen, TypedWord)
-            assert "3 places of this wallet before nonce 15" in seen.text
+            assert "3 earlier nonces of this wallet" in seen.text
             await seen.pilot.pause(2 * ARMED_AFTER_S)
             await seen.press(*word, "enter")
             if count == 1:
@@ -271,7 +271,7 @@ async def test_a_locked_key_cannot_say_yes() -> None:
     async with running(locked, first="redemption", size=(120, 40)) as seen:
         await seen.press("t")
         await seen.bring(with_run(locked, state=ChainRunState.PREPARED, steps=(), tx_hash=""))
-        assert "the key is locked" in seen.text
+        assert "key locked" in seen.text
         await seen.pilot.pause(2 * ARMED_AFTER_S)
         await seen.press("y")
         assert len(given(seen)) == 1
@@ -452,14 +452,14 @@ async def test_a_key_that_is_not_linked_is_not_to_be_paid_into() -> None:
     alone = wallet_of(ownership=Ownership.MANAGED, address="", key_address=ADDRESS)
     async with running(replace(STATE, wallet=alone), first="redemption", size=(120, 40)) as seen:
         await seen.press("W")
-        assert "not linked yet: do not send here" in seen.text
+        assert "not linked yet: do not deposit here" in seen.text
         assert "USDC.e  " not in seen.text
         assert qr_lines(ADDRESS, on_dark=True)[0] not in seen.text
         await seen.press("o")
         assert not isinstance(seen.app.screen, WalletCode)
-        assert "not linked yet: do not send here" in seen.toasts[-1]
+        assert "not linked yet: do not deposit here" in seen.toasts[-1]
         await seen.press("y")
-        assert "the key's address, not linked yet" in seen.toasts[-1]
+        assert "key address, not linked yet" in seen.toasts[-1]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])

@@ -403,7 +403,7 @@ def test_nothing_known_is_no_row_and_no_word() -> None:
     keys = [one.key for one in settings(ViewContext.of(bare, NOW), "night")]
     assert not any(key.startswith(("limit.", "risk.", "trading.")) for key in keys)
     text = about_text(bare, NOW, ProgramInfo()).plain
-    assert "not known yet" in text
+    assert "not loaded yet" in text
     assert "None" not in text
 
 

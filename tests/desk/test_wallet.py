@@ -141,7 +141,7 @@ async def test_real_trades_are_allowed_by_the_service_or_it_says_why_not(tmp_pat
             desk.submit(AllowReal())
             state = await until(desk, lambda s: s.wallet.real_trading, stage)
             assert stage.agent.settings.real_trading_enabled
-            assert "real trades are allowed for this agent" in [one.text for one in state.notices]
+            assert "real trades allowed for this agent" in [one.text for one in state.notices]
             assert not state.wallet.live, "what the desk itself sends is another word"
 
 
@@ -152,7 +152,7 @@ async def test_a_desk_that_is_read_only_allows_no_real_trades(tmp_path: Path) ->
         async with open_wallet_desk(stage, CountingSigner(), initial=initial) as desk:
             await known(desk, stage)
             await desk.submit(AllowReal()).wait()
-            assert desk.state.notices[-1].text == "this desk is read-only: nothing was allowed"
+            assert desk.state.notices[-1].text == "this desk is read-only: nothing allowed"
         assert not any(one.method == "PATCH" for one in line.sent)
 
 

@@ -288,7 +288,7 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
         walk.app.front.focus_row(run.agent_id)
         state = await until_shown(walk, traded)
         assert "? asks" in row_of(walk, "heron")
-        assert "what it did, and why" in walk.text
+        assert "history" in walk.text
         assert "=cheap enough" in walk.text
         await until_shown(walk, lambda _: "refused: nope" in "\n".join(output(walk.app.desk_state)))
 

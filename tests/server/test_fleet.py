@@ -187,7 +187,7 @@ async def test_nobody_deciding_is_a_no_at_the_deadline(tmp_path: Path) -> None:
         await stage.clock.advance(11.0)
         await stage.sim.service.world_store.advance(stage.clock.now())
         told = (await own(stage))[0]
-        assert (told.status, told.reason) == (HeldStatus.EXPIRED, "nobody decided in time")
+        assert (told.status, told.reason) == (HeldStatus.EXPIRED, "approval timed out")
         with pytest.raises(NotFoundError, match="expired"):
             await approve(stage, held_id)
 

@@ -190,7 +190,7 @@ _NAMES: Final = {
     "collateral": "USDC.e balance",
     "approvals": "approvals",
     "enabled": "real trades allowed",
-    "unrestricted": "wallet accepted by venue",
+    "unrestricted": "accepted by venue",
 }
 
 _NOT: Final = {

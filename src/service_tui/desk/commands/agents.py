@@ -28,10 +28,10 @@ class SetLeash(Command):
         """Describe the command in plain English."""
         who = f"{self.name} with {self.skill_slug}" if self.skill_slug else self.name
         if self.mode is None:
-            return f"remove the permissions of {who}"
+            return f"remove the leash of {who}"
         budget = "" if self.budget is None else f", {decimal(self.budget):,.2f} a day"
         above = f" above {decimal(self.threshold):,.2f}" if self.mode is LeashMode.ASK else ""
-        return f"permissions of {who}: {self.mode.value}{above}{budget}"
+        return f"leash {who}: {self.mode.value}{above}{budget}"
 
 
 @dataclass(frozen=True, slots=True)

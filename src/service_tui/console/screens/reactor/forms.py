@@ -296,7 +296,7 @@ def read_wallet(text: str, followed: frozenset[str]) -> str:
         raise FieldError("Choose a wallet with the arrows, or type its address")
     if not is_address(given):
         digits = given.removeprefix("0x").removeprefix("0X")
-        message = f", not {len(digits)}" if given[:2] in {"0x", "0X"} else ""
+        message = f" ({len(digits)} given)" if given[:2] in {"0x", "0X"} else ""
         raise FieldError(f"An address is 0x and 40 hex digits{message}")
     try:
         address = checked_address(given)
