@@ -258,7 +258,7 @@ async def test_an_empty_portfolio_says_why_and_how_to_begin() -> None:
             service = replace(STATE.service, phase=phase)
             view.app.bring(replace(STATE, positions=(), account=None, service=service))
             assert words in view.screen.table.empty
-            assert "not loaded yet" in view.part("#portfolio-figures")
+            assert "not known yet" in view.part("#portfolio-figures")
 
 
 async def test_a_position_that_vanished_is_not_traded_and_neither_is_its_neighbour() -> None:

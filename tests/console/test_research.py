@@ -91,7 +91,7 @@ async def test_a_backtest_is_asked_of_a_venue(typed: str, venue: Venue | None) -
         form.refresh_form()
         said = form.result_or_problem()
         if venue is None:
-            assert said == "the venue is sim or evm_venue"
+            assert said == "venue: sim or evm_venue"
         else:
             assert isinstance(said, RunBacktest)
             assert said.venue is venue
@@ -105,7 +105,7 @@ async def test_what_is_no_slug_is_asked_of_nobody(slug: str) -> None:
         assert isinstance(form, BacktestForm)
         form.write("backtest-skill", slug)
         form.refresh_form()
-        assert form.result_or_problem() == "name the skill by its slug"
+        assert form.result_or_problem() == "enter the skill's slug"
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_the_chart_marks_each_status_and_the_best() -> None:
         assert mark in drawn
     assert max(map(len, drawn.splitlines())) <= 60
     assert "3.4" in drawn
-    assert metric_chart((), 60, 9).plain == "no experiment has a figure yet"
+    assert metric_chart((), 60, 9).plain == "no experiment figures yet"
 
 
 def test_a_backtest_says_whose_trades_it_replayed_and_praises_nothing_over_none() -> None:
@@ -245,7 +245,7 @@ def test_a_backtest_says_whose_trades_it_replayed_and_praises_nothing_over_none(
     told = backtest_text(nothing, ResearchView(), masked=False).plain
     assert message in told
     assert "best" not in told
-    assert sweep_chart(nothing, 60, 9).plain == "nothing was replayed: there is no chart"
+    assert sweep_chart(nothing, 60, 9).plain == "no trades replayed: no chart"
 
 
 def test_the_sweep_is_drawn_within_its_width() -> None:

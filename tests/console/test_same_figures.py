@@ -252,7 +252,7 @@ def test_what_waits_is_one_count_in_head_list_report_and_export() -> None:
     reports = day_reports(STATE, NOW, known_pasts(STATE))
     assert sum(one.waiting for one in reports) == len(held)
     alone = replace(STATE, supervision=replace(STATE.supervision, held=held[:1]))
-    assert "1 trade waits for approval." in day_in_markdown(alone, NOW, known_pasts(alone))
+    assert "1 trade needs approval." in day_in_markdown(alone, NOW, known_pasts(alone))
 
 
 def test_what_is_under_way_is_one_count_in_head_and_list() -> None:

@@ -121,7 +121,7 @@ async def test_a_limit_that_is_loosened_is_asked_once_more_and_can_be_brought_ba
         assert seen.doors.submitted[-1] == SetBuyLimit(BuyLimit.TRADE, 100 * ONE)
         await seen.until(lambda: f"brought back: {RULES[BuyLimit.TRADE].name}" in seen.toasts[-1])
         await seen.press("u")
-        await seen.until(lambda: "nothing was changed here" in seen.toasts[-1])
+        await seen.until(lambda: "nothing to undo here" in seen.toasts[-1])
         assert len(seen.doors.submitted) == 2
 
 
@@ -255,7 +255,7 @@ async def test_another_services_plan_is_not_changed_from_here() -> None:
         await seen.press("enter")
         await seen.until(lambda: bool(seen.toasts))
         assert seen.doors.submitted == []
-        assert "pace of the world" not in seen.text
+        assert "world speed" not in seen.text
 
 
 async def test_a_read_only_desk_changes_no_limit() -> None:
@@ -286,7 +286,7 @@ async def test_the_ways_of_a_kind_are_turned_by_digits(kind: NoticeKind) -> None
         await seen.until(lambda: len(seen.doors.submitted) == 2)
         back = SetPreference(f"notify.{kind.value}", channels_text(before))
         assert seen.doors.submitted[-1] == back
-        await seen.until(lambda: "brought back: that choice" in seen.toasts[-1])
+        await seen.until(lambda: "restored: that choice" in seen.toasts[-1])
 
 
 async def test_quiet_hours_are_written_and_taken_away() -> None:

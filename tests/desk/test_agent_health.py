@@ -64,10 +64,10 @@ def runs(**other: object) -> SupervisionView:
          Health.BUDGET, "82.00 of 82.00"),
         (HERON, SupervisionView(leashes=(FULL,), held=(held_of(),),
                                 runs=(run_of(state=SkillRunState.STOPPED),)),
-         Health.STOPPED, "1 traded; 1 trade still waits approval"),
+         Health.STOPPED, "1 traded; 1 trade needs approval"),
         (HERON, SupervisionView(held=(held_of(), held_of("h2")),
                                 runs=(run_of(state=SkillRunState.DONE, why="it ended"),)),
-         Health.STOPPED, "it ended; 2 trades still wait approval"),
+         Health.STOPPED, "it ended; 2 trades need approval"),
         (replace(HERON, paused=True), SupervisionView(held=(held_of(),), runs=(run_of(),)),
          Health.PAUSED, "buys nothing; 1 trade still waits"),
         (HERON, SupervisionView(held=(held_of(),), runs=(run_of(),)), Health.NEEDS_APPROVAL,
@@ -165,6 +165,6 @@ def test_the_last_action_is_the_newest_of_trade_request_decision_and_run() -> No
 def test_what_still_waits_of_an_agent_or_a_skill_is_counted() -> None:
     one = held_of(skill_slug="mean-reversion")
     view = SupervisionView(held=(one, replace(one, held_id="other", skill_slug="")))
-    assert still_waiting(view, one.agent_id) == "; 2 trades still wait approval"
+    assert still_waiting(view, one.agent_id) == "; 2 trades need approval"
     assert still_waiting(view, one.agent_id, "mean-reversion").startswith("; 1 trade still waits")
     assert still_waiting(view, "nobody") == ""

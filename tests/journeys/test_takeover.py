@@ -157,7 +157,7 @@ class Person:
     def serves(self, who: str) -> None:
         """The settings name this one as the holder of the directory."""
         self.run.type("8")
-        self.sees("account, service, places")
+        self.sees("account, service, paths")
         self.run.type("G")
         self.sees("Which agent this desk trades as")
         self.run.type("\r")

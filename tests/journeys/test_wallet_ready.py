@@ -170,8 +170,12 @@ async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_pa
         line.fault = lambda request: limited() if unpaid(request) else None
         await walk.until(lambda s: s.wallet.pay.offer)
         await walk.press("P")
-        for words in ("Pay for this call?", "0.005 for /api/sdk/briefing", "paid to", ("daily "
-                                                                                      "cap")):
+        for words in (
+            "Pay for this call?",
+            "0.005 for /api/sdk/briefing",
+            "paid to",
+            ("daily cap"),
+        ):
             assert words in text(walk)
         assert walk.state.wallet.pay.spent == 0
         await confirmed(walk)
