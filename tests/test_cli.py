@@ -150,7 +150,7 @@ def test_the_doctor_knows_of_no_profile_that_is_not_stored(
 ) -> None:
     words = ["doctor", "--profile", "nope", "--data-dir", str(tmp_path / "d")]
     assert cli.run(words) == cli.CANNOT
-    assert "no profile is called 'nope'" in capsys.readouterr().err
+    assert "no profile 'nope'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("door", ["serve", "halt", "resume", "login", "demo", "doctor"])
@@ -310,7 +310,7 @@ def test_a_full_disk_is_one_line_and_no_fault(name: str, home: dict[str, str]) -
     (folder / "actions.jsonl").touch(mode=0o600)
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = said_to(full.fileno(), home, *SAID[name])
-    assert done.stderr == ("service-tui: the output cannot be written: No space left on device\n")
+    assert done.stderr == ("cannot write service-tui: the output: No space left on device\n")
     assert done.returncode == 1
 
 
@@ -322,7 +322,7 @@ def test_a_reader_who_has_left_is_one_line_and_no_fault(home: dict[str, str]) ->
     os.close(theirs)
     assert (done.returncode, done.stderr) == (
         1,
-        "service-tui: the output cannot be written: Broken pipe\n",
+        "cannot write service-tui: the output: Broken pipe\n",
     )
 
 
@@ -339,7 +339,7 @@ def test_an_output_that_was_closed_is_one_line_and_no_fault(home: dict[str, str]
     )
     assert (done.returncode, done.stderr) == (
         1,
-        "service-tui: the output cannot be written: it is closed\n",
+        "cannot write service-tui: the output: it is closed\n",
     )
 
 
@@ -485,7 +485,7 @@ def test_an_address_in_the_environment_without_a_key_is_not_opened(
 
 CANNOT = {
     "no key": (["--url", "https://h.example"], "run 'service-tui login --url https://h.example'"),
-    "no such profile": (["--profile", "home"], "no profile is called 'home' (stored: office)"),
+    "no such profile": (["--profile", "home"], "no profile 'home' (stored: office)"),
     "no address": (["--url", "h.example"], "like https://host"),
     "no host": (["--url", "https://"], "like https://host"),
     "a broken host": (["--url", "https://[::1"], "like https://host"),
@@ -594,7 +594,7 @@ def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
     for given in ("", "\n", "two words\n", "abc\n"):
         done = run(home, *words, given=given)
         assert done.returncode == 1
-        assert "nothing was stored" in one_line(done)
+        assert "nothing stored" in one_line(done)
         assert not path.exists()
     done = run(home, *words, given=f"{SECRET}\n")
     assert (done.returncode, done.stderr) == (0, "")
@@ -633,7 +633,7 @@ def test_the_doctor_finds_a_healthy_place_and_touches_nothing(
     done = run(home, "doctor", "--data-dir", str(tmp_path / "data"))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"service-tui {__version__}, Python 3.")
-    assert done.stdout.endswith("all is well\n")
+    assert done.stdout.endswith("no problems")
     assert str(tmp_path / "data") in done.stdout
     assert list(tmp_path.iterdir()) == []
 

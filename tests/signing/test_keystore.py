@@ -220,7 +220,7 @@ BAD_FILES: dict[str, tuple[str, str]] = {
     "copy.json": (json.dumps({**SEALED, "id": SECRET}), f"rename it to {ADDRESS.lower()}.json"),
     "nobody.json": (
         json.dumps({**{k: v for k, v in SEALED.items() if k != "address"}, "id": SECRET}),
-        "names no address; move it away, and import its key",
+        "no address inside; move it away, and import its key",
     ),
     "dear.json": (
         json.dumps(SEALED).replace(f'"n": {LIGHT}', f'"n": {2**40}, "id": "{SECRET}"'),
@@ -267,7 +267,7 @@ def test_a_bad_file_among_the_keys_is_named_and_hides_no_good_one(
     assert cli.run(["keys", "list", "--data-dir", str(tmp_path / "desk")]) == cli.CANNOT
     said_by_cli = capsys.readouterr()
     assert said_by_cli.out == f"{good.address}\npassed over: {told}\n"
-    assert said_by_cli.err == "service-tui: among the keys: 1 thing(s) to mend\n"
+    assert said_by_cli.err == "service-tui: 1 problem(s) with the keys\n"
     assert SECRET[:12] not in said_by_cli.out + said_by_cli.err
     bad.unlink()
     assert cli.run(["keys", "list", "--data-dir", str(tmp_path / "desk")]) == cli.OK

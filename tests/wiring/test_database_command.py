@@ -49,7 +49,7 @@ def test_all_that_is_kept_is_checked_a_line_each(
     lines = text.splitlines()
     assert [line.split()[0] for line in lines] == ["database", "journal", "ledger", "actions"]
     assert code == OK, text
-    assert "2 entries, the chain holds" in lines[3]
+    assert "2 entries, log verified" in lines[3]
     assert "to zero together" in lines[2]
 
 

@@ -42,8 +42,8 @@ def everything(folder: Path) -> dict[str, bytes]:
 def test_before_the_first_start_all_is_well_and_nothing_is_made(options: Options) -> None:
     lines, healthy = findings(options)
     assert healthy
-    assert lines[-1] == "all is well"
-    assert any("not made yet" in line for line in lines)
+    assert lines[-1] == "no problems"
+    assert any("none yet" in line for line in lines)
     assert not options.data_dir.exists()
     assert not options.config_dir.exists()
 
