@@ -310,7 +310,7 @@ def test_a_full_disk_is_one_line_and_no_fault(name: str, home: dict[str, str]) -
     (folder / "actions.jsonl").touch(mode=0o600)
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = said_to(full.fileno(), home, *SAID[name])
-    assert done.stderr == ("cannot write service-tui: the output: No space left on device\n")
+    assert done.stderr == ("service-tui: cannot write the output: No space left on device\n")
     assert done.returncode == 1
 
 
@@ -322,7 +322,7 @@ def test_a_reader_who_has_left_is_one_line_and_no_fault(home: dict[str, str]) ->
     os.close(theirs)
     assert (done.returncode, done.stderr) == (
         1,
-        "cannot write service-tui: the output: Broken pipe\n",
+        "service-tui: cannot write the output: Broken pipe\n",
     )
 
 
@@ -339,7 +339,7 @@ def test_an_output_that_was_closed_is_one_line_and_no_fault(home: dict[str, str]
     )
     assert (done.returncode, done.stderr) == (
         1,
-        "cannot write service-tui: the output: it is closed\n",
+        "service-tui: cannot write the output: it is closed\n",
     )
 
 
@@ -633,7 +633,7 @@ def test_the_doctor_finds_a_healthy_place_and_touches_nothing(
     done = run(home, "doctor", "--data-dir", str(tmp_path / "data"))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"service-tui {__version__}, Python 3.")
-    assert done.stdout.endswith("no problems")
+    assert done.stdout.endswith("no problems\n")
     assert str(tmp_path / "data") in done.stdout
     assert list(tmp_path.iterdir()) == []
 

@@ -86,8 +86,8 @@ def _list(keys: WalletKeys, _: KeyRequest) -> KeyReport:
     lines = [
         key.address + ("  passphrase in the keyring" if in_keyring(key.address) else "")
         for key in keys.stored()
-    ] or ["no keys lie here; 'service-tui keys create' makes one"]
-    over = [f"passed over: {problem}" for problem in keys.passed_over()]
+    ] or ["no keys stored; 'service-tui keys create' makes one"]
+    over = [f"invalid file: {problem}" for problem in keys.passed_over()]
     return KeyReport((*lines, *over), len(over))
 
 
