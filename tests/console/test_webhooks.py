@@ -36,7 +36,7 @@ HOOK = WebhookView(
     waiting=0,
     last_delivery_at=Timestamp(NOW - 30),
 )
-FAILING = replace(HOOK, webhook_id="wh2", failures=3, error="no answer within 5 s", waiting=2)
+FAILING = replace(HOOK, webhook_id="wh2", failures=3, error="no response within 5 s", waiting=2)
 DEAD = replace(HOOK, webhook_id="wh3", is_active=False, failures=10, error="no connection")
 
 
@@ -55,7 +55,7 @@ async def test_each_address_shows_how_its_deliveries_go() -> None:
         for text in (
             "https://mine.example/in",
             "delivered 30s ago  trades",
-            "3 failed, 2 waiting: no answer within 5 s",
+            "3 failed, 2 waiting: no response within 5 s",
             "disabled after 10 failures: no connection",
         ):
             assert text in shown, shown

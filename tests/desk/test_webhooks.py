@@ -93,7 +93,7 @@ async def test_a_test_says_how_it_went(tmp_path: Path) -> None:
         desk.submit(TestWebhook(webhook_id, URL))
         await until(desk, lambda s: "took the test" in s.notices[-1].text, stage.clock)
         assert box.sent == [(URL, "webhook.test")]
-        box.error = "answered with status 500"
+        box.error = "responded with status 500"
         desk.submit(TestWebhook(webhook_id, URL))
         await until(desk, lambda s: box.error in s.notices[-1].text, stage.clock)
 

@@ -171,7 +171,7 @@ async def test_what_the_operator_refused_is_not_asked_again_within_the_hour(
         await leap(stage.clock, 60.0)
         again = await buy(stage, 20.0)
         assert (again.success, again.error_code) == (False, "REFUSED_BEFORE")
-        assert again.error == "the operator refused this trade 1 min ago"
+        assert again.error == "refused by the operator 1 min ago"
         assert [one.status for one in await own(stage)] == [HeldStatus.REFUSED]
         # ours: an hour later it may be another story.
         await leap(stage.clock, 3_600.0)

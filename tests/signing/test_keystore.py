@@ -187,7 +187,7 @@ def test_keys_are_kept_listed_opened_and_removed(tmp_path: Path) -> None:
 def test_a_key_is_not_written_over(tmp_path: Path) -> None:
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
     keys.keep(WORDS, KEY)
-    with pytest.raises(KeystoreError, match="lies here already"):
+    with pytest.raises(KeystoreError, match="is stored already"):
         keys.keep("another passphrase", KEY)
     assert keys.opened(ADDRESS, WORDS).address == ADDRESS
 
@@ -211,11 +211,11 @@ SECRET = "5ec2e7" * 10
 
 OTHER = f"0x{'22' * 20}.json"
 BAD_FILES: dict[str, tuple[str, str]] = {
-    "torn.json": ('{"version": 3, "x": "' + SECRET, "is garbled inside; mend it or move it away"),
-    "deep.json": ("[" * 60_000 + SECRET, "is garbled inside; mend it or move it away"),
-    "list.json": (f'["{SECRET}"]', "is garbled inside; mend it or move it away"),
+    "torn.json": ('{"version": 3, "x": "' + SECRET, "is malformed; repair or move it"),
+    "deep.json": ("[" * 60_000 + SECRET, "is malformed; repair or move it"),
+    "list.json": (f'["{SECRET}"]', "is malformed; repair or move it"),
     OTHER: (f'{{"address": "{"22" * 20}", "key": "{SECRET}"}}', "no key file of version 3; mend"),
-    "notes.txt": (f"my key: {SECRET}", "is garbled inside"),
+    "notes.txt": (f"my key: {SECRET}", "is malformed"),
     "huge.json": (json.dumps({"key": SECRET * 2_000}), "too large to hold keys; move it away"),
     "copy.json": (json.dumps({**SEALED, "id": SECRET}), f"rename it to {ADDRESS.lower()}.json"),
     "nobody.json": (
@@ -226,7 +226,7 @@ BAD_FILES: dict[str, tuple[str, str]] = {
         json.dumps(SEALED).replace(f'"n": {LIGHT}', f'"n": {2**40}, "id": "{SECRET}"'),
         "asks for more memory or time than an honest one; mend it or move it away",
     ),
-    "evil\x1b[2J\u202ename\n.json": (SECRET, "evilname .json is garbled inside"),
+    "evil\x1b[2J\u202ename\n.json": (SECRET, "evilname .json is malformed"),
 }  # fmt: skip
 
 
@@ -239,7 +239,7 @@ def test_nobody_is_told_to_lay_one_file_over_the_other(tmp_path: Path) -> None:
     beside.write_bytes(kept.read_bytes())
     beside.chmod(0o600)
     (told,) = keys.passed_over()
-    assert told.endswith(f"names the address of {kept.name}, which lies here; move it away")
+    assert told.endswith(f"names the address of {kept.name}, which is stored here; move it away")
     assert [key.address for key in keys.stored()] == [good.address]
 
 
@@ -319,7 +319,7 @@ def test_a_removal_names_the_broken_file_of_its_own_address(tmp_path: Path) -> N
     path = tmp_path / "desk" / "wallets" / keys.keep(WORDS, KEY).name
     (path.parent / "0.json").write_text("{")
     path.write_text("{")
-    with pytest.raises(KeysCommandError, match=f"{path.name} is garbled inside") as refused:
+    with pytest.raises(KeysCommandError, match=f"{path.name} is malformed") as refused:
         run_command(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
     assert "/0.json" not in str(refused.value)
     assert path.is_file()
