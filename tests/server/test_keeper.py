@@ -223,7 +223,7 @@ async def test_what_was_refused_is_not_read_while_the_disk_stays_broken(tmp_path
         with broken_disk():
             refused = await buy(stage, client, 1)
             assert refused.status_code == 503
-            assert "unknown host outcome" in refused.json()["error"]
+            assert "outcome is not known" in refused.json()["error"]
             with pytest.raises(StorageError):
                 await world_store.advance(stage.clock.now())
             assert len((await client.get(POSITIONS.path)).json()["positions"]) == 1
