@@ -147,7 +147,7 @@ async def test_a_skill_is_not_started_before_the_skills_are_known_and_that_is_sa
     early = replace(STATE, service=service, supervision=SupervisionView())
     async with running(early, first="agents") as seen:
         assert isinstance(seen.app.front, AgentsScreen)
-        assert "still connecting" in seen.app.front.disabled_reason(key_named("agents.start"))
+        assert "not loaded yet" in seen.app.front.disabled_reason(key_named("agents.start"))
         await seen.press("n")
         assert not isinstance(seen.app.screen, StartSkillForm)
 
@@ -170,7 +170,7 @@ async def test_a_shorter_leash_is_set_at_once_and_a_longer_one_is_seen_twice() -
         seen.doors.submitted.clear()
         await seen.press("l", "f7", "enter")
         assert given(seen, SetLeash) == []
-        assert "Enter once more" in problem(seen)
+        assert "Enter again" in problem(seen)
         await seen.pilot.pause(SECOND_THOUGHT_S * 2)
         await seen.press("enter")
         (order,) = given(seen, SetLeash)
@@ -184,7 +184,7 @@ async def test_the_leash_that_binds_is_told_and_opened_first() -> None:
     asks = leash_of(skill_slug="mean-reversion", budget=Micros(20 * ONE), spent=Micros(0))
     state = replace(STATE, supervision=replace(STATE.supervision, leashes=(free, asks)))
     told = describe(state.fleet.agents[1], ViewContext.of(state, NOW)).plain
-    assert told.index("mean-reversion  0/20") < told.index("all it does  0/30")
+    assert told.index("mean-reversion  0/20") < told.index("whole agent  0/30")
     assert "ask, 0.00 of 20.00 a day" in report_text(state, NOW).plain
     async with running(state, first="agents") as seen:
         seen.app.front.focus_row("a-2")

@@ -815,7 +815,7 @@ async def test_a_plan_without_a_reactor_says_so_and_what_to_do(*, embedded: bool
             replace(
                 with_signals(), service=replace(STATE.service, phase=Phase.OFFLINE, problem="gone")
             ),
-            "unreachable: gone",
+            "cannot be reached: gone",
         ),
     ],
 )

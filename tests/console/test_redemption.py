@@ -393,7 +393,7 @@ async def test_a_key_that_nobody_can_read_is_not_removed() -> None:
         await seen.press("d")
         assert isinstance(seen.app.screen, StoredKeys)
         await seen.bring(replace(hidden, wallet=wallet_of()))
-        assert "No key lies here" in seen.text
+        assert "No key stored" in seen.text
         await seen.press("d", "enter")
         assert isinstance(seen.app.screen, StoredKeys)
         assert given(seen) == []
@@ -493,7 +493,7 @@ async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_t
     state = replace(STATE, wallet=wallet_of(passed_over=(over,)))
     async with running(state, first="redemption", size=(120, 40)) as seen:
         await seen.press("W", "D")
-        assert "No key lies here" in seen.text
+        assert "No key stored" in seen.text
         assert "passed over: " in seen.text
         assert "/data/wallets/" in seen.text
         assert "keys follow none" in seen.text
@@ -511,7 +511,7 @@ async def test_files_that_are_no_keys_are_named_beside_the_good_ones_up_to_a_bou
         assert ADDRESS in seen.text
         assert all(over in seen.text for over in overs[:3])
         assert overs[3] not in seen.text
-        assert "and 4 more: 'service-tui keys list' names them all" in seen.text
+        assert "and 4 more: 'service-tui keys list' lists all" in seen.text
 
 
 async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> None:
@@ -520,7 +520,7 @@ async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> 
         wallet = wallet_of(key_state=KeyState.NONE, stored=(), passed_over=overs)
         async with running(replace(STATE, wallet=wallet), first="redemption") as seen:
             await seen.press("W", "U")
-            assert ("D names files that are no key" in seen.toasts[-1]) is is_said
+            assert ("D lists invalid files" in seen.toasts[-1]) is is_said
 
 
 @pytest.mark.parametrize("name", get_args(RequirementBody.model_fields["name"].annotation))

@@ -69,7 +69,7 @@ def runs(**other: object) -> SupervisionView:
                                 runs=(run_of(state=SkillRunState.DONE, why="it ended"),)),
          Health.STOPPED, "it ended; 2 trades need approval"),
         (replace(HERON, paused=True), SupervisionView(held=(held_of(),), runs=(run_of(),)),
-         Health.PAUSED, "buys nothing; 1 trade still waits"),
+         Health.PAUSED, "sales only; 1 trade needs approval"),
         (HERON, SupervisionView(held=(held_of(),), runs=(run_of(),)), Health.NEEDS_APPROVAL,
          "1 trade needs approval"),
         (HERON, NONE, Health.ACTIVE, "by itself"),
@@ -166,5 +166,7 @@ def test_what_still_waits_of_an_agent_or_a_skill_is_counted() -> None:
     one = held_of(skill_slug="mean-reversion")
     view = SupervisionView(held=(one, replace(one, held_id="other", skill_slug="")))
     assert still_waiting(view, one.agent_id) == "; 2 trades need approval"
-    assert still_waiting(view, one.agent_id, "mean-reversion").startswith("; 1 trade still waits")
+    assert still_waiting(view, one.agent_id, "mean-reversion").startswith(
+        "; 1 trade needs approval"
+    )
     assert still_waiting(view, "nobody") == ""

@@ -227,7 +227,7 @@ async def test_a_trade_that_waits_is_shown_at_once_and_so_is_its_end(tmp_path: P
         assert state.supervision.held[0].held_id == held.trade_id
         # More freedom lets nothing go that waits already: that is said.
         desk.submit(SetLeash(agent_id, NAME, LeashMode.AUTO))
-        still = "1 trade still waits for you (&)"
+        still = "1 trade needs approval"
         await until(desk, lambda s: any(still in one.text for one in s.notices), stage)
         await stage.client.call(
             DESK_REFUSE, path={"held_id": held.trade_id}, body=RefuseRequest(reason="no")

@@ -133,7 +133,7 @@ async def test_a_crash_is_tried_again_with_longer_waits_and_then_no_more(tmp_pat
         assert hand.view.state is SkillRunState.BACKING_OFF
         await hand.until(lambda: hand.view.state is SkillRunState.CRASHED, step_s=0.5)
         assert hand.view.runs_count == RESTARTS_MAX + 1
-        assert hand.view.why == f"it ended with 3, {RESTARTS_MAX + 1} times in a row"
+        assert hand.view.why == f"exit code 3, {RESTARTS_MAX + 1} times in a row"
 
 
 async def test_an_endless_loop_is_ended_when_it_is_asked_to(tmp_path: Path) -> None:

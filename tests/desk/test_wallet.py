@@ -58,7 +58,7 @@ async def test_from_no_wallet_to_everything_that_real_trades_need(  # noqa: PLR0
             assert f"of {EMBEDDED_HOST}.\n" in read.message
             assert read.nonce in read.message
             assert signer.count == 0, "looking signs nothing"
-            assert "nothing was signed" in state.notices[-1].text
+            assert "nothing signed" in state.notices[-1].text
             desk.submit(LinkWallet(signer.address, read.nonce))
             state = await until(desk, lambda s: s.wallet.is_linked, stage)
             assert state.wallet.challenge is None, "good for one signature"
@@ -134,7 +134,7 @@ async def test_real_trades_are_allowed_by_the_service_or_it_says_why_not(tmp_pat
             assert not state.wallet.real_trading
             line.fault = lambda one: Fault.NO_LINE if one.url.path == path else None
             desk.submit(AllowReal())
-            words = "real trades are not allowed: "
+            words = "real trades not allowed: "
             state = await until(desk, lambda s: any(words in n.text for n in s.notices), stage)
             assert not stage.agent.settings.real_trading_enabled
             line.fault = lambda _: None

@@ -291,7 +291,7 @@ def empty_text(state: DeskState) -> str:
         )
     if state.service.phase is Phase.OFFLINE:
         problem = state.service.problem or "no response"
-        return f"Service unreachable: {problem}.\n\n{cap('app.refresh')} retries."
+        return f"The service cannot be reached: {problem}.\n\n{cap('app.refresh')} retries now."
     if state.service.phase is Phase.CONNECTING:
         return "Loading agents."
     if state.fleet is None:

@@ -99,7 +99,7 @@ def _search_text(row: RedemptionRow, _: ViewContext) -> str:
 def _empty_text(state: DeskState) -> str:
     """Why the queue is empty, and what to do."""
     if state.service.phase is Phase.OFFLINE:
-        return f"Service unreachable: {state.service.problem}"
+        return f"The service cannot be reached: {state.service.problem}"
     if not is_answered(state, Topic.REDEMPTIONS):
         return "Loading positions on the real venues."
     return (

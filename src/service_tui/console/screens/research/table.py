@@ -27,8 +27,8 @@ NO_EXPERIMENT: Final = (
 NO_MORE: Final = "No experiments, and the session is closed. {research.new} starts a new one."
 _WAITING: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nSessions appear once it responds.",
-    Phase.OFFLINE: "Service unreachable: {problem}.\n\n{app.refresh} retries.",
-    Phase.UNAUTHORIZED: "API key rejected: {problem}.\n\nCheck it in Settings ({app.settings}).",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} retries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nCheck it in Settings ({app.settings}).",
 }
 NEEDS_PLAN: Final = (
     "Autoresearch needs the Pro plan. Change it in Agents ({app.agents}, {agents.plan})."
