@@ -215,7 +215,7 @@ async def test_the_budget_of_a_days_skill_is_edited_and_more_money_is_seen_twice
         seen.doors.submitted.clear()
         await seen.press("e", "ctrl+u", "9", "0", "enter")
         assert given(seen, SetLeash) == []
-        assert "spend more" in problem(seen)
+        assert "raises the daily budget" in problem(seen)
 
 
 async def test_a_figure_that_makes_no_sense_is_refused_in_words() -> None:

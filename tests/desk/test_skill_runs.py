@@ -192,7 +192,7 @@ async def test_wrong_json_is_told_as_such_and_nothing_of_it_reaches_a_terminal(
     async with opened(tmp_path) as hand:
         hand.begin(how="garbage", pace=Pace.ONCE)
         await hand.until(lambda: hand.view.state is SkillRunState.DONE)
-        assert hand.view.report == "its report is no JSON"
+        assert hand.view.report == "the report is not JSON"
         assert all(letter.isprintable() or letter == "\n" for letter in hand.output)
 
 

@@ -63,7 +63,8 @@ _POLICIES: Final = {
 _NOT_ONLINE: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nSignals appear once it responds.",
     Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} retries now.",
-    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nCheck it in Settings ({app.settings}).",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nCheck it in "
+    "Settings ({app.settings}).",
 }
 
 _QUIET: Final = (

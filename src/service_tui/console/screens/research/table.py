@@ -28,7 +28,8 @@ NO_MORE: Final = "No experiments, and the session is closed. {research.new} star
 _WAITING: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nSessions appear once it responds.",
     Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} retries now.",
-    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nCheck it in Settings ({app.settings}).",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nCheck it in "
+    "Settings ({app.settings}).",
 }
 NEEDS_PLAN: Final = (
     "Autoresearch needs the Pro plan. Change it in Agents ({app.agents}, {agents.plan})."
