@@ -72,7 +72,7 @@ def balance_of(data: Path) -> int:
     database = open_database(data, now=time.time(), lock=lock)  # noqa: TID251
     found = restore(database, load_topics())
     if found is None:
-        raise RuntimeError("world is missing")
+        raise RuntimeError("there is no world")
     world = found[0]
     trades = world.trade_count
     print(f"{trades} trades in the journal")

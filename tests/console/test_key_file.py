@@ -54,7 +54,7 @@ def test_two_actions_may_change_places() -> None:
 WRONG = {
     'ok = 1\n"markets.bay" = "b"': "line 2: no action is called markets.bay; did you "
     "mean markets.buy?",
-    '\n"markets.buy" = "frob+q"': "line 2: key called 'frob+q' is missing",
+    '\n"markets.buy" = "frob+q"': "line 2: there is no key called 'frob+q'",
     "[markets]\n# why\nbuy = 3": 'line 3: markets.buy needs a key such as "ctrl+b", or '
     "a list of keys",
     '"markets.buy" = []': 'line 1: markets.buy needs a key such as "ctrl+b", or a list of keys',

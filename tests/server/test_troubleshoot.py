@@ -23,7 +23,7 @@ ADVICE: Final = {
     "this needs the pro plan": "--plan",
     "Agent must be claimed before trading": "claim_url",
     "agent is not verified": "claim_url",
-    "404 Not Found: /api/sdk/agent/me here is missing": "agents/me",
+    "404 Not Found: there is no /api/sdk/agent/me here": "agents/me",
     "405 Method Not Allowed": "agents/me",
     "422 Unprocessable Entity": "detail",
     '{"error":"Rate limit exceeded","limit":60}': "Retry-After",

@@ -293,7 +293,7 @@ def test_what_is_no_database_is_kept_and_named(
     assert refused.value.kept_as.name == f"{DATABASE_FILE}.corrupt-{STAMP}"
     assert refused.value.kept_as.read_bytes() == content
     assert refused.value.backups == ()
-    assert "backup yet is missing" in str(refused.value)
+    assert "there is no backup yet" in str(refused.value)
     with pytest.raises(CorruptDatabaseError, match=reason):
         open_here(directory)
     begin_here_anew(directory)

@@ -108,7 +108,7 @@ async def test_without_a_backup_the_first_rows_are_left(directory: Path) -> None
     database = open_here(directory)
     meet(database)
     database.close(NOW + 1)
-    with pytest.raises(CorruptDatabaseError, match="backup yet is missing") as refused:
+    with pytest.raises(CorruptDatabaseError, match="there is no backup yet") as refused:
         open_here(directory)
     assert refused.value.had.rest is not None
     assert examined(refused.value.had.rest.path).seq > 100

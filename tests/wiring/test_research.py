@@ -164,7 +164,7 @@ async def test_a_call_that_is_cancelled_while_the_door_opens_ends_no_server() ->
     async def shut() -> AsyncGenerator[Session]:
         trying.set()
         await go_on.wait()
-        raise ToolError("repository is missing", "make one")
+        raise ToolError("there is no repository", "make one")
         yield
 
     async def work(session: Session) -> dict[str, object]:
@@ -178,7 +178,7 @@ async def test_a_call_that_is_cancelled_while_the_door_opens_ends_no_server() ->
         asking.cancel()
         await asyncio.wait((asking,))
         go_on.set()
-        with pytest.raises(ToolError, match="repository is missing"):
+        with pytest.raises(ToolError, match="there is no repository"):
             await door.run_in_turn(work, may_stop=True)
         assert not keeping.done()
         keeping.cancel()
