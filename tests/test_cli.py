@@ -137,7 +137,7 @@ def test_the_words_of_a_skill_stand_behind_two_dashes(capsys: pytest.CaptureFixt
     with pytest.raises(SystemExit) as caught:
         parse(parser, ["skills", "run", "momentum", "--once"])
     assert caught.value.code == USAGE_ERROR
-    assert "stands behind --: -- --once" in capsys.readouterr().err
+    assert "arguments after --: -- --once" in capsys.readouterr().err
     for words in (["skills", "list", "--", "x"], ["skills", "run", "a", "b"]):
         with pytest.raises(SystemExit):
             parse(parser, words)
@@ -492,7 +492,7 @@ CANNOT = {
     "a port that is none": (["--url", "https://h:99999"], "like https://host"),
     "another scheme": (["--url", "ftp://h"], "like https://host"),
     "a query": (["--url", "https://h?x"], "like https://host"),
-    "a password": (["--url", f"https://me:{SECRET}@h"], "is not taken"),
+    "a password": (["--url", f"https://me:{SECRET}@h"], "is not accepted"),
     "unencrypted": (["--url", "http://h.example"], "use https"),
     "an address for the doctor": (["doctor", "--url", "http://[::1"], "like https://host"),
     "an address to log in to": (["login", "--url", "http://h.example"], "use https"),

@@ -31,7 +31,7 @@ def test_the_chain_is_told_in_words() -> None:
     held = chain_text(sample_log(), NOW).plain
     assert held == "✓ log verified  up to entry 97 of 99, 30s ago; 2 written since"
     broken = chain_text(sample_log(problem="line 98 is torn, or no entry"), NOW).plain
-    assert broken.startswith("✗ log damaged: line 98 is torn, or no entry  up to entry 97")
+    assert broken.startswith("✗ log damaged: line 98 is torn, or no entry  verified up to entry 97")
 
 
 def test_every_deed_has_a_glyph() -> None:

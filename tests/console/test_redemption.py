@@ -515,7 +515,7 @@ async def test_files_that_are_no_keys_are_named_beside_the_good_ones_up_to_a_bou
 
 
 async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> None:
-    over = "/data/wallets/a.json is malformed; repair or move it"
+    over = "/data/wallets/a.json is malformed; repair it or move it away"
     for overs, is_said in (((), False), ((over,), True)):
         wallet = wallet_of(key_state=KeyState.NONE, stored=(), passed_over=overs)
         async with running(replace(STATE, wallet=wallet), first="redemption") as seen:

@@ -185,7 +185,7 @@ async def test_without_a_session_it_says_what_to_do(
 ) -> None:
     async with running(replace(STATE, research=research), size=size) as seen:
         await seen.press("6")
-        wanted = "Pro plan" if research.needs_plan else "No session yet"
+        wanted = "Pro plan" if research.needs_plan else "No sessions"
         assert wanted in text(seen)
 
 
@@ -193,8 +193,8 @@ async def test_without_a_session_it_says_what_to_do(
 @pytest.mark.parametrize(
     ("session", "wanted"),
     [
-        (session_of(), "No experiment yet"),
-        (session_of(state=SessionState.PAUSED), "n begins a new one"),
+        (session_of(), "No experiments"),
+        (session_of(state=SessionState.PAUSED), "n starts a new one"),
     ],
 )
 async def test_a_session_without_experiments_says_what_brings_the_first(
@@ -205,7 +205,7 @@ async def test_a_session_without_experiments_says_what_brings_the_first(
         await seen.press("6")
         told = " ".join(text(seen).split())
         assert wanted in told
-        assert "No session yet" not in told
+        assert "No sessions" not in told
 
 
 def test_thresholds_are_read_as_a_person_writes_them() -> None:

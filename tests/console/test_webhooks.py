@@ -73,7 +73,7 @@ async def test_an_empty_list_and_one_that_cannot_be_read_are_told_apart() -> Non
         app.push_screen(page)
         await pilot.pause()
         rows = page.query_one(".list-rows", Static)
-        assert "Reading" in str(rows.content)
+        assert "Loading" in str(rows.content)
         page.take(with_hooks(), NOW)
         assert "No webhooks." in str(rows.content)
         page.take(with_hooks(problem="the service cannot be reached"), NOW)

@@ -211,12 +211,12 @@ SECRET = "5ec2e7" * 10
 
 OTHER = f"0x{'22' * 20}.json"
 BAD_FILES: dict[str, tuple[str, str]] = {
-    "torn.json": ('{"version": 3, "x": "' + SECRET, "is malformed; repair or move it"),
-    "deep.json": ("[" * 60_000 + SECRET, "is malformed; repair or move it"),
-    "list.json": (f'["{SECRET}"]', "is malformed; repair or move it"),
+    "torn.json": ('{"version": 3, "x": "' + SECRET, "is malformed; repair it or move it away"),
+    "deep.json": ("[" * 60_000 + SECRET, "is malformed; repair it or move it away"),
+    "list.json": (f'["{SECRET}"]', "is malformed; repair it or move it away"),
     OTHER: (f'{{"address": "{"22" * 20}", "key": "{SECRET}"}}', "no key file of version 3; mend"),
     "notes.txt": (f"my key: {SECRET}", "is malformed"),
-    "huge.json": (json.dumps({"key": SECRET * 2_000}), "too large to hold keys; move it away"),
+    "huge.json": (json.dumps({"key": SECRET * 2_000}), "too large for a key file; move it away"),
     "copy.json": (json.dumps({**SEALED, "id": SECRET}), f"rename it to {ADDRESS.lower()}.json"),
     "nobody.json": (
         json.dumps({**{k: v for k, v in SEALED.items() if k != "address"}, "id": SECRET}),
@@ -224,7 +224,7 @@ BAD_FILES: dict[str, tuple[str, str]] = {
     ),
     "dear.json": (
         json.dumps(SEALED).replace(f'"n": {LIGHT}', f'"n": {2**40}, "id": "{SECRET}"'),
-        "asks for more memory or time than an honest one; mend it or move it away",
+        "asks for more memory or time than an honest one; repair it or move it away",
     ),
     "evil\x1b[2J\u202ename\n.json": (SECRET, "evilname .json is malformed"),
 }  # fmt: skip
@@ -266,7 +266,7 @@ def test_a_bad_file_among_the_keys_is_named_and_hides_no_good_one(
     assert (vault.view().state, vault.view().passed_over) == (KeyState.LOCKED, (told,))
     assert cli.run(["keys", "list", "--data-dir", str(tmp_path / "desk")]) == cli.CANNOT
     said_by_cli = capsys.readouterr()
-    assert said_by_cli.out == f"{good.address}\npassed over: {told}\n"
+    assert said_by_cli.out == f"{good.address}\ninvalid file: {told}\n"
     assert said_by_cli.err == "service-tui: 1 problem(s) with the keys\n"
     assert SECRET[:12] not in said_by_cli.out + said_by_cli.err
     bad.unlink()
@@ -298,7 +298,7 @@ def test_a_key_that_others_may_read_stays_listed_with_what_to_do(tmp_path: Path)
     path = tmp_path / "desk" / "wallets" / keys.keep(WORDS, KEY).name
     path.chmod(0o640)
     told = f"others may read {path}: it is not opened before you chmod 600 it"
-    assert run_command(keys, asked("list", [])) == KeyReport((ADDRESS, f"passed over: {told}"), 1)
+    assert run_command(keys, asked("list", [])) == KeyReport((ADDRESS, f"invalid file: {told}"), 1)
     path.chmod(0o600)
     assert run_command(keys, asked("list", [])) == KeyReport((ADDRESS,))
 
@@ -311,7 +311,7 @@ def test_files_beyond_the_bound_are_told_as_a_number_and_displace_no_key(tmp_pat
     assert [key.address for key in keys.stored()] == [ADDRESS]
     *_, last = told = keys.passed_over()
     assert len(told) == KEYS_MAX
-    assert last.startswith("5 more files lie in ")
+    assert last.startswith("5 more files in ")
 
 
 def test_a_removal_names_the_broken_file_of_its_own_address(tmp_path: Path) -> None:
@@ -496,10 +496,10 @@ def test_a_folder_that_is_a_link_and_a_file_that_others_read_are_refused(tmp_pat
     far = other.keep(WORDS, KEY)
     (tmp_path / "other" / "wallets" / far.name).rename(elsewhere / far.name)
     assert keys.stored() == ()
-    link = f"{data / 'wallets'} is a link; move it away: keys follow none"
+    link = f"{data / 'wallets'} is a link; move it away: key files are never links"
     assert keys.passed_over() == (link,)
     assert run_command(keys, asked("list", [])) == KeyReport(
-        ("no keys lie here; 'service-tui keys create' makes one", f"passed over: {link}"), 1
+        ("no keys lie here; 'service-tui keys create' makes one", f"invalid file: {link}"), 1
     )
     with pytest.raises(KeysCommandError, match="is a link"):
         run_command(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
@@ -528,8 +528,8 @@ def test_a_link_in_place_of_a_key_is_told_and_neither_opened_nor_removed(tmp_pat
     vault.look()
     view = vault.view()
     assert (view.state, view.stored) == (KeyState.NONE, ())
-    assert view.passed_over == (f"{path} is a link; move it away: keys follow none",)
-    assert run_command(keys, asked("list", [])).lines[1] == f"passed over: {view.passed_over[0]}"
+    assert view.passed_over == (f"{path} is a link; move it away: key files are never links",)
+    assert run_command(keys, asked("list", [])).lines[1] == f"invalid file: {view.passed_over[0]}"
     with pytest.raises(KeysCommandError, match="is a link"):
         run_command(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
     for act in (

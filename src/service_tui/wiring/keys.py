@@ -161,11 +161,11 @@ def read_private(path: Path) -> dict[str, object]:
     except StorageError as error:
         raise KeysError(str(error)) from error
     except OSError as error:
-        message = f"cannot read {path} ({error.strerror}); repair or move it"
+        message = f"cannot read {path} ({error.strerror}); repair it or move it away"
         raise KeysError(message) from error
     except (RecursionError, TypeError, ValueError):
         # From None: the decoder's error holds the text that it met, which may be a key.
-        raise KeysError(f"{path} is malformed; repair or move it") from None
+        raise KeysError(f"{path} is malformed; repair it or move it away") from None
 
 
 def write_private(path: Path, content: dict[str, object]) -> None:

@@ -239,7 +239,7 @@ class WalletKeys:
         try:
             check_form(content)
         except KeystoreError as error:
-            raise KeystoreError(f"cannot open it: {error}; repair or move it") from error
+            raise KeystoreError(f"cannot open it: {error}; repair it or move it away") from error
         address = address_in(content)
         if address is None:
             raise KeystoreError("no address inside; move it away, and import its key")
