@@ -605,7 +605,7 @@ def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
     done = run(home, *other, given="sk_live_another\n")
     assert done.returncode == 1
     line = one_line(done)
-    assert "'default' holds a key for https://h.example" in line
+    assert "'default' has a key for https://h.example" in line
     assert "--replace" in line
     assert json.loads(path.read_text())["default"]["key"] == SECRET
     done = run(home, *other, "--replace", given="sk_live_another\n")

@@ -104,7 +104,7 @@ async def test_a_buy_over_the_budget_is_not_sent_and_says_so(slug: str) -> None:
         assert "Over the daily budget" in problem(seen)
         assert "82.00 of 100.00" in problem(seen)
         preview = str(seen.app.screen.query_one("#form-preview", TextBlock).render())
-        assert "within every limit" not in preview
+        assert "within all limits" not in preview
         assert given(seen, ApproveHeld) == []
         # What still fits goes out.
         await seen.press("ctrl+u", "1", "8", "enter")

@@ -489,14 +489,14 @@ async def test_the_ticket_names_the_keys_that_switch_real_money_on() -> None:
 
 
 async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_them() -> None:
-    over = f"/data/wallets/{ADDRESS}.json is a link; move it away: keys follow none"
+    over = f"/data/wallets/{ADDRESS}.json is a link; move it away: key files are never links"
     state = replace(STATE, wallet=wallet_of(passed_over=(over,)))
     async with running(state, first="redemption", size=(120, 40)) as seen:
         await seen.press("W", "D")
         assert "No key stored" in seen.text
         assert "passed over: " in seen.text
         assert "/data/wallets/" in seen.text
-        assert "keys follow none" in seen.text
+        assert "key files are never links" in seen.text
         private = replace(state, preferences={**STATE.preferences, "privacy": "on"})
         await seen.bring(private)
         assert "passed over: •••" in seen.text

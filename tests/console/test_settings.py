@@ -119,7 +119,7 @@ async def test_a_limit_that_is_loosened_is_asked_once_more_and_can_be_brought_ba
         await seen.press("u")
         await seen.until(lambda: len(seen.doors.submitted) == 2)
         assert seen.doors.submitted[-1] == SetBuyLimit(BuyLimit.TRADE, 100 * ONE)
-        await seen.until(lambda: f"brought back: {RULES[BuyLimit.TRADE].name}" in seen.toasts[-1])
+        await seen.until(lambda: f"restored: {RULES[BuyLimit.TRADE].name}" in seen.toasts[-1])
         await seen.press("u")
         await seen.until(lambda: "nothing to undo here" in seen.toasts[-1])
         assert len(seen.doors.submitted) == 2

@@ -35,14 +35,14 @@ def runs(**other: object) -> SupervisionView:
 @pytest.mark.parametrize(
     ("agent", "view", "health", "why"),
     [
-        (replace(HERON, suspended=True), runs(), Health.SUSPENDED, "barred"),
+        (replace(HERON, suspended=True), runs(), Health.SUSPENDED, "suspended by you"),
         (HERON, runs(state=SkillRunState.CRASHED, restarts=5, why="exit code 3"),
          Health.CRASHED, "crashed 6 times, exit code 3"),
         (replace(HERON, status=AgentStatus.BROKE), NONE, Health.BROKE, "no cash"),
         (HERON, runs(state=SkillRunState.BACKING_OFF, restarts=2, why="exit code 1"),
          Health.BACKING_OFF, "crashed 2 times, exit code 1"),
         (HERON, runs(state=SkillRunState.SUSPENDED), Health.HALTED, "halted"),
-        (replace(HERON, paused=True), runs(), Health.PAUSED, "buys nothing"),
+        (replace(HERON, paused=True), runs(), Health.PAUSED, "sales only"),
         (HERON, SupervisionView(leashes=(FULL,)), Health.BUDGET, "82.00 of 82.00 spent today"),
         (HERON, runs(state=SkillRunState.DONE, report="daily budget reached"), Health.BUDGET,
          "daily budget reached"),
@@ -72,9 +72,9 @@ def runs(**other: object) -> SupervisionView:
          Health.PAUSED, "sales only; 1 trade needs approval"),
         (HERON, SupervisionView(held=(held_of(),), runs=(run_of(),)), Health.NEEDS_APPROVAL,
          "1 trade needs approval"),
-        (HERON, NONE, Health.ACTIVE, "by itself"),
+        (HERON, NONE, Health.ACTIVE, "trading"),
         (replace(HERON, last_trade_at=Timestamp(NOW - 3 * QUIET_S)), NONE, Health.QUIET, "3 hours"),
-        (replace(HERON, last_trade_at=None), NONE, Health.NEW, "not traded yet"),
+        (replace(HERON, last_trade_at=None), NONE, Health.NEW, "no trades yet"),
     ],
 )  # fmt: skip
 def test_an_agent_is_told_by_the_worst_that_is_true_of_it(

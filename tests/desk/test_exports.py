@@ -213,7 +213,7 @@ def test_files_are_whole_private_and_never_over_another(tmp_path: Path) -> None:
     write_files(folder, {"a.csv": "1\n", "b.csv": "2\n"})
     assert [path.name for path in sorted(folder.iterdir())] == ["a.csv", "b.csv"]
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
-    with pytest.raises(FileExistsError, match=r"b\.csv is there already: nothing was written"):
+    with pytest.raises(FileExistsError, match=r"b\.csv exists already: nothing written"):
         write_files(folder, {"c.csv": "3", "b.csv": "9"})
     assert not (folder / "c.csv").exists()
     assert (folder / "b.csv").read_text() == "2\n"

@@ -273,7 +273,7 @@ async def test_a_wrong_nonce_is_refused_and_poisons_nothing(tmp_path: Path) -> N
             line.fault = lambda _: None
             desk.submit(yes_to(held, run))
             refused = await run_in(desk, stage, held, ChainRunState.REFUSED)
-            assert "was taken meanwhile" in refused.words
+            assert "was used by another transaction" in refused.words
             desk.submit(AbandonRun(held.key))
             desk.submit(AbandonRun("lost:yes"))
             await until(

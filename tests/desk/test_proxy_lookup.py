@@ -104,9 +104,9 @@ async def test_a_buy_that_was_carried_out_is_found_and_told(tmp_path: Path, faul
         assert it.leash.spent == 5 * ONE
         await it.wait(20)
         assert (it.row.held_id, it.row.status) == (held_id, HeldStatus.APPROVED)
-        assert "it did happen: " in it.row.reason
+        assert "it executed: " in it.row.reason
         assert it.row.trade_id
-        assert any("it did happen" in words for words in it.noticed)
+        assert any("it executed" in words for words in it.noticed)
         assert it.leash.spent == it.really == 5 * ONE
         assert it.leash.unknown == {}
         (sent,) = it.line.orders()

@@ -178,7 +178,7 @@ async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None
                 stage,
             )
             paid = f"{due / ONE:,.2f} USDC.e"
-            assert run.words == f"{paid} came to the wallet"
+            assert run.words == f"{paid} received"
             assert run.steps[1].words == f"pays {paid}"
             assert any(f"redeemed: {paid} came to" in one.text for one in state.notices)
 

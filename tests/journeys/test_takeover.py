@@ -159,7 +159,7 @@ class Person:
         self.run.type("8")
         self.sees("account, service, paths")
         self.run.type("G")
-        self.sees("Which agent this desk trades as")
+        self.sees("This desk's agent")
         self.run.type("\r")
         self.sees("served by", who)
         self.run.type("\x1b")

@@ -162,7 +162,7 @@ async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_pa
         assert isinstance(walk.app.screen, PayForm)
         walk.app.screen.query_one("#pay-cap", Input).value = "0.006"
         await walk.press("enter")
-        assert "enter once more" in text(walk)
+        assert "Enter again" in text(walk)
         assert not walk.state.wallet.pay.is_on
         await walk.pilot.pause(2 * SECOND_THOUGHT_S)
         await walk.press("enter")

@@ -297,7 +297,7 @@ def test_a_key_that_others_may_read_stays_listed_with_what_to_do(tmp_path: Path)
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
     path = tmp_path / "desk" / "wallets" / keys.keep(WORDS, KEY).name
     path.chmod(0o640)
-    told = f"others may read {path}: it is not opened before you chmod 600 it"
+    told = f"others may read {path}: chmod 600 it first"
     assert run_command(keys, asked("list", [])) == KeyReport((ADDRESS, f"invalid file: {told}"), 1)
     path.chmod(0o600)
     assert run_command(keys, asked("list", [])) == KeyReport((ADDRESS,))

@@ -70,12 +70,12 @@ def test_the_day_and_the_tables_come_without_a_console(
     before = kept.read_text()
     code, _, problem = ran(capsys, tmp_path, "report", "--to", str(kept))
     assert code == cli.CANNOT
-    assert "is there already: nothing was written" in problem
+    assert "exists already: nothing written" in problem
     assert kept.read_text() == before
 
     code, _, problem = ran(capsys, tmp_path, "report", "--agent", "nobody")
     assert code == cli.CANNOT
-    assert "no agent is called 'nobody'" in problem
+    assert "no agent 'nobody'" in problem
 
 
 class Asked:

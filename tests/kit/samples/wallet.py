@@ -46,7 +46,7 @@ def row_of(index: int = 0, **other: Any) -> RedemptionRow:
         "market_id": f"evm-{index}", "question": QUESTIONS[index % len(QUESTIONS)],
         "side": Side.YES, "venue": Venue.EVM, "stage": Stage.READY, "shares": Micros(50 * ONE),
         "cost": Micros(31 * ONE), "amount": Micros(50 * ONE), "since": Timestamp(NOW - 1_800),
-        "condition_id": CONDITION, "next_text": "press t: 50.00 USDC.e come to the wallet",
+        "condition_id": CONDITION, "next_text": "redeem: 50.00 USDC.e to the wallet",
         "simulated": True,
     }  # fmt: skip
     return RedemptionRow(**{**given, **other})
