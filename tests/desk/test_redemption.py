@@ -180,7 +180,7 @@ async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None
             paid = f"{due / ONE:,.2f} USDC.e"
             assert run.words == f"{paid} received"
             assert run.steps[1].words == f"pays {paid}"
-            assert any(f"redeemed: {paid} came to" in one.text for one in state.notices)
+            assert any(f"redeemed: {paid} received" in one.text for one in state.notices)
 
 
 async def test_a_halt_does_not_stop_a_redemption(tmp_path: Path) -> None:

@@ -196,6 +196,10 @@ async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path
             desk.submit(ExportData(str(tmp_path / "out")))
             # Every file is written when it is said where they are.
             await until(
+                stage,
+                desk,
+                lambda s: any("files written to" in one.text for one in s.notices),
+            )
                 stage, desk, lambda s: any("files written to" in one.text for one in s.notices)
             )
         assert sum(stage.world.ledger.balances().values()) == 0
