@@ -156,7 +156,7 @@ async def test_bad_input_says_why_and_orders_nothing(key: str, line: str) -> Non
 def is_refused(seen: Running) -> bool:
     """Whether the form says why, and what."""
     problem = str(seen.app.screen.query_one("#form-problem", Static).content)
-    return bool(problem) and "nothing is changed" not in problem
+    return bool(problem) and "No change" not in problem
 
 
 async def test_a_key_that_was_pasted_into_a_limit_is_cleared() -> None:

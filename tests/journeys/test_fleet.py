@@ -200,8 +200,6 @@ async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path
                 desk,
                 lambda s: any("files written to" in one.text for one in s.notices),
             )
-                stage, desk, lambda s: any("files written to" in one.text for one in s.notices)
-            )
         assert sum(stage.world.ledger.balances().values()) == 0
     with (tmp_path / "out" / "trades.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
