@@ -122,7 +122,7 @@ async def test_i_explains_how_long_it_took() -> None:
 async def test_an_empty_blotter_says_what_fills_it() -> None:
     async with running(replace(STATE, tickets=()), first="blotter") as seen:
         assert "No orders yet." in seen.text
-        assert "b there opens the ticket" in seen.text
+        assert "b opens the order ticket" in seen.text
         await seen.press("enter", "y", "i")
         assert seen.app.clipboard == ""
 

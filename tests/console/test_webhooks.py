@@ -77,7 +77,7 @@ async def test_an_empty_list_and_one_that_cannot_be_read_are_told_apart() -> Non
         page.take(with_hooks(), NOW)
         assert "No webhooks." in str(rows.content)
         page.take(with_hooks(problem="the service cannot be reached"), NOW)
-        assert "not read: the service cannot be reached" in str(rows.content)
+        assert "not loaded: the service cannot be reached" in str(rows.content)
 
 
 async def test_an_address_is_typed_and_its_events_are_chosen() -> None:
