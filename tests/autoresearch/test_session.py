@@ -431,7 +431,7 @@ def test_arguments_that_are_wrong_are_named(name: str) -> None:
 async def test_a_folder_without_a_repository_is_named(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="git init"):
         await repository_at(tmp_path)
-    with pytest.raises(ToolError, match="is no folder"):
+    with pytest.raises(ToolError, match="is not a folder"):
         await repository_at(tmp_path / "nowhere")
 
 

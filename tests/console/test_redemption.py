@@ -511,7 +511,7 @@ async def test_files_that_are_no_keys_are_named_beside_the_good_ones_up_to_a_bou
         assert ADDRESS in seen.text
         assert all(over in seen.text for over in overs[:3])
         assert overs[3] not in seen.text
-        assert "and 4 more: 'service-tui keys list' lists all" in seen.text
+        assert "and 4 more. 'service-tui keys list' lists all" in seen.text
 
 
 async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> None:

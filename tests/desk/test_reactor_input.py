@@ -81,8 +81,8 @@ def changed(**fields: object) -> SignalBody:
 
 BROKEN = {
     "invalid id": {"tx_hash": ""},
-    "invalid id$": {"tx_hash": "0x1/../../agents"},
-    ": invalid id": {"signal_id": "0x1 [red]"},
+    "0x1/../../: invalid id": {"tx_hash": "0x1/../../agents"},
+    "0x0a0a0a0a: invalid id": {"signal_id": "0x1 [red]"},
     "invalid wallet address": {"taker_wallet": "0x5a"},
     "invalid market id": {"market_id": "../m"},
     "only buys": {"taker_side": "SELL"},

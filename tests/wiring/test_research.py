@@ -103,7 +103,7 @@ async def test_a_door_that_is_shut_says_why_and_is_tried_again(tmp_path: Path) -
         door = SharedSession(lambda: opened(asked, wish, clock), tasks)
         other = SharedSession(lambda: opened(asked, wish, clock), tasks)
         keeping = tasks.create_task(door.keep())
-        with pytest.raises(ToolError, match="is no folder"):
+        with pytest.raises(ToolError, match="is not a folder"):
             await door.session()
         repository = new_repository(tmp_path / "skill")
         session = await door.session()

@@ -32,7 +32,7 @@ def problems_of(path: Path) -> list[str]:
     document = path / DOCUMENT
     try:
         if not document.is_file():
-            return [f"{DOCUMENT} is missing"]
+            return [f"no {DOCUMENT}"]
         top, metadata = frontmatter(read_text(document))
     except UNREADABLE as error:
         return [f"{DOCUMENT}: {error}"]

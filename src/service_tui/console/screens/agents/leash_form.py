@@ -39,7 +39,7 @@ def _parse_budget(text: str) -> Micros | None:
     return parse_number(text, _BUDGET) if text.strip() else None
 
 
-THRESHOLD: Final = Field("leash-threshold", "approval above", number(_THRESHOLD))
+THRESHOLD: Final = Field("leash-threshold", "ask above", number(_THRESHOLD))
 BUDGET: Final = Field("leash-budget", "a day", _parse_budget)
 WAIT: Final = Field("leash-wait", "timeout, s", number(_WAIT))
 

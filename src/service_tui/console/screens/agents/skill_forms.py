@@ -30,7 +30,7 @@ EVERY: Final = Field(
     css_class="",
 )
 THRESHOLD: Final = Field(
-    "skill-threshold", "approval above", number(_THRESHOLD), letters=40, css_class=""
+    "skill-threshold", "ask above", number(_THRESHOLD), letters=40, css_class=""
 )
 BUDGET: Final = Field("skill-budget", "a day", number(_BUDGET), letters=40, css_class="")
 PATH: Final = Field("install-path", "path", str.strip, letters=1_000, css_class="")

@@ -249,7 +249,7 @@ def barred_text(state: DeskState) -> str:
         if state.service.embedded
         else f"Change the plan on the service's dashboard, then {cap('app.refresh')}."
     )
-    return f"{message}\n\nThe reactor needs the Pro plan.\n{todo}"
+    return f"{message}\n\nPro and Elite include the reactor.\n{todo}"
 
 
 def _is_loaded(state: DeskState) -> bool:
