@@ -494,7 +494,7 @@ async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_t
     async with running(state, first="redemption", size=(120, 40)) as seen:
         await seen.press("W", "D")
         assert "No key stored" in seen.text
-        assert "passed over: " in seen.text
+        assert "invalid files: " in seen.text
         assert "/data/wallets/" in seen.text
         assert "key files are never links" in seen.text
         private = replace(state, preferences={**STATE.preferences, "privacy": "on"})

@@ -182,7 +182,8 @@ def frontmatter(text: str) -> tuple[dict[str, str], dict[str, str]]:
         # One line more than the parser counts: that of the dashes.
         line = 1 if error.problem_mark is None else error.problem_mark.line + 2
         raise NotASkillError(
-            f"line {line} of its document is not YAML: {error.problem}; quote a text that contains a colon"
+            f"line {line} of its document is not YAML: {error.problem}; "
+            "quote a text that contains a colon"
         ) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise NotASkillError(f"frontmatter is not YAML: {error}") from error
