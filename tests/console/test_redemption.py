@@ -499,7 +499,7 @@ async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_t
         assert "key files are never links" in seen.text
         private = replace(state, preferences={**STATE.preferences, "privacy": "on"})
         await seen.bring(private)
-        assert "passed over: •••" in seen.text
+        assert "invalid files: •••" in seen.text
         assert ADDRESS not in seen.text
 
 

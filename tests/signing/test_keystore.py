@@ -214,13 +214,13 @@ BAD_FILES: dict[str, tuple[str, str]] = {
     "torn.json": ('{"version": 3, "x": "' + SECRET, "is malformed; repair it or move it away"),
     "deep.json": ("[" * 60_000 + SECRET, "is malformed; repair it or move it away"),
     "list.json": (f'["{SECRET}"]', "is malformed; repair it or move it away"),
-    OTHER: (f'{{"address": "{"22" * 20}", "key": "{SECRET}"}}', "no key file of version 3; mend"),
+    OTHER: (f'{{"address": "{"22" * 20}", "key": "{SECRET}"}}', "no key file of version 3; repair"),
     "notes.txt": (f"my key: {SECRET}", "is malformed"),
     "huge.json": (json.dumps({"key": SECRET * 2_000}), "too large for a key file; move it away"),
     "copy.json": (json.dumps({**SEALED, "id": SECRET}), f"rename it to {ADDRESS.lower()}.json"),
     "nobody.json": (
         json.dumps({**{k: v for k, v in SEALED.items() if k != "address"}, "id": SECRET}),
-        "no address inside; move it away, and import its key",
+        "names no address; move it away, and import its key",
     ),
     "dear.json": (
         json.dumps(SEALED).replace(f'"n": {LIGHT}', f'"n": {2**40}, "id": "{SECRET}"'),
@@ -499,7 +499,7 @@ def test_a_folder_that_is_a_link_and_a_file_that_others_read_are_refused(tmp_pat
     link = f"{data / 'wallets'} is a link; move it away: key files are never links"
     assert keys.passed_over() == (link,)
     assert run_command(keys, asked("list", [])) == KeyReport(
-        ("no keys lie here; 'service-tui keys create' makes one", f"invalid file: {link}"), 1
+        ("no keys stored; 'service-tui keys create' makes one", f"invalid file: {link}"), 1
     )
     with pytest.raises(KeysCommandError, match="is a link"):
         run_command(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
@@ -555,7 +555,7 @@ def test_a_passphrase_is_taken_as_it_is_handed_in_blanks_and_all(
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
     wish = replace(asked("import", []), read_secret=cli._read_secret)
     if not key_is_taken:
-        with pytest.raises(cli.CannotError, match="no UTF-8 text"):
+        with pytest.raises(cli.CannotError, match="not UTF-8 text"):
             run_command(keys, wish)
         assert keys.stored() == ()
         return

@@ -407,7 +407,7 @@ async def test_orders_that_a_killed_console_left_open_are_looked_up_by_the_next(
     async with live.local_desk(asked, first_state(asked)) as desk:
         state = await seen(desk, lambda s: s.tickets and not s.tickets[0].in_flight)
         assert state.tickets[0].state is TicketState.DONE
-        assert "it executed" in state.tickets[0].outcome
+        assert "order found" in state.tickets[0].outcome
     assert not has_open_tickets(beside)
 
 

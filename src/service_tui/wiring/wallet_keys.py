@@ -239,10 +239,10 @@ class WalletKeys:
         try:
             check_form(content)
         except KeystoreError as error:
-            raise KeystoreError(f"cannot open it: {error}; repair it or move it away") from error
+            raise KeystoreError(f"cannot be opened: {error}; repair it or move it away") from error
         address = address_in(content)
         if address is None:
-            raise KeystoreError("no address inside; move it away, and import its key")
+            raise KeystoreError("names no address; move it away, and import its key")
         if self._path(address) != path:
             name = self._path(address).name
             # Nobody has proved that it is a copy: one laid over the other may destroy a key.
@@ -250,7 +250,7 @@ class WalletKeys:
                 raise KeystoreError(
                     f"names the address of {name}, which is stored here; move it away"
                 )
-            raise KeystoreError(f"not named after its key; rename it to {name}")
+            raise KeystoreError(f"is not named after its key; rename it to {name}")
         return address
 
     @staticmethod
