@@ -247,7 +247,7 @@ def test_what_waits_is_one_count_in_head_list_report_and_export() -> None:
     waits = [one for one in needs(STATE, NOW) if one.key.startswith("held")]
     assert len(waits) == len(held)
     summary = files_of(STATE, NOW, known_pasts(STATE))["day.md"]
-    assert f"{len(held)} trades wait for approval." in summary
+    assert f"{len(held)} trades need approval." in summary
     assert sum(one["status"] == "waiting" for one in exported("approvals.csv")) == len(held)
     reports = day_reports(STATE, NOW, known_pasts(STATE))
     assert sum(one.waiting for one in reports) == len(held)

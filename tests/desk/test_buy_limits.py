@@ -290,7 +290,7 @@ async def test_a_limit_that_the_service_refuses_is_told_with_its_words(tmp_path:
         assert "5000" in state.notices[-1].text.replace(",", "")
         line.fault = lambda request: Fault.LOST if request.method in {"POST", "PATCH"} else None
         desk.submit(SetBuyLimit(BuyLimit.TRADE, 50 * ONE))
-        state = await until(desk, lambda s: "no answer" in s.notices[-1].text, stage)
+        state = await until(desk, lambda s: "no response" in s.notices[-1].text, stage)
         # It took: what the service says is what is shown.
         await until(desk, lambda s: s.buy_limits.max_trade == 50 * ONE, stage)
 

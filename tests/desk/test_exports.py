@@ -185,7 +185,7 @@ def test_a_day_tells_of_each_agent_and_no_text_breaks_out_of_it() -> None:
     told = report_markdown(day_reports(FULL, NOW, PASTS))
     assert "Traded in $SIM: 1 buy for 25.00, 2 sales for 39.00; realized +3.00" in told
     assert "- Best in $SIM: +5.00" in told
-    assert "- It said: =cheap \\# enough" in told
+    assert "- Reason: =cheap \\# enough" in told
     assert "- Unknown: refused with 404" in told
     assert [line for line in told.splitlines() if line.startswith("#")] == [
         f"## {one.agent.name}".replace("[", "\\[").replace("]", "\\]")

@@ -233,7 +233,7 @@ async def test_one_broken_signal_is_dropped_and_said_and_the_others_go_on(tmp_pa
         state = await until(desk, has(SignalState.MIRRORED, 2), stage)
         assert state.reactor.dropped == 5
         assert state.reactor.broken
-        assert any("passed over" in one.text for one in state.notices)
+        assert any("signal skipped" in one.text for one in state.notices)
         cut = next(one for one in state.reactor.signals if one.tx_hash == "0xf")
         assert "\x1b" not in cut.question
         orders = {one["signal_data"]["tx_hash"]: one["amount"] for one in bought(line)}

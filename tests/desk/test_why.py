@@ -131,7 +131,7 @@ def test_a_mirror_names_its_wallet_and_its_bound() -> None:
     )  # fmt: skip
     chain = why_ticket(replace(with_trades(BUY), reactor=state.reactor), ticket)
     assert told(chain, "signal")["its price"] == signal.price
-    assert told(chain, "quote")["at most"] == signal.price_max
+    assert told(chain, "quote")["limit"] == signal.price_max
 
 
 def test_an_order_without_a_trade_tells_how_it_ended() -> None:

@@ -199,7 +199,7 @@ async def test_what_the_venue_refuses_after_all_is_decided_too(tmp_path: Path) -
         await leash(stage, LeashMode.OBSERVE)
         done = await approve(stage, held_id)
         assert done.status is HeldStatus.FAILED
-        assert "observes" in done.reason
+        assert "observe-only" in done.reason
         assert stage.agent.trades_count == 0
 
 
