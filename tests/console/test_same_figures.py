@@ -205,8 +205,9 @@ def test_a_price_is_one_figure_in_list_headline_chart_and_position() -> None:
 def test_what_is_guarded_and_what_waits_are_counts_of_what_is_listed() -> None:
     words = guarded_text(STATE).plain.lstrip("! ").split()
     watched = {one.key for one in STATE.risk.monitors if one.shares > 0}
-    assert int(words[0]) == len(watched)
-    assert int(words[2]) == len({one.key for one in STATE.positions} | watched)
+    protected, every = words[0].split("/")
+    assert int(protected) == len(watched)
+    assert int(every) == len({one.key for one in STATE.positions} | watched)
     waiting = len(STATE.supervision.held)
     assert f"& {waiting} approvals" in text_of(approval_bits(STATE, NOW))
     reported = day_reports(STATE, NOW, known_pasts(STATE))
