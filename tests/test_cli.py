@@ -137,7 +137,7 @@ def test_the_words_of_a_skill_stand_behind_two_dashes(capsys: pytest.CaptureFixt
     with pytest.raises(SystemExit) as caught:
         parse(parser, ["skills", "run", "momentum", "--once"])
     assert caught.value.code == USAGE_ERROR
-    assert "stands behind --: -- --once" in capsys.readouterr().err
+    assert "arguments after --: -- --once" in capsys.readouterr().err
     for words in (["skills", "list", "--", "x"], ["skills", "run", "a", "b"]):
         with pytest.raises(SystemExit):
             parse(parser, words)
@@ -150,7 +150,7 @@ def test_the_doctor_knows_of_no_profile_that_is_not_stored(
 ) -> None:
     words = ["doctor", "--profile", "nope", "--data-dir", str(tmp_path / "d")]
     assert cli.run(words) == cli.CANNOT
-    assert "no profile is called 'nope'" in capsys.readouterr().err
+    assert "no profile 'nope'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("door", ["serve", "halt", "resume", "login", "demo", "doctor"])
@@ -310,7 +310,7 @@ def test_a_full_disk_is_one_line_and_no_fault(name: str, home: dict[str, str]) -
     (folder / "actions.jsonl").touch(mode=0o600)
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = said_to(full.fileno(), home, *SAID[name])
-    assert done.stderr == ("service-tui: the output cannot be written: No space left on device\n")
+    assert done.stderr == ("service-tui: cannot write the output: No space left on device\n")
     assert done.returncode == 1
 
 
@@ -322,7 +322,7 @@ def test_a_reader_who_has_left_is_one_line_and_no_fault(home: dict[str, str]) ->
     os.close(theirs)
     assert (done.returncode, done.stderr) == (
         1,
-        "service-tui: the output cannot be written: Broken pipe\n",
+        "service-tui: cannot write the output: Broken pipe\n",
     )
 
 
@@ -339,7 +339,7 @@ def test_an_output_that_was_closed_is_one_line_and_no_fault(home: dict[str, str]
     )
     assert (done.returncode, done.stderr) == (
         1,
-        "service-tui: the output cannot be written: it is closed\n",
+        "service-tui: cannot write the output: it is closed\n",
     )
 
 
@@ -485,14 +485,14 @@ def test_an_address_in_the_environment_without_a_key_is_not_opened(
 
 CANNOT = {
     "no key": (["--url", "https://h.example"], "run 'service-tui login --url https://h.example'"),
-    "no such profile": (["--profile", "home"], "no profile is called 'home' (stored: office)"),
+    "no such profile": (["--profile", "home"], "no profile 'home' (stored: office)"),
     "no address": (["--url", "h.example"], "like https://host"),
     "no host": (["--url", "https://"], "like https://host"),
     "a broken host": (["--url", "https://[::1"], "like https://host"),
     "a port that is none": (["--url", "https://h:99999"], "like https://host"),
     "another scheme": (["--url", "ftp://h"], "like https://host"),
     "a query": (["--url", "https://h?x"], "like https://host"),
-    "a password": (["--url", f"https://me:{SECRET}@h"], "is not taken"),
+    "a password": (["--url", f"https://me:{SECRET}@h"], "is not accepted"),
     "unencrypted": (["--url", "http://h.example"], "use https"),
     "an address for the doctor": (["doctor", "--url", "http://[::1"], "like https://host"),
     "an address to log in to": (["login", "--url", "http://h.example"], "use https"),
@@ -594,7 +594,7 @@ def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
     for given in ("", "\n", "two words\n", "abc\n"):
         done = run(home, *words, given=given)
         assert done.returncode == 1
-        assert "nothing was stored" in one_line(done)
+        assert "nothing stored" in one_line(done)
         assert not path.exists()
     done = run(home, *words, given=f"{SECRET}\n")
     assert (done.returncode, done.stderr) == (0, "")
@@ -605,7 +605,7 @@ def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
     done = run(home, *other, given="sk_live_another\n")
     assert done.returncode == 1
     line = one_line(done)
-    assert "'default' holds a key for https://h.example" in line
+    assert "'default' has a key for https://h.example" in line
     assert "--replace" in line
     assert json.loads(path.read_text())["default"]["key"] == SECRET
     done = run(home, *other, "--replace", given="sk_live_another\n")
@@ -633,7 +633,7 @@ def test_the_doctor_finds_a_healthy_place_and_touches_nothing(
     done = run(home, "doctor", "--data-dir", str(tmp_path / "data"))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"service-tui {__version__}, Python 3.")
-    assert done.stdout.endswith("all is well\n")
+    assert done.stdout.endswith("no problems\n")
     assert str(tmp_path / "data") in done.stdout
     assert list(tmp_path.iterdir()) == []
 

@@ -241,7 +241,7 @@ async def test_a_person_turns_off_what_a_server_is_working_at(tmp_path: Path) ->
         assert turn_off(await repository_at(repository), "", 1) == SKILL
         with pytest.raises(ToolError, match=f"turned off for {SKILL}; a person did that"):
             await session.run(RunArguments(command="touch never"))
-        with pytest.raises(ToolError, match="there is no session"):
+        with pytest.raises(ToolError, match="no session"):
             await session.log(result("keep"))
         assert not (tree_of(repository) / "never").exists()
         again = await session.init(InitArguments(name="b", skill_slug=SKILL, metric_name="score"))
@@ -431,7 +431,7 @@ def test_arguments_that_are_wrong_are_named(name: str) -> None:
 async def test_a_folder_without_a_repository_is_named(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="git init"):
         await repository_at(tmp_path)
-    with pytest.raises(ToolError, match="is no folder"):
+    with pytest.raises(ToolError, match="is not a folder"):
         await repository_at(tmp_path / "nowhere")
 
 

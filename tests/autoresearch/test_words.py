@@ -24,7 +24,7 @@ def test_the_old_slash_commands_are_words_of_the_command_line(
         return told.err if code else told.out
 
     assert "no session in" in said("status")
-    assert "there is no session of any skill" in said("off", code=1)
+    assert "no session of any skill" in said("off", code=1)
 
     begun = said(SKILL, "--name", "first", "--metric", "score")
     assert f"{SKILL}: running, session 'first'" in begun

@@ -121,8 +121,8 @@ async def test_i_explains_how_long_it_took() -> None:
 
 async def test_an_empty_blotter_says_what_fills_it() -> None:
     async with running(replace(STATE, tickets=()), first="blotter") as seen:
-        assert "No command yet." in seen.text
-        assert "b there opens the ticket" in seen.text
+        assert "No orders yet." in seen.text
+        assert "b opens the order ticket" in seen.text
         await seen.press("enter", "y", "i")
         assert seen.app.clipboard == ""
 
@@ -187,7 +187,7 @@ def test_what_was_never_sent_says_so() -> None:
     queued = replace(
         STATE.tickets[0], state=TicketState.QUEUED, sent_at=None, settled_at=None, outcome=""
     )
-    assert "nothing is sent yet" in told(queued)
+    assert "not sent yet" in told(queued)
     assert "not yet" in told(queued)
     assert took_s(queued) is None
 
@@ -231,7 +231,7 @@ async def test_a_redemption_has_a_row_with_amount_state_and_the_whole_hash() -> 
         screen(seen).focus_row(f"redeem:{done.key}")
         await seen.pilot.pause()
         told = detail(seen)
-        for words in ("redeem YES for 50.00 USDC.e", "✓ done", done.question, "came to the wallet"):
+        for words in ("redeem YES for 50.00 USDC.e", "✓ done", done.question, "USDC.e received"):
             assert words in told
         # Broken over lines, but whole.
         assert HASH in "".join(told.split())

@@ -107,7 +107,7 @@ def test_a_time_to_come_is_in_two_units(seconds: float, written: str) -> None:
 @pytest.mark.parametrize(
     ("age_s", "written", "style"),
     [
-        (None, "not seen yet", "muted"),
+        (None, "not loaded yet", "muted"),
         (1.0, "", ""),
         (2.0, "", ""),
         (3.0, "3s", "muted"),

@@ -27,13 +27,11 @@ def rows(seen: Running) -> list[int]:
 
 
 def test_the_chain_is_told_in_words() -> None:
-    assert chain_text(LogView(), NOW).plain == "the log is being read"
+    assert chain_text(LogView(), NOW).plain == "loading the log"
     held = chain_text(sample_log(), NOW).plain
-    assert held == "✓ chain holds  verified up to entry 97 of 99, 30s ago; 2 written since"
+    assert held == "✓ log verified  up to entry 97 of 99, 30s ago; 2 written since"
     broken = chain_text(sample_log(problem="line 98 is torn, or no entry"), NOW).plain
-    assert broken.startswith(
-        "✗ chain broken: line 98 is torn, or no entry  verified up to entry 97"
-    )
+    assert broken.startswith("✗ log damaged: line 98 is torn, or no entry  verified up to entry 97")
 
 
 def test_every_deed_has_a_glyph() -> None:
@@ -55,7 +53,7 @@ async def test_the_log_opens_newest_first_is_filtered_and_verified_anew() -> Non
         await seen.until(lambda: seen.app.front.name_in_keys == "log")
         # The order of entry 90 is told by its end, entry 91.
         assert rows(seen) == list(range(99, 90, -1))
-        assert "✓ chain holds" in seen.text
+        assert "✓ log verified" in seen.text
         assert [one for one in seen.doors.submitted if isinstance(one, ReadLog)] == [ReadLog()]
         await seen.press("slash", *"refused", "enter")
         assert rows(seen) == [96, 95]

@@ -91,7 +91,7 @@ def test_no_sentence_names_a_key_by_itself(path: Path) -> None:
     [
         "esc leaves", "press b", "press 5 now", "gone: r asks again", "Settings (8) show",
         "  F7 venue", "cancel them (O on 1)",
-        "keep one here (K)", "it is off: n follows one", "\n\nr tries now.", "c, w and / narrow it",
+        "keep one here (K)", "it is off: n follows one", "\n\nr tries now.", "filters: c, w, /",
         "f mirrors it, d dismisses it", "PgDn reads on", "ctrl+q quits", "x sells all, R resumes",
     ],
 )  # fmt: skip

@@ -63,18 +63,18 @@ CLAIMS = {
     "portfolio": "No open positions",
     "markets": "No markets listed",
     "monitors": "No position is protected",
-    "reactor": "The reactor is off",
-    "redemption": "Nothing is held on the real venues",
-    "research": "No session yet",
+    "reactor": "Reactor off",
+    "redemption": "No positions on the real venues",
+    "research": "No sessions",
     "agents": "No agents yet",
-    "blotter": "No command yet",
-    "log": "Nothing was done yet",
+    "blotter": "No orders yet",
+    "log": "No entries",
 }
 ASKING = {
     **dict.fromkeys(CLAIMS, "Not loaded yet"),
-    "redemption": "Asking for the positions",
-    "blotter": "Not known yet",
-    "log": "Not known yet",
+    "redemption": "Loading positions",
+    "blotter": "Loading orders",
+    "log": "Loading the log",
 }
 NOUGHTS = {
     "portfolio": ("open 0", "closed 0"),
@@ -83,7 +83,7 @@ NOUGHTS = {
     "reactor": ("feed 0", "wallets 0"),
     "redemption": ("0 ready", "0 active"),
     "research": ("no session",),
-    "agents": ("No agent has traded",),
+    "agents": ("No trades yet",),
 }
 
 

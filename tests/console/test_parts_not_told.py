@@ -89,7 +89,7 @@ PARTS = {
         lambda s: own_trades(HELD, ViewContext.of(s, NOW)).plain, "none recent", (Topic.TRADES,)
     ),
     "guarded": Part(lambda s: guarded_text(s).plain, "0/0", (Topic.POSITIONS, Topic.MONITORS)),
-    "approvals of the day": Part(day, "0 trades wait", (Topic.FLEET,)),
+    "approvals of the day": Part(day, "0 trades need approval", (Topic.FLEET,)),
     "positions of an export": Part(files, "positions.csv", (Topic.POSITIONS,)),
     "approvals of an export": Part(files, "approvals.csv", (Topic.FLEET,)),
     "experiments of an export": Part(files, "experiments.csv", (Topic.RESEARCH,)),
@@ -109,7 +109,7 @@ def test_an_alert_is_told_by_the_briefing_or_with_the_monitors() -> None:
     assert "alerts.csv" in files(without(Topic.BRIEFING))
     left_out = without(Topic.BRIEFING, Topic.MONITORS)
     assert "alerts.csv" not in files(left_out)
-    assert "Not known: alerts." in files_of(left_out, NOW, {})["day.md"]
+    assert "Unknown: alerts." in files_of(left_out, NOW, {})["day.md"]
 
 
 def test_trades_that_were_not_read_are_no_noughts() -> None:

@@ -104,7 +104,7 @@ async def test_a_buy_over_the_budget_is_not_sent_and_says_so(slug: str) -> None:
         assert "Over the daily budget" in problem(seen)
         assert "82.00 of 100.00" in problem(seen)
         preview = str(seen.app.screen.query_one("#form-preview", TextBlock).render())
-        assert "within every limit" not in preview
+        assert "within all limits" not in preview
         assert given(seen, ApproveHeld) == []
         # What still fits goes out.
         await seen.press("ctrl+u", "1", "8", "enter")
@@ -147,7 +147,7 @@ async def test_a_skill_is_not_started_before_the_skills_are_known_and_that_is_sa
     early = replace(STATE, service=service, supervision=SupervisionView())
     async with running(early, first="agents") as seen:
         assert isinstance(seen.app.front, AgentsScreen)
-        assert "still connecting" in seen.app.front.disabled_reason(key_named("agents.start"))
+        assert "not loaded yet" in seen.app.front.disabled_reason(key_named("agents.start"))
         await seen.press("n")
         assert not isinstance(seen.app.screen, StartSkillForm)
 
@@ -170,7 +170,7 @@ async def test_a_shorter_leash_is_set_at_once_and_a_longer_one_is_seen_twice() -
         seen.doors.submitted.clear()
         await seen.press("l", "f7", "enter")
         assert given(seen, SetLeash) == []
-        assert "Enter once more" in problem(seen)
+        assert "Enter again" in problem(seen)
         await seen.pilot.pause(SECOND_THOUGHT_S * 2)
         await seen.press("enter")
         (order,) = given(seen, SetLeash)
@@ -184,7 +184,7 @@ async def test_the_leash_that_binds_is_told_and_opened_first() -> None:
     asks = leash_of(skill_slug="mean-reversion", budget=Micros(20 * ONE), spent=Micros(0))
     state = replace(STATE, supervision=replace(STATE.supervision, leashes=(free, asks)))
     told = describe(state.fleet.agents[1], ViewContext.of(state, NOW)).plain
-    assert told.index("mean-reversion  0/20") < told.index("all it does  0/30")
+    assert told.index("mean-reversion  0/20") < told.index("whole agent  0/30")
     assert "ask, 0.00 of 20.00 a day" in report_text(state, NOW).plain
     async with running(state, first="agents") as seen:
         seen.app.front.focus_row("a-2")
@@ -215,7 +215,7 @@ async def test_the_budget_of_a_days_skill_is_edited_and_more_money_is_seen_twice
         seen.doors.submitted.clear()
         await seen.press("e", "ctrl+u", "9", "0", "enter")
         assert given(seen, SetLeash) == []
-        assert "spend more" in problem(seen)
+        assert "raises the daily budget" in problem(seen)
 
 
 async def test_a_figure_that_makes_no_sense_is_refused_in_words() -> None:
@@ -272,10 +272,10 @@ def test_what_waits_is_ranked_by_its_time_and_turns_grave() -> None:
 
 
 def test_a_crash_and_a_spent_budget_need_the_person() -> None:
-    crashed = run_of("r9", state=SkillRunState.CRASHED, why="it ended with 3, 6 times in a row")
+    crashed = run_of("r9", state=SkillRunState.CRASHED, why="exit code 3, 6 times in a row")
     view = replace(FULL.supervision, runs=(crashed,))
     words = {one.word: one for one in needs(replace(FULL, supervision=view), NOW)}
-    assert "it ended with 3" in words["crashed"].what
+    assert "exit code 3" in words["crashed"].what
     assert words["budget"].figure.plain.startswith("82")
 
 

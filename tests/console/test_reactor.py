@@ -169,16 +169,16 @@ async def test_a_row_says_who_bought_what_and_what_the_mirror_would_cost() -> No
         for words in ("mirror $", "drift", "-2.0", "0.480", "✓ mirrored", "✗ failed", "? unknown"):
             assert words in text
         assert "51s" in text
-        assert "2 signals wait, the next expires in 40s" in text
+        assert "2 signals pending, next expires in 40s" in text
 
 
 async def test_the_state_line_shows_sizes_and_how_much_of_the_day_is_used() -> None:
     async with reactor(size=HUGE) as view:
         line = view.part("#reactor-state")
         assert "● running" in line
-        assert "10% of buys from 20, 100 shares at most, +2%" in line
+        assert "mirror 10%, min 20, max 100 sh, +2%" in line
         assert "43.21 of 100.00 $" in line
-        assert "1 of 5 failures" in line
+        assert "1/5 failures" in line
 
 
 async def test_a_signal_whose_time_passed_says_so_without_a_newer_state() -> None:
@@ -189,7 +189,7 @@ async def test_a_signal_whose_time_passed_says_so_without_a_newer_state() -> Non
         assert "· expired" in view.text
         await view.press("f")
         assert view.orders == []
-        assert "its time has passed" in view.app.said[-1]
+        assert "signal expired" in view.app.said[-1]
 
 
 async def test_hostile_text_is_shown_as_plain_text_and_runs_nothing() -> None:
@@ -332,7 +332,7 @@ async def test_200_signals_of_one_poll_are_all_shown_in_their_order() -> None:
         newest_first = [one.signal_id for one in reversed(told)]
         assert view.shown() == [*newest_first, CHEAP.signal_id]
         assert view.here == CHEAP
-        assert "201 signals wait" in view.part("#reactor-urgent")
+        assert "201 signals pending" in view.part("#reactor-urgent")
 
 
 # -- mirroring --------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ async def test_a_signal_is_previewed_and_mirrored_with_one_key() -> None:
         text = view.text
         assert "indicative quote" in text
         assert "above source" in text
-        assert "f mirrors it now" in text
+        assert "f mirrors, d dismisses" in text
         await view.press("f")
         assert view.orders == [MirrorSignal(CHEAP.signal_id, CHEAP.question)]
         assert view.app.dialogs == []
@@ -364,10 +364,10 @@ async def test_a_mirror_that_was_not_previewed_is_shown_first() -> None:
         await until(view.pilot, lambda: form.is_armed)
         await view.press("enter")
         assert view.orders == []
-        assert "nothing is bought unseen" in view.part("#form-hint")
+        assert "mirrors when quoted" in view.part("#form-hint")
         for key in ("enter", "escape"):
             await view.press(key)
-            assert "nothing is bought unseen" not in view.part("#form-hint"), key
+            assert "mirrors when quoted" not in view.part("#form-hint"), key
             assert view.app.screen is form
             await view.press("enter")
         assert "mirrors when quoted" in view.part("#form-hint")
@@ -394,7 +394,7 @@ async def test_a_signal_that_vanishes_under_its_dialog_cannot_be_mirrored() -> N
         view.app.bring(with_signals(OTHER))
         await view.press("enter")
         assert view.orders == []
-        assert "this signal is gone" in view.part("#form-problem")
+        assert "signal gone" in view.part("#form-problem")
         await view.press("escape")
         assert view.app.screen is not form
 
@@ -412,14 +412,14 @@ async def test_a_signal_that_ends_under_its_dialog_says_how() -> None:
         view.app.bring(TWO, later_s=60.0)
         await view.press("enter")
         assert view.orders == []
-        assert "its time has passed" in view.part("#form-problem")
+        assert "signal expired" in view.part("#form-problem")
 
 
 async def test_real_money_wants_its_own_key_and_enter_does_nothing() -> None:
     live = replace(TWO, service=replace(TWO.service, mode=Mode.LIVE))
     async with reactor(live) as view:
         await view.answer()
-        assert "then buys for real" in view.text
+        assert "then buys with real" in view.text
         await view.press("f")
         form = view.app.screen
         assert isinstance(form, MirrorForm)
@@ -442,10 +442,10 @@ async def test_what_is_too_dear_or_refused_says_so_instead() -> None:
     dear = replace(CHEAP, price_now=0.60)
     async with reactor(with_signals(dear)) as view:
         await view.answer()
-        assert "too dear now" in view.text
+        assert "price above the limit" in view.text
         await view.press("f")
         assert isinstance(view.app.screen, MirrorForm)
-        assert "above what the mirror may pay" in view.part("#form-problem")
+        assert "Price above the mirror's limit" in view.part("#form-problem")
     async with reactor(TWO) as view:
         await view.answer(ok=False, problem="the market takes no orders now")
         assert "the market takes no orders now" in view.text
@@ -461,11 +461,11 @@ async def test_what_is_too_dear_or_refused_says_so_instead() -> None:
         (replace(TWO, halt=HaltView(NOW)), "halted"),
         (
             with_reactor(TWO, breaker=BreakerView(5, 5, NOW, Timestamp(NOW + 3_000))),
-            "the breaker is open: R resets it",
+            "breaker open. R resets it",
         ),
-        (with_signals(replace(CHEAP, state=SignalState.MIRRORED)), "mirrored already"),
-        (with_signals(replace(CHEAP, state=SignalState.FAILED)), "never sent twice"),
-        (with_signals(replace(CHEAP, state=SignalState.UNKNOWN)), "never sent twice"),
+        (with_signals(replace(CHEAP, state=SignalState.MIRRORED)), "already mirrored"),
+        (with_signals(replace(CHEAP, state=SignalState.FAILED)), "sent once only"),
+        (with_signals(replace(CHEAP, state=SignalState.UNKNOWN)), "sent once only"),
     ],
 )
 async def test_a_mirror_that_cannot_be_says_why(state: DeskState, words: str) -> None:
@@ -511,7 +511,7 @@ async def test_only_what_waits_can_be_dismissed() -> None:
     async with reactor(with_signals(replace(CHEAP, state=SignalState.MIRRORED))) as view:
         await view.press("d")
         assert view.orders == []
-        assert "it is mirrored already" in view.app.said[-1]
+        assert "signal already mirrored" in view.app.said[-1]
 
 
 # -- wallets ----------------------------------------------------------------------------------
@@ -592,13 +592,13 @@ async def test_a_typed_address_is_followed_with_its_checksum(typed: str) -> None
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
-        ("0x12", "40 hex digits, this has 2"),
-        (STRANGER[:-1], "40 hex digits, this has 39"),
-        (STRANGER.replace("fB69", "Fb69"), "its checksum is wrong"),
-        ("0x" + "g" * 40, "an address is 0x and 40 hex digits"),
-        ("[/red][@click=app.quit]", "an address is 0x and 40 hex digits"),
-        (WALLETS[0], "followed already"),
-        (WALLETS[0].lower(), "followed already"),
+        ("0x12", "40 hex digits (2 given)"),
+        (STRANGER[:-1], "40 hex digits (39 given)"),
+        (STRANGER.replace("fB69", "Fb69"), "Wrong checksum"),
+        ("0x" + "g" * 40, "An address is 0x and 40 hex digits"),
+        ("[/red][@click=app.quit]", "An address is 0x and 40 hex digits"),
+        (WALLETS[0], "already followed"),
+        (WALLETS[0].lower(), "already followed"),
     ],
 )
 async def test_what_is_no_address_to_follow_is_refused_in_words(typed: str, words: str) -> None:
@@ -629,8 +629,8 @@ async def test_auto_is_authorised_with_its_caps_shown() -> None:
         await view.press("o", "l")
         assert isinstance(view.app.screen, ChoosePolicy)
         text = view.text
-        assert "standing authorisation" in text
-        assert "at most 100.00 shares" in text
+        assert "auto mirrors without asking you" in text
+        assert "100.00 shares" in text
         assert "SIM play money on sim" in text
         await view.press("enter")
         assert view.orders == []
@@ -658,7 +658,7 @@ async def test_only_what_was_changed_is_sent_and_undo_brings_it_back() -> None:
     async with reactor(with_reactor(choices={})) as view:
         await view.press("comma")
         assert isinstance(view.app.screen, ReactorForm)
-        assert "nothing is changed yet" in view.part("#form-problem")
+        assert "no change yet" in view.part("#form-problem")
         await view.write("reactor-fraction", "25")
         await view.write("reactor-cap", "250.5")
         assert "125.00 shares" not in view.part("#form-preview")
@@ -682,11 +682,11 @@ async def test_only_what_was_changed_is_sent_and_undo_brings_it_back() -> None:
         ("fraction", "1e2", "0 to 100 percent"),
         ("buffer", "20.1", "0 to 20 percent"),
         ("buffer", "inf", "0 to 20 percent"),
-        ("cap", "-5", "leave out the sign"),
-        ("cap", "", "type a figure"),
+        ("cap", "-5", "enter 0 or more"),
+        ("cap", "", "enter a figure"),
         ("cap", "1,000", "Not a number"),
         ("cap", "0.001", "At most 2 decimals"),
-        ("min", "-0", "leave out the sign"),
+        ("min", "-0", "enter 0 or more"),
         ("max", "9" * 16, "Too large"),
         ("max", "[b]", "Not a number"),
     ],
@@ -729,7 +729,7 @@ async def test_another_venue_is_chosen_and_told_to_be_real_money() -> None:
         await view.press("comma")
         view.app.screen.query_one("#reactor-venue").focus()
         await view.press("right")
-        assert "real money" in view.part("#form-hint")
+        assert "Real-money" in view.part("#form-hint")
         await view.press("ctrl+j")
         assert view.orders == [SetReactorConfig(venue=Venue.EVM)]
 
@@ -743,7 +743,7 @@ async def test_stopping_asks_nothing_and_starting_asks() -> None:
         assert view.orders == [SetReactorConfig(enabled=False)]
     off = with_reactor(config=replace(config(), enabled=False))
     async with reactor(off) as view:
-        assert "the reactor is off" in view.part("#reactor-urgent")
+        assert "Reactor off" in view.part("#reactor-urgent")
         await view.press("H", "enter")
         assert view.orders == []
         await view.press("H")
@@ -757,7 +757,7 @@ async def test_an_open_breaker_counts_down_and_is_reset_after_a_question() -> No
     broken = with_reactor(breaker=BreakerView(5, 5, Timestamp(NOW - 1_010), until_then, 7))
     async with reactor(broken, HUGE) as view:
         line = view.part("#reactor-urgent")
-        assert "breaker open, 43m 10s left; R resets it" in line
+        assert "breaker open, 43m 10s left. R resets it" in line
         assert "5 failures in a row, 7 signals skipped" in line
         view.app.bring(later_s=10.0)
         await view.pilot.pause()
@@ -781,7 +781,7 @@ async def test_a_closed_breaker_has_nothing_to_reset() -> None:
     async with reactor() as view:
         await view.press("b")
         assert view.orders == []
-        assert "nothing to reset" in view.app.said[-1]
+        assert "breaker not open" in view.app.said[-1]
 
 
 @pytest.mark.parametrize("embedded", [True, False])
@@ -793,7 +793,7 @@ async def test_a_plan_without_a_reactor_says_so_and_what_to_do(*, embedded: bool
             text = view.text
             assert "the reactor needs the Pro plan" in text
             assert "[/red]" in text
-            wanted = "P changes its plan" if embedded else "on the service's own dashboard"
+            wanted = "then P" if embedded else "on the service's dashboard"
             assert wanted in text
             for key in ("n", "E", "H", "f", "R"):
                 await view.press(key)
@@ -804,9 +804,9 @@ async def test_a_plan_without_a_reactor_says_so_and_what_to_do(*, embedded: bool
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (with_reactor(signals=(), config=replace(config(), wallets=())), "No wallet is followed"),
-        (with_reactor(signals=(), config=replace(config(), enabled=False)), "The reactor is off"),
-        (with_signals(), "No signal yet"),
+        (with_reactor(signals=(), config=replace(config(), wallets=())), "No wallet followed"),
+        (with_reactor(signals=(), config=replace(config(), enabled=False)), "Reactor off"),
+        (with_signals(), "No signals"),
         (
             replace(STATE, reactor=ReactorView(), seen={Topic.MARKETS: NOW}),
             "Not loaded yet: reactor",
@@ -829,12 +829,12 @@ async def test_old_news_of_the_reactor_says_how_old_it_is() -> None:
         assert "STALE" not in view.text
         view.app.bring(later_s=9.0)
         await view.pilot.pause()
-        assert "signals may have come and gone" in view.part("#reactor-urgent")
+        assert "signals may have changed" in view.part("#reactor-urgent")
 
 
 async def test_what_of_a_listing_could_not_be_used_is_said() -> None:
     async with reactor(with_reactor(dropped=3, broken="no market [/x]")) as view:
-        assert "3 signals of the last listing cannot be used: no market [/x]" in view.text
+        assert "3 signals of the last response are invalid: no market [/x]" in view.text
 
 
 # -- the rest ---------------------------------------------------------------------------------

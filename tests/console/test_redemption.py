@@ -111,7 +111,7 @@ async def test_what_is_under_way_is_counted_as_such() -> None:
         assert "under way" not in seen.text
         await seen.bring(with_run(STATE))
         assert "0 ready" in seen.text
-        assert "1 under way" in seen.text
+        assert "1 pending" in seen.text
 
 
 def test_a_step_of_another_day_tells_its_day() -> None:
@@ -152,7 +152,7 @@ async def test_every_amount_on_the_way_to_money_names_its_unit() -> None:
         await seen.press("t")
         assert "50.00 USDC.e to " in seen.text
         await seen.press("escape", "T")
-        assert "1 position, together 50.00 USDC.e:" in " ".join(seen.text.split())
+        assert "1 position, total 50.00 USDC.e:" in " ".join(seen.text.split())
     async with running(state, first="attention", size=(160, 50)) as seen:
         assert "in USDC.e: pays out once redeemed" in seen.text
 
@@ -205,7 +205,7 @@ async def test_places_that_nobody_explains_want_a_typed_word() -> None:
             await seen.pilot.pause(2 * ARMED_AFTER_S)
             await seen.press("y")
             assert isinstance(seen.app.screen, TypedWord)
-            assert "3 places of this wallet before nonce 15" in seen.text
+            assert "3 earlier nonces of this wallet" in seen.text
             await seen.pilot.pause(2 * ARMED_AFTER_S)
             await seen.press(*word, "enter")
             if count == 1:
@@ -271,7 +271,7 @@ async def test_a_locked_key_cannot_say_yes() -> None:
     async with running(locked, first="redemption", size=(120, 40)) as seen:
         await seen.press("t")
         await seen.bring(with_run(locked, state=ChainRunState.PREPARED, steps=(), tx_hash=""))
-        assert "the key is locked" in seen.text
+        assert "key locked" in seen.text
         await seen.pilot.pause(2 * ARMED_AFTER_S)
         await seen.press("y")
         assert len(given(seen)) == 1
@@ -393,7 +393,7 @@ async def test_a_key_that_nobody_can_read_is_not_removed() -> None:
         await seen.press("d")
         assert isinstance(seen.app.screen, StoredKeys)
         await seen.bring(replace(hidden, wallet=wallet_of()))
-        assert "No key lies here" in seen.text
+        assert "No key stored" in seen.text
         await seen.press("d", "enter")
         assert isinstance(seen.app.screen, StoredKeys)
         assert given(seen) == []
@@ -452,14 +452,14 @@ async def test_a_key_that_is_not_linked_is_not_to_be_paid_into() -> None:
     alone = wallet_of(ownership=Ownership.MANAGED, address="", key_address=ADDRESS)
     async with running(replace(STATE, wallet=alone), first="redemption", size=(120, 40)) as seen:
         await seen.press("W")
-        assert "not linked yet: do not send here" in seen.text
+        assert "not linked yet: do not deposit here" in seen.text
         assert "USDC.e  " not in seen.text
         assert qr_lines(ADDRESS, on_dark=True)[0] not in seen.text
         await seen.press("o")
         assert not isinstance(seen.app.screen, WalletCode)
-        assert "not linked yet: do not send here" in seen.toasts[-1]
+        assert "not linked yet: do not deposit here" in seen.toasts[-1]
         await seen.press("y")
-        assert "the key's address, not linked yet" in seen.toasts[-1]
+        assert "key address, not linked yet" in seen.toasts[-1]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])
@@ -489,17 +489,17 @@ async def test_the_ticket_names_the_keys_that_switch_real_money_on() -> None:
 
 
 async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_them() -> None:
-    over = f"/data/wallets/{ADDRESS}.json is a link; move it away: keys follow none"
+    over = f"/data/wallets/{ADDRESS}.json is a link; move it away: key files are never links"
     state = replace(STATE, wallet=wallet_of(passed_over=(over,)))
     async with running(state, first="redemption", size=(120, 40)) as seen:
         await seen.press("W", "k")
-        assert "No key lies here" in seen.text
-        assert "passed over: " in seen.text
+        assert "No key stored" in seen.text
+        assert "invalid files: " in seen.text
         assert "/data/wallets/" in seen.text
-        assert "keys follow none" in seen.text
+        assert "key files are never links" in seen.text
         private = replace(state, preferences={**STATE.preferences, "privacy": "on"})
         await seen.bring(private)
-        assert "passed over: •••" in seen.text
+        assert "invalid files: •••" in seen.text
         assert ADDRESS not in seen.text
 
 
@@ -511,16 +511,16 @@ async def test_files_that_are_no_keys_are_named_beside_the_good_ones_up_to_a_bou
         assert ADDRESS in seen.text
         assert all(over in seen.text for over in overs[:3])
         assert overs[3] not in seen.text
-        assert "and 4 more: 'service-tui keys list' names them all" in seen.text
+        assert "and 4 more. 'service-tui keys list' lists all" in seen.text
 
 
 async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> None:
-    over = "/data/wallets/a.json is garbled inside; mend it or move it away"
+    over = "/data/wallets/a.json is malformed; repair it or move it away"
     for overs, is_said in (((), False), ((over,), True)):
         wallet = wallet_of(key_state=KeyState.NONE, stored=(), passed_over=overs)
         async with running(replace(STATE, wallet=wallet), first="redemption") as seen:
             await seen.press("W", "U")
-            assert ("D names files that are no key" in seen.toasts[-1]) is is_said
+            assert ("D lists invalid files" in seen.toasts[-1]) is is_said
 
 
 @pytest.mark.parametrize("name", get_args(RequirementBody.model_fields["name"].annotation))

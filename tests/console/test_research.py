@@ -91,7 +91,7 @@ async def test_a_backtest_is_asked_of_a_venue(typed: str, venue: Venue | None) -
         form.refresh_form()
         said = form.result_or_problem()
         if venue is None:
-            assert said == "the venue is sim or evm_venue"
+            assert said == "venue: sim or evm_venue"
         else:
             assert isinstance(said, RunBacktest)
             assert said.venue is venue
@@ -105,7 +105,7 @@ async def test_what_is_no_slug_is_asked_of_nobody(slug: str) -> None:
         assert isinstance(form, BacktestForm)
         form.write("backtest-skill", slug)
         form.refresh_form()
-        assert form.result_or_problem() == "name the skill by its slug"
+        assert form.result_or_problem() == "enter the skill's slug"
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ async def test_without_a_session_it_says_what_to_do(
 ) -> None:
     async with running(replace(STATE, research=research), size=size) as seen:
         await seen.press("6")
-        wanted = "Pro plan" if research.needs_plan else "No session yet"
+        wanted = "Pro plan" if research.needs_plan else "No sessions"
         assert wanted in text(seen)
 
 
@@ -193,8 +193,8 @@ async def test_without_a_session_it_says_what_to_do(
 @pytest.mark.parametrize(
     ("session", "wanted"),
     [
-        (session_of(), "No experiment yet"),
-        (session_of(state=SessionState.PAUSED), "n begins a new one"),
+        (session_of(), "No experiments"),
+        (session_of(state=SessionState.PAUSED), "n starts a new one"),
     ],
 )
 async def test_a_session_without_experiments_says_what_brings_the_first(
@@ -205,7 +205,7 @@ async def test_a_session_without_experiments_says_what_brings_the_first(
         await seen.press("6")
         told = " ".join(text(seen).split())
         assert wanted in told
-        assert "No session yet" not in told
+        assert "No sessions" not in told
 
 
 def test_thresholds_are_read_as_a_person_writes_them() -> None:
@@ -231,7 +231,7 @@ def test_the_chart_marks_each_status_and_the_best() -> None:
         assert mark in drawn
     assert max(map(len, drawn.splitlines())) <= 60
     assert "3.4" in drawn
-    assert metric_chart((), 60, 9).plain == "no experiment has a figure yet"
+    assert metric_chart((), 60, 9).plain == "no experiment figures yet"
 
 
 def test_a_backtest_says_whose_trades_it_replayed_and_praises_nothing_over_none() -> None:
@@ -245,7 +245,7 @@ def test_a_backtest_says_whose_trades_it_replayed_and_praises_nothing_over_none(
     told = backtest_text(nothing, ResearchView(), masked=False).plain
     assert message in told
     assert "best" not in told
-    assert sweep_chart(nothing, 60, 9).plain == "nothing was replayed: there is no chart"
+    assert sweep_chart(nothing, 60, 9).plain == "no trades replayed: no chart"
 
 
 def test_the_sweep_is_drawn_within_its_width() -> None:

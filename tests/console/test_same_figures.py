@@ -205,8 +205,9 @@ def test_a_price_is_one_figure_in_list_headline_chart_and_position() -> None:
 def test_what_is_guarded_and_what_waits_are_counts_of_what_is_listed() -> None:
     words = guarded_text(STATE).plain.lstrip("! ").split()
     watched = {one.key for one in STATE.risk.monitors if one.shares > 0}
-    assert int(words[0]) == len(watched)
-    assert int(words[2]) == len({one.key for one in STATE.positions} | watched)
+    protected, every = words[0].split("/")
+    assert int(protected) == len(watched)
+    assert int(every) == len({one.key for one in STATE.positions} | watched)
     waiting = len(STATE.supervision.held)
     assert f"& {waiting} approvals" in text_of(approval_bits(STATE, NOW))
     reported = day_reports(STATE, NOW, known_pasts(STATE))
@@ -247,12 +248,12 @@ def test_what_waits_is_one_count_in_head_list_report_and_export() -> None:
     waits = [one for one in needs(STATE, NOW) if one.key.startswith("held")]
     assert len(waits) == len(held)
     summary = files_of(STATE, NOW, known_pasts(STATE))["day.md"]
-    assert f"{len(held)} trades wait for approval." in summary
+    assert f"{len(held)} trades need approval." in summary
     assert sum(one["status"] == "waiting" for one in exported("approvals.csv")) == len(held)
     reports = day_reports(STATE, NOW, known_pasts(STATE))
     assert sum(one.waiting for one in reports) == len(held)
     alone = replace(STATE, supervision=replace(STATE.supervision, held=held[:1]))
-    assert "1 trade waits for approval." in day_in_markdown(alone, NOW, known_pasts(alone))
+    assert "1 trade needs approval." in day_in_markdown(alone, NOW, known_pasts(alone))
 
 
 def test_what_is_under_way_is_one_count_in_head_and_list() -> None:

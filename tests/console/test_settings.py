@@ -104,7 +104,7 @@ async def test_a_limit_that_is_loosened_is_asked_once_more_and_can_be_brought_ba
     async with running(STATE, first="settings") as seen:
         await edit(seen, "limit.trade")
         await write(seen, "rail-service", "250")
-        await seen.until(lambda: "asked once more" in seen.text)
+        await seen.until(lambda: "confirm it next" in seen.text)
         await seen.press("enter")
         await confirm(seen, "escape")
         assert seen.doors.submitted == []
@@ -119,9 +119,9 @@ async def test_a_limit_that_is_loosened_is_asked_once_more_and_can_be_brought_ba
         await seen.press("u")
         await seen.until(lambda: len(seen.doors.submitted) == 2)
         assert seen.doors.submitted[-1] == SetBuyLimit(BuyLimit.TRADE, 100 * ONE)
-        await seen.until(lambda: f"brought back: {RULES[BuyLimit.TRADE].name}" in seen.toasts[-1])
+        await seen.until(lambda: f"restored: {RULES[BuyLimit.TRADE].name}" in seen.toasts[-1])
         await seen.press("u")
-        await seen.until(lambda: "nothing was changed here" in seen.toasts[-1])
+        await seen.until(lambda: "nothing to undo here" in seen.toasts[-1])
         assert len(seen.doors.submitted) == 2
 
 
@@ -156,7 +156,7 @@ async def test_bad_input_says_why_and_orders_nothing(key: str, line: str) -> Non
 def is_refused(seen: Running) -> bool:
     """Whether the form says why, and what."""
     problem = str(seen.app.screen.query_one("#form-problem", Static).content)
-    return bool(problem) and "nothing is changed" not in problem
+    return bool(problem) and "No change" not in problem
 
 
 async def test_a_key_that_was_pasted_into_a_limit_is_cleared() -> None:
@@ -207,7 +207,7 @@ async def test_turning_the_automatic_off_says_what_goes() -> None:
         await on(seen, "risk.auto")
         await seen.press("enter")
         await seen.until(lambda: isinstance(seen.app.screen, Confirm))
-        assert "set by hand stay" in " ".join(seen.text.split())
+        assert "manual ones stay" in " ".join(seen.text.split())
         await confirm(seen)
         off = SetDefaults(RiskDefaults(0.2, None, auto_monitor=False))
         await seen.until(lambda: seen.doors.submitted == [off])
@@ -233,7 +233,7 @@ async def test_a_halt_is_not_ended_from_here() -> None:
     async with running(halted, first="settings", size=(120, 40)) as seen:
         await on(seen, "trading.paused")
         await seen.press("enter")
-        await seen.until(lambda: any("F9 shows it" in toast for toast in seen.toasts))
+        await seen.until(lambda: any("F9 opens Halt" in toast for toast in seen.toasts))
         assert seen.doors.submitted == []
         assert row("trading.paused", halted).value.plain == "halted"
 
@@ -255,7 +255,7 @@ async def test_another_services_plan_is_not_changed_from_here() -> None:
         await seen.press("enter")
         await seen.until(lambda: bool(seen.toasts))
         assert seen.doors.submitted == []
-        assert "pace of the world" not in seen.text
+        assert "world speed" not in seen.text
 
 
 async def test_a_read_only_desk_changes_no_limit() -> None:
@@ -286,7 +286,7 @@ async def test_the_ways_of_a_kind_are_turned_by_digits(kind: NoticeKind) -> None
         await seen.until(lambda: len(seen.doors.submitted) == 2)
         back = SetPreference(f"notify.{kind.value}", channels_text(before))
         assert seen.doors.submitted[-1] == back
-        await seen.until(lambda: "brought back: that choice" in seen.toasts[-1])
+        await seen.until(lambda: "restored: the setting" in seen.toasts[-1])
 
 
 async def test_quiet_hours_are_written_and_taken_away() -> None:
@@ -403,7 +403,7 @@ def test_nothing_known_is_no_row_and_no_word() -> None:
     keys = [one.key for one in settings(ViewContext.of(bare, NOW), "night")]
     assert not any(key.startswith(("limit.", "risk.", "trading.")) for key in keys)
     text = about_text(bare, NOW, ProgramInfo()).plain
-    assert "not known yet" in text
+    assert "not loaded yet" in text
     assert "None" not in text
 
 

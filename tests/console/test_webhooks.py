@@ -36,7 +36,7 @@ HOOK = WebhookView(
     waiting=0,
     last_delivery_at=Timestamp(NOW - 30),
 )
-FAILING = replace(HOOK, webhook_id="wh2", failures=3, error="no answer within 5 s", waiting=2)
+FAILING = replace(HOOK, webhook_id="wh2", failures=3, error="no response within 5 s", waiting=2)
 DEAD = replace(HOOK, webhook_id="wh3", is_active=False, failures=10, error="no connection")
 
 
@@ -55,7 +55,7 @@ async def test_each_address_shows_how_its_deliveries_go() -> None:
         for text in (
             "https://mine.example/in",
             "delivered 30s ago  trades",
-            "3 failed, 2 waiting: no answer within 5 s",
+            "3 failed, 2 waiting: no response within 5 s",
             "disabled after 10 failures: no connection",
         ):
             assert text in shown, shown
@@ -73,11 +73,11 @@ async def test_an_empty_list_and_one_that_cannot_be_read_are_told_apart() -> Non
         app.push_screen(page)
         await pilot.pause()
         rows = page.query_one(".list-rows", Static)
-        assert "Reading" in str(rows.content)
+        assert "Loading" in str(rows.content)
         page.take(with_hooks(), NOW)
         assert "No webhooks." in str(rows.content)
         page.take(with_hooks(problem="the service cannot be reached"), NOW)
-        assert "not read: the service cannot be reached" in str(rows.content)
+        assert "not loaded: the service cannot be reached" in str(rows.content)
 
 
 async def test_an_address_is_typed_and_its_events_are_chosen() -> None:

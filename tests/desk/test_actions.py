@@ -91,7 +91,7 @@ async def test_what_agents_did_bears_their_names(tmp_path: Path) -> None:
     waiting = held_of()
     refused = replace(waiting, status=HeldStatus.REFUSED, reason="too thin")
     asking = replace(state, supervision=replace(state.supervision, held=(waiting,)))
-    crashed = run_of(state=SkillRunState.CRASHED, why="it ended with 3", report="")
+    crashed = run_of(state=SkillRunState.CRASHED, why="exit code 3", report="")
     actions.on_fact(state, FillsReceived(STATE.fills[1:2]))
     actions.on_fact(replace(state, fills=STATE.fills), FillsReceived(STATE.fills[1:2]))
     actions.on_fact(state, HeldSeen((waiting,), ()))

@@ -35,24 +35,24 @@ def runs(**other: object) -> SupervisionView:
 @pytest.mark.parametrize(
     ("agent", "view", "health", "why"),
     [
-        (replace(HERON, suspended=True), runs(), Health.SUSPENDED, "barred"),
-        (HERON, runs(state=SkillRunState.CRASHED, restarts=5, why="it ended with 3"),
-         Health.CRASHED, "crashed 6 times, it ended with 3"),
+        (replace(HERON, suspended=True), runs(), Health.SUSPENDED, "suspended by you"),
+        (HERON, runs(state=SkillRunState.CRASHED, restarts=5, why="exit code 3"),
+         Health.CRASHED, "crashed 6 times, exit code 3"),
         (replace(HERON, status=AgentStatus.BROKE), NONE, Health.BROKE, "no cash"),
-        (HERON, runs(state=SkillRunState.BACKING_OFF, restarts=2, why="it ended with 1"),
-         Health.BACKING_OFF, "crashed 2 times, it ended with 1"),
+        (HERON, runs(state=SkillRunState.BACKING_OFF, restarts=2, why="exit code 1"),
+         Health.BACKING_OFF, "crashed 2 times, exit code 1"),
         (HERON, runs(state=SkillRunState.SUSPENDED), Health.HALTED, "halted"),
-        (replace(HERON, paused=True), runs(), Health.PAUSED, "buys nothing"),
+        (replace(HERON, paused=True), runs(), Health.PAUSED, "sales only"),
         (HERON, SupervisionView(leashes=(FULL,)), Health.BUDGET, "82.00 of 82.00 spent today"),
-        (HERON, runs(state=SkillRunState.DONE, report="the daily budget is reached"), Health.BUDGET,
-         "the daily budget is reached"),
-        (replace(HERON, limits=limits_of(buys_today=500)), NONE, Health.LIMIT, "500 of 500 buys"),
+        (HERON, runs(state=SkillRunState.DONE, report="daily budget reached"), Health.BUDGET,
+         "daily budget reached"),
+        (replace(HERON, limits=limits_of(buys_today=500)), NONE, Health.LIMIT, "500/500 buys"),
         (HERON, SupervisionView(held=(held_of(), held_of("h2"))), Health.NEEDS_APPROVAL,
-         "2 trades of it"),
+         "2 trades need approval"),
         (replace(HERON, last_trade_at=None),
          runs(pace=Pace.LOOP, started_at=Timestamp(NOW - SILENT_S - 61)), Health.SILENT,
-         "nothing for 11 minutes"),
-        (HERON, runs(live=False), Health.OBSERVES, "on paper"),
+         "no trade for 11 minutes"),
+        (HERON, runs(live=False), Health.OBSERVES, "paper trading"),
         (HERON, runs(), Health.RUNNING, "mean-reversion: running"),
         (HERON, runs(state=SkillRunState.STOPPED, why="by hand"), Health.STOPPED,
          "by hand"),
@@ -64,17 +64,17 @@ def runs(**other: object) -> SupervisionView:
          Health.BUDGET, "82.00 of 82.00"),
         (HERON, SupervisionView(leashes=(FULL,), held=(held_of(),),
                                 runs=(run_of(state=SkillRunState.STOPPED),)),
-         Health.STOPPED, "1 traded; 1 trade still waits for you (&)"),
+         Health.STOPPED, "1 traded; 1 trade needs approval"),
         (HERON, SupervisionView(held=(held_of(), held_of("h2")),
                                 runs=(run_of(state=SkillRunState.DONE, why="it ended"),)),
-         Health.STOPPED, "it ended; 2 trades still wait for you (&)"),
+         Health.STOPPED, "it ended; 2 trades need approval"),
         (replace(HERON, paused=True), SupervisionView(held=(held_of(),), runs=(run_of(),)),
-         Health.PAUSED, "buys nothing; 1 trade still waits"),
+         Health.PAUSED, "sales only; 1 trade needs approval"),
         (HERON, SupervisionView(held=(held_of(),), runs=(run_of(),)), Health.NEEDS_APPROVAL,
-         "a trade of it waits for you (&)"),
-        (HERON, NONE, Health.ACTIVE, "by itself"),
+         "1 trade needs approval"),
+        (HERON, NONE, Health.ACTIVE, "trading"),
         (replace(HERON, last_trade_at=Timestamp(NOW - 3 * QUIET_S)), NONE, Health.QUIET, "3 hours"),
-        (replace(HERON, last_trade_at=None), NONE, Health.NEW, "not traded yet"),
+        (replace(HERON, last_trade_at=None), NONE, Health.NEW, "no trades yet"),
     ],
 )  # fmt: skip
 def test_an_agent_is_told_by_the_worst_that_is_true_of_it(
@@ -165,6 +165,8 @@ def test_the_last_action_is_the_newest_of_trade_request_decision_and_run() -> No
 def test_what_still_waits_of_an_agent_or_a_skill_is_counted() -> None:
     one = held_of(skill_slug="mean-reversion")
     view = SupervisionView(held=(one, replace(one, held_id="other", skill_slug="")))
-    assert still_waiting(view, one.agent_id) == "; 2 trades still wait for you (&)"
-    assert still_waiting(view, one.agent_id, "mean-reversion").startswith("; 1 trade still waits")
+    assert still_waiting(view, one.agent_id) == "; 2 trades need approval"
+    assert still_waiting(view, one.agent_id, "mean-reversion").startswith(
+        "; 1 trade needs approval"
+    )
     assert still_waiting(view, "nobody") == ""

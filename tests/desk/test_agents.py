@@ -227,7 +227,7 @@ async def test_a_trade_that_waits_is_shown_at_once_and_so_is_its_end(tmp_path: P
         assert state.supervision.held[0].held_id == held.trade_id
         # More freedom lets nothing go that waits already: that is said.
         desk.submit(SetLeash(agent_id, NAME, LeashMode.AUTO))
-        still = "1 trade still waits for you (&)"
+        still = "1 trade needs approval"
         await until(desk, lambda s: any(still in one.text for one in s.notices), stage)
         await stage.client.call(
             DESK_REFUSE, path={"held_id": held.trade_id}, body=RefuseRequest(reason="no")
@@ -430,7 +430,7 @@ async def test_who_is_paused_or_let_go_with_all_others_is_named(tmp_path: Path) 
         for name in (NAME, "gull"):
             await registered(stage, name)
         await until(desk, lambda s: len(s.fleet.agents) == 3, stage)
-        for paused, words in ((True, "paused, to sell alone"), (False, "free to buy again")):
+        for paused, words in ((True, "paused (sales only)"), (False, "may buy again")):
             await desk.submit(PauseAll(paused=paused)).wait()
             said = [one.text for one in desk.state.notices]
             assert {f"2 agents {words}: heron, gull", f"2 agents {words}: gull, heron"} & {*said}
@@ -440,4 +440,4 @@ async def test_who_is_paused_or_let_go_with_all_others_is_named(tmp_path: Path) 
                 stage,
             )
         await desk.submit(PauseAll(paused=False)).wait()
-        assert "0 agents free to buy again" in [one.text for one in desk.state.notices]
+        assert "0 agents may buy again" in [one.text for one in desk.state.notices]

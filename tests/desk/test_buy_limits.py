@@ -189,10 +189,10 @@ def test_a_buy_within_every_rail_has_no_objection() -> None:
 @pytest.mark.parametrize(
     ("figures", "words"),
     [
-        ({"sim_trade": 25 * ONE - 1}, "desk limit for one trade, sim"),
-        ({"desk_day": 85 * ONE - 1}, "desk limit for spend a day, this desk is 85.00"),
-        ({"market": 24 * ONE}, "desk limit for one market is 24.00"),
-        ({"day_buys": 7}, "desk limit for buys a day is 7, 7 used"),
+        ({"sim_trade": 25 * ONE - 1}, "desk limit (per trade, sim)"),
+        ({"desk_day": 85 * ONE - 1}, "desk limit (daily spend, this desk) is 85.00"),
+        ({"market": 24 * ONE}, "desk limit (per market) is 24.00"),
+        ({"day_buys": 7}, "desk limit (daily buys) is 7, 7 used"),
     ],
 )
 def test_a_buy_beyond_the_desks_own_figure_is_held_back(
@@ -203,9 +203,9 @@ def test_a_buy_beyond_the_desks_own_figure_is_held_back(
 
 def test_the_services_figures_are_asked_here_as_well() -> None:
     used_up = replace(CALM, buy_limits=replace(SEEN, day_buys=50))
-    assert "limit for buys a day is 50, 50 used" in objection(used_up)
+    assert "limit (daily buys) is 50, 50 used" in objection(used_up)
     small = replace(CALM, buy_limits=replace(SEEN, position_max=Micros(20 * ONE)))
-    assert "limit for one market is 20.00" in objection(small)
+    assert "limit (per market) is 20.00" in objection(small)
 
 
 def test_the_last_buy_of_the_day_is_not_given_to_two_orders() -> None:
@@ -219,10 +219,10 @@ def test_on_a_real_venue_its_own_caps_are_asked() -> None:
     order = replace(ORDER, venue=Venue.EVM, amount=Micros(90 * ONE))
     spent = replace(CALM, buy_limits=replace(SEEN, day_spent=Micros(450 * ONE)))
     (said_no,) = broken_by(spent, order, NOW, ())
-    assert said_no[0] == "limit for spend a day, real venues is 500.00, 450.00 used"
+    assert said_no[0] == "limit (daily spend, real venues) is 500.00, 450.00 used"
     large = replace(order, amount=Micros(101 * ONE))
     assert [one[0] for one in broken_by(CALM, large, NOW, ())] == [
-        "limit for one trade, real venues is 100.00"
+        "limit (per trade, real venues) is 100.00"
     ]
 
 
@@ -290,7 +290,7 @@ async def test_a_limit_that_the_service_refuses_is_told_with_its_words(tmp_path:
         assert "5000" in state.notices[-1].text.replace(",", "")
         line.fault = lambda request: Fault.LOST if request.method in {"POST", "PATCH"} else None
         desk.submit(SetBuyLimit(BuyLimit.TRADE, 50 * ONE))
-        state = await until(desk, lambda s: "no answer" in s.notices[-1].text, stage)
+        state = await until(desk, lambda s: "no response" in s.notices[-1].text, stage)
         # It took: what the service says is what is shown.
         await until(desk, lambda s: s.buy_limits.max_trade == 50 * ONE, stage)
 
@@ -344,7 +344,7 @@ async def test_the_desks_own_spend_of_the_day_is_kept_over_a_restart(tmp_path: P
         second = desk.submit(buy(stage.open_markets()[1]))
         view = await ended(desk, second, stage)
         assert view.state is TicketState.REFUSED
-        assert "desk limit for spend a day, this desk is 40.00, 25.00 used" in view.outcome
+        assert "desk limit (daily spend, this desk) is 40.00, 25.00 used" in view.outcome
         assert len(line.orders()) == sent
         held = (await until(desk, lambda s: s.positions, stage)).positions[0]
         third = desk.submit(sell(held))

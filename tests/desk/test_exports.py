@@ -106,7 +106,7 @@ def test_a_day_counts_what_happened_since_midnight() -> None:
     assert play.realized == 3 * ONE
     assert (play.best.trade.trade_id, play.worst.trade.trade_id) == ("t-2", "t-3")
     assert reports["a-3"].problem == "refused with 404"
-    assert reports["a-1"].problem == "its trades were not read"
+    assert reports["a-1"].problem == "trades not read"
     assert "a-1" in known_pasts(FULL)
 
 
@@ -185,8 +185,8 @@ def test_a_day_tells_of_each_agent_and_no_text_breaks_out_of_it() -> None:
     told = report_markdown(day_reports(FULL, NOW, PASTS))
     assert "Traded in $SIM: 1 buy for 25.00, 2 sales for 39.00; realized +3.00" in told
     assert "- Best in $SIM: +5.00" in told
-    assert "- It said: =cheap \\# enough" in told
-    assert "- Not known: refused with 404" in told
+    assert "- Reason: =cheap \\# enough" in told
+    assert "- Unknown: refused with 404" in told
     assert [line for line in told.splitlines() if line.startswith("#")] == [
         f"## {one.agent.name}".replace("[", "\\[").replace("]", "\\]")
         for one in day_reports(FULL, NOW, PASTS)
@@ -199,7 +199,7 @@ def test_a_day_is_a_table_that_no_name_breaks() -> None:
     monies = [day for one in day_reports(STATE, NOW, PASTS) for day in one.monies]
     assert len(rows) == 1 + len(monies) + len(totals(day_reports(STATE, NOW, PASTS)))
     assert "tide \\[/red\\]" in text
-    assert "2 trades wait for approval." in text
+    assert "2 trades need approval." in text
     one = day_in_markdown(STATE, NOW, PASTS, "heron")
     assert "## heron" in one
     assert "## moss-runner" not in one
@@ -213,7 +213,7 @@ def test_files_are_whole_private_and_never_over_another(tmp_path: Path) -> None:
     write_files(folder, {"a.csv": "1\n", "b.csv": "2\n"})
     assert [path.name for path in sorted(folder.iterdir())] == ["a.csv", "b.csv"]
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
-    with pytest.raises(FileExistsError, match=r"b\.csv is there already: nothing was written"):
+    with pytest.raises(FileExistsError, match=r"b\.csv exists already: nothing written"):
         write_files(folder, {"c.csv": "3", "b.csv": "9"})
     assert not (folder / "c.csv").exists()
     assert (folder / "b.csv").read_text() == "2\n"

@@ -135,7 +135,7 @@ async def test_a_step_that_fails_as_nobody_foresaw_is_shown_and_tried_again(
                 desk.submit(yes_to(held, run))
                 state = await until(
                     desk,
-                    lambda s: (one := run_of(s, held)) and "is tried again" in one.words,
+                    lambda s: (one := run_of(s, held)) and "retrying in" in one.words,
                     stage,
                 )
                 run = run_of(state, held)
@@ -255,7 +255,7 @@ async def test_a_wrong_nonce_is_refused_and_poisons_nothing(tmp_path: Path) -> N
             line.fault = lambda _: None
             state = await until(
                 desk,
-                lambda s: (one := s.redemption.run("lost:yes")) and "never comes" in one.words,
+                lambda s: (one := s.redemption.run("lost:yes")) and "is unusable" in one.words,
                 stage,
             )
             lost = state.redemption.run("lost:yes")
@@ -273,7 +273,7 @@ async def test_a_wrong_nonce_is_refused_and_poisons_nothing(tmp_path: Path) -> N
             line.fault = lambda _: None
             desk.submit(yes_to(held, run))
             refused = await run_in(desk, stage, held, ChainRunState.REFUSED)
-            assert "was taken meanwhile" in refused.words
+            assert "was used by another transaction" in refused.words
             desk.submit(AbandonRun(held.key))
             desk.submit(AbandonRun("lost:yes"))
             await until(

@@ -161,7 +161,7 @@ def test_a_skill_buys_for_real_money_only_within_what_binds_the_desk() -> None:
     assert list(against_skill(state, order, NOW, Micros(5 * ONE))) == []
     # What other skills have spent counts against the desk's own day.
     ((words, _),) = against_skill(state, order, NOW, Micros(6 * ONE))
-    assert "limit for spend a day is 20.00" in words
+    assert "limit (daily spend) is 20.00" in words
     off = replace(state, wallet=replace(ready_wallet, live=False))
     assert "live trading is off" in next(against_skill(off, order, NOW, Micros(0)))[0]
     unknown = replace(state, buy_limits=None)

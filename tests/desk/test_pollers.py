@@ -437,7 +437,7 @@ async def test_an_answer_that_cannot_be_translated_is_a_problem_and_ends_nothing
             patched.setattr(market_pages, "market_view", broken)
             patched.setattr(pollers, "detail_of_tape", broken)
             state = await until(desk, lambda s: s.service.problem, stage)
-            assert "no word for" in state.service.problem
+            assert "unexpected data" in state.service.problem
             assert "markets" in state.service.problem
             desk.submit(WatchMarket(stage.open_markets()[0].market_id))
             await until(desk, lambda s: s.detail and s.detail.problem, stage)

@@ -100,13 +100,13 @@ async def test_a_buy_that_was_carried_out_is_found_and_told(tmp_path: Path, faul
         await it.buy(5.0, edge=0.1)
         held_id = await it.approve()
         assert it.row.status is HeldStatus.UNKNOWN
-        assert "it is looked up" in it.row.reason
+        assert "checking the trades" in it.row.reason
         assert it.leash.spent == 5 * ONE
         await it.wait(20)
         assert (it.row.held_id, it.row.status) == (held_id, HeldStatus.APPROVED)
-        assert "it did happen: " in it.row.reason
+        assert "it executed: " in it.row.reason
         assert it.row.trade_id
-        assert any("it did happen" in words for words in it.noticed)
+        assert any("it executed" in words for words in it.noticed)
         assert it.leash.spent == it.really == 5 * ONE
         assert it.leash.unknown == {}
         (sent,) = it.line.orders()
@@ -152,7 +152,7 @@ async def test_where_the_trades_cannot_be_read_it_stays_spent_and_is_found_later
         await it.approve()
         await it.wait(HORIZON_S + 60)
         assert it.row.status is HeldStatus.UNKNOWN
-        assert "cannot be asked for" in it.row.reason
+        assert "cannot be read" in it.row.reason
         assert it.leash.spent == 5 * ONE
         told = len(it.noticed)
         await it.wait(180)

@@ -83,7 +83,7 @@ async def test_what_is_switched_off_dismissed_or_halted_is_not_mirrored(tmp_path
     async with following(tmp_path, policy=Policy.OFF) as (desk, stage, line):
         await settle(stage)
         state = await until(desk, has(SignalState.SKIPPED), stage)
-        assert "switched off" in state.reactor.signals[0].detail
+        assert "are off" in state.reactor.signals[0].detail
         await choose(desk, stage, Policy.ASK)
         (tx_hash,) = await settle(stage)
         await until(desk, has(SignalState.PENDING), stage)
@@ -116,7 +116,7 @@ async def test_five_failures_open_the_breaker_and_a_word_or_an_hour_closes_it(
         assert len(signals(state, SignalState.FAILED)) == 5
         assert all(one.detail for one in state.reactor.signals)
         assert state.reactor.breaker.left_s(stage.clock.now()) == pytest.approx(3_600, abs=10)
-        assert any("circuit breaker is open" in one.text for one in state.notices)
+        assert any("circuit breaker open" in one.text for one in state.notices)
         assert await decisions(stage) == ["failed"] * 5
         assert deleted(line) == []
         await settle(stage)
@@ -157,12 +157,12 @@ async def test_the_watchlist_takes_addresses_as_they_are_typed(tmp_path: Path) -
         await until(desk, lambda s: s.reactor.label_of(address), stage)
         assert "\x1b" not in desk.state.reactor.label_of(address)
         refused = {
-            FollowWallet(other.upper().replace("X", "x")): "followed already",
+            FollowWallet(other.upper().replace("X", "x")): "already followed",
             FollowWallet("0x12"): "40 hex digits",
             FollowWallet(address.swapcase().replace("X", "x")): "checksum",
             SetReactorConfig(mirror_fraction=1.5): "0 to 1",
             SetReactorConfig(mirror_fraction=float("nan")): "0 to 1",
-            SetReactorConfig(daily_cap=Micros(-1)): "not negative",
+            SetReactorConfig(daily_cap=Micros(-1)): "0 to one billion",
             SetReactorConfig(price_buffer=0.3): "0 to 0.2",
             SetReactorConfig(wallets=(other, address)): "twice",
             LabelWallet(address, "x" * 41): "at most 40",
@@ -233,7 +233,7 @@ async def test_one_broken_signal_is_dropped_and_said_and_the_others_go_on(tmp_pa
         state = await until(desk, has(SignalState.MIRRORED, 2), stage)
         assert state.reactor.dropped == 5
         assert state.reactor.broken
-        assert any("passed over" in one.text for one in state.notices)
+        assert any("signal skipped" in one.text for one in state.notices)
         cut = next(one for one in state.reactor.signals if one.tx_hash == "0xf")
         assert "\x1b" not in cut.question
         orders = {one["signal_data"]["tx_hash"]: one["amount"] for one in bought(line)}

@@ -92,7 +92,7 @@ async def test_a_desk_killed_in_the_middle_of_a_mirror_mirrors_once_at_most(
             state = await until(desk, has(wanted), stage)
             (one,) = signals(state)
             if never_left:
-                assert "will not be" in one.detail
+                assert "not mirrored" in one.detail
                 assert any(note.fix == Fix.NEVER_MIRRORED_AGAIN for note in state.notices)
             else:
                 await until(desk, lambda s: signals(s)[0].shares > 0 and deleted(line), stage)

@@ -80,19 +80,19 @@ def changed(**fields: object) -> SignalBody:
 
 
 BROKEN = {
-    "its id is none": {"tx_hash": ""},
-    "its id": {"tx_hash": "0x1/../../agents"},
-    "id is none": {"signal_id": "0x1 [red]"},
-    "no address": {"taker_wallet": "0x5a"},
-    "market's id": {"market_id": "../m"},
+    "invalid id": {"tx_hash": ""},
+    "0x1/../../: invalid id": {"tx_hash": "0x1/../../agents"},
+    "0x0a0a0a0a: invalid id": {"signal_id": "0x1 [red]"},
+    "invalid wallet address": {"taker_wallet": "0x5a"},
+    "invalid market id": {"market_id": "../m"},
     "only buys": {"taker_side": "SELL"},
     "between 0 and 1": {"taker_price": 1.0},
     "not between": {"taker_price": 0.0},
-    "above what": {"taker_price": 0.9999},
-    "its size": {"taker_size": 0.0},
+    "above the mirror's limit": {"taker_price": 0.9999},
+    "size not above 0": {"taker_size": 0.0},
     "spends nothing": {"amount": 0.0},
-    "nothing is left": {"amount": 0.004},
-    "config's venue": {"venue": Venue.EVM},
+    "amount rounds to 0": {"amount": 0.004},
+    "differs from the config": {"venue": Venue.EVM},
 }
 
 
@@ -201,7 +201,7 @@ def test_a_skills_budget_holds_mirrors_back() -> None:
     )
     why = why_not_now(replace(STATE, buy_limits=spent), signal, NOW)
     assert why is not None
-    assert "budget of the skill" in why[0]
+    assert "of its daily budget left" in why[0]
     assert why_not_now(STATE, replace(signal, amount=Micros(ONE)), NOW) is None
     paused = replace(STATE.reactor, breaker=BreakerView(5, 5, NOW, Timestamp(NOW + 9)))
     assert why_not_now(replace(STATE, reactor=paused), signal, NOW) is not None

@@ -139,7 +139,7 @@ async def test_a_journal_that_cannot_be_read_at_the_start_is_read_later(
         monkeypatch.setattr(ChainRuns, name, refuse)
         async with open_wallet_desk(stage, CountingSigner()) as desk:
             await until(
-                desk, lambda _: "journal of runs is not read: the disk" in caplog.text, stage
+                desk, lambda _: "cannot read the redemption journal: the disk" in caplog.text, stage
             )
             # Nothing is signed as long as nobody knows what was signed before.
             await known(desk, stage)
@@ -159,7 +159,7 @@ async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None
         async with open_wallet_desk(stage, signer) as desk:
             await known(desk, stage)
             waiting = desk.state.redemption.row(held.key)
-            assert waiting.next_text == f"redeem it: {due / ONE:,.2f} USDC.e come to the wallet"
+            assert waiting.next_text == f"redeem: {due / ONE:,.2f} USDC.e to the wallet"
             run = await prepared(desk, stage, held)
             assert signer.count == 0
             assert run.call is not None
@@ -178,9 +178,9 @@ async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None
                 stage,
             )
             paid = f"{due / ONE:,.2f} USDC.e"
-            assert run.words == f"{paid} came to the wallet"
+            assert run.words == f"{paid} received"
             assert run.steps[1].words == f"pays {paid}"
-            assert any(f"redeemed: {paid} came to" in one.text for one in state.notices)
+            assert any(f"redeemed: {paid} received" in one.text for one in state.notices)
 
 
 async def test_a_halt_does_not_stop_a_redemption(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ async def test_what_was_not_shown_is_not_signed(tmp_path: Path) -> None:
             desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, "another"))
             await stage.clock.advance(5)
             assert signer.count == 0
-            assert any("no longer what was shown" in one.text for one in desk.state.notices)
+            assert any("differs from the one shown" in one.text for one in desk.state.notices)
 
 
 async def test_without_an_open_key_nothing_is_signed(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ async def test_only_a_sure_no_to_another_amount_lets_a_trade_wait_on(
         assert len(service.requests) == (2 if waits_on else 1)
         (ended,) = leash.decided
         assert ended.status is (HeldStatus.APPROVED if waits_on else HeldStatus.UNKNOWN)
-        assert ("may have been carried out" in (ended.reason or "")) is not waits_on
+        assert ("result unknown" in (ended.reason or "")) is not waits_on
         lines.close()
 
 
@@ -403,7 +403,7 @@ async def test_there_is_no_way_around(tmp_path: Path) -> None:
         with pytest.raises(ServiceError):
             await it.ask(lambda: stranger.get_markets(limit=1))
         await asyncio.to_thread(stranger.close)
-        with pytest.raises(RefusedError, match="lets a skill trade and read"):
+        with pytest.raises(RefusedError, match="allows a skill to trade and read"):
             await it.ask(lambda: it.skill.update_settings(max_trades_per_day=1))
 
 

@@ -128,12 +128,12 @@ async def test_a_crash_is_tried_again_with_longer_waits_and_then_no_more(tmp_pat
     async with opened(tmp_path) as hand:
         hand.begin(how="crash")
         await hand.until(lambda: hand.view.state is SkillRunState.BACKING_OFF)
-        assert hand.view.why == "it ended with 3; it is tried again in 1 s"
+        assert hand.view.why == "exit code 3; retrying in 1 s"
         hand.runs.look()
         assert hand.view.state is SkillRunState.BACKING_OFF
         await hand.until(lambda: hand.view.state is SkillRunState.CRASHED, step_s=0.5)
         assert hand.view.runs_count == RESTARTS_MAX + 1
-        assert hand.view.why == f"it ended with 3, {RESTARTS_MAX + 1} times in a row"
+        assert hand.view.why == f"exit code 3, {RESTARTS_MAX + 1} times in a row"
 
 
 async def test_an_endless_loop_is_ended_when_it_is_asked_to(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ async def test_a_run_that_was_to_end_by_itself_is_ended_at_its_bound(tmp_path: P
         await hand.until(lambda: "looping" in hand.output)
         await hand.clock.advance(RUN_MAX_S + 1)
         await hand.until(lambda: hand.view.state is SkillRunState.STOPPED)
-        assert hand.view.why == "it ran longer than 300 s"
+        assert hand.view.why == "ran longer than 300 s"
 
 
 async def test_who_does_not_listen_is_killed(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ async def test_wrong_json_is_told_as_such_and_nothing_of_it_reaches_a_terminal(
     async with opened(tmp_path) as hand:
         hand.begin(how="garbage", pace=Pace.ONCE)
         await hand.until(lambda: hand.view.state is SkillRunState.DONE)
-        assert hand.view.report == "its report is no JSON"
+        assert hand.view.report == "the report is not JSON"
         assert all(letter.isprintable() or letter == "\n" for letter in hand.output)
 
 
@@ -313,7 +313,7 @@ async def test_a_desk_beside_the_holder_shows_its_runs_and_looks_after_them_once
         # The holder is killed: what it ran detached is this desk's from now on.
         await holder.runs.close()
         hand.runs.take_in(holder.folder)
-        assert hand.view.why == "it ran on without the console"
+        assert hand.view.why == "ran on without the console"
         assert hand.runs.stop(RUN)
         await hand.until(lambda: hand.view.state is SkillRunState.STOPPED, step_s=0.2)
 

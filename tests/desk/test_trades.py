@@ -311,7 +311,7 @@ async def test_a_market_that_is_full_is_refused_here(tmp_path: Path) -> None:
             await ended(desk, desk.submit(buy(market, 500 * ONE)), stage)
         view = await ended(desk, desk.submit(buy(market, 500 * ONE)), stage)
         assert view.state is TicketState.REFUSED
-        assert "one market is 2,000.00" in view.outcome
+        assert "(per market) is 2,000.00" in view.outcome
         assert view.fix
         assert len(line.orders()) == 4
         assert (await rows(stage))[0].state is StoredState.REFUSED

@@ -452,8 +452,8 @@ def test_an_order_that_went_through_in_words(
         ({"fee": 0.93}, Action.SELL,
          "brought 20.00 USDC.e (average 0.400), fee 0.93 USDC.e taken off; price"),
         ({"fee": 0.0}, Action.BUY, "(average 0.400), no fee; price"),
-        ({"fee_rate_bps": 550}, Action.BUY, "fee not told, its rate is 5.5%; price"),
-        ({}, Action.BUY, "(average 0.400), fee not told; price"),
+        ({"fee_rate_bps": 550}, Action.BUY, "fee not reported, rate 5.5%; price"),
+        ({}, Action.BUY, "(average 0.400), fee not reported; price"),
     ],
 )  # fmt: skip
 def test_a_real_trade_tells_its_money_and_its_fee(

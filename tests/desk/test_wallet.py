@@ -58,7 +58,7 @@ async def test_from_no_wallet_to_everything_that_real_trades_need(  # noqa: PLR0
             assert f"of {EMBEDDED_HOST}.\n" in read.message
             assert read.nonce in read.message
             assert signer.count == 0, "looking signs nothing"
-            assert "nothing was signed" in state.notices[-1].text
+            assert "nothing signed" in state.notices[-1].text
             desk.submit(LinkWallet(signer.address, read.nonce))
             state = await until(desk, lambda s: s.wallet.is_linked, stage)
             assert state.wallet.challenge is None, "good for one signature"
@@ -134,14 +134,14 @@ async def test_real_trades_are_allowed_by_the_service_or_it_says_why_not(tmp_pat
             assert not state.wallet.real_trading
             line.fault = lambda one: Fault.NO_LINE if one.url.path == path else None
             desk.submit(AllowReal())
-            words = "real trades are not allowed: "
+            words = "real trades not allowed: "
             state = await until(desk, lambda s: any(words in n.text for n in s.notices), stage)
             assert not stage.agent.settings.real_trading_enabled
             line.fault = lambda _: None
             desk.submit(AllowReal())
             state = await until(desk, lambda s: s.wallet.real_trading, stage)
             assert stage.agent.settings.real_trading_enabled
-            assert "real trades are allowed for this agent" in [one.text for one in state.notices]
+            assert "real trades allowed for this agent" in [one.text for one in state.notices]
             assert not state.wallet.live, "what the desk itself sends is another word"
 
 
@@ -152,7 +152,7 @@ async def test_a_desk_that_is_read_only_allows_no_real_trades(tmp_path: Path) ->
         async with open_wallet_desk(stage, CountingSigner(), initial=initial) as desk:
             await known(desk, stage)
             await desk.submit(AllowReal()).wait()
-            assert desk.state.notices[-1].text == "this desk is read-only: nothing was allowed"
+            assert desk.state.notices[-1].text == "this desk is read-only: nothing allowed"
         assert not any(one.method == "PATCH" for one in line.sent)
 
 

@@ -91,9 +91,9 @@ async def test_a_test_says_how_it_went(tmp_path: Path) -> None:
     ):
         webhook_id = await added(desk, stage)
         desk.submit(TestWebhook(webhook_id, URL))
-        await until(desk, lambda s: "took the test" in s.notices[-1].text, stage.clock)
+        await until(desk, lambda s: "accepted the test" in s.notices[-1].text, stage.clock)
         assert box.sent == [(URL, "webhook.test")]
-        box.error = "answered with status 500"
+        box.error = "responded with status 500"
         desk.submit(TestWebhook(webhook_id, URL))
         await until(desk, lambda s: box.error in s.notices[-1].text, stage.clock)
 
@@ -111,7 +111,7 @@ async def test_a_removed_webhook_is_gone_and_a_refusal_says_why(tmp_path: Path) 
         state = await until(desk, lambda s: "not found" in s.notices[-1].text, stage.clock)
         assert "GET /api/sdk/webhooks" in state.notices[-1].text
         desk.submit(SetWebhook("https://10.0.0.1/", EVENTS))
-        await until(desk, lambda s: "no public address" in s.notices[-1].text, stage.clock)
+        await until(desk, lambda s: "not a public address" in s.notices[-1].text, stage.clock)
 
 
 async def test_a_list_that_cannot_be_read_stays_with_the_reason(

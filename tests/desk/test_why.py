@@ -58,13 +58,13 @@ def test_what_is_not_known_says_so_and_holds_no_figure() -> None:
     chain = why_position(STATE, HELD)
     assert "not among the newest trades" in link(chain, "fill").missing
     for name in ("signal", "reasoning", "quote"):
-        assert link(chain, name).missing == "not known: it comes with the fill"
+        assert link(chain, name).missing == "unknown until filled"
         assert link(chain, name).values == ()
     bare = replace(BUY, signal_data=(), reasoning="", price_before=None)
     chain = why_position(with_trades(bare), HELD)
-    assert link(chain, "signal").missing == "none: nobody gave one with the order"
-    assert link(chain, "reasoning").missing == "none was given"
-    assert link(chain, "quote").missing == "not known: quotes are not kept"
+    assert link(chain, "signal").missing == "none given with the order"
+    assert link(chain, "reasoning").missing == "none given"
+    assert link(chain, "quote").missing == "unknown: quotes are not stored"
     assert "slippage" not in told(chain, "fill")
 
 
@@ -103,7 +103,7 @@ def test_an_alerts_exit_says_its_cause() -> None:
     risk = replace(STATE.risk, monitors=(monitor,), exits=(gone,))
     chain = why_position(replace(with_trades(SALE, BUY), risk=risk), HELD)
     assert told(chain, "exit")["because"] == "stop loss"
-    assert told(chain, "monitor")["set"] == "by the buy"
+    assert told(chain, "monitor")["set"] == "auto (on buy)"
     assert abs(float(told(chain, "monitor")["stop at"]) - 0.336) < 1e-9
     alone = why_position(replace(STATE, positions=(), risk=risk), HELD)
     assert told(alone, "exit")["by"] == "the service"
@@ -131,7 +131,7 @@ def test_a_mirror_names_its_wallet_and_its_bound() -> None:
     )  # fmt: skip
     chain = why_ticket(replace(with_trades(BUY), reactor=state.reactor), ticket)
     assert told(chain, "signal")["its price"] == signal.price
-    assert told(chain, "quote")["at most"] == signal.price_max
+    assert told(chain, "quote")["limit"] == signal.price_max
 
 
 def test_an_order_without_a_trade_tells_how_it_ended() -> None:
@@ -140,7 +140,7 @@ def test_an_order_without_a_trade_tells_how_it_ended() -> None:
     )  # fmt: skip
     chain = why_ticket(with_trades(BUY), ticket)
     assert told(chain, "fill") == {"order": "refused: too large"}
-    assert link(chain, "signal").missing == "not known: it comes with the fill"
+    assert link(chain, "signal").missing == "unknown until filled"
 
 
 def test_a_position_that_resolved_tells_its_outcome() -> None:

@@ -181,7 +181,7 @@ async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path
             for held in third or state.supervision.held:
                 desk.submit(ApproveHeld(held.held_id, "the third"))
             state = await until(stage, desk, lambda s: only_run(s).state is SkillRunState.DONE)
-            assert "the daily budget of the skill buyer is reached: 30.00" in only_run(state).report
+            assert "daily budget of skill buyer reached: 30.00" in only_run(state).report
             agent = stage.world.agents[run.agent_id]
             assert 25 * ONE < agent.spent_today(stage.clock.now()) <= 30 * ONE
             state = await until(
@@ -195,7 +195,11 @@ async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path
 
             desk.submit(ExportData(str(tmp_path / "out")))
             # Every file is written when it is said where they are.
-            await until(stage, desk, lambda s: any("files are in" in one.text for one in s.notices))
+            await until(
+                stage,
+                desk,
+                lambda s: any("files written to" in one.text for one in s.notices),
+            )
         assert sum(stage.world.ledger.balances().values()) == 0
     with (tmp_path / "out" / "trades.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -288,7 +292,7 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
         walk.app.front.focus_row(run.agent_id)
         state = await until_shown(walk, traded)
         assert "? asks" in row_of(walk, "heron")
-        assert "what it did, and why" in walk.text
+        assert "history" in walk.text
         assert "=cheap enough" in walk.text
         await until_shown(walk, lambda _: "refused: nope" in "\n".join(output(walk.app.desk_state)))
 
@@ -305,7 +309,7 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
             await walk.press("ampersand", "enter")
         state = await until_shown(walk, lambda s: only_run(s).state is SkillRunState.DONE)
         assert "at budget" in row_of(walk, "heron")
-        assert "the daily budget of the skill buyer is reached: 30.00" in only_run(state).report
+        assert "daily budget of skill buyer reached: 30.00" in only_run(state).report
 
         await walk.press("W")
         await until_shown(walk, lambda _: list((tmp_path / "data").rglob("trades.csv")))

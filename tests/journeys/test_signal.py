@@ -90,7 +90,7 @@ async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_
     clock = ManualClock()
     async with console(tmp_path, clock) as walk:
         # Nothing is watched; a wallet is followed by its name, and the reactor is switched on.
-        assert "No wallet is followed" in walk.text
+        assert "No wallet followed" in walk.text
         wallet = await follow(walk, "Windvane")
         await walk.press("H")
         await confirm(walk, "y")

@@ -157,9 +157,9 @@ class Person:
     def serves(self, who: str) -> None:
         """The settings name this one as the holder of the directory."""
         self.run.type("8")
-        self.sees("account, service, places")
+        self.sees("account, service, paths")
         self.run.type("G")
-        self.sees("Which agent this desk trades as")
+        self.sees("This desk's agent")
         self.run.type("\r")
         self.sees("served by", who)
         self.run.type("\x1b")

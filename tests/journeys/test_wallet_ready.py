@@ -92,7 +92,7 @@ async def test_a_new_wallet_becomes_ready_by_its_list(tmp_path: Path) -> None:
         await walk.until(lambda s: s.wallet.served)
         await walk.press("W")
         assert len(lacking(walk)) >= 3
-        assert "before the first real trade" in text(walk)
+        assert "setup" in text(walk)
         await walk.press("K")
         await walk.write(KEY, PASSPHRASE, PASSPHRASE)
         await walk.press("enter")
@@ -108,7 +108,7 @@ async def test_a_new_wallet_becomes_ready_by_its_list(tmp_path: Path) -> None:
         await walk.until(lambda s: s.wallet.has_credentials)
         await walk.press("A")
         await walk.until(lambda _: isinstance(walk.app.screen, TypedWord))
-        assert "may be moved by" in text(walk)
+        assert "spender" in text(walk)
         await typed(walk, "APPROVE")
         await walk.until(lambda s: s.wallet.approvals and not s.wallet.unset)
         # What a person does elsewhere: the claim page.
@@ -120,7 +120,7 @@ async def test_a_new_wallet_becomes_ready_by_its_list(tmp_path: Path) -> None:
         await walk.press("L")
         await typed(walk, "LIVE")
         await walk.until(lambda _: not lacking(walk))
-        assert "everything is there" in text(walk)
+        assert "complete" in text(walk)
         await walk.press("escape")
         assert "REAL MONEY" in text(walk)
 
@@ -162,7 +162,7 @@ async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_pa
         assert isinstance(walk.app.screen, PayForm)
         walk.app.screen.query_one("#pay-cap", Input).value = "0.006"
         await walk.press("enter")
-        assert "enter once more" in text(walk)
+        assert "Enter again" in text(walk)
         assert not walk.state.wallet.pay.is_on
         await walk.pilot.pause(2 * SECOND_THOUGHT_S)
         await walk.press("enter")
@@ -170,7 +170,12 @@ async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_pa
         line.fault = lambda request: limited() if unpaid(request) else None
         await walk.until(lambda s: s.wallet.pay.offer)
         await walk.press("p")
-        for words in ("Pay for this call?", "0.005 for /api/sdk/briefing", "paid to", "cap a day"):
+        for words in (
+            "Pay for this call?",
+            "0.005 for /api/sdk/briefing",
+            "paid to",
+            "daily cap",
+        ):
             assert words in text(walk)
         assert walk.state.wallet.pay.spent == 0
         await confirmed(walk)

@@ -290,7 +290,7 @@ async def test_doubled_slashes_do_not_hide_what_was_meant(tmp_path: Path) -> Non
         body = body_of(await ask(stage, "GET", f"//api/sdk//{MARKETS.path[9:]}", []), 404)
         assert body["fix"] == f"did you mean {MARKETS.path}?"
         twice = await ask(stage, "GET", f"{MARKETS.path}?limit=1&limit=2", bearer(stage.key))
-        assert body_of(twice, 422)["fix"] == "correct the query: a parameter was given twice"
+        assert body_of(twice, 422)["fix"] == "correct the query: duplicate parameter"
 
 
 WRONG_METHODS: Final = (

@@ -171,7 +171,7 @@ async def test_what_the_operator_refused_is_not_asked_again_within_the_hour(
         await leap(stage.clock, 60.0)
         again = await buy(stage, 20.0)
         assert (again.success, again.error_code) == (False, "REFUSED_BEFORE")
-        assert again.error == "the operator refused this trade 1 min ago"
+        assert again.error == "refused by the operator 1 min ago"
         assert [one.status for one in await own(stage)] == [HeldStatus.REFUSED]
         # ours: an hour later it may be another story.
         await leap(stage.clock, 3_600.0)
@@ -187,7 +187,7 @@ async def test_nobody_deciding_is_a_no_at_the_deadline(tmp_path: Path) -> None:
         await stage.clock.advance(11.0)
         await stage.sim.service.world_store.advance(stage.clock.now())
         told = (await own(stage))[0]
-        assert (told.status, told.reason) == (HeldStatus.EXPIRED, "nobody decided in time")
+        assert (told.status, told.reason) == (HeldStatus.EXPIRED, "approval timed out")
         with pytest.raises(NotFoundError, match="expired"):
             await approve(stage, held_id)
 
@@ -199,7 +199,7 @@ async def test_what_the_venue_refuses_after_all_is_decided_too(tmp_path: Path) -
         await leash(stage, LeashMode.OBSERVE)
         done = await approve(stage, held_id)
         assert done.status is HeldStatus.FAILED
-        assert "observes" in done.reason
+        assert "observe-only" in done.reason
         assert stage.agent.trades_count == 0
 
 

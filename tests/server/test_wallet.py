@@ -341,7 +341,7 @@ async def test_a_signed_order_never_waits_for_the_operator(tmp_path: Path) -> No
         )
         said = await own.line.said(PLACE_TRADE, json=body)
         assert (said["success"], said["error_code"]) == (False, "CANNOT_WAIT")
-        assert "longer leash" in said["fix"]
+        assert "wider leash" in said["fix"]
         assert (await own.line.said(HELD_TRADES))["held"] == []
 
 

@@ -127,7 +127,7 @@ async def test_a_trade_is_reported_once_and_in_order(tmp_path: Path) -> None:
 async def test_a_failed_delivery_is_repeated_under_one_id_after_longer_and_longer_pauses(
     tmp_path: Path,
 ) -> None:
-    box = Mailbox(errors=["answered with status 500"] * 3)
+    box = Mailbox(errors=["responded with status 500"] * 3)
     async with opened(tmp_path, box) as stage:
         webhook_id = await hook(stage, "trade.executed")
         await buy(stage)
@@ -253,12 +253,12 @@ async def test_a_price_that_moved_by_five_percent_is_reported(tmp_path: Path) ->
 
 
 async def test_a_test_delivery_counts_for_nothing(tmp_path: Path) -> None:
-    box = Mailbox(errors=["answered with status 500"])
+    box = Mailbox(errors=["responded with status 500"])
     async with opened(tmp_path, box) as stage:
         webhook_id = await hook(stage, "trade.executed")
         failed = await ask(stage, "POST", "webhooks/test", {})
         assert failed["success"] is False
-        assert failed["results"][0]["error"] == "answered with status 500"
+        assert failed["results"][0]["error"] == "responded with status 500"
         passed = await ask(stage, "POST", "webhooks/test", {"webhook_id": webhook_id})
         assert passed["success"] is True
         assert box.bodies[-1]["event"] == "webhook.test"
@@ -465,7 +465,7 @@ async def test_a_delivery_is_a_signed_post() -> None:
 async def test_a_redirect_is_a_failure_and_is_not_followed() -> None:
     async with receiving(302) as receiver, asyncio.timeout(LATE_S):
         error = await HttpPost()(f"{receiver.url}/in", PARCEL, SECRET, allows_loopback=True)
-        assert error == "answered with status 302"
+        assert error == "responded with status 302"
         assert [path for path, _, _ in receiver.heard] == ["/in"]
 
 
@@ -592,4 +592,4 @@ async def test_an_unknown_name_is_a_failure() -> None:
         raise OSError(name, port)
 
     error = await HttpPost(lookup)("https://hook.example", PARCEL, SECRET, allows_loopback=False)
-    assert error == "hook.example is not known"
+    assert error == "unknown host hook.example"

@@ -187,7 +187,7 @@ def test_keys_are_kept_listed_opened_and_removed(tmp_path: Path) -> None:
 def test_a_key_is_not_written_over(tmp_path: Path) -> None:
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
     keys.keep(WORDS, KEY)
-    with pytest.raises(KeystoreError, match="lies here already"):
+    with pytest.raises(KeystoreError, match="is stored already"):
         keys.keep("another passphrase", KEY)
     assert keys.opened(ADDRESS, WORDS).address == ADDRESS
 
@@ -211,12 +211,12 @@ SECRET = "5ec2e7" * 10
 
 OTHER = f"0x{'22' * 20}.json"
 BAD_FILES: dict[str, tuple[str, str]] = {
-    "torn.json": ('{"version": 3, "x": "' + SECRET, "is garbled inside; mend it or move it away"),
-    "deep.json": ("[" * 60_000 + SECRET, "is garbled inside; mend it or move it away"),
-    "list.json": (f'["{SECRET}"]', "is garbled inside; mend it or move it away"),
-    OTHER: (f'{{"address": "{"22" * 20}", "key": "{SECRET}"}}', "no key file of version 3; mend"),
-    "notes.txt": (f"my key: {SECRET}", "is garbled inside"),
-    "huge.json": (json.dumps({"key": SECRET * 2_000}), "too large to hold keys; move it away"),
+    "torn.json": ('{"version": 3, "x": "' + SECRET, "is malformed; repair it or move it away"),
+    "deep.json": ("[" * 60_000 + SECRET, "is malformed; repair it or move it away"),
+    "list.json": (f'["{SECRET}"]', "is malformed; repair it or move it away"),
+    OTHER: (f'{{"address": "{"22" * 20}", "key": "{SECRET}"}}', "no key file of version 3; repair"),
+    "notes.txt": (f"my key: {SECRET}", "is malformed"),
+    "huge.json": (json.dumps({"key": SECRET * 2_000}), "too large for a key file; move it away"),
     "copy.json": (json.dumps({**SEALED, "id": SECRET}), f"rename it to {ADDRESS.lower()}.json"),
     "nobody.json": (
         json.dumps({**{k: v for k, v in SEALED.items() if k != "address"}, "id": SECRET}),
@@ -224,9 +224,9 @@ BAD_FILES: dict[str, tuple[str, str]] = {
     ),
     "dear.json": (
         json.dumps(SEALED).replace(f'"n": {LIGHT}', f'"n": {2**40}, "id": "{SECRET}"'),
-        "asks for more memory or time than an honest one; mend it or move it away",
+        "asks for more memory or time than an honest one; repair it or move it away",
     ),
-    "evil\x1b[2J\u202ename\n.json": (SECRET, "evilname .json is garbled inside"),
+    "evil\x1b[2J\u202ename\n.json": (SECRET, "evilname .json is malformed"),
 }  # fmt: skip
 
 
@@ -239,7 +239,7 @@ def test_nobody_is_told_to_lay_one_file_over_the_other(tmp_path: Path) -> None:
     beside.write_bytes(kept.read_bytes())
     beside.chmod(0o600)
     (told,) = keys.passed_over()
-    assert told.endswith(f"names the address of {kept.name}, which lies here; move it away")
+    assert told.endswith(f"names the address of {kept.name}, which is stored here; move it away")
     assert [key.address for key in keys.stored()] == [good.address]
 
 
@@ -266,8 +266,8 @@ def test_a_bad_file_among_the_keys_is_named_and_hides_no_good_one(
     assert (vault.view().state, vault.view().passed_over) == (KeyState.LOCKED, (told,))
     assert cli.run(["keys", "list", "--data-dir", str(tmp_path / "desk")]) == cli.CANNOT
     said_by_cli = capsys.readouterr()
-    assert said_by_cli.out == f"{good.address}\npassed over: {told}\n"
-    assert said_by_cli.err == "service-tui: among the keys: 1 thing(s) to mend\n"
+    assert said_by_cli.out == f"{good.address}\ninvalid file: {told}\n"
+    assert said_by_cli.err == "service-tui: 1 problem(s) with the keys\n"
     assert SECRET[:12] not in said_by_cli.out + said_by_cli.err
     bad.unlink()
     assert cli.run(["keys", "list", "--data-dir", str(tmp_path / "desk")]) == cli.OK
@@ -297,8 +297,8 @@ def test_a_key_that_others_may_read_stays_listed_with_what_to_do(tmp_path: Path)
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
     path = tmp_path / "desk" / "wallets" / keys.keep(WORDS, KEY).name
     path.chmod(0o640)
-    told = f"others may read {path}: it is not opened before you chmod 600 it"
-    assert run_command(keys, asked("list", [])) == KeyReport((ADDRESS, f"passed over: {told}"), 1)
+    told = f"others may read {path}: chmod 600 it first"
+    assert run_command(keys, asked("list", [])) == KeyReport((ADDRESS, f"invalid file: {told}"), 1)
     path.chmod(0o600)
     assert run_command(keys, asked("list", [])) == KeyReport((ADDRESS,))
 
@@ -311,7 +311,7 @@ def test_files_beyond_the_bound_are_told_as_a_number_and_displace_no_key(tmp_pat
     assert [key.address for key in keys.stored()] == [ADDRESS]
     *_, last = told = keys.passed_over()
     assert len(told) == KEYS_MAX
-    assert last.startswith("5 more files lie in ")
+    assert last.startswith("5 more files in ")
 
 
 def test_a_removal_names_the_broken_file_of_its_own_address(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_a_removal_names_the_broken_file_of_its_own_address(tmp_path: Path) -> N
     path = tmp_path / "desk" / "wallets" / keys.keep(WORDS, KEY).name
     (path.parent / "0.json").write_text("{")
     path.write_text("{")
-    with pytest.raises(KeysCommandError, match=f"{path.name} is garbled inside") as refused:
+    with pytest.raises(KeysCommandError, match=f"{path.name} is malformed") as refused:
         run_command(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
     assert "/0.json" not in str(refused.value)
     assert path.is_file()
@@ -496,10 +496,10 @@ def test_a_folder_that_is_a_link_and_a_file_that_others_read_are_refused(tmp_pat
     far = other.keep(WORDS, KEY)
     (tmp_path / "other" / "wallets" / far.name).rename(elsewhere / far.name)
     assert keys.stored() == ()
-    link = f"{data / 'wallets'} is a link; move it away: keys follow none"
+    link = f"{data / 'wallets'} is a link; move it away: key files are never links"
     assert keys.passed_over() == (link,)
     assert run_command(keys, asked("list", [])) == KeyReport(
-        ("no keys lie here; 'service-tui keys create' makes one", f"passed over: {link}"), 1
+        ("no keys stored; 'service-tui keys create' makes one", f"invalid file: {link}"), 1
     )
     with pytest.raises(KeysCommandError, match="is a link"):
         run_command(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
@@ -528,8 +528,8 @@ def test_a_link_in_place_of_a_key_is_told_and_neither_opened_nor_removed(tmp_pat
     vault.look()
     view = vault.view()
     assert (view.state, view.stored) == (KeyState.NONE, ())
-    assert view.passed_over == (f"{path} is a link; move it away: keys follow none",)
-    assert run_command(keys, asked("list", [])).lines[1] == f"passed over: {view.passed_over[0]}"
+    assert view.passed_over == (f"{path} is a link; move it away: key files are never links",)
+    assert run_command(keys, asked("list", [])).lines[1] == f"invalid file: {view.passed_over[0]}"
     with pytest.raises(KeysCommandError, match="is a link"):
         run_command(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
     for act in (
@@ -555,7 +555,7 @@ def test_a_passphrase_is_taken_as_it_is_handed_in_blanks_and_all(
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
     wish = replace(asked("import", []), read_secret=cli._read_secret)
     if not key_is_taken:
-        with pytest.raises(cli.CannotError, match="no UTF-8 text"):
+        with pytest.raises(cli.CannotError, match="not UTF-8 text"):
             run_command(keys, wish)
         assert keys.stored() == ()
         return

@@ -161,7 +161,7 @@ BAD: list[tuple[Callable[[Path], Path], str]] = [
     (_of({"clawhub.json": '{"automaton": {"entrypoint": "../../x.py"}}'}), "not in the skill"),
     (_with_link, "is a link"),
     (_folder_link, "is a link"),
-    (_pipe, "no plain file"),
+    (_pipe, "not a plain file"),
     (_zip_of("../../evil.py"), "leads out"),
     (_zip_of("/etc/evil.py"), "leads out"),
     (_zip_of("a\\..\\evil.py"), "leads out"),

@@ -311,7 +311,7 @@ def test_a_truncated_database_is_kept_and_its_backup_offered(directory: Path) ->
         open_here(directory)
     assert refused.value.kept_as.read_bytes() == cut
     assert refused.value.backups == (backup,)
-    assert f"newest whole backup: {backup}" in str(refused.value)
+    assert f"newest intact backup: {backup}" in str(refused.value)
     shutil.copy2(backup, path)
     open_here(directory).close(NOW)
     assert count(path) == 400

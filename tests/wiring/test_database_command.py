@@ -49,8 +49,8 @@ def test_all_that_is_kept_is_checked_a_line_each(
     lines = text.splitlines()
     assert [line.split()[0] for line in lines] == ["database", "journal", "ledger", "actions"]
     assert code == OK, text
-    assert "2 entries, the chain holds" in lines[3]
-    assert "to zero together" in lines[2]
+    assert "2 entries, log verified" in lines[3]
+    assert "sum to zero" in lines[2]
 
 
 CHANGES = {
@@ -113,7 +113,7 @@ def test_a_copy_goes_where_it_is_wanted_and_comes_back(
     changed(lived, "DELETE FROM snapshots")
     code, text = said(capsys, "restore", to, "--data-dir", lived)
     assert code == OK, text
-    kept = Path(text.splitlines()[1].removeprefix("what was there is kept as "))
+    kept = Path(text.splitlines()[1].removeprefix("the old database is kept as "))
     assert kept.exists()
     assert said(capsys, "verify", "--data-dir", lived)[0] == OK
     code, text = said(capsys, "restore", kept, "--data-dir", lived)
@@ -125,7 +125,7 @@ def test_words_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixture
     for words in (("backup", "a", "--to", "b"), ("restore", "a", "--empty")):
         with pytest.raises(SystemExit):
             run(words)
-    assert "give one of them" in capsys.readouterr().err
+    assert "not both" in capsys.readouterr().err
 
 
 def test_a_service_asks_before_it_goes_on(lived: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,8 +42,8 @@ def everything(folder: Path) -> dict[str, bytes]:
 def test_before_the_first_start_all_is_well_and_nothing_is_made(options: Options) -> None:
     lines, healthy = findings(options)
     assert healthy
-    assert lines[-1] == "all is well"
-    assert any("not made yet" in line for line in lines)
+    assert lines[-1] == "no problems"
+    assert any("none yet" in line for line in lines)
     assert not options.data_dir.exists()
     assert not options.config_dir.exists()
 
@@ -54,7 +54,7 @@ def test_it_says_which_line_of_the_own_keys_is_wrong(options: Options) -> None:
     file.write_text('"markets.buy" = "ctrl+b"\n')
     lines, healthy = findings(options)
     assert healthy
-    assert "keys       1 moved by keys.toml" in lines
+    assert "keys       1 remapped in keys.toml" in lines
     file.write_text('"markets.buy" = "ctrl+b"\n"app.hep" = "h"\n')
     lines, healthy = findings(options)
     assert not healthy
@@ -142,7 +142,7 @@ def test_it_says_who_holds_the_directory(options: Options) -> None:
 
     assert lock_line().split() == ["lock", "free"]
     lock = DataDirLock.acquire(options.data_dir, pid=os.getpid(), now=NOW)
-    assert f"held by process {os.getpid()} since 2027-01-15" in lock_line()
+    assert f"owned by process {os.getpid()} since 2027-01-15" in lock_line()
     lock.publish("http://127.0.0.1:8017")
     assert lock_line().endswith("serving http://127.0.0.1:8017")
     lock.release()
@@ -161,7 +161,7 @@ def test_it_finds_that_a_directory_cannot_be_made(
     data_dir = Path(folder.format(file=tmp_path / "file"))
     lines, healthy = findings(replace(options, data_dir=data_dir))
     assert not healthy
-    assert "cannot be written" in lines[-1]
+    assert "cannot write" in lines[-1]
     assert "--data-dir" in lines[-1]
 
 

@@ -324,7 +324,7 @@ async def test_an_operator_key_that_is_none_is_told_as_such(tmp_path: Path, *, l
     keys = json.loads((asked.data_dir / DESK_FILE).read_text()) if lived else {}
     (asked.data_dir / DESK_FILE).write_text(json.dumps(keys | {"operator": "x y"}))
     error = await why_closed(asked)
-    assert f"the operator key in {asked.data_dir / DESK_FILE} is no key" in error.sentence
+    assert f"invalid operator key in {asked.data_dir / DESK_FILE}" in error.sentence
     assert "x y" not in str(error)
 
 
@@ -372,7 +372,7 @@ async def test_a_damaged_database_is_kept_aside_and_the_way_back_is_told(tmp_pat
     damaged = path.read_bytes()[:5_000]
     path.write_bytes(damaged)
     error = await why_closed(asked)
-    assert f"newest whole backup: {backup}" in error.sentence
+    assert f"newest intact backup: {backup}" in error.sentence
     assert f"restore {backup} --data-dir {asked.data_dir}" in error.fix
     (kept,) = asked.data_dir.glob(f"{DATABASE_FILE}.corrupt-*Z")
     assert kept.read_bytes() == damaged
@@ -420,7 +420,7 @@ async def test_rows_without_sense_are_kept_aside_and_the_way_back_is_told(
     assert not findings(asked)[1]
     error = await why_closed(asked)
     (backup,) = asked.data_dir.glob("backups/*.sqlite3")
-    assert f"newest whole backup: {backup}" in error.sentence
+    assert f"newest intact backup: {backup}" in error.sentence
     assert f"restore {backup} --data-dir {asked.data_dir}" in error.fix
     assert str(await why_closed(asked)) == str(error)
     (kept,) = asked.data_dir.glob(f"{DATABASE_FILE}.corrupt-*Z")
@@ -448,7 +448,7 @@ async def test_a_damaged_page_after_an_end_in_order_is_no_dead_end(tmp_path: Pat
     error = await why_closed(asked)
     (kept,) = asked.data_dir.glob(f"{DATABASE_FILE}.corrupt-*Z")
     assert str(kept) in error.sentence
-    assert "newest whole backup" in error.sentence
+    assert "newest intact backup" in error.sentence
     assert not path.exists()
     # It asks until somebody chooses, and begins nothing new by itself.
     assert str(await why_closed(asked)) == str(error)

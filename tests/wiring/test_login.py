@@ -45,7 +45,7 @@ def test_a_key_moves_from_the_keyring_to_the_file(tmp_path: Path) -> None:
 
 
 def test_without_a_keyring_nothing_is_stored(tmp_path: Path) -> None:
-    with pytest.raises(KeysError, match="offers no keyring"):
+    with pytest.raises(KeysError, match="no system keyring"):
         keep(tmp_path, PROFILE, in_keyring=True, find=lambda: None)
     assert profiles(tmp_path) == {}
 

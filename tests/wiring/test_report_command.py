@@ -56,7 +56,7 @@ def test_the_day_and_the_tables_come_without_a_console(
     code, said, _ = ran(capsys, tmp_path, "export", str(folder))
     assert code == cli.OK
     files = {path.name: path for path in folder.iterdir()}
-    assert said == f"{len(files)} files are in {folder}\n"
+    assert said == f"{len(files)} files written to {folder}\n"
     assert {"day.md", "day.csv", "trades.csv", "positions.json", "experiments.csv"} <= set(files)
     assert {path.stat().st_mode & 0o777 for path in files.values()} == {0o600}
     (agent,) = json.loads(files["agents.json"].read_text())
@@ -70,12 +70,12 @@ def test_the_day_and_the_tables_come_without_a_console(
     before = kept.read_text()
     code, _, problem = ran(capsys, tmp_path, "report", "--to", str(kept))
     assert code == cli.CANNOT
-    assert "is there already: nothing was written" in problem
+    assert "exists already: nothing written" in problem
     assert kept.read_text() == before
 
     code, _, problem = ran(capsys, tmp_path, "report", "--agent", "nobody")
     assert code == cli.CANNOT
-    assert "no agent is called 'nobody'" in problem
+    assert "no agent 'nobody'" in problem
 
 
 class Asked:
@@ -200,13 +200,13 @@ def test_a_disk_that_is_full_leaves_no_half_of_an_export(
     assert refused.value.filename == str(tmp_path / "out" / "c.csv")
     assert list((tmp_path / "out").iterdir()) == []
     count = 2
-    with pytest.raises(ReportError, match=r"day\.md cannot be written: No space left on device"):
+    with pytest.raises(ReportError, match=r"cannot write .*day\.md: No space left on device"):
         keep(tmp_path / "day.md", "text")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_report_that_cannot_be_kept_names_the_path_that_was_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="names no file"):
+    with pytest.raises(ReportError, match="not a file name"):
         keep(Path(), "text")
     with pytest.raises(ReportError, match=r"none/day\.md") as refused:
         keep(tmp_path / "none" / "day.md", "text")

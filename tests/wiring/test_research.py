@@ -103,7 +103,7 @@ async def test_a_door_that_is_shut_says_why_and_is_tried_again(tmp_path: Path) -
         door = SharedSession(lambda: opened(asked, wish, clock), tasks)
         other = SharedSession(lambda: opened(asked, wish, clock), tasks)
         keeping = tasks.create_task(door.keep())
-        with pytest.raises(ToolError, match="is no folder"):
+        with pytest.raises(ToolError, match="is not a folder"):
             await door.session()
         repository = new_repository(tmp_path / "skill")
         session = await door.session()
@@ -195,7 +195,7 @@ async def test_what_fails_in_a_session_is_not_told_as_a_door_that_stays_shut(
             async with opened(asked, wish, clock):
                 raise full
         assert only_reason(caught.value) is full
-        assert "stays closed" not in caplog.text
+        assert "desk not opened" not in caplog.text
         # An orderly no is that, whatever was open around it.
         with pytest.raises(ToolError) as said:
             async with opened(asked, wish, clock):
@@ -206,4 +206,4 @@ async def test_what_fails_in_a_session_is_not_told_as_a_door_that_stays_shut(
         with pytest.raises(ToolError, match=DESK_FILE):
             async with opened(asked, wish, clock):
                 pass
-    assert "stays closed" in caplog.text
+    assert "desk not opened" in caplog.text

@@ -44,9 +44,7 @@ def turn_off(repository: Repository, skill: str, now_ms: int) -> str:
     notes = notes_of(repository)
     config = notes.config_of(skill or notes.last_skill)
     if config is None:
-        raise ToolError(
-            f"there is no session of {skill or 'any skill'} here: nothing is to be turned off"
-        )
+        raise ToolError(f"no session of {skill or 'any skill'} here: nothing to turn off")
     line = {"type": "off", "skillSlug": config.skill, "timestamp": now_ms}
     _append(repository, line)
     return config.skill
@@ -64,7 +62,7 @@ def fresh(notes: Notes, skill: str, now_ms: int) -> InitArguments:
     before = notes.config_of(skill or notes.last_skill)
     if before is None:
         raise ToolError(
-            f"there is no session of {skill or 'any skill'} here", "begin one: autoresearch SKILL"
+            f"no session of {skill or 'any skill'} here", "begin one: autoresearch SKILL"
         )
     return InitArguments(
         name=f"{before.name.partition(' @')[0][:160]} @{now_ms}",

@@ -100,7 +100,7 @@ class Messages:
                 return item
             refusal = refusal_of(item)
             if refusal is not None:
-                log.info("a line is no message: %s", refusal.error.message)
+                log.info("invalid message line: %s", refusal.error.message)
                 await self._sent.send(SessionMessage(refusal))
 
     async def aclose(self) -> None:
@@ -160,10 +160,10 @@ def refusal_of(wrong: Exception) -> types.JSONRPCError | None:
         line: object = rows[0]["input"] if rows else ""
         if isinstance(line, str) and rows and not line.strip():
             return None
-        return _error(None, types.PARSE_ERROR, "the line is no JSON")
+        return _error(None, types.PARSE_ERROR, "invalid JSON")
     # What lacks something at its top is the whole line.
     whole = [row["input"] for row in rows if row["type"] == "missing" and len(row["loc"]) <= FIELD]
-    problem = "the line is no JSON-RPC 2.0 message"
+    problem = "not a JSON-RPC 2.0 message"
     if any(_is_object(given) and _has_wrong_id(given) for given in whole):
         problem += ": its id is neither a text nor a whole number"
     return _error(_id_in(whole), types.INVALID_REQUEST, problem)

@@ -48,7 +48,7 @@ class ResultSender:
         except PlanRequiredError as error:
             raise failure(error) from error
         except ServiceError as error:
-            log.info("the plan is not known: %s", error)
+            log.info("plan unknown: %s", error)
 
     async def sync(self) -> None:
         """Send what the service does not have; what cannot be sent waits in the file."""

@@ -106,7 +106,7 @@ def after(ran: Ran, deadline_s: float) -> str:
     if ran.timed_out:
         return f"it took longer than {deadline_s:g} s and was ended; log it as crash or discard"
     if not ran.succeeded:
-        return "it failed: log it as crash, or mend it and run it again"
+        return "it failed: log it as crash, or fix it and run it again"
     return "log it as keep or discard"
 
 
@@ -394,7 +394,7 @@ class Session:
     def _current(self) -> Config:
         self._catch_up()
         if self._config is None:
-            raise ToolError("there is no session", FIRST_INIT)
+            raise ToolError("no session", FIRST_INIT)
         return self._config
 
     def _catch_up(self) -> None:
@@ -471,8 +471,8 @@ class Session:
         left = end_marked(mark)
         log.warning("the server ended while %r ran; %d processes of it were ended", command, left)
         self._notice = (
-            f"the server ended while {shortened(command)!r} ran, which was ended too: its result "
-            "is not known; run it again, or log it as crash"
+            f"the server ended while {shortened(command)!r} ran, and the command was stopped: "
+            "its result is unknown; run it again, or log it as crash"
         )
         self._begun.end_run()
 
@@ -511,7 +511,7 @@ class Session:
     def _description(self, more: Mapping[str, object]) -> dict[str, object]:
         """Fields that describe the session, with more of the caller's."""
         if self._config is None:
-            raise ToolError("there is no session", FIRST_INIT)
+            raise ToolError("no session", FIRST_INIT)
         config = self._config
         given = more.get("warnings")
         warnings = [str(one) for one in given] if isinstance(given, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]

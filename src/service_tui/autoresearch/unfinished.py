@@ -108,7 +108,7 @@ def _read(path: Path) -> Mapping[str, object] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
-        log.warning("%s tells nothing: %s", path, error)
+        log.warning("cannot read %s: %s", path, error)
         path.unlink(missing_ok=True)
         return None
     if not isinstance(note, dict):

@@ -128,7 +128,7 @@ async def repository_at(folder: Path) -> Repository:
         ToolError: there is none, or it has no working tree or no commit yet.
     """
     if not os.path.isdir(folder):  # noqa: ASYNC240, PTH112  (once, before anything else)
-        raise ToolError(f"{folder} is no folder", "start the server in the skill's repository")
+        raise ToolError(f"{folder} is not a folder", "start the server in the skill's repository")
     try:
         root = (await git(folder, "rev-parse", "--show-toplevel")).decode().strip()
         store = (await git(folder, "rev-parse", "--git-common-dir")).decode().strip()

@@ -198,7 +198,7 @@ def _settle(arguments: argparse.Namespace, environment: Environment, file: Confi
     )
     arguments.config_file = ConfigFile(file.path) if names_service else file
     if arguments.config_file.values.keys() >= {"url", "profile"}:
-        raise SettingError(f"{file.path}: url and profile name two services: keep one of them")
+        raise SettingError(f"{file.path}: url and profile name two services. Keep one")
 
 
 def _options(arguments: argparse.Namespace, environment: Environment) -> Options:
@@ -225,7 +225,7 @@ def _options(arguments: argparse.Namespace, environment: Environment) -> Options
         is_other = base.exists() and not base.is_dir()
     except OSError as error:
         raise CannotError(
-            f"{base} cannot be used ({error.strerror}); give another --data-dir"
+            f"cannot use {base} ({error.strerror}); give another --data-dir"
         ) from error
     if is_other:
         raise CannotError(f"{base} is not a directory; give another --data-dir")
@@ -262,7 +262,7 @@ def _exchange(name: str) -> str:
     try:
         return exchange_of(name)
     except ValueError as error:
-        raise CannotError(f"{EXCHANGE_VARIABLE} cannot be used: {error}") from None
+        raise CannotError(f"invalid {EXCHANGE_VARIABLE}: {error}") from None
 
 
 def _check_wallet_key(key: str) -> None:
@@ -273,7 +273,7 @@ def _check_wallet_key(key: str) -> None:
     try:
         key_bytes(key)
     except KeyFormatError as error:
-        raise CannotError(f"{WALLET_VARIABLE} cannot be used: {error}") from None
+        raise CannotError(f"invalid {WALLET_VARIABLE}: {error}") from None
 
 
 def _remote(
@@ -290,7 +290,7 @@ def _remote(
         profile = stored.get(arguments.profile)
         if profile is None:
             names = ", ".join(sorted(stored)) or "none"
-            raise CannotError(f"no profile is called {arguments.profile!r} (stored: {names})")
+            raise CannotError(f"no profile {arguments.profile!r} (stored: {names})")
         return check_url(profile.url, may_be_plain=environment.allow_insecure), _key_of(profile)
     address = check_url(url or environment.api_url or "", may_be_plain=environment.allow_insecure)
     if environment.api_key and _is_meant_for(environment, address):
@@ -335,7 +335,7 @@ def _start_log(options: Options, level: str | None) -> None:
 
 def _console(options: Options, _: argparse.Namespace) -> int:
     if not all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
-        raise CannotError("the console needs a terminal for its keys and its screen; see --help")
+        raise CannotError("the console needs a terminal; see --help")
     # Nothing is garbage before the first paint; wiring.start switches the collector on again.
     gc.disable()
     # After a paint the next one may wait two frames: so would a key.
@@ -388,9 +388,7 @@ def _resume(options: Options, _: argparse.Namespace) -> int:
     from service_tui.wiring import halt_command  # noqa: PLC0415
 
     if _is_terminal(sys.stdin):
-        print_text(
-            f"Entries pass again at once, of every agent. Type {RESUME_WORD} and press enter: "
-        )
+        print_text(f"Buys of every agent are allowed again. Type {RESUME_WORD} and press enter: ")
     if (sys.stdin.readline().strip() if sys.stdin else "") != RESUME_WORD:
         raise CannotError(f"not resumed: the word is {RESUME_WORD}")
     try:
@@ -430,7 +428,7 @@ def _login(options: Options, arguments: argparse.Namespace) -> int:
     try:
         Key(key, address)
     except ValueError as error:
-        raise CannotError(f"that is no key: {error}; nothing was stored") from None
+        raise CannotError(f"invalid key: {error}; nothing stored") from None
     try:
         before = profiles(options.config_dir).get(arguments.name)
         if before is not None and not arguments.replace:
@@ -438,8 +436,8 @@ def _login(options: Options, arguments: argparse.Namespace) -> int:
         profile = Profile(arguments.name, address, key)
         keep(options.config_dir, profile, in_keyring=arguments.keyring)
     except KeysError as error:
-        raise CannotError(f"the key was not stored: {error}") from error
-    print_lines(f"stored; open it with 'service-tui --profile {arguments.name}'")
+        raise CannotError(f"key not stored: {error}") from error
+    print_lines(f"stored; open the desk with 'service-tui --profile {arguments.name}'")
     return OK
 
 
@@ -451,21 +449,21 @@ def _logout(options: Options, arguments: argparse.Namespace) -> int:
     try:
         removed = forget(options.config_dir, arguments.name)
     except KeysError as error:
-        raise CannotError(f"nothing was removed: {error}") from error
+        raise CannotError(f"nothing removed: {error}") from error
     if removed is None:
-        raise CannotError(f"no profile is called {arguments.name!r}")
+        raise CannotError(f"no profile {arguments.name!r}")
     print_lines(f"removed the key for {removed.url}")
     return OK
 
 
 def _confirm_replacement(name: str, address: str) -> None:
     """Require a typed yes before a stored profile is replaced; CannotError without one."""
-    about = f"the profile '{name}' holds a key for {address}"
+    about = f"profile '{name}' has a key for {address}"
     if not _is_terminal(sys.stdin):
-        raise CannotError(f"{about}; nothing was stored: add --replace, or another --name")
+        raise CannotError(f"{about}; nothing stored: add --replace, or another --name")
     print_lines(f"{about}; type yes to replace it:")
     if sys.stdin.readline().strip() != "yes":
-        raise CannotError("nothing was stored")
+        raise CannotError("nothing stored")
 
 
 def _keys(options: Options, arguments: argparse.Namespace) -> int:
@@ -483,7 +481,7 @@ def _keys(options: Options, arguments: argparse.Namespace) -> int:
         raise CannotError(str(error)) from error
     print_lines(*report.lines)
     if report.trouble_count:
-        raise CannotError(f"among the keys: {report.trouble_count} thing(s) to mend")
+        raise CannotError(f"{report.trouble_count} problem(s) with the keys")
     return OK
 
 
@@ -496,7 +494,7 @@ def _read_secret(prompt: str) -> str:
     except EOFError:
         return ""
     except UnicodeDecodeError:
-        raise CannotError("what was handed in is no UTF-8 text; nothing was stored") from None
+        raise CannotError("the input is not UTF-8 text; nothing stored") from None
 
 
 def _demo(_: Options, arguments: argparse.Namespace) -> int:
@@ -506,7 +504,7 @@ def _demo(_: Options, arguments: argparse.Namespace) -> int:
         for path in make_screenshots(arguments.screenshot):
             print_lines(str(path))
     except OSError as error:
-        raise CannotError(f"{arguments.screenshot} cannot be written: {error.strerror}") from error
+        raise CannotError(f"cannot write {arguments.screenshot}: {error.strerror}") from error
     return OK
 
 
@@ -637,7 +635,7 @@ def _export(options: Options, arguments: argparse.Namespace) -> int:
         count = report_command.export(options, arguments.folder)
     except (DeskClosedError, report_command.ReportError) as error:
         raise CannotError(str(error)) from error
-    print_lines(f"{count} files are in {arguments.folder}")
+    print_lines(f"{count} files written to {arguments.folder}")
     return OK
 
 

@@ -41,21 +41,21 @@ COMMON: Final = (
 EXAMPLES: Final = """\
 examples:
   service-tui                                open the desk on the embedded service (play money)
-  service-tui --speed 10                     the same, the offline world ten times as fast
-  service-tui --data-dir /tmp/try --seed 7   a desk of its own, in a world that can be repeated
+  service-tui --speed 10                     the same, simulated world at 10x
+  service-tui --data-dir /tmp/try --seed 7   a separate desk with a repeatable world
   service-tui serve --port 8400              the same service for agents, without a console
-  service-tui halt                           stop every entry now; asks nothing
-  service-tui resume                         let entries pass again; asks for a word
-  service-tui agent retire NAME              give the slot of an agent back; its history stays
-  service-tui login --url https://host       store the key of another service (it is asked for)
+  service-tui halt                           halt all buys now, without a question
+  service-tui resume                         end the halt (typed word)
+  service-tui agent retire NAME              free the slot of an agent; history stays
+  service-tui login --url https://host       store the key of another service (prompts for it)
   service-tui --url https://host             open the desk on it
-  service-tui keys create                    make a key for a wallet; also import, list, remove
-  service-tui demo --screenshot DIR          make the pictures of the screens
+  service-tui keys create                    create a wallet key; also import, list, remove
+  service-tui demo --screenshot DIR          draw pictures of the screens
   service-tui autoresearch                   serve an MCP client that optimises a skill
   service-tui skills list                    strategy packages; also install, check, new, run
   service-tui backup                         copy the database; also restore FILE, verify
-  service-tui config show                    each setting, and where it comes from
-  service-tui doctor                         say what is where, and what is wrong
+  service-tui config show                    each setting and its source
+  service-tui doctor                         check paths, versions and problems
 """
 
 
@@ -72,7 +72,7 @@ class Parser(argparse.ArgumentParser):
 def check(parser: Parser, arguments: argparse.Namespace) -> None:
     """Refuse options that exclude each other."""
     if arguments.url is not None and arguments.profile is not None:
-        parser.error("--url and --profile name two services: give one of them")
+        parser.error("--url and --profile name two services. Give one")
     if arguments.command == "serve" and (arguments.url or arguments.profile or arguments.read_only):
         parser.error("serve runs the embedded service: no --url, --profile or --read-only")
     if arguments.command in {"halt", "resume", "agent"} and arguments.read_only:
@@ -82,13 +82,15 @@ def check(parser: Parser, arguments: argparse.Namespace) -> None:
         and arguments.skill
         and arguments.word not in {"reset", "off"}
     ):
-        parser.error("autoresearch takes nothing, status, reset [SKILL], off [SKILL], or a SKILL")
+        parser.error(
+            "autoresearch takes no argument, status, reset [SKILL], off [SKILL], or a SKILL"
+        )
     if arguments.command == "backup" and arguments.folder and arguments.to:
-        parser.error("DIR and --to FILE name two places: give one of them")
+        parser.error("DIR and --to FILE name two places. Give one")
     if arguments.command == "restore" and arguments.empty and arguments.file:
-        parser.error("FILE and --empty are two wishes: give one of them")
+        parser.error("give FILE or --empty, not both")
     if arguments.command == "login" and arguments.url is None:
-        parser.error("login needs the address of the service: --url https://host")
+        parser.error("login needs the service's address: --url https://host")
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
@@ -101,10 +103,10 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
     runs = arguments.command == "skills" and arguments.act == "run"
     if unknown:
         message = f"unrecognized arguments: {' '.join(unknown)}"
-        behind = f"; what belongs to the skill stands behind --: -- {' '.join(unknown)}"
+        behind = f"; put the skill's arguments after --: -- {' '.join(unknown)}"
         parser.error(message + (behind if runs else ""))
     if of_skill and not runs:
-        parser.error("only 'skills run' takes words behind --")
+        parser.error("only 'skills run' takes arguments after --")
     if runs:
         arguments.words = of_skill
     for setting in SETTINGS:
@@ -117,8 +119,9 @@ def parser_of(environment: Environment) -> Parser:
     """The parser of the whole command line."""
     parser = Parser(
         prog="service-tui",
-        description="The terminal desk for people who supervise trading agents. Without --url it "
-        "opens on its own embedded service: no account, no key, no network, play money.",
+        description="Terminal desk for people who supervise trading agents. Without --url it "
+        "opens its own embedded service: no account, no key, no network, play "
+        "money.",
         epilog=f"{EXAMPLES}\ndata: {environment.data_dir}\n"
         f"log:  {environment.data_dir / LOG_FILE} (with --data-dir: in that folder)\n"
         f"environment: {KEY_VARIABLE} and {URL_VARIABLE} are used with --url; flags win.\n"
@@ -138,28 +141,28 @@ def parser_of(environment: Environment) -> Parser:
     _add_setting(serve, "serve.port")
     _add_setting(serve, "serve.limits")
     for name, about in (
-        ("halt", "stop every entry now, for everybody; kept over a restart"),
+        ("halt", "halt all buys now, for every agent; survives a restart"),
         ("resume", "end the halt, after a typed word"),
     ):
         _add_common(commands.add_parser(name, help=about, allow_abbrev=False))
     _add_agent(commands.add_parser)
     _add_login(commands.add_parser)
-    keys = commands.add_parser("keys", help="keep the keys of your wallets", allow_abbrev=False)
+    keys = commands.add_parser("keys", help="manage the keys of your wallets", allow_abbrev=False)
     _add_common(keys)
     keys.add_argument("action", choices=KEY_ACTIONS)
-    keys.add_argument("address", nargs="?", help="whose key to remove")
+    keys.add_argument("address", nargs="?", help="address of the key to remove")
     keys.add_argument(
-        "--keyring", action="store_true", help="let the system's keyring hold the passphrase"
+        "--keyring", action="store_true", help="store the passphrase in the system keyring"
     )
-    demo = commands.add_parser("demo", help="make the pictures of the screens", allow_abbrev=False)
+    demo = commands.add_parser("demo", help="draw pictures of the screens", allow_abbrev=False)
     demo.add_argument("--screenshot", metavar="DIR", required=True, type=Path)
     doctor = commands.add_parser(
-        "doctor", help="say what is where, and what is wrong", allow_abbrev=False
+        "doctor", help="check paths, versions and problems", allow_abbrev=False
     )
     _add_common(doctor)
     research = commands.add_parser(
         "autoresearch",
-        help="experiments on a skill: the MCP server, or status, reset, off",
+        help="autoresearch on a skill: the MCP server, or status, reset, off",
         description=ABOUT_AUTORESEARCH,
         allow_abbrev=False,
     )
@@ -178,9 +181,7 @@ def parser_of(environment: Environment) -> Parser:
 
 def _add_config(command: Callable[..., Parser]) -> None:
     """Add the command that shows the settings."""
-    config = command(
-        "config", help="each setting, its value and where it comes from", allow_abbrev=False
-    )
+    config = command("config", help="each setting, its value and its source", allow_abbrev=False)
     _add_common(config)
     config.add_argument("act", choices=("show",))
     config.add_argument("--json", action="store_true", help="as JSON")
@@ -192,11 +193,9 @@ def _add_login(command: Callable[..., Parser]) -> None:
     _add_common(login)
     login.add_argument("--name", default="default", help="name of the profile (default: default)")
     login.add_argument(
-        "--replace", action="store_true", help="overwrite the profile of this name, unasked"
+        "--replace", action="store_true", help="overwrite a profile of this name without asking"
     )
-    login.add_argument(
-        "--keyring", action="store_true", help="let the system's keyring hold the key"
-    )
+    login.add_argument("--keyring", action="store_true", help="store the key in the system keyring")
     logout = command("logout", help="remove a stored key", allow_abbrev=False)
     _add_common(logout)
     logout.add_argument("--name", default="default", help="name of the profile (default: default)")
@@ -205,7 +204,7 @@ def _add_login(command: Callable[..., Parser]) -> None:
 def _add_completion(command: Callable[..., Parser]) -> None:
     """Add the command that prints a completion script."""
     completion = command(
-        "completion", help="print the script by which a shell completes", allow_abbrev=False
+        "completion", help="print the completion script of a shell", allow_abbrev=False
     )
     completion.add_argument("shell", choices=SHELLS)
 
@@ -220,22 +219,22 @@ def _add_agent(command: Callable[..., Parser]) -> None:
 
 def _add_log(command: Callable[..., Parser]) -> None:
     """Add the command that verifies the action log."""
-    logs = command("log", help="the action log: verify its chain", allow_abbrev=False)
+    logs = command("log", help="the action log: verify it", allow_abbrev=False)
     _add_common(logs)
     logs.add_argument("act", choices=("verify",))
     logs.add_argument(
-        "--holds", metavar="HASH", default="", help="a hash that you kept: the log must have it"
+        "--holds", metavar="HASH", default="", help="a hash you noted: the log must contain it"
     )
 
 
 def _add_reports(command: Callable[..., Parser]) -> None:
     """Add the commands that report what agents did."""
     report = command(
-        "report", help="a day's summary of each agent, as Markdown or CSV", allow_abbrev=False
+        "report", help="daily summary of each agent, as Markdown or CSV", allow_abbrev=False
     )
     _add_common(report)
     report.add_argument(
-        "--agent", metavar="NAME", default="", help="only the one of this name, or id"
+        "--agent", metavar="NAME", default="", help="only the agent of this name or id"
     )
     _add_setting(report, "report.format")
     report.add_argument("--to", metavar="FILE", type=Path, help="a new file (default: print it)")
@@ -250,9 +249,9 @@ def _add_keeping(command: Callable[..., Parser]) -> None:
     """Add the commands for copies of the database."""
     backup = command(
         "backup",
-        help="copy the database, also while it is in use",
-        description="Copies the database while it is in use: the world, trades and settings. "
-        "Keys and the action log are no part of it.",
+        help="copy the database while in use",
+        description="Copies the database while in use: the world, trades and settings. Keys "
+        "and the action log are not included.",
         allow_abbrev=False,
     )
     _add_common(backup)
@@ -261,17 +260,17 @@ def _add_keeping(command: Callable[..., Parser]) -> None:
         metavar="DIR",
         type=Path,
         nargs="?",
-        help="where to (default: beside the daily copies)",
+        help="target (default: beside the daily copies)",
     )
     backup.add_argument("--to", metavar="FILE", type=Path, help="a new file")
     restore = command(
         "restore",
-        help="put a copy in the place of the database, which is kept; lists the copies",
+        help="replace the database with a copy, keeping the old one; lists the copies",
         allow_abbrev=False,
     )
     _add_common(restore)
     restore.add_argument("file", metavar="FILE", type=Path, nargs="?", help="default: list them")
-    restore.add_argument("--empty", action="store_true", help="begin a new desk instead")
+    restore.add_argument("--empty", action="store_true", help="start a new desk instead")
     _add_common(
         command("verify", help="check database, journal, ledger and action log", allow_abbrev=False)
     )
@@ -287,17 +286,17 @@ def _add_skills(skills: Parser) -> None:
         _add_common(made)
         return made
 
-    add_action("list", "what is installed")
-    source = add_action("install", "install from a folder, or a .zip or .tar of it")
+    add_action("list", "list the installed skills")
+    source = add_action("install", "install from a folder, a .zip or a .tar")
     source.add_argument("source", metavar="PATH", type=Path)
-    check = add_action("check", "say everything that is wrong with one")
+    check = add_action("check", "list all problems of a skill")
     check.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
-    new = add_action("new", "write a template that works")
+    new = add_action("new", "write a working template")
     new.add_argument("name", metavar="NAME")
     new.add_argument("--in", dest="parent", metavar="DIR", type=_folder, default=Path())
-    run = add_action("run", "run one here, on paper unless --live is given")
+    run = add_action("run", "run a skill here, on paper unless --live is given")
     run.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
-    run.epilog = "what belongs to the skill stands behind --: skills run NAME -- --live --once"
+    run.epilog = "arguments of the skill follow --: skills run NAME -- --live --once"
     run.set_defaults(words=())
 
 

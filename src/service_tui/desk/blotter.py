@@ -8,7 +8,7 @@ from service_tui.storage.blotter import Intent, StoredTicket
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
 
-_ODD: Final = "blotter row damaged: result being looked up"
+_ODD: Final = "damaged record: checking the result"
 
 
 def intent_of(ticket: TicketView, sent: str) -> Intent:

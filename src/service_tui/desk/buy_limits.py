@@ -257,7 +257,7 @@ def broken_by(
 def _reason(view: BuyLimitView, limit: int) -> Reason:
     rule = RULES[view.bound]
     owner = "desk limit" if view.source == "desk" else "limit"
-    text = f"{owner} for {rule.name} is {rail_figure_text(view.bound, limit)}"
+    text = f"{owner} ({rule.name}) is {rail_figure_text(view.bound, limit)}"
     if view.used is None:
         return Reason(text, Fix.LOWER_OR_RAISE)
     if view.bound is BuyLimit.MARKET:

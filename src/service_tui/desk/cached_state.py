@@ -171,7 +171,7 @@ def _number(value: object) -> float:
 def _whole(value: object) -> int:
     if type(value) is int:
         return value
-    raise TypeError("no whole number")
+    raise TypeError("not a whole number")
 
 
 def _truth(value: object) -> bool:

@@ -70,7 +70,7 @@ class Fix(StrEnum):
     ORDER_AGAIN = "nothing was placed; check the position and place a new order"
     GIVE_AMOUNT = f"enter an amount above 0 and a note of at most {PROSE_MAX:,} plain letters"
     WAIT_FOR_END = "wait for its result"
-    CLEAR_UP_FIRST = "place no order here until this is clear; see the blotter"
+    CLEAR_UP_FIRST = "place no order here until this is clear; see Orders"
     SEND_AGAIN_YOURSELF = (
         "check the positions, place the order again if needed, then close this entry"
     )

@@ -60,7 +60,7 @@ async def keep_running(name: str, begin: Callable[[], Awaitable[None]], ports: P
             return
         if ports.clock.monotonic() - began >= STEADY_S:
             pause_s = AGAIN_S
-        text = f"{name}: {problem}; it begins anew in {pause_s:.0f} s"
+        text = f"{name}: {problem}; restarting in {pause_s:.0f} s"
         log.error(text)
         ports.emit(Noticed("bad", text))
         await ports.clock.sleep(pause_s)

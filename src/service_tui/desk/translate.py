@@ -542,7 +542,7 @@ def filled_text(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> st
         fee = amount(body.fee) if "fee" in body.model_fields_set else None
         fee_text = venue_fee_text(fee, action, venue)
         if fee is None and body.fee_rate_bps:
-            fee_text = f"fee not told, its rate is {body.fee_rate_bps / 100:g}%"
+            fee_text = f"fee not reported, rate {body.fee_rate_bps / 100:g}%"
         paid = f"{body.cost:,.2f} {unit} (average {average:.3f}), {fee_text}"
     return f"{verb} {shares:,.2f} shares, {tail} {paid}{after}"
 
@@ -550,7 +550,7 @@ def filled_text(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> st
 def venue_fee_text(fee: Micros | None, action: Action, venue: Venue) -> str:
     """Text about a real venue's fee; a buy pays it on top, a sale receives less."""
     if fee is None:
-        return "fee not told"
+        return "fee not reported"
     if fee <= 0:
         return "no fee"
     how = "on top" if action is Action.BUY else "taken off"

@@ -200,35 +200,35 @@ class LeashObserves(NotAllowed):
     """The operator lets this agent, or this skill, only look."""
 
     code = "LEASH_OBSERVE"
-    fix = "send dry_run true to see what the order would bring; the operator sets the leash"
+    fix = "send dry_run true for a quote; the operator sets the leash"
 
 
 class NeedsApproval(NotAllowed):
     """The operator has to decide; a single order waits for that by itself."""
 
     code = "NEEDS_APPROVAL"
-    fix = "send it alone to POST /api/sdk/trade: there it waits for the operator"
+    fix = "send it alone to POST /api/sdk/trade: the operator can approve it there"
 
 
 class RefusedBefore(NotAllowed):
     """The operator has refused this trade a while ago."""
 
     code = "REFUSED_BEFORE"
-    fix = "trade another market, or wait: the operator is not asked again so soon"
+    fix = "trade another market, or wait an hour"
 
 
 class CannotWait(NotAllowed):
     """The operator would have to decide on an order that lapses meanwhile."""
 
     code = "CANNOT_WAIT"
-    fix = "ask the operator for a longer leash: an order that is signed cannot wait"
+    fix = "request a wider leash from the operator: a signed order cannot wait for approval"
 
 
 class LeashBudget(LimitReached):
     """The day's money of an agent or skill on a leash is used up."""
 
     code = "LEASH_BUDGET"
-    fix = "wait for midnight UTC, or ask the operator for a larger budget; selling stays possible"
+    fix = "wait for midnight UTC, or request a larger budget; selling stays possible"
 
 
 class TooManyHeld(LimitReached):
@@ -243,7 +243,7 @@ class HeldNotFound(NotFound):
     """No trade waits under this id."""
 
     code = "HELD_NOT_FOUND"
-    fix = "list what waits again: GET /api/desk/held"
+    fix = "reload the pending trades: GET /api/desk/held"
 
 
 class BadOrder(Refusal):
@@ -413,14 +413,14 @@ class AlreadyRedeemed(NotRedeemable):
     """The payout was taken already."""
 
     code = "ALREADY_REDEEMED"
-    fix = "nothing is left to do: the on-chain token balance is 0"
+    fix = "nothing to do: the on-chain token balance is 0"
 
 
 class NotFinalized(NotRedeemable):
     """The outcome is not final yet."""
 
     code = "NOT_FINALIZED"
-    fix = "try again in 10 to 30 minutes"
+    fix = "retry in 10 to 30 minutes"
     retryable = True
 
 
@@ -428,14 +428,14 @@ class PositionLost(NotRedeemable):
     """The other side won."""
 
     code = "POSITION_LOST"
-    fix = "nothing is left to do: a losing share pays 0"
+    fix = "nothing to do: a losing share pays 0"
 
 
 class ManualOnly(NotRedeemable):
     """The venue redeems on its own page only. Source: spec, "Redemption flow"."""
 
     code = "MANUAL_ONLY"
-    fix = "redeem it on the dashboard of the venue; nothing here can"
+    fix = "redeem it on the venue's dashboard"
 
 
 class WalletProblem(Refusal):
@@ -461,7 +461,7 @@ class InsufficientGas(WalletProblem):
     """The wallet cannot pay for a transaction."""
 
     code = "INSUFFICIENT_GAS"
-    fix = "send a little POL to the wallet; auto-redeem goes on by itself then"
+    fix = "send some POL to the wallet; auto-redeem continues then"
     retryable = True
 
 
@@ -497,14 +497,14 @@ class OrderNotAsSigned(WalletProblem):
     """The signed order differs from the request, or another account signed it."""
 
     code = "SIGNED_ORDER_INVALID"
-    fix = "sign the order anew with the figures of the request"
+    fix = "sign the order again with the figures of the request"
 
 
 class OrderReplayed(WalletProblem):
     """The signed order was taken before."""
 
     code = "SIGNED_ORDER_REPLAYED"
-    fix = "sign a new order: each has a salt of its own"
+    fix = "sign a new order with a new salt"
 
 
 class TransactionRefused(WalletProblem):

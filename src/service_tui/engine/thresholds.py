@@ -102,7 +102,7 @@ def _thresholds(
         spot = request.spot
         removes = f"DELETE /api/sdk/positions/{spot.market_id}/monitor?side={spot.side.value}"
         raise NothingWatched(
-            "no threshold would be left: the monitor would watch nothing",
+            "no threshold left: a monitor needs one",
             f"keep one threshold, or remove the monitor: {removes}",
         )
     return stop, target

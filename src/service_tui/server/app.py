@@ -99,18 +99,18 @@ async def _typed(request: Request) -> str:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != FORM:
-        raise denied(415, "this is not the form of the page", "open the claim link in a browser")
+        raise denied(415, "invalid form", "open the claim link in a browser")
     raw = bytearray()
     try:
         async for chunk in request.stream():
             raw += chunk
             if len(raw) > FORM_MAX:
-                raise denied(413, "the form is too large", "send the code only")
+                raise denied(413, "form too large", "send the code only")
         fields = parse_qs(raw.decode("ascii"), max_num_fields=_FIELDS_MAX)
     except ClientDisconnect as gone:
-        raise denied(400, "the form ended early", "send it whole") from gone
+        raise denied(400, "the form ended early", "send it in full") from gone
     except ValueError as error:
-        raise denied(400, "the form cannot be read", "send the code only") from error
+        raise denied(400, "unreadable form", "send the code only") from error
     return fields.get("code", [""])[0]
 
 
@@ -198,7 +198,7 @@ async def _tick(service: Service) -> None:
         try:
             await service.world_store.advance(service.clock.now())
         except StorageError as error:
-            log.error("the tape stands still: %s", error)  # noqa: TRY400  (a sentence, no trace)
+            log.error("the simulated tape has stopped: %s", error)  # noqa: TRY400  (a sentence, no trace)
             pause_s = RETRY_S
         await service.clock.sleep(pause_s)
 
@@ -217,7 +217,7 @@ async def _digest(service: Service) -> None:
         try:
             await service.world_store.digest.catch_up()
         except StorageError as error:
-            log.warning("backtests know nothing newer: %s", error)
+            log.warning("backtests miss the newest trades: %s", error)
 
 
 def _streaming(
@@ -316,7 +316,7 @@ async def _read(request: RequestContext, handler: Handler) -> WireModel:
         reply = await handler(request)
         if refusals == await world_store.on_disk():
             return reply
-    raise StorageError("the disk refuses what this is made of")
+    raise StorageError("the disk is full or read-only")
 
 
 def _agent_of(
@@ -351,7 +351,7 @@ async def _note_client(request: RequestContext, speech: Speech) -> None:
         await world_store.commit(request.world.note(seen))
     except StorageError as error:
         # What was asked may be a mere reading, which needs no disk.
-        log.warning("the version of a client is not kept: %s", error)
+        log.warning("client version not stored: %s", error)
 
 
 async def _answer_once(
@@ -403,7 +403,7 @@ async def _body_of(
     try:
         raw = await call.body(BODY_MAX)
     except ClientDisconnect as gone:
-        raise denied(400, "the body ended early", "send it whole") from gone
+        raise denied(400, "the body ended early", "send it in full") from gone
     if raw is None:
         raise denied(413, "the body is too large", f"send at most {BODY_MAX} bytes")
     try:
@@ -430,7 +430,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise ValueError("a field was given twice")
+        raise ValueError("duplicate field")
     return made
 
 
@@ -457,7 +457,7 @@ def _query_of(pairs: Pairs, endpoint: Endpoint[WireModel], speech: Speech) -> Wi
     values = dict(pairs)
     speech.note_venues(values.items())
     if len(values) != len(pairs):
-        raise invalid_items([(("query",), "a parameter was given twice", "duplicate")])
+        raise invalid_items([(("query",), "duplicate parameter", "duplicate")])
     try:
         return endpoint.query.model_validate_strings(values, strict=False)
     except ValidationError as error:
@@ -515,7 +515,7 @@ def _of_storage(error: Exception) -> Response:
     if isinstance(error, (StorageFullError, StorageBusyError)):
         denial = denied(503, f"{error}; nothing was traded", "free disk space, then try again")
     else:
-        fix = "look at /api/sdk/trades before trying again: it may have been carried out"
+        fix = "check /api/sdk/trades before you retry: it may have executed"
         denial = denied(503, f"{error}; the outcome is not known", fix)
     return _encoded(denial.status, denial.body)
 
@@ -528,9 +528,7 @@ def _fault_of(service: Service) -> Callable[[Request, Exception], Awaitable[Resp
         if request.method not in _READING:
             # What it had changed already is on no disk, and must not be built upon.
             service.world_store.distrust()
-        denial = denied(
-            500, "the service failed on this call", "try again; the log has the details"
-        )
+        denial = denied(500, "internal error", "retry; the log has the details")
         return _encoded(denial.status, denial.body)
 
     return respond

@@ -157,7 +157,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
 
     def distrust(self) -> None:
         """Let nothing build upon memory before it is read back: a call broke off half-way."""
-        self._distrust(StorageError("a call broke off half-way"))
+        self._distrust(StorageError("a request was interrupted"))
 
     def _distrust(self, error: StorageError) -> None:
         self._failed = self._failed or error
@@ -217,7 +217,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
     async def _fetch_after(self, seq: int) -> None:
         """Distrust memory where a row is not on disk whose writer did not wait for its end."""
         if self._is_unsure and await asyncio.to_thread(self._journal.last_seq) < seq:
-            self._distrust(StorageError("the disk refused what nobody waited for"))
+            self._distrust(StorageError("the disk refused a background write"))
         self._is_unsure = False
 
     async def written(self) -> None:
@@ -324,7 +324,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             self._failed = None
             # Of what failed some may be on disk after all, and nobody was told of it.
             self.events.start_over(self._seq, self.world.at)
-            log.info("the world was read back at row %d", self._seq)
+            log.info("world restored at row %d", self._seq)
 
     async def _take_from_disk(self, failure: StorageError) -> None:
         with suppress(StorageError):
@@ -356,7 +356,7 @@ def restore(database: Database, topics: Topics) -> tuple[World, int] | None:
             return world, replay(journal, world, found.seq)
         journal.keep_aside(found.seq, found.body)
     if snapshots:
-        raise DamagedRowsError("no snapshot of the sim can be read")
+        raise DamagedRowsError("no readable snapshot of the sim")
     return None
 
 
@@ -368,7 +368,7 @@ def world_in(found: Snapshot, topics: Topics) -> World | None:
     except NewerJournalError:
         raise
     except _SENSELESS as error:
-        log.warning("the snapshot at row %d is passed over (%s)", found.seq, type(error).__name__)
+        log.warning("snapshot at row %d skipped (%s)", found.seq, type(error).__name__)
         return None
 
 
@@ -397,7 +397,7 @@ def replay(journal: JournalStore, world: World, seq: int, *, until: int | None =
         except NewerJournalError:
             raise
         except _SENSELESS as error:
-            odd = f"row {seq} of the journal makes no sense: {error}"
+            odd = f"row {seq} of the journal is invalid: {error}"
             raise DamagedRowsError(odd, seq=seq) from error
     return seq
 

@@ -73,9 +73,7 @@ def opened(content: Mapping[str, object], passphrase: str) -> LocalSigner:
         key = bytes(Account.decrypt(dict(content), passphrase))
     # From None: what these hold are pieces of the file.
     except (KeyError, TypeError, ValueError) as error:
-        sentence = (
-            "the passphrase is wrong" if "MAC" in str(error) else "the key file is garbled inside"
-        )
+        sentence = "the passphrase is wrong" if "MAC" in str(error) else "the key file is malformed"
         raise KeystoreError(sentence) from None
     try:
         signer = LocalSigner(key)

@@ -32,7 +32,7 @@ def problems_of(path: Path) -> list[str]:
     document = path / DOCUMENT
     try:
         if not document.is_file():
-            return [f"there is no {DOCUMENT}"]
+            return [f"no {DOCUMENT}"]
         top, metadata = frontmatter(read_text(document))
     except UNREADABLE as error:
         return [f"{DOCUMENT}: {error}"]
@@ -63,7 +63,7 @@ def _of_name(folder: str, name: str) -> list[str]:
 def _of_letters(fields: dict[str, str]) -> list[str]:
     """Problems of control characters that a terminal would obey."""
     return [
-        f"{DOCUMENT}: {name[:40]} holds control characters; take them out"
+        f"{DOCUMENT}: {name[:40]} contains control characters; remove them"
         for name, text in fields.items()
         if any(unicodedata.category(letter) == "Cc" and letter != "\t" for letter in text)
     ]
@@ -72,7 +72,7 @@ def _of_letters(fields: dict[str, str]) -> list[str]:
 def _of_description(top: dict[str, str]) -> list[str]:
     description = top.get("description", "")
     if not description:
-        return [f"{DOCUMENT}: no description; say in a sentence what the skill does"]
+        return [f"{DOCUMENT}: no description; describe the skill in a sentence"]
     if len(description) > DESCRIPTION_MAX:
         return [
             f"{DOCUMENT}: the description has {len(description)} letters, at most {DESCRIPTION_MAX}"
@@ -88,7 +88,7 @@ def _of_manifest(path: Path) -> list[str]:
         made: object = json.loads(read_text(path))
     except (NotASkillError, OSError, ValueError, RecursionError) as error:
         return [f"{MANIFEST}: {error}"]
-    return [] if isinstance(made, dict) else [f"{MANIFEST}: it is no object"]
+    return [] if isinstance(made, dict) else [f"{MANIFEST}: not an object"]
 
 
 def _parse(text: str, name: str) -> None:

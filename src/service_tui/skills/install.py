@@ -182,7 +182,7 @@ def _root_of(box: Path) -> Path:
     if len(tops) == 1 and tops[0].is_dir():
         return tops[0]
     if not (box / DOCUMENT).is_file():
-        raise SkillRefusedError(f"the archive holds no {DOCUMENT} at its top")
+        raise SkillRefusedError(f"no {DOCUMENT} at the top of the archive")
     name = frontmatter(read_text(box / DOCUMENT))[0].get("name", "")
     if not is_slug(name):
         raise SkillRefusedError(f"{DOCUMENT}: the name is not of lower-case letters, digits and -")
@@ -198,9 +198,9 @@ def _of_folder(folder: Path) -> Iterator[_Member]:
             relative = path.relative_to(folder).as_posix()
             mode = path.lstat().st_mode
             if stat.S_ISLNK(mode):
-                raise SkillRefusedError(f"{relative} is a link: a skill holds plain files only")
+                raise SkillRefusedError(f"{relative} is a link: a skill contains plain files only")
             if name in files and not stat.S_ISREG(mode):
-                raise SkillRefusedError(f"{relative} is no plain file")
+                raise SkillRefusedError(f"{relative} is not a plain file")
             if name in files and name not in PASSED_OVER:
                 yield _Member(relative, lambda path=path: path.open("rb"))
 
@@ -208,10 +208,12 @@ def _of_folder(folder: Path) -> Iterator[_Member]:
 def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
     for count, info in enumerate(archive.infolist(), 1):
         if count > MEMBERS_MAX:
-            raise SkillRefusedError(f"it holds more than {FILES_MAX} files")
+            raise SkillRefusedError(f"more than {FILES_MAX} files")
         mode = info.external_attr >> 16
         if mode and stat.S_ISLNK(mode):
-            raise SkillRefusedError(f"{info.filename[:80]} is a link: a skill holds plain files")
+            raise SkillRefusedError(
+                f"{info.filename[:80]} is a link: a skill contains plain files only"
+            )
         if not info.is_dir():
             yield _Member(info.filename, lambda info=info: archive.open(info))
 
@@ -219,7 +221,7 @@ def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
 def _of_tar(archive: tarfile.TarFile) -> Iterator[_Member]:
     for count, info in enumerate(archive, 1):
         if count > MEMBERS_MAX:
-            raise SkillRefusedError(f"it holds more than {FILES_MAX} files")
+            raise SkillRefusedError(f"more than {FILES_MAX} files")
         if info.isdir():
             continue
         if not info.isreg():
@@ -240,7 +242,7 @@ def _write(members: Iterable[_Member], folder: Path) -> None:
     left = BYTES_MAX
     for count, member in enumerate(members):
         if count >= FILES_MAX:
-            raise SkillRefusedError(f"it holds more than {FILES_MAX} files")
+            raise SkillRefusedError(f"more than {FILES_MAX} files")
         target = folder / _safe(member.name)
         target.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
         with member.opened() as source:

@@ -136,7 +136,7 @@ def entry_script(path: Path) -> Path:
     scripts = sorted(path.glob("*.py"))
     if len(scripts) == 1 and stat.S_ISREG(scripts[0].lstat().st_mode):
         return scripts[0]
-    problem = "there is no entry script" if not scripts else "there are several scripts"
+    problem = "no entry script" if not scripts else "there are several scripts"
     raise NotASkillError(
         f"{problem}: write one, or name it in {MANIFEST}: "
         '{"automaton": {"entrypoint": "run.py"}}'
@@ -150,7 +150,7 @@ def _named(path: Path, named: str) -> Path:
         inside = script.resolve().is_relative_to(path.resolve()) and not script.is_symlink()
         there = script.is_file()
     except UNREADABLE as error:
-        raise NotASkillError(f"the entry script {named[:60]!r} is no file's name") from error
+        raise NotASkillError(f"invalid entry script name {named[:60]!r}") from error
     if not inside:
         raise NotASkillError(f"the entry script {named[:60]!r} is not in the skill's folder")
     if not there:
@@ -182,11 +182,11 @@ def frontmatter(text: str) -> tuple[dict[str, str], dict[str, str]]:
         # One line more than the parser counts: that of the dashes.
         line = 1 if error.problem_mark is None else error.problem_mark.line + 2
         raise NotASkillError(
-            f"line {line} of its document is no YAML: {error.problem}; "
-            "a text with a colon in it stands in quotes"
+            f"line {line} of its document is not YAML: {error.problem}; "
+            "quote a text that contains a colon"
         ) from error
     except (yaml.YAMLError, RecursionError) as error:
-        raise NotASkillError(f"its frontmatter is no YAML: {error}") from error
+        raise NotASkillError(f"frontmatter is not YAML: {error}") from error
 
 
 def _fields(text: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -225,7 +225,7 @@ def read_text(path: Path) -> str:
     # Not blocking: a pipe without a writer would be waited for for ever.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise NotASkillError(f"{path.name} is no plain file")
+            raise NotASkillError(f"{path.name} is not a plain file")
         raw = file.read(FILE_MAX + 1)
     if len(raw) > FILE_MAX:
         raise NotASkillError(f"{path.name} is too large")

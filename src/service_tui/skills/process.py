@@ -240,7 +240,7 @@ def report_of(lines: Sequence[str]) -> str:
         try:
             report: object = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError):
-            return "its report is no JSON"
+            return "the report is not JSON"
         return _report_text(report)
     return ""
 

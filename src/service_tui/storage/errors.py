@@ -135,15 +135,15 @@ class CorruptDatabaseError(StorageError):
         parts = [f"{database} is damaged ({reason})", f"it is kept as {kept_as}"]
         if had.rest is not None:
             rest = had.rest
-            parts.append(f"what is left of it: {rest.path} ({rest.reach}; missing: {rest.missing})")
+            parts.append(f"salvaged: {rest.path} ({rest.reach}; missing: {rest.missing})")
         elif had.backup is not None:
-            parts.append("nothing is left of it that goes further than a backup")
+            parts.append("nothing salvaged beyond the backup")
         else:
-            parts.append("nothing is left of it that is whole")
+            parts.append("nothing salvaged")
         if had.backup is not None:
-            parts.append(f"newest whole backup: {had.backup.path} ({had.backup.reach})")
+            parts.append(f"newest intact backup: {had.backup.path} ({had.backup.reach})")
         else:
-            parts.append("no backup is whole" if backups else "there is no backup yet")
+            parts.append("no intact backup" if backups else "there is no backup yet")
         super().__init__("; ".join(parts))
         self.database = database
         self.kept_as = kept_as

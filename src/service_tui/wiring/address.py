@@ -29,16 +29,17 @@ def check_url(url: str, *, may_be_plain: bool) -> str:
         parts = urlsplit(url.strip())
         is_address = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:
-        raise AddressError(f"{url!r} is no address of a service, like https://host") from None
+        raise AddressError(f"{url!r} is not a service address, like https://host") from None
     if "@" in parts.netloc:
-        raise AddressError("an address with a name or a password in it is not taken")
+        raise AddressError("an address with a user name or password is not accepted")
     if not is_address or any(mark in url.strip() for mark in " ?#") or not url.isprintable():
-        raise AddressError(f"{url!r} is no address of a service, like https://host")
+        raise AddressError(f"{url!r} is not a service address, like https://host")
     host = parts.hostname or ""
     is_here = host in LOOPBACK or host.endswith(".localhost")
     if parts.scheme == "http" and not (is_here or may_be_plain):
         raise AddressError(
-            f"unencrypted http to {host} would show the key: use https, or set {INSECURE_VARIABLE}"
+            f"unencrypted http to {host} would expose the key: use https, or set "
+            f"{INSECURE_VARIABLE}"
         )
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path}".rstrip("/")
 

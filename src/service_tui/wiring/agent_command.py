@@ -9,7 +9,7 @@ from service_tui.desk.state import DeskState
 from service_tui.wiring.halt_command import ANSWERS_S, HaltReport, run_on_desk, until
 from service_tui.wiring.options import Options
 
-UNKNOWN: Final = "the service does not tell of its agents: only the embedded one is governed here"
+UNKNOWN: Final = "only agents of the embedded service are managed here"
 
 
 def govern(options: Options, act: str, name: str) -> HaltReport:
@@ -36,7 +36,7 @@ async def _govern(desk: Desk, act: AgentAct, name: str) -> HaltReport:
         return HaltReport(is_done=False, lines=(UNKNOWN,))
     matches = [match for match in fleet.agents if name in {match.agent_id, match.name}]
     if len(matches) != 1:
-        why = "more than one agent has this name: give its id" if matches else "no such agent"
+        why = "several agents have this name: give the id" if matches else "no such agent"
         return HaltReport(
             is_done=False, lines=(why, *(_line(match) for match in matches or fleet.agents))
         )

@@ -43,7 +43,7 @@ def address_of(data_dir: Path) -> str | None:
     try:
         holder = holder_of(data_dir)
     except StorageError as error:
-        log.warning("the lock file tells nothing: %s", error)
+        log.warning("lock file without an address: %s", error)
         return None
     return None if holder is None else loopback_address(holder)
 
@@ -81,7 +81,7 @@ class HolderTransport(httpx.AsyncBaseTransport):
         """
         address = address_of(self._data_dir)
         if address is None:
-            raise httpx.ConnectError("no program serves this data directory now")
+            raise httpx.ConnectError("no program serves this data directory")
         place = httpx.URL(address)
         sent = httpx.Request(
             request.method,
@@ -122,7 +122,7 @@ async def is_served(data_dir: Path, clock: Clock) -> bool:
             await client.health()
             await client.call(WORLD, deadline_s=CHECK_S)
         except ServiceError as error:
-            log.warning("the holder of the data directory is no help: %s", error)
+            log.warning("the owner of the data directory did not respond: %s", error)
             return False
     return True
 

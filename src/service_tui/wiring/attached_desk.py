@@ -43,7 +43,7 @@ async def attached_parts(
     """
     keys = stored_desk_keys(options.data_dir)
     if keys is None or keys.agent is None:
-        raise KeysError(f"{options.data_dir} has no keys yet: its holder is still starting")
+        raise KeysError(f"{options.data_dir} has no keys yet: its owner is still starting")
     transport = HolderTransport(options.data_dir)
     async with (
         open_beside(options.data_dir, clock) as data,
@@ -73,7 +73,7 @@ async def attached_parts(
             succession.report_to(desk.ports.emit, desk.hold)
             transport.report_to(desk.ports.emit, own=lambda: succession.address)
             if unused := _unused(options):
-                message = f"{unused} not used: another program holds and serves this directory"
+                message = f"{unused} not used: another program owns and serves this directory"
                 desk.ports.emit(Noticed("warn", message))
             yield desk
 

@@ -20,14 +20,14 @@ from service_tui.wiring.keys import KeysError
 log = logging.getLogger(__name__)
 
 _FIXES: Final[dict[type[Exception], str]] = {
-    DirectoryLockedError: "close the other one, look with --read-only, or give another --data-dir",
+    DirectoryLockedError: "close the other program, use --read-only, or give another --data-dir",
     NewerSchemaError: "use the newer program, or give another --data-dir",
-    CorruptDatabaseError: "choose what goes on",
-    LostLogError: "start again to go on with what is left",
+    CorruptDatabaseError: "choose how to continue",
+    LostLogError: "start again to continue with what was salvaged",
     StorageError: "see the log, or give another --data-dir",
     NewerJournalError: "use the newer program, or give another --data-dir",
-    KeysError: "mend or move the file away",
-    ServiceError: "see the log, and whether the disk has room",
+    KeysError: "repair the file, or move it away",
+    ServiceError: "check the log and the disk space",
     ValueError: "correct the address or the key",
 }
 """What to do about each reason for a closed desk, first match wins."""
@@ -49,7 +49,7 @@ def explain_closed_desk() -> Generator[None]:
         )
         if fix is None:
             raise
-        log.warning("the desk stays closed: %s", reason)
+        log.warning("desk not opened: %s", reason)
         if isinstance(reason, CorruptDatabaseError):
             # Imported here: restoring needs more modules than any other command.
             from service_tui.wiring.database_command import choices_for, recovery_commands  # noqa: PLC0415

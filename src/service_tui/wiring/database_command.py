@@ -35,8 +35,8 @@ Finding = tuple[bool, str]
 """Whether it is well, and the text of the finding."""
 
 _NAMES: Final = ("database", "journal", "ledger", "actions")
-_WHOLE: Final[Finding] = (True, "every page is whole")
-_UNKNOWN: Final[Finding] = (False, "not known, as the database is damaged")
+_WHOLE: Final[Finding] = (True, "all pages intact")
+_UNKNOWN: Final[Finding] = (False, "unknown: the database is damaged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +118,16 @@ def begin_anew(data_dir: Path) -> tuple[str, ...]:
     """
     with _locked(data_dir) as lock, as_storage_error():
         replaced = restoring.begin_anew(lock, now=SystemClock().now())
-    return ("the next start begins a new desk", *_replaced(replaced))
+    return ("the next start opens a new desk", *_replaced(replaced))
 
 
 def copies(data_dir: Path) -> tuple[str, ...]:
     """The copies that can be restored, each with its reach or its damage."""
     lines = [
-        f"{path}\n  {result.reach if isinstance(result, Copy) else f'NOT WHOLE: {result}'}"
+        f"{path}\n  {result.reach if isinstance(result, Copy) else f'DAMAGED: {result}'}"
         for path, result in restoring.copies_in(data_dir)
     ]
-    return tuple(lines) or (f"there is no copy in {data_dir / FOLDER}",)
+    return tuple(lines) or (f"no copy in {data_dir / FOLDER}",)
 
 
 def checked(data_dir: Path) -> list[Finding]:
@@ -139,7 +139,7 @@ def checked(data_dir: Path) -> list[Finding]:
     path = data_dir / DATABASE_FILE
     if not path.exists():
         question = open_question(path)
-        finding = (True, "not made yet") if question is None else (False, str(question))
+        finding = (True, "none yet") if question is None else (False, str(question))
         rest = finding if question is None else _UNKNOWN
         return _named([finding, rest, rest, _actions(data_dir)])
     if holder_of(data_dir) is None:
@@ -156,15 +156,15 @@ def choices_for(error: CorruptDatabaseError) -> tuple[RecoveryOption, ...]:
     """The choices in place of a damaged database, best first."""
     data_dir = error.database.parent
     offered: list[RecoveryOption] = []
-    for source, rest in (("what is left of it", error.had.rest), ("backup", error.had.backup)):
+    for source, rest in (("what was salvaged", error.had.rest), ("backup", error.had.backup)):
         if rest is not None:
             missing = f"; missing: {rest.missing}" if rest.missing else ""
             about = f"{source}, {rest.reach}{missing}\n{rest.path}"
             offered.append(
                 RecoveryOption("restore", about, _as_closed(partial(restore, data_dir, rest.path)))
             )
-    about = "a new desk with nothing in it; the damaged one stays where it is kept"
-    offered.append(RecoveryOption("begin anew", about, _as_closed(partial(begin_anew, data_dir))))
+    about = "a new, empty desk; the damaged database is kept"
+    offered.append(RecoveryOption("start anew", about, _as_closed(partial(begin_anew, data_dir))))
     return tuple(offered)
 
 
@@ -174,7 +174,7 @@ def recovery_commands(error: CorruptDatabaseError) -> str:
     files = [shlex.quote(str(rest.path)) for rest in had if rest is not None]
     where = f"--data-dir {shlex.quote(str(error.database.parent))}"
     commands = [f"'service-tui restore {source} {where}'" for source in (*files, "--empty")]
-    return f"nothing goes on before you choose: {', or '.join(commands)} for a new desk"
+    return f"choose one first: {', or '.join(commands)} for a new desk"
 
 
 def _as_closed(action: Act) -> Act:
@@ -199,7 +199,7 @@ def _locked(data_dir: Path) -> Generator[DataDirLock]:
 
 
 def _replaced(path: Path | None) -> tuple[str, ...]:
-    return () if path is None else (f"what was there is kept as {path}",)
+    return () if path is None else (f"the old database is kept as {path}",)
 
 
 def _named(findings: list[Finding]) -> list[Finding]:
@@ -233,19 +233,19 @@ def _ledger(directory: Path) -> Finding:
     finally:
         database.close(0.0)
     if books is None:
-        return (True, "nothing has happened yet")
+        return (True, "no entries yet")
     if books.problem:
         return (False, books.problem)
-    return (True, f"{books.accounts} accounts come to what their rows say, and to zero together")
+    return (True, f"{books.accounts} accounts match their postings, and sum to zero")
 
 
 def _actions(data_dir: Path) -> Finding:
     try:
         chain = verify(data_dir / FILE)
     except FileNotFoundError:
-        return (True, "nothing has been logged yet")
+        return (True, "no entries yet")
     except OSError as error:
-        return (False, f"the log cannot be read: {error.strerror}")
+        return (False, f"cannot read the log: {error.strerror}")
     if chain.problem:
-        return (False, f"{chain.problem}; {chain.count} entries before it hold")
-    return (True, f"{chain.count} entries, the chain holds")
+        return (False, f"{chain.problem}; the {chain.count} entries before it are verified")
+    return (True, f"{chain.count} entries, log verified")

@@ -35,12 +35,12 @@ def findings(options: Options) -> tuple[list[str], bool]:
     """Lines for a person, and True if no problem was found."""
     problems: list[str] = []
     database = options.data_dir / DATABASE_FILE
-    size = f"{database.stat().st_size / 1e6:.1f} MB" if database.exists() else "not made yet"
+    size = f"{database.stat().st_size / 1e6:.1f} MB" if database.exists() else "none yet"
     cache = read_cache(database)
     lines = [
         f"data       {options.data_dir}",
         f"database   {size}, SQLite {sqlite3.sqlite_version}",
-        f"kept       {len(cache)} answers, {len(read_preferences(database))} preferences",
+        f"stored     {len(cache)} responses, {len(read_preferences(database))} preferences",
         f"backups    {_backups(options.data_dir)}",
         f"log        {options.log_path}",
         f"profiles   {_profiles(options, problems)}",
@@ -50,7 +50,7 @@ def findings(options: Options) -> tuple[list[str], bool]:
         *(f"{name:<10} {metadata.version(name)}" for name in PACKAGES),
     ]
     problems += _unwritable(options.data_dir) or _damages(options.data_dir)
-    lines += [f"PROBLEM    {problem}" for problem in problems] or ["all is well"]
+    lines += [f"PROBLEM    {problem}" for problem in problems] or ["no problems"]
     return lines, not problems
 
 
@@ -66,7 +66,7 @@ def _unwritable(data_dir: Path) -> list[str]:
     except StorageError as error:
         return [str(error)]
     except OSError as error:
-        return [f"{data_dir} cannot be written ({error.strerror}): give another --data-dir"]
+        return [f"cannot write {data_dir} ({error.strerror}): give another --data-dir"]
 
 
 def _backups(data_dir: Path) -> str:
@@ -83,7 +83,7 @@ def _damages(data_dir: Path) -> Iterator[str]:
     if not path.exists():
         question = open_question(path)
         if question is not None:
-            yield f"{question}; 'service-tui restore' goes on with a copy"
+            yield f"{question}; 'service-tui restore' continues with a copy"
     else:
         try:
             damage = look_at(data_dir, timeout_s=BUSY_S)
@@ -125,7 +125,7 @@ def profile_problem(options: Options, name: str) -> str:
     except KeysError:
         return ""
     names = ", ".join(sorted(stored)) or "none"
-    return "" if name in stored else f"no profile is called {name!r} (stored: {names})"
+    return "" if name in stored else f"no profile {name!r} (stored: {names})"
 
 
 def _profiles(options: Options, problems: list[str]) -> str:
@@ -140,7 +140,7 @@ def _own_keys(options: Options, problems: list[str]) -> str:
     """How many actions have personal keys; a file with errors moves none."""
     result = read_own_keys(options.config_dir / KEY_FILE)
     problems += result.problems
-    return f"{len(result.moved)} moved by {KEY_FILE}" if result.moved else "as they come"
+    return f"{len(result.moved)} remapped in {KEY_FILE}" if result.moved else "default"
 
 
 def _lock(options: Options) -> str:
@@ -151,6 +151,6 @@ def _lock(options: Options) -> str:
         return str(error)
     if holder is None:
         return "free"
-    return f"held by {holder.describe()}" + (
+    return f"owned by {holder.describe()}" + (
         f", serving {holder.address}" if holder.address else ""
     )

@@ -31,10 +31,10 @@ PAUSED_KNOWN_S: Final = 1.5
 
 _SIGNS: Final = {AckState.DONE: "ok", AckState.WAITING: "missing", AckState.FAILED: "missing"}
 
-KEPT: Final = "halted here and on disk; run it again, or open the desk, to have the missing told"
+KEPT: Final = "halted here and on disk. Retry, or open the desk, to reach the missing sources"
 RESUMED: Final = "resumed"
-NOTHING: Final = "nothing is halted"
-NO_ANSWER: Final = "not resumed, still halted: the service does not answer"
+NOTHING: Final = "nothing halted"
+NO_ANSWER: Final = "not resumed, still halted: the service does not respond"
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def stored_desk_keys(data_dir: Path) -> DeskKeys | None:
         return None
     operator, agent, agent_id = (record.get(name) for name in ("operator", "agent", "agent_id"))
     if not isinstance(operator, str):
-        raise KeysError(f"{path} holds no operator key; restore it, or move it away to start anew")
+        raise KeysError(f"{path} has no operator key; restore it, or move it away to start anew")
     return DeskKeys(
         operator,
         agent if isinstance(agent, str) else None,
@@ -156,16 +156,16 @@ def read_private(path: Path) -> dict[str, object]:
         with path.open(encoding="utf-8") as file:
             text = file.read(FILE_MAX + 1)
         if len(text) > FILE_MAX:
-            raise KeysError(f"{path} is too large to hold keys; move it away")
+            raise KeysError(f"{path} is too large for a key file; move it away")
         return dict(json.loads(text))
     except StorageError as error:
         raise KeysError(str(error)) from error
     except OSError as error:
-        message = f"{path} cannot be read ({error.strerror}); mend it or move it away"
+        message = f"cannot read {path} ({error.strerror}); repair it or move it away"
         raise KeysError(message) from error
     except (RecursionError, TypeError, ValueError):
         # From None: the decoder's error holds the text that it met, which may be a key.
-        raise KeysError(f"{path} is garbled inside; mend it or move it away") from None
+        raise KeysError(f"{path} is malformed; repair it or move it away") from None
 
 
 def write_private(path: Path, content: dict[str, object]) -> None:
@@ -191,4 +191,4 @@ def write_private(path: Path, content: dict[str, object]) -> None:
     except StorageError as error:
         raise KeysError(str(error)) from error
     except OSError as error:
-        raise KeysError(f"{path} cannot be written: {error.strerror}") from error
+        raise KeysError(f"cannot write {path}: {error.strerror}") from error

@@ -62,7 +62,7 @@ def _import(keys: WalletKeys, request: KeyRequest) -> KeyReport:
         or request.read_secret("Private key (64 hex digits, not shown): ").strip()
     )
     if not secret:
-        raise KeystoreError("no key was given")
+        raise KeystoreError("no key entered")
     return _store(keys, request, secret)
 
 
@@ -70,13 +70,13 @@ def _store(keys: WalletKeys, request: KeyRequest, secret: str) -> KeyReport:
     if request.in_keyring:
         keys.check_keyring()
     passphrase = request.read_secret("Passphrase for the key file: ")
-    if passphrase != request.read_secret("The same once more: "):
-        raise KeystoreError("the two passphrases differ; nothing was stored")
+    if passphrase != request.read_secret("Repeat the passphrase: "):
+        raise KeystoreError("the passphrases differ; nothing stored")
     stored = keys.keep(passphrase, secret)
-    lines = [stored.address, "stored; without its passphrase nobody can open it, not even you"]
+    lines = [stored.address, "stored; without the passphrase the key is lost"]
     if request.in_keyring:
         keys.remember_passphrase(stored.address, passphrase)
-        lines.append("the system's keyring holds the passphrase")
+        lines.append("passphrase stored in the system keyring")
     return KeyReport(tuple(lines))
 
 
@@ -86,14 +86,14 @@ def _list(keys: WalletKeys, _: KeyRequest) -> KeyReport:
     lines = [
         key.address + ("  passphrase in the keyring" if in_keyring(key.address) else "")
         for key in keys.stored()
-    ] or ["no keys lie here; 'service-tui keys create' makes one"]
-    over = [f"passed over: {problem}" for problem in keys.passed_over()]
+    ] or ["no keys stored; 'service-tui keys create' makes one"]
+    over = [f"invalid file: {problem}" for problem in keys.passed_over()]
     return KeyReport((*lines, *over), len(over))
 
 
 def _remove(keys: WalletKeys, request: KeyRequest) -> KeyReport:
     if request.address is None:
-        raise KeystoreError("say which: service-tui keys remove 0x...")
+        raise KeystoreError("give the address: service-tui keys remove 0x...")
     address = checked_address(request.address)
     if all(key.address != address for key in keys.stored()):
         problems = keys.passed_over()
@@ -101,12 +101,12 @@ def _remove(keys: WalletKeys, request: KeyRequest) -> KeyReport:
             problem for problem in problems if address.lower() in problem.lower()
         ] or problems[:1]
         reason = "".join(f"; {problem}" for problem in matching)
-        raise KeystoreError(f"no key of {address} lies here{reason}")
+        raise KeystoreError(f"no key of {address} stored{reason}")
     tail = request.read_secret(
-        f"This deletes the key for good. Type the last {TAIL} digits of {address}: "
+        f"Deletes the key. This cannot be undone. Type the last {TAIL} digits of {address}: "
     ).strip()
     if tail.lower() != address[-TAIL:].lower():
-        raise KeystoreError("those are other digits; nothing was removed")
+        raise KeystoreError("digits do not match; nothing removed")
     keys.remove(address)
     return KeyReport((f"removed {address}",))
 

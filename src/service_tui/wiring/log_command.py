@@ -28,11 +28,13 @@ def verify_log(data_dir: Path, expected_hash: str) -> str:
     except FileNotFoundError:
         if expected_hash:
             raise LogCommandError(
-                f"{path} is not there: no line has the hash {expected_hash}"
+                f"{path} does not exist: no line has the hash {expected_hash}"
             ) from None
-        return f"0 entries: nothing has been logged in {data_dir} yet"
+        return f"0 entries: nothing logged in {data_dir} yet"
     except OSError as error:
-        raise LogCommandError(f"{path} cannot be read: {error.strerror}") from error
+        raise LogCommandError(f"cannot read {path}: {error.strerror}") from error
     if chain.problem:
-        raise LogCommandError(f"{path}: {chain.problem}; {chain.count} before it hold")
-    return f"{chain.count} entries: the chain holds; last hash {chain.last_hash}"
+        raise LogCommandError(
+            f"{path}: {chain.problem}; the {chain.count} entries before it are verified"
+        )
+    return f"{chain.count} entries: log verified; last hash {chain.last_hash}"

@@ -39,7 +39,7 @@ def keep_log(path: Path, level: str = "info") -> None:
     except StorageError as error:
         raise LogError(str(error)) from error
     except OSError as error:
-        raise LogError(f"{path} cannot be written: {error.strerror}") from error
+        raise LogError(f"cannot write {path}: {error.strerror}") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     threshold = logging.getLevelNamesMapping()[level.upper()]
     logging.basicConfig(level=max(threshold, logging.INFO), handlers=[handler])
@@ -65,7 +65,7 @@ def keep_stacks(path: Path) -> None:
     except StorageError as error:
         raise LogError(str(error)) from error
     except OSError as error:
-        raise LogError(f"{path} cannot be written: {error.strerror}") from error
+        raise LogError(f"cannot write {path}: {error.strerror}") from error
     os.fchmod(descriptor, 0o600)
     if os.fstat(descriptor).st_size > STACKS_BYTES:
         os.ftruncate(descriptor, 0)

@@ -53,7 +53,7 @@ def key_of(profile: Profile, *, find: FindKeyring = system_keyring) -> str:
         find, lambda keyring: keyring.get_password(KEYRING_SERVICE, _entry(profile))
     )
     if not key:
-        raise KeysError(f"the keyring holds no key for {profile.url}: log in again")
+        raise KeysError(f"no key for {profile.url} in the keyring: log in again")
     return key
 
 
@@ -101,4 +101,4 @@ def _call_keyring(find: FindKeyring, call: Callable[[Keyring], T]) -> T:
         return call(keyring)
     except Exception as error:  # noqa: BLE001  (each system's keyring has errors of its own)
         # From None, by its kind alone: a backend's message may hold the secret.
-        raise KeysError(f"the system's keyring refuses ({type(error).__name__})") from None
+        raise KeysError(f"the system keyring refused ({type(error).__name__})") from None

@@ -34,7 +34,7 @@ async def take_over(options: Options, data: Data, clock: Clock) -> None:
             try:
                 await _take_from(folder, own, clock)
             except StorageError as error:
-                log.info("orders in %s stay there: %s", folder, error)
+                log.info("orders left in %s: %s", folder, error)
 
 
 async def _take_from(folder: Path, own: Blotter, clock: Clock) -> None:
@@ -45,7 +45,7 @@ async def _take_from(folder: Path, own: Blotter, clock: Clock) -> None:
             await abandoned.settle(
                 ticket.ticket_id, StoredState.FAILED, TAKEN_OVER, now=clock.now()
             )
-            log.info("an order of %s is looked up from here", folder)
+            log.info("checking an order of %s from here", folder)
 
 
 async def _copy(ticket: StoredTicket, own: Blotter, clock: Clock) -> None:

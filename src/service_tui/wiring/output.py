@@ -26,10 +26,10 @@ def print_text(text: str) -> None:
             sys.stdout.flush()
     except OSError as error:
         _lead_nowhere()
-        raise OutputError(f"the output cannot be written: {error.strerror}") from error
+        raise OutputError(f"cannot write the output: {error.strerror}") from error
     if sys.stdout is None and text:
         # Python sets a stream that was closed before the start to None.
-        raise OutputError("the output cannot be written: it is closed")
+        raise OutputError("cannot write the output: it is closed")
 
 
 def _lead_nowhere() -> None:

@@ -38,7 +38,7 @@ DESK_AGENT: Final = "desk"
 OWN_AGENT: Final = "own_agent"
 """Under which the database keeps the agent's id."""
 
-RENEWED: Final = f"the key in {DESK_FILE} was lost or wrong: a new one is made, the account stays"
+RENEWED: Final = f"the key in {DESK_FILE} was lost or wrong: key replaced, account kept"
 
 
 async def keys_of_own_agent(sim: Sim, database: Database, keys: DeskKeys, clock: Clock) -> DeskKeys:
@@ -88,7 +88,7 @@ def own_key_writer(data_dir: Path) -> Callable[[str], None]:
         try:
             stored = stored_desk_keys(data_dir)
             if stored is None:
-                raise StorageError(f"{data_dir / DESK_FILE} is gone")
+                raise StorageError(f"{data_dir / DESK_FILE} is missing")
             keep_desk_keys(data_dir, replace(stored, agent=key))
         except KeysError as error:
             raise StorageError(str(error)) from error
@@ -107,7 +107,7 @@ def _operator_key(keys: DeskKeys, data_dir: Path) -> Key:
     try:
         return Key(keys.operator, BASE_URL)
     except ValueError as error:
-        message = f"the operator key in {data_dir / DESK_FILE} is no key ({error})"
+        message = f"invalid operator key in {data_dir / DESK_FILE} ({error})"
         raise KeysError(message) from error
 
 

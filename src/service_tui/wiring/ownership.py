@@ -54,7 +54,7 @@ class DirectoryOwner:
         try:
             await self.database.back_up(self.clock.now())
         except StorageError as error:
-            log.warning("the daily copy was not made: %s", error)
+            log.warning("daily copy failed: %s", error)
 
 
 @asynccontextmanager

@@ -17,7 +17,7 @@ from service_tui.storage.errors import StorageError
 
 PICTURE_FILE: Final = "last-screen.txt"
 PICTURE_MAX: Final = 200_000
-BADGE: Final = " opening: this is the last picture "
+BADGE: Final = " opening: last known state "
 
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H\x1b[2m"
 _LEAVE: Final = "\x1b[0m"

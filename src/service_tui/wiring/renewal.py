@@ -39,7 +39,7 @@ def renewing(data_dir: Path, client: Client, keys: DeskKeys, base_url: str) -> C
                 return False
             client.renew(client_keys(stored, base_url))
         except (KeysError, ValueError) as error:
-            log.warning("the keys stay as they are: %s", error)
+            log.warning("keys unchanged: %s", error)
             return False
         current = stored
         return True

@@ -47,8 +47,8 @@ DAY: Final = (Topic.AGENTS, Topic.FLEET)
 TABLES: Final = (Topic.MARKETS, Topic.POSITIONS, *DAY, Topic.BRIEFING, Topic.RESEARCH)
 """The topics of the tables: prices first, the positions are marked with them."""
 
-ELSEWHERE: Final = "the agents of another service are told of on its own dashboard"
-SILENT: Final = "the service does not answer: nothing is reported"
+ELSEWHERE: Final = "agents of another service are reported on its dashboard"
+SILENT: Final = "the service does not respond: no report"
 
 
 class ReportError(Exception):
@@ -86,7 +86,7 @@ def day(options: Options, agent: str, *, as_table: bool) -> str:
     fleet = data.state.fleet
     names = [{member.agent_id, member.name} for member in (() if fleet is None else fleet.agents)]
     if agent and not any(agent in aliases for aliases in names):
-        raise ReportError(f"no agent is called {agent!r}; 'service-tui report' lists all")
+        raise ReportError(f"no agent {agent!r}; 'service-tui report' lists all")
     if not as_table:
         return day_in_markdown(data.state, data.at, data.pasts, agent)
     rows = agent_rows(data.state, data.pasts, data.at)
@@ -124,7 +124,7 @@ def _halt_text(error: OSError) -> str:
     """Why a file could not be written, without an error number."""
     if error.strerror is None:
         return str(error)
-    return f"{error.filename} cannot be written: {error.strerror}"
+    return f"cannot write {error.filename}: {error.strerror}"
 
 
 def _load(options: Options, topics: Sequence[Topic]) -> ReportData:
@@ -164,7 +164,7 @@ async def _read_from_owner(
     try:
         return await read_topics(_connect_to_owner, options, topics, clock)
     except (ServiceError, KeysError) as error:
-        log.warning("the holder tells nothing: %s", error)
+        log.warning("the owner did not respond: %s", error)
         return None
 
 
@@ -192,7 +192,7 @@ async def _connect_to_owner(options: Options, clock: Clock) -> AsyncGenerator[Co
     """
     keys = stored_desk_keys(options.data_dir)
     if keys is None:
-        raise KeysError(f"{options.data_dir} has no keys yet: its holder is still starting")
+        raise KeysError(f"{options.data_dir} has no keys yet: its owner is still starting")
     database = open_for_reading(options.data_dir)
     transport = HolderTransport(options.data_dir)
     try:

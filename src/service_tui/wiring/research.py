@@ -53,7 +53,7 @@ async def _beside(request: ResearchRequest, clock: Clock) -> None:
         arguments = fresh(notes_of(repository), request.skill, now_ms)
     await check_idle(repository)
     config = begin_beside(repository, arguments, request.cap, now_ms)
-    print_lines(f"{config.skill}: session {config.name!r} begins with the server that works here")
+    print_lines(f"{config.skill}: session {config.name!r} starts with the server of this directory")
 
 
 def _first_arguments(request: ResearchRequest, clock: Clock) -> InitArguments:
@@ -76,7 +76,7 @@ async def _status(request: ResearchRequest) -> None:
     skills = list(dict.fromkeys(config.skill for config in reversed(notes.configs)))
     if not skills:
         print_lines(
-            f"no session in {repository.root}; begin one with 'service-tui autoresearch <skill>'"
+            f"no session in {repository.root}; start one with 'service-tui autoresearch <skill>'"
         )
     for skill in skills:
         config = notes.config_of(skill)
@@ -94,7 +94,7 @@ async def _status(request: ResearchRequest) -> None:
             *([f"  {standing.why}"] if standing.why and state != "off" else []),
         )
     if notes.bad_lines:
-        print_lines(f"{notes.bad_lines} lines of {repository.file} cannot be read")
+        print_lines(f"{notes.bad_lines} unreadable lines in {repository.file}")
 
 
 def _figure(value: float | None) -> str:
@@ -105,5 +105,5 @@ def _print_result(result: dict[str, object]) -> None:
     print_lines(
         f"{result['skill']}: {result['state']}, session {result['session']!r}",
         f"  experiments run in {result['worktree']} on {result['branch']}",
-        "  let an MCP client start 'service-tui autoresearch' in the repository",
+        "  start 'service-tui autoresearch' from an MCP client in the repository",
     )

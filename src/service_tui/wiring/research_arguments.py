@@ -13,10 +13,10 @@ from service_tui.terms import Direction
 
 CAP_DIGITS: Final = 7
 ABOUT_AUTORESEARCH: Final = (
-    "Without a word: the MCP server, over standard input and output, for the git repository in "
-    "which it starts. With a skill's slug: begin a session. Its variables: "
-    f"{KEY_VARIABLE}, {URL_VARIABLE} (without a key: the embedded service of the data directory), "
-    f"{CAP_VARIABLE} ({CAP_DEFAULT}; 0 is any number)."
+    "Without an argument: the MCP server, over standard input and output, for the git "
+    f"repository it starts in. With a skill's slug: start a session. Variables: {KEY_VARIABLE}, "
+    f"{URL_VARIABLE} (without a key: the embedded service of the data directory), "
+    f"{CAP_VARIABLE} ({CAP_DEFAULT}; 0: no limit)."
 )
 
 
@@ -50,21 +50,19 @@ def add_arguments(research: argparse.ArgumentParser) -> None:
     research.add_argument(
         "--repo", metavar="DIR", type=Path, default=Path(), help="the repository (default: .)"
     )
-    research.add_argument(
-        "--name", metavar="NAME", default="", help="name of the session that begins"
-    )
-    research.add_argument("--metric", metavar="NAME", default="pnl", help="what it measures (pnl)")
+    research.add_argument("--name", metavar="NAME", default="", help="name of the new session")
+    research.add_argument("--metric", metavar="NAME", default="pnl", help="metric (pnl)")
     research.add_argument("--unit", metavar="UNIT", default="$", help="of the metric ($)")
     research.add_argument(
         "--direction",
         choices=[direction.value for direction in Direction],
         default=Direction.HIGHER.value,
-        help="which way the metric is better (higher)",
+        help="direction of improvement (higher)",
     )
     research.add_argument(
         "--allow-shell",
         action="store_true",
-        help="let the client run shell commands in the session's worktree",
+        help="allow the client to run shell commands in the session's worktree",
     )
 
 
@@ -114,5 +112,5 @@ def cap_of(text: str | None) -> int:
         return CAP_DEFAULT
     is_short = text.isascii() and text.isdecimal() and len(text) <= CAP_DIGITS
     if not is_short:
-        raise ValueError(f"{CAP_VARIABLE} is {text!r}: give a whole number, 0 for any")
+        raise ValueError(f"{CAP_VARIABLE} is {text!r}: give a whole number, 0 for no limit")
     return int(text)

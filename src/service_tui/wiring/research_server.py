@@ -72,7 +72,7 @@ class SharedSession:
         tool = tools.get(name)
         if tool is None:
             names = ", ".join(tools)
-            raise ToolError(f"there is no tool {name}", f"the tools are {names}")
+            raise ToolError(f"no tool {name}", f"the tools are {names}")
         call = tool.call
         return await self.run_in_turn(lambda session: call(session, given), may_stop=tool.may_stop)
 

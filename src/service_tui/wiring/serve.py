@@ -28,9 +28,7 @@ CHECK_S: Final = 0.5
 EXAMPLE: Final = '{"name": "my-agent"}'
 """Body of the request that registers an agent."""
 
-NO_LIMITS: Final = (
-    "  LIMITS ARE OFF: no rates, no daily counts, no cooldowns. For benches and soaks only."
-)
+NO_LIMITS: Final = "  LIMITS ARE OFF: no rates, no daily counts, no cooldowns. For benchmarks only."
 
 _ENDS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
@@ -52,7 +50,7 @@ def serve(options: Options) -> None:
         # Not Python's own message: it quotes the whole call.
         why = os.strerror(error.errno or 0) if isinstance(error, OSError) else "no such port"
         raise PortTakenError(
-            f"port {options.listen} of this machine cannot be used ({why}); give another --port"
+            f"cannot use port {options.listen} ({why}); give another --port"
         ) from error
     with listener, explain_closed_desk():
         asyncio.run(_until_signalled(options, listener))
@@ -106,9 +104,8 @@ async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.E
     here = address_of(listener)
     _print_lines(
         f"serving {here}",
-        f"  {options.data_dir} is held by {holder.describe()}, which serves {holder.address}:",
-        "  this port leads there, with that one's world, plan and limits; it takes over when "
-        "the other one ends",
+        f"  {options.data_dir} is owned by {holder.describe()}, which serves {holder.address}:",
+        "  this port forwards there, with its world, plan and limits, and takes over when it ends",
         *_how_to_register(here),
     )
     async with forwarding(listener, lambda: attached.address_of(options.data_dir)):
@@ -128,7 +125,7 @@ def _how_to_register(address: str) -> tuple[str, ...]:
     return (
         "register an agent (its key is shown once):",
         f"  {call} -H 'Content-Type: application/json' -d '{EXAMPLE}'",
-        "agents are claimed and governed in a console on the same data directory; ctrl+c ends this",
+        "claim and manage agents in a console on the same data directory; ctrl+c ends this",
     )
 
 

@@ -49,7 +49,7 @@ async def _serve(
                 log.warning("%s", message)
                 emit(Noticed("bad", message))
                 return
-            emit(Noticed("bad", f"port {port} is taken: agents find the service at another one"))
+            emit(Noticed("bad", f"port {port} is in use: agents connect at another one"))
             address = await stack.enter_async_context(listen(sim.app, by_turns=True))
         log.info("serving %s", address)
         sim.service.address = address

@@ -42,7 +42,7 @@ def list_skills(data_dir: Path, write: Write) -> None:
         version = line(skill.version or "-", 40)
         write(f"{skill.slug:<{width}}  {version:<8} {where:<8} {line(skill.description)}")
     if not skills:
-        write("no skill is installed")
+        write("no skill installed")
 
 
 def install_skill(data_dir: Path, source: Path, write: Write) -> None:
@@ -64,8 +64,8 @@ def check_skill(data_dir: Path, name: str, write: Write) -> None:
     for problem in problems:
         write(line(problem))
     if problems:
-        raise SkillsError(f"{folder.name}: {len(problems)} thing(s) to mend")
-    write(f"{folder.name}: nothing is wrong")
+        raise SkillsError(f"{folder.name}: {len(problems)} problem(s)")
+    write(f"{folder.name}: no problems")
 
 
 def make_skill(slug: str, parent: Path, write: Write) -> None:
@@ -74,9 +74,9 @@ def make_skill(slug: str, parent: Path, write: Write) -> None:
         folder = new_skill(slug, parent)
     except SkillRefusedError as error:
         raise SkillsError(str(error)) from error
-    write(f"{folder}: change {folder / 'run.py'}; beside an open desk, or 'service-tui serve',")
-    write(f"  'service-tui skills run {folder} -- --once' tries it on paper;")
-    write(f"  'service-tui skills install {folder}' puts it among those that the desk runs")
+    write(f"{folder}: edit {folder / 'run.py'}; with a desk or 'service-tui serve' open,")
+    write(f"  'service-tui skills run {folder} -- --once' runs it on paper;")
+    write(f"  'service-tui skills install {folder}' adds it to the desk")
 
 
 def run_skill(data_dir: Path, name: str, argv: Sequence[str]) -> int:
@@ -102,7 +102,7 @@ def run_skill(data_dir: Path, name: str, argv: Sequence[str]) -> int:
     try:
         return subprocess.run(command, cwd=folder, env=environment, check=False).returncode  # noqa: S603  (a skill is run, that is the wish)
     except OSError as error:
-        raise SkillsError(f"{script} cannot be run: {error.strerror}") from error
+        raise SkillsError(f"cannot run {script}: {error.strerror}") from error
 
 
 def _folder(data_dir: Path, name: str) -> Path:
@@ -122,8 +122,8 @@ def _folder(data_dir: Path, name: str) -> Path:
             if (parent / name / DOCUMENT).is_file():
                 return parent / name
     except UNREADABLE as error:
-        raise SkillsError(f"{name[:60]!r} is no name of a skill or folder") from error
-    raise SkillsError(f"no skill is called {name!r}; 'service-tui skills list' shows them")
+        raise SkillsError(f"{name[:60]!r} is not the name of a skill or folder") from error
+    raise SkillsError(f"no skill {name!r}; 'service-tui skills list' lists them")
 
 
 def _service(data_dir: Path, slug: str, environment: dict[str, str]) -> dict[str, str]:
@@ -147,5 +147,5 @@ def _service(data_dir: Path, slug: str, environment: dict[str, str]) -> dict[str
     try:
         made = ServiceClient.register(slug, description="run by hand", base_url=address)
     except ServiceError as error:
-        raise SkillsError(f"no agent could be registered: {error}") from error
+        raise SkillsError(f"cannot register an agent: {error}") from error
     return {KEY_VARIABLE: made.api_key, URL_VARIABLE: address}

@@ -35,7 +35,7 @@ AGAIN_S: Final = 30.0
 """Delay before another attempt to own the directory."""
 
 TAKEN_OVER: Final = (
-    "the program that held this directory has ended: this console serves it now, at {}"
+    "the program that owned this directory has ended: this console serves it now, at {}"
 )
 
 _REASONS: Final = (StorageError, KeysError, NewerJournalError, OSError)
@@ -85,7 +85,7 @@ class Succession:
         try:
             return holder_of(self._options.data_dir) is not None
         except StorageError as error:
-            log.warning("the lock file tells nothing: %s", error)
+            log.warning("lock file without an address: %s", error)
             return True
 
     async def _try_to_own(self) -> None:
@@ -95,7 +95,7 @@ class Succession:
             # Another process was faster: it is found in the lock file.
             return
         except _REASONS as error:
-            message = f"nobody holds this directory, and it cannot be taken over: {error}"
+            message = f"cannot take over this directory: {error}"
             log.warning("%s", message)
             self._emit(Noticed("bad", message))
             await self._clock.sleep(AGAIN_S)

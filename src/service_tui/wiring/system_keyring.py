@@ -3,7 +3,7 @@
 from typing import Final, Protocol
 
 KEYRING_SERVICE: Final = "service-tui"
-NO_KEYRING: Final = "this system offers no keyring: pip install 'service-tui[keyring]'"
+NO_KEYRING: Final = "no system keyring: pip install 'service-tui[keyring]'"
 
 
 class Keyring(Protocol):

@@ -25,7 +25,7 @@ from service_tui.wiring.system_keyring import KEYRING_SERVICE, Keyring, system_k
 FOLDER: Final = "wallets"
 SUFFIX: Final = ".json"
 _OTHERS: Final = 0o077
-_LINK: Final = "{} is a link; move it away: keys follow none"
+_LINK: Final = "{} is a link; move it away: key files are never links"
 KEYS_MAX: Final = 100
 """ours: key files that are looked at; nobody has more wallets by hand."""
 
@@ -90,8 +90,8 @@ class WalletKeys:
             check.trouble for path in paths[:KEYS_MAX] if (check := self._check(path)).trouble
         ]
         if len(paths) > KEYS_MAX:
-            over = f"{len(paths) - KEYS_MAX} more files lie in {_shown(self._folder)}"
-            problems.append(f"{over} and are not looked at; move away what is no key")
+            over = f"{len(paths) - KEYS_MAX} more files in {_shown(self._folder)}"
+            problems.append(f"{over} were not read; move away files that are not keys")
         return tuple(problems)
 
     def _paths(self) -> list[Path]:
@@ -111,7 +111,7 @@ class WalletKeys:
         except FileNotFoundError:
             return []
         except OSError as error:
-            message = f"{_shown(self._folder)} cannot be read: {error.strerror}"
+            message = f"cannot read {_shown(self._folder)}: {error.strerror}"
             raise KeystoreError(message) from error
         return sorted(paths, key=lambda path: (path.suffix != SUFFIX, path.name))
 
@@ -130,10 +130,10 @@ class WalletKeys:
         """
         content = self._content(self._path(address))
         if not content:
-            raise KeystoreError(f"no key of {address} lies here")
+            raise KeystoreError(f"no key of {address} stored")
         signer = opened(content, passphrase or self.remembered_passphrase(address) or "")
         if signer.address != address:
-            raise KeystoreError("the key file names another address than its key has")
+            raise KeystoreError("the key file names another address than its key")
         return signer
 
     def keep(self, passphrase: str, secret: str) -> StoredKeyView:
@@ -150,7 +150,7 @@ class WalletKeys:
         address = address_of(key)
         path = self._path(address)
         if self._content(path):
-            raise KeystoreError(f"the key of {address} lies here already; remove it first")
+            raise KeystoreError(f"a key of {address} is stored already; remove it first")
         content = sealed(key, passphrase, work=self._work)
         # Open it once before trusting it: a lost key is lost money.
         opened(content, passphrase)
@@ -173,9 +173,9 @@ class WalletKeys:
         try:
             path.unlink()
         except FileNotFoundError as error:
-            raise KeystoreError(f"no key of {address} lies here") from error
+            raise KeystoreError(f"no key of {address} stored") from error
         except OSError as error:
-            raise KeystoreError(f"the key cannot be deleted: {error.strerror}") from error
+            raise KeystoreError(f"cannot delete the key: {error.strerror}") from error
         if self._keyring is not None and self.remembered_passphrase(address) is not None:
             self._keyring.delete_password(KEYRING_SERVICE, address)
 
@@ -186,7 +186,7 @@ class WalletKeys:
             KeystoreError: there is none.
         """
         if self._keyring is None:
-            raise KeystoreError("this system offers no keyring: pip install 'service-tui[keyring]'")
+            raise KeystoreError("no system keyring: pip install 'service-tui[keyring]'")
 
     def remember_passphrase(self, address: str, passphrase: str) -> None:
         """Store a passphrase in the system's keyring, after it has opened the key.
@@ -219,8 +219,8 @@ class WalletKeys:
         except KeystoreError as error:
             return _FileCheck(trouble=f"{shown} {error}")
         except OSError as error:
-            return _FileCheck(trouble=f"{shown} cannot be read: {error.strerror}")
-        message = f"others may read {shown}: it is not opened before you chmod 600 it"
+            return _FileCheck(trouble=f"cannot read {shown}: {error.strerror}")
+        message = f"others may read {shown}: chmod 600 it first"
         return _FileCheck(address, message if others_read else "")
 
     def _address_of(self, path: Path) -> str:
@@ -239,7 +239,7 @@ class WalletKeys:
         try:
             check_form(content)
         except KeystoreError as error:
-            raise KeystoreError(f"cannot be opened: {error}; mend it or move it away") from error
+            raise KeystoreError(f"cannot be opened: {error}; repair it or move it away") from error
         address = address_in(content)
         if address is None:
             raise KeystoreError("names no address; move it away, and import its key")
@@ -247,7 +247,9 @@ class WalletKeys:
             name = self._path(address).name
             # Nobody has proved that it is a copy: one laid over the other may destroy a key.
             if self._path(address).exists():
-                raise KeystoreError(f"names the address of {name}, which lies here; move it away")
+                raise KeystoreError(
+                    f"names the address of {name}, which is stored here; move it away"
+                )
             raise KeystoreError(f"is not named after its key; rename it to {name}")
         return address
 

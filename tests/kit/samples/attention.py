@@ -41,7 +41,7 @@ def everything() -> DeskState:
         replace(one, status=AgentStatus.BROKE if place == 1 else one.status)
         for place, one in enumerate(STATE.fleet.agents)
     )
-    crashed = run_of("r9", state=SkillRunState.CRASHED, why="it ended with 3")
+    crashed = run_of("r9", state=SkillRunState.CRASHED, why="exit code 3")
     sessions = (
         session_of(SessionState.PAUSED, "three crashes in a row"),
         replace(session_of(SessionState.CAPPED, "50 of 50"), skill="tide"),

@@ -76,7 +76,7 @@ def sample_supervision() -> SupervisionView:
         runs=(
             run_of(),
             run_of("r2", agent_id="a-3", agent_name="moss-runner", state=SkillRunState.BACKING_OFF,
-                   restarts=2, why="it ended with 1, next try in 4 s"),
+                   restarts=2, why="exit code 1, next try in 4 s"),
         ),
     )  # fmt: skip
 

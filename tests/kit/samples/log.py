@@ -17,7 +17,7 @@ WORDS = (
         "trade",
         "buy NO for 900.00: refused: above the most of one trade",
     ),
-    ("moss-runner", LogEvent.RUN, "momentum", "crashed it ended with 3, 6 times in a row"),
+    ("moss-runner", LogEvent.RUN, "momentum", "crashed exit code 3, 6 times in a row"),
     ("tide [/red]", LogEvent.RISK, "alert", "alert 4 pending: stop loss, yes m-00007 at 0.3100"),
     ("person", LogEvent.UNKNOWN, "trade", "sell 40.00 YES: unknown: no answer"),
 )

@@ -47,7 +47,7 @@ STATES = (
     (SignalState.SKIPPED, "dismissed"),
     (SignalState.FAILED, "refused: the price moved past the bound; nothing was bought"),
     (SignalState.MIRRORED, "bought 4.02 shares for 2.10"),
-    (SignalState.UNKNOWN, "sent, no answer: it is looked up, never sent again"),
+    (SignalState.UNKNOWN, "sent, no response; checking; never sent twice"),
     (SignalState.SKIPPED, "nobody answered within 60 s"),
     (SignalState.SKIPPED, "the day's cap is used up"),
 )

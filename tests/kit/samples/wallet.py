@@ -46,7 +46,7 @@ def row_of(index: int = 0, **other: Any) -> RedemptionRow:
         "market_id": f"evm-{index}", "question": QUESTIONS[index % len(QUESTIONS)],
         "side": Side.YES, "venue": Venue.EVM, "stage": Stage.READY, "shares": Micros(50 * ONE),
         "cost": Micros(31 * ONE), "amount": Micros(50 * ONE), "since": Timestamp(NOW - 1_800),
-        "condition_id": CONDITION, "next_text": "press t: 50.00 USDC.e come to the wallet",
+        "condition_id": CONDITION, "next_text": "redeem: 50.00 USDC.e to the wallet",
         "simulated": True,
     }  # fmt: skip
     return RedemptionRow(**{**given, **other})
@@ -82,7 +82,7 @@ def redemption_of(**other: Any) -> RedemptionView:
         ),
         row_of(
             4, stage=Stage.ACTIVE, since=None, amount=Micros(80 * ONE),
-            next_text="the market is open",
+            next_text="market open",
         ),
         row_of(
             5, venue=Venue.SOL, manual=True,
@@ -101,7 +101,7 @@ def redemption_of(**other: Any) -> RedemptionView:
                 fix="tried again by itself", again_at=Timestamp(NOW + 540),
             ),
             run_of(
-                6, state=ChainRunState.DONE, steps=done, words="50.00 USDC.e came to the wallet",
+                6, state=ChainRunState.DONE, steps=done, words="50.00 USDC.e received",
             ),
         ),
         "auto": AutoView(on_service=True, allowed=True),

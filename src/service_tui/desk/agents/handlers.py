@@ -25,9 +25,7 @@ from service_tui.wire.endpoints.desk import (
     DESK_PATCH_AGENT,
 )
 
-OWN_KEY: Final = (
-    "the desk's own key is another one; every console of this data directory finds it by itself"
-)
+OWN_KEY: Final = "the desk has its own key; every console of this data directory finds it"
 
 
 async def govern(order: Govern, ports: Ports) -> None:
@@ -48,7 +46,7 @@ async def govern(order: Govern, ports: Ports) -> None:
 def _objection(ports: Ports) -> str:
     """Reason why this desk refuses the command; empty if it does not."""
     if not ports.state().service.embedded:
-        return "only agents of the embedded service are governed from here"
+        return "only agents of the embedded service are managed here"
     if ports.state().service.read_only:
         return READ_ONLY
     return ""
@@ -61,7 +59,7 @@ def _own_id(ports: Ports) -> str:
 
 async def _claim(order: Govern, ports: Ports) -> None:
     await ports.client.call(DESK_CLAIM, path={"agent_id": order.agent_id})
-    ports.emit(Noticed("good", f"{order.name} is claimed"))
+    ports.emit(Noticed("good", f"{order.name} claimed"))
 
 
 async def _code(order: Govern, ports: Ports) -> None:
@@ -91,7 +89,7 @@ async def _new_key(order: Govern, ports: Ports) -> None:
     ports.emit(
         Changed(RevealedView(order.agent_id, order.name, is_key=True, secret=reply.answer.api_key))
     )
-    ports.emit(Noticed("good", f"{order.name} has a new key; the old one is dead"))
+    ports.emit(Noticed("good", f"{order.name} has a new key; the old one is revoked"))
 
 
 async def _plan(order: Govern, ports: Ports) -> None:
@@ -99,7 +97,7 @@ async def _plan(order: Govern, ports: Ports) -> None:
         await _patch(order, ports, DeskAgentPatch(plan=order.plan))
         return
     reply = await ports.client.call(DESK_PATCH_ACCOUNT, body=AccountPatch(plan=order.plan))
-    ports.emit(Noticed("good", f"new agents get the {reply.answer.plan.value} plan"))
+    ports.emit(Noticed("good", f"new agents: plan {reply.answer.plan.value}"))
 
 
 async def _patch(order: Govern, ports: Ports, changes: DeskAgentPatch) -> None:
@@ -128,12 +126,12 @@ async def _retire(order: Govern, ports: Ports) -> None:
 
 
 _RESULTS: Final = {
-    AgentAct.PAUSE: "{name} is paused: it may sell, and buys nothing",
+    AgentAct.PAUSE: "{name} paused: sales only",
     AgentAct.RESUME: "{name} may buy again",
-    AgentAct.SUSPEND: "{name} is suspended: every order of it is refused",
+    AgentAct.SUSPEND: "{name} suspended: all orders refused",
     AgentAct.READMIT: "{name} may trade again",
-    AgentAct.RETIRE: "{name} is retired: its slot is free, its history stays",
-    AgentAct.PLAN: "{name} has another plan",
+    AgentAct.RETIRE: "{name} retired: slot free, history kept",
+    AgentAct.PLAN: "{name}: plan changed",
 }
 
 _ACTS: Final[dict[AgentAct, Callable[[Govern, Ports], Awaitable[None]]]] = {

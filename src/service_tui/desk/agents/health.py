@@ -72,7 +72,7 @@ def health_of(
     """The first of all reasons that hold, the worst first."""
     case = _Case(agent, view, view.runs_of(agent.agent_id), now, halted)
     reasons = ((health, reason(case)) for health, reason in _REASONS)
-    never = (Health.NEW, "it has not traded yet")
+    never = (Health.NEW, "no trades yet")
     health, why = next((result for result in reasons if result[1]), never)
     # The caller has checked that already.
     left = "" if health is Health.NEEDS_APPROVAL else still_waiting(view, agent.agent_id)
@@ -84,7 +84,7 @@ def still_waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") ->
     count = _waiting(view, agent_id, skill_slug)
     if not count:
         return ""
-    return f"; {count} trade{' still waits' if count == 1 else 's still wait'} for you (&)"
+    return f"; {count} trade{' needs' if count == 1 else 's need'} approval"
 
 
 def _waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") -> int:
@@ -128,8 +128,8 @@ class _Case:
 
 def _suspended(case: _Case) -> str:
     if case.agent.retired:
-        return "you retired it: it takes no slot, and its history stays"
-    return "you barred it: it does nothing at all" if case.agent.suspended else ""
+        return "retired by you: uses no slot, history kept"
+    return "suspended by you" if case.agent.suspended else ""
 
 
 def _crashed(case: _Case) -> str:
@@ -139,7 +139,7 @@ def _crashed(case: _Case) -> str:
 
 def _broke(case: _Case) -> str:
     broke = case.agent.status is AgentStatus.BROKE
-    return "no cash, and nothing is held that could bring any" if broke else ""
+    return "no cash, and no position to sell" if broke else ""
 
 
 def _backing_off(case: _Case) -> str:
@@ -149,11 +149,11 @@ def _backing_off(case: _Case) -> str:
 
 def _halted(case: _Case) -> str:
     held = case.newest(SkillRunState.SUSPENDED)
-    return "trading is halted: it stands still" if case.halted or held is not None else ""
+    return "trading is halted" if case.halted or held is not None else ""
 
 
 def _paused(case: _Case) -> str:
-    return "you paused it: it may sell, and buys nothing" if case.agent.paused else ""
+    return "paused by you: sales only" if case.agent.paused else ""
 
 
 def _budget(case: _Case) -> str:
@@ -161,7 +161,7 @@ def _budget(case: _Case) -> str:
         return ""
     for one in case.leashes():
         if one.budget is not None and (one.used or 0.0) >= SPENT:
-            scope = one.skill_slug or "all it does"
+            scope = one.skill_slug or "whole agent"
             return f"{decimal(one.spent):,.2f} of {decimal(one.budget):,.2f} spent today, {scope}"
     run = case.runs[0] if case.runs else None
     return run.report if run is not None and "budget" in run.report else ""
@@ -173,9 +173,9 @@ def _limit(case: _Case) -> str:
         return ""
     if limits.buys_today + limits.buys_resting < limits.buys_max:
         return ""
-    resting = f", with {limits.buys_resting} that rest," if limits.buys_resting else ""
+    resting = f", {limits.buys_resting} of them open orders" if limits.buys_resting else ""
     used = limits.buys_today + limits.buys_resting
-    return f"{used} of {limits.buys_max} buys of the day{resting} are used"
+    return f"{used}/{limits.buys_max} buys of the day used{resting}"
 
 
 def _approvals_text(case: _Case) -> str:
@@ -183,8 +183,8 @@ def _approvals_text(case: _Case) -> str:
     if case.has_ended or not case.waiting:
         return ""
     if case.waiting == 1:
-        return "a trade of it waits for you (&)"
-    return f"{case.waiting} trades of it wait for you (&)"
+        return "1 trade needs approval"
+    return f"{case.waiting} trades need approval"
 
 
 def _silent(case: _Case) -> str:
@@ -195,7 +195,7 @@ def _silent(case: _Case) -> str:
     silent_s = case.now - last_sign
     if silent_s <= SILENT_S:
         return ""
-    return f"it runs, and has said and done nothing for {silent_s // 60:.0f} minutes"
+    return f"running, no output and no trade for {silent_s // 60:.0f} minutes"
 
 
 def _observes(case: _Case) -> str:
@@ -203,7 +203,7 @@ def _observes(case: _Case) -> str:
         SkillRunState.RUNNING, SkillRunState.RESTING, SkillRunState.DETACHED, SkillRunState.STARTING
     )
     on_paper = run is not None and not run.live
-    return f"{run.skill_slug} rehearses on paper" if on_paper and run is not None else ""
+    return f"{run.skill_slug}: paper trading" if on_paper and run is not None else ""
 
 
 def _running(case: _Case) -> str:
@@ -224,7 +224,7 @@ def _stopped(case: _Case) -> str:
 
 def _active(case: _Case) -> str:
     at = case.agent.last_trade_at
-    return "it trades by itself" if at is not None and case.now - at <= QUIET_S else ""
+    return "trading" if at is not None and case.now - at <= QUIET_S else ""
 
 
 def _quiet(case: _Case) -> str:

@@ -55,7 +55,7 @@ def objection(ports: Ports) -> str:
     if service.read_only:
         return READ_ONLY
     if not service.embedded:
-        return "this service keeps no leash"
+        return "this service has no leashes"
     return ""
 
 
@@ -66,7 +66,7 @@ async def _approve(order: ApproveHeld, ports: Ports) -> Noticed:
     )
     trade = reply.answer.trade
     if trade is None or not trade.success:
-        why = reply.answer.held.reason or "the venue said no"
+        why = reply.answer.held.reason or "refused by the venue"
         return Noticed("bad", f"{order.describe()}: {why}", NoticeKind.APPROVAL)
     changed = "" if size is None else f" for {size:,.2f}"
     return Noticed("good", f"approved{changed}: {order.what}", NoticeKind.APPROVAL)
@@ -89,7 +89,7 @@ async def _pause_all(order: PauseAll, ports: Ports) -> Noticed:
             path={"agent_id": agent.agent_id},
             body=DeskAgentPatch(trading_paused=order.paused),
         )
-    state = "paused, to sell alone" if order.paused else "free to buy again"
+    state = "paused (sales only)" if order.paused else "may buy again"
     names = f": {', '.join(agent.name for agent in wanted)}" if wanted else ""
     noun = "agent" if len(wanted) == 1 else "agents"
     return Noticed("warn" if order.paused else "good", f"{len(wanted)} {noun} {state}{names}")

@@ -33,7 +33,7 @@ AgainstReal = Callable[[PlaceTrade, Micros], Reason | None]
 
 def never_real(_: PlaceTrade, __: Micros) -> Reason:
     """Objection of a desk that trades no real money."""
-    return Reason("this desk trades play money only", Fix.PLAY_MONEY_ONLY)
+    return Reason("this desk trades sim only", Fix.PLAY_MONEY_ONLY)
 
 
 def approved_order(held: HeldView, order: ApproveHeld) -> PlaceTrade:
@@ -84,7 +84,7 @@ def refused(order: TradeRequest, no: LeashRefusal) -> bytes:
 def submitted(order: TradeRequest, held: HeldView) -> bytes:
     """The answer to an order that waits."""
     until = moment(held.expires_at).isoformat(timespec="seconds")
-    message = f"it waits for the operator until {until}: GET {HELD_TRADES.path} says how it ends"
+    message = f"pending approval until {until}: poll GET {HELD_TRADES.path}"
     return raw_of(
         TradeBody(
             success=True,

@@ -69,7 +69,7 @@ class SkillConnection:
             headers = _headers_of(request)
             body = await self._body()
         except h11.RemoteProtocolError as error:
-            raise BadCallError("that is no call") from error
+            raise BadCallError("malformed HTTP request") from error
         return SkillCall(request.method.decode(), request.target.decode(), headers, body)
 
     async def answer(self, answered: Answered) -> None:
@@ -92,7 +92,7 @@ class SkillConnection:
     async def _request(self) -> h11.Request:
         event = await self._event()
         if not isinstance(event, h11.Request):
-            raise BadCallError("that is no call")
+            raise BadCallError("malformed HTTP request")
         self._is_head = event.method == b"HEAD"
         return event
 
@@ -101,7 +101,7 @@ class SkillConnection:
         while isinstance(event := await self._event(), h11.Data):
             body += event.data
             if len(body) > BODY_MAX:
-                raise BadCallError("its body is too long")
+                raise BadCallError("request body too long")
         return bytes(body)
 
     async def _event(self) -> object:
@@ -125,11 +125,11 @@ def _headers_of(request: h11.Request) -> Mapping[str, str]:
     """
     headers = {name.decode(): value.decode("latin-1") for name, value in request.headers}
     if len(headers) != len(list(request.headers)) or headers.keys() >= _LENGTHS:
-        raise BadCallError("a header is there twice, or its body has two lengths")
+        raise BadCallError("duplicate header, or two body lengths")
     if int(headers.get("content-length", "0")) > BODY_MAX:
-        raise BadCallError("its body is too long")
+        raise BadCallError("request body too long")
     if not request.target.startswith(b"/"):
-        raise BadCallError("it names no path of the service")
+        raise BadCallError("the path must start with /")
     return headers
 
 

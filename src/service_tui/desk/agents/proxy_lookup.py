@@ -132,8 +132,8 @@ async def look_up(
     try:
         look = await look_through(wanted, lambda: before, read_page, clock.monotonic)
     except _NoAnswerError as error:
-        log.info("a skill's buys stay unknown: %s", error)
-        look, doubt = TradeSearch(wanted), f"its trades cannot be asked for, {error}"
+        log.info("cannot resolve a skill's buys: %s", error)
+        look, doubt = TradeSearch(wanted), f"its trades cannot be read: {error}"
     ends = {
         one.ref: _end_of(one, look, doubt or _doubt_of(one, look, before), now) for one in unknown
     }
@@ -148,7 +148,7 @@ async def _page(query: TradesQuery, client: Client, key: Key) -> tuple[list[Trad
     try:
         passed = await client.pass_on(key, (TRADES.method, target, b""))
         if passed.status != _OK:
-            raise _NoAnswerError(f"the service answered {passed.status}")
+            raise _NoAnswerError(f"the service responded {passed.status}")
         body, dropped = decode(TradesBody, passed.body)
     except (NotPassedError, NotProtocolError) as error:
         raise _NoAnswerError(str(error)) from None
@@ -161,13 +161,13 @@ async def _page(query: TradesQuery, client: Client, key: Key) -> tuple[list[Trad
 def _doubt_of(buy: Unknown, look: TradeSearch, before: Timestamp) -> str:
     """Reason why a buy that was not found may still exist; empty if it surely does not."""
     if not buy.is_marked:
-        return look.doubt or "it carries no reference to know it by"
+        return look.doubt or "it has no reference"
     terms = (buy.market_id, buy.side, buy.venue, "buy")
     alike = any(
         (trade.market_id, trade.side, trade.venue, trade.action) == terms and trade.at >= before
         for trade in look.unsigned
     )
-    return look.doubt or ("a trade like it is there, without a reference" if alike else "")
+    return look.doubt or ("a similar trade without a reference exists" if alike else "")
 
 
 def _end_of(buy: Unknown, look: TradeSearch, doubt: str, now: Timestamp) -> LookupEnd | None:
@@ -177,11 +177,11 @@ def _end_of(buy: Unknown, look: TradeSearch, doubt: str, now: Timestamp) -> Look
     if not is_overdue(buy, now):
         return None
     if trade is not None:
-        doubt = "the service lists it, but has not confirmed it"
+        doubt = "listed by the service, not confirmed"
     if doubt:
-        text = f"{NOT_FOUND}: {doubt}; it counts as spent"
+        text = f"{NOT_FOUND}: {doubt}; counted as spent"
         return LookupEnd(HeldStatus.UNKNOWN, text, may_turn_up=True)
-    return LookupEnd(HeldStatus.FAILED, f"{NO_TRACE}: it counts as not spent", is_back=True)
+    return LookupEnd(HeldStatus.FAILED, f"{NO_TRACE}: not counted as spent", is_back=True)
 
 
 def end_notice(agent_name: str, buy: Unknown, end: LookupEnd) -> Noticed:
@@ -194,15 +194,11 @@ def end_notice(agent_name: str, buy: Unknown, end: LookupEnd) -> Noticed:
 def _end_of_trade(trade: TradeView) -> LookupEnd:
     """Result of a buy, read from the trade that was found for it."""
     if trade.status is TradeStatus.FAILED:
-        return LookupEnd(
-            HeldStatus.FAILED, "it came there and failed", trade.trade_id, is_back=True
-        )
+        return LookupEnd(HeldStatus.FAILED, "received, then failed", trade.trade_id, is_back=True)
     if trade.status is TradeStatus.CANCELLED and not trade.shares:
-        text = "it came there and ended unfilled"
+        text = "received, ended unfilled"
         return LookupEnd(HeldStatus.FAILED, text, trade.trade_id, is_back=True)
     if not trade.shares:
-        return LookupEnd(
-            HeldStatus.APPROVED, "no answer came; it rests on the book", trade.trade_id
-        )
+        return LookupEnd(HeldStatus.APPROVED, "no response; it is an open order", trade.trade_id)
     got = f"{decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
-    return LookupEnd(HeldStatus.APPROVED, f"no answer came; it did happen: {got}", trade.trade_id)
+    return LookupEnd(HeldStatus.APPROVED, f"no response, but it executed: {got}", trade.trade_id)

@@ -17,7 +17,7 @@ from service_tui.skills.package import BUNDLED, DOCUMENT, SkillPackage, installe
 
 SKILLS: Final = "skills"
 KEYS: Final = "skill-agents.json"
-_BROKEN: Final = f"{KEYS} cannot be read, and is left as it is: mend it, or move it away"
+_BROKEN: Final = f"cannot read {KEYS}; left unchanged: repair it or move it away"
 
 
 @dataclass(frozen=True, slots=True)

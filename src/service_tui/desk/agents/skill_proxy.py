@@ -200,7 +200,7 @@ class SkillProxies:
                 await self._count(proxy, Micros(-buy.size), buy.counted_at)
             except (OSError, ValueError) as error:
                 # Counted it stays: nothing is spent twice for it.
-                log.warning("money of a skill was not given back: %s", error)
+                log.warning("a skill's budget was not released: %s", error)
         leash = proxy.leash
         if buy.held is not None:
             if leash.is_recorded(buy.held, end.status, end.text):
@@ -242,7 +242,7 @@ class SkillProxies:
                 tone, text = self._set(order)
             case RefuseHeld():
                 did = self._refuse(order)
-                tone, text = ("good", "") if did else ("warn", "it does not wait any more")
+                tone, text = ("good", "") if did else ("warn", "no longer pending")
             case ApproveHeld():
                 tone, text = await self._approve(order)
         notice = f"{order.describe()}: {text}" if text else order.describe()
@@ -257,11 +257,11 @@ class SkillProxies:
             and order.skill_slug in {"", line.leash.skill_slug}
         ]
         if order.mode is None:
-            return "warn", "where the service keeps no leash, the desk's cannot be taken off"
+            return "warn", "the desk's own leash cannot be removed when the service has no leashes"
         for leash in found:
             leash.mode, leash.threshold = order.mode, order.threshold
             leash.budget, leash.wait_s = order.budget, order.wait_s
-        return ("good", "") if found else ("warn", "no skill of this desk runs as that agent")
+        return ("good", "") if found else ("warn", "no local skill runs as that agent")
 
     def _refuse(self, order: RefuseHeld) -> bool:
         now, leashes = self._clock.now(), [line.leash for line in self._proxies.values()]
@@ -273,10 +273,10 @@ class SkillProxies:
         )
         objection = None if line is None else self._against_approval(line, order)
         if objection is not None:
-            return "warn", f"{objection}; it waits on"
+            return "warn", f"{objection}; still pending"
         waiting = None if line is None else line.leash.take(order.held_id)
         if line is None or waiting is None:
-            return "warn", "it does not wait any more"
+            return "warn", "no longer pending"
         leash, held = line.leash, waiting.view
         size = held.amount if order.amount is None else order.amount
         now = self._clock.now()
@@ -304,7 +304,7 @@ class SkillProxies:
         if is_no and changed:
             # An amount of the person's that the venue refuses uses nothing up.
             leash.waiting[held.held_id] = waiting
-            return "warn", f"{why}; it waits on"
+            return "warn", f"{why}; still pending"
         why = why if is_no else f"{why}; {_MAYBE}"
         status_now = HeldStatus.FAILED if is_no else HeldStatus.UNKNOWN
         leash.end(held, status_now, why, self._clock.now())
@@ -317,7 +317,7 @@ class SkillProxies:
         size, no = order_to_send.amount, self._against(order_to_send)
         now = self._clock.now()
         if no is None and held.expires_at > now and not line.leash.has_left(size, now):
-            return "the daily budget is reached: raise it first, or take a smaller amount"
+            return "daily budget reached: raise it first, or lower the amount"
         return None if no is None else f"{no.text} ({no.fix})"
 
     def _against(self, order: PlaceTrade) -> LeashRefusal | None:
@@ -350,7 +350,7 @@ class SkillProxies:
                 caller = SkillConnection(reader, writer)
                 await caller.answer(await self._answer(run_id, caller))
         except (OSError, TimeoutError, ProtocolError) as error:
-            log.info("a skill's call was not answered: %s", error)
+            log.info("a skill's request failed: %s", error)
         finally:
             self._writers.discard(writer)
             writer.close()
@@ -365,7 +365,7 @@ class SkillProxies:
         line = self._proxies.get(run_id)
         given = call.headers.get("authorization", "").removeprefix("Bearer ").encode()
         if line is None or not hmac.compare_digest(given, line.token.encode()):
-            return refusal(401, "this key is not known here", "use the key in SERVICE_API_KEY")
+            return refusal(401, "unknown key", "use the key in SERVICE_API_KEY")
         return await self._routed(line, call)
 
     async def _routed(self, line: _Proxy, call: SkillCall) -> Answered:
@@ -380,7 +380,9 @@ class SkillProxies:
         may_write = is_plain(target) and lowers_risk(method, path)
         if not is_read and not (may_write and line.leash.mode is not LeashMode.OBSERVE):
             return refusal(
-                403, "the desk's leash lets a skill trade and read", "POST /api/sdk/trade"
+                403,
+                "this desk's leash allows a skill to trade and read only",
+                "POST /api/sdk/trade",
             )
         return await self._pass(line, (method, target, body))
 
@@ -389,7 +391,7 @@ class SkillProxies:
             order = TradeRequest.model_validate_json(raw)
             size = micros(order.amount)
         except (ValidationError, NotMicrosError):
-            return refusal(422, "that is no order", "give market_id, side and amount or shares")
+            return refusal(422, "malformed order", "give market_id, side and amount or shares")
         # What was judged is what leaves, whichever venue the service would take by itself.
         body = {"venue": order.venue.value, **fields_of(raw)}
         is_buy = order.action is Action.BUY and not order.is_quote
@@ -427,8 +429,8 @@ class SkillProxies:
         try:
             await self._count(line, size, counted_at)
         except (OSError, ValueError) as error:
-            log.warning("a skill's buy was not written down: %s", error)
-            return refusal(_NOT_SENT, f"nothing was sent: {error}", Fix.FREE_DISK)
+            log.warning("a skill's buy was not recorded: %s", error)
+            return refusal(_NOT_SENT, f"nothing sent: {error}", Fix.FREE_DISK)
         sent, ref = marked(body) if size else (body, "")
         raw = json.dumps(sent).encode()
         call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
@@ -507,8 +509,8 @@ class SkillProxies:
             passed = await passing
         except NotPassedError as error:
             if error.was_sent:
-                return refusal(504, str(error), "ask GET /api/sdk/trades what became of it")
-            return refusal(_NOT_SENT, str(error), "try again later")
+                return refusal(504, str(error), "check GET /api/sdk/trades for the result")
+            return refusal(_NOT_SENT, str(error), "retry later")
         return passed.status, passed.body
 
     def _emit_leashes(self) -> None:
@@ -519,7 +521,7 @@ class SkillProxies:
 
 
 _HALTED: Final = LeashRefusal("HALTED", "trading is halted", "wait until the operator resumes it")
-_MAYBE: Final = "it may have been carried out: it is looked up among the trades"
+_MAYBE: Final = "result unknown; checking the trades"
 _OK: Final = 200
 _NOT_SENT: Final = 424
 """A call that surely did not go out is a no, and no riddle."""

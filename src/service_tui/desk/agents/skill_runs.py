@@ -253,7 +253,7 @@ class SkillRuns:
             and not run.is_held
             and now - run.began > RUN_MAX_S
         ):
-            self.stop(run.view.run_id, f"it ran longer than {RUN_MAX_S:.0f} s")
+            self.stop(run.view.run_id, f"ran longer than {RUN_MAX_S:.0f} s")
         else:
             self._note_suspension(run)
 
@@ -279,7 +279,7 @@ class SkillRuns:
         try:
             run.process = SkillProcess.start(run.launch, os.environ)
         except OSError as error:
-            self._over(run, SkillRunState.CRASHED, f"it cannot be started: {error.strerror}")
+            self._over(run, SkillRunState.CRASHED, f"cannot start: {error.strerror}")
             return
         run.began, run.kill_at = now, None
         self._update(
@@ -315,7 +315,7 @@ class SkillRuns:
         self._update(run, state=SkillRunState.RESTING, next_at=next_at, restarts=0, why="")
 
     def _try_again(self, run: _Run, code: int, now: float) -> None:
-        how = f"it ended with {code}" if code > 0 else f"it was ended by signal {-code}"
+        how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
         restarts = 0 if now - run.began > STEADY_S else run.view.restarts
         if restarts >= RESTARTS_MAX:
             self._over(run, SkillRunState.CRASHED, f"{how}, {restarts + 1} times in a row")
@@ -327,7 +327,7 @@ class SkillRuns:
             state=SkillRunState.BACKING_OFF,
             restarts=restarts + 1,
             next_at=Timestamp(self._clock.now() + wait_s),
-            why=f"{how}; it is tried again in {wait_s:.0f} s",
+            why=f"{how}; retrying in {wait_s:.0f} s",
         )
 
     def _over(self, run: _Run, state: SkillRunState, why: str, at: Timestamp | None = None) -> None:
@@ -363,7 +363,7 @@ class SkillRuns:
             draft.write_text(json.dumps(asdict(run.view)), encoding="utf-8")
             draft.replace(path)
         except OSError as error:
-            log.warning("the state of %s is not kept: %s", run.name, error)
+            log.warning("the state of %s was not stored: %s", run.name, error)
 
     # -- over a restart --------------------------------------------------------------------
 
@@ -384,7 +384,7 @@ class SkillRuns:
             run.process = SkillProcess(view.pid, view.run_id, run.launch.folder)
             run.began = self._clock.monotonic()
             self._gate.watch(run)
-            self._update(run, why="it ran on without the console")
+            self._update(run, why="ran on without the console")
             return
         end_tagged(view.run_id)
         self._over(run, SkillRunState.STOPPED, ENDED_WITH_CONSOLE, _last_sign(view))
@@ -446,7 +446,7 @@ def _written(runs: Path) -> list[_Run]:
         try:
             found.append(_remembered(folder))
         except (OSError, ValueError, TypeError, KeyError) as error:
-            log.warning("%s is no run: %s", folder, error)
+            log.warning("invalid run %s: %s", folder, error)
     # The newest is emitted last: the list begins with it, and it decides its agent's health.
     return sorted(found, key=lambda run: run.view.started_at or 0.0)
 

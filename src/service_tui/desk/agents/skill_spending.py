@@ -9,7 +9,7 @@ from typing import Final
 from service_tui.units import Micros
 
 SPENDING: Final = "skill-spending.json"
-_BROKEN: Final = f"{SPENDING} cannot be read, so that the budget of today is not known: mend it"
+_BROKEN: Final = f"cannot read {SPENDING}: today's budget is unknown until it is repaired"
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,12 +92,12 @@ async def _done(order: SkillOrder, skill_ports: SkillPorts, ports: Ports) -> tup
             view = ports.state().supervision
             agent_id = next((run.agent_id for run in view.runs if run.run_id == order.run_id), "")
             left = still_waiting(view, agent_id)
-            return ("good", f"{order.describe()}{left}") if did else ("warn", "it does not run")
+            return ("good", f"{order.describe()}{left}") if did else ("warn", "not running")
         case RestartSkill():
             return "good", await _restart(order, skill_ports, ports)
         case DetachSkill():
             did = skill_ports.runs.detach(order.run_id, detached=order.detached)
-            return ("good", order.describe()) if did else ("warn", "it does not run")
+            return ("good", order.describe()) if did else ("warn", "not running")
         case InstallSkill():
             return "good", await _install(order, skill_ports, ports)
 
@@ -123,7 +123,7 @@ async def _install(order: InstallSkill, own: SkillPorts, ports: Ports) -> str:
     taken = [one.slug for one in await asyncio.to_thread(installed, (BUNDLED,))]
     made = await asyncio.to_thread(_installed, order.path, own.home.own, taken)
     await see_skills(own.home, ports)
-    return f"{made.slug} {made.version} is installed"
+    return f"{made.slug} {made.version} installed"
 
 
 def _installed(path: str, into: Path, names: list[str]) -> SkillPackage:
@@ -133,12 +133,14 @@ def _installed(path: str, into: Path, names: list[str]) -> SkillPackage:
 async def _start(order: StartSkill, skill_ports: SkillPorts, ports: Ports) -> str:
     """Give the skill an agent and a leash, then start its process."""
     if skill_ports.runs.is_full:
-        raise CannotStartError("too many skills run already: stop one first")
+        raise CannotStartError("too many skills running: stop one first")
     if order.pace is Pace.EVERY and not EVERY_MIN_S <= order.every_s <= EVERY_MAX_S:
-        raise CannotStartError(f"it runs every {EVERY_MIN_S} to {EVERY_MAX_S:,} seconds")
+        raise CannotStartError(f"pace: {EVERY_MIN_S} to {EVERY_MAX_S:,} seconds")
     if order.granted:
         # That key belongs to the program that signs for this desk, and is not lent.
-        raise CannotStartError("this desk lends no wallet's key: let the skill trade by its agent")
+        raise CannotStartError(
+            "this desk lends no wallet key: let the skill trade through its agent"
+        )
     embedded = ports.state().service.embedded
     script = await asyncio.to_thread(_script_of, skill_ports.home, order.skill_slug)
     agent_id, name = await _agent(order, skill_ports.home, ports)
@@ -172,7 +174,7 @@ async def _restart(order: RestartSkill, own: SkillPorts, ports: Ports) -> str:
     runs = ports.state().supervision.runs
     known = next((run for run in runs if run.run_id == order.run_id), None)
     if known is None:
-        raise CannotStartError("there is no such run")
+        raise CannotStartError("no such run")
     script = await asyncio.to_thread(_script_of, own.home, known.skill_slug)
     fresh = replace(known, restarts=0, why="", exit_code=None, ended_at=None)
     leash = None if ports.state().service.embedded else own.lines.leash_of(fresh.run_id)
@@ -191,7 +193,7 @@ def _script_of(home: SkillHome, slug: str) -> Path:
     """
     folder = home.folder_of(slug)
     if folder is None:
-        raise CannotStartError("no skill of this name is installed")
+        raise CannotStartError("no skill of this name installed")
     problems = problems_of(folder)
     if problems:
         raise CannotStartError(problems[0])
@@ -217,7 +219,7 @@ async def _agent(order: StartSkill, home: SkillHome, ports: Ports) -> tuple[str,
     if order.agent_id:
         if known is None:
             raise CannotStartError(
-                "no key of this agent is known here for this service: run the skill as a new agent"
+                "no key of this agent here for this service: run the skill as a new agent"
             )
         return order.agent_id, order.name or order.agent_id
     name = order.name or order.skill_slug
@@ -255,11 +257,11 @@ async def _launch(
     """Launch parameters of the process, with its own agent's key and budget."""
     key = skill_ports.home.key_of(view.agent_id, _keys_of(ports))
     if key is None:
-        raise CannotStartError("no key of its agent is known here for this service")
+        raise CannotStartError("no key of its agent here for this service")
     service = ports.state().service
     address = service.address if service.embedded else ports.client.base_url
     if not address:
-        raise CannotStartError("the service is not reachable for programs of this machine yet")
+        raise CannotStartError("service not reachable for local programs yet")
     if not service.embedded:
         # A run of before, whose leash is no longer known, needs approval for everything.
         kept = leash or StoredLeash(

@@ -17,8 +17,8 @@ REFUSED_S: Final = 3_600.0
 """ours: so long the operator's no to a trade stands, as at the embedded service."""
 
 DECIDED_KEPT: Final = 100
-DEADLINE: Final = "nobody decided in time"
-NO_REASON: Final = "the operator said no"
+DEADLINE: Final = "approval timed out"
+NO_REASON: Final = "refused by the operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class LeashRefusal:
 
 _OBSERVES: Final = LeashRefusal(
     "LEASH_OBSERVE",
-    "this agent is on a leash: it observes, and places no orders",
-    "send dry_run true to see what the order would bring; the operator sets the leash",
+    "observe-only leash: no orders allowed",
+    "send dry_run true for a quote; the operator sets the leash",
 )
 
 
@@ -137,9 +137,8 @@ class StoredLeash:
         budget, spent = decimal(self.budget or Micros(0)), decimal(self.spent_on(now))
         return LeashRefusal(
             "LEASH_BUDGET",
-            f"the daily budget of the skill {self.skill_slug} is reached: {budget:,.2f}, "
-            f"{spent:,.2f} spent",
-            "wait for midnight UTC, or ask the operator for a larger budget",
+            f"daily budget of skill {self.skill_slug} reached: {budget:,.2f}, {spent:,.2f} spent",
+            "wait for midnight UTC, or request a larger budget",
         )
 
     def _refused_before(self, order: TradeRequest, now: Timestamp) -> LeashRefusal | None:
@@ -150,21 +149,21 @@ class StoredLeash:
             is_recent = at is not None and 0 <= now - at < REFUSED_S
             same = (one.venue, one.market_id, one.side, one.action) == terms
             if one.status is HeldStatus.REFUSED and is_recent and same:
-                text = "the operator refused this trade within the last hour"
+                text = "refused by the operator within the last hour"
                 return LeashRefusal("REFUSED_BEFORE", text, "trade another market, or wait")
         return None
 
     def _may_wait(self, order: TradeRequest, now: Timestamp) -> LeashRefusal | None:
         if order.signed_order is not None:
             return LeashRefusal(
-                "CANNOT_WAIT", "a signed order would lapse while it waits", "send it unsigned"
+                "CANNOT_WAIT", "a signed order would expire before approval", "send it unsigned"
             )
         no = self._refused_before(order, now)
         if no is not None:
             return no
         if len(self.waiting) >= HELD_MAX:
-            text = f"{HELD_MAX} trades of this agent wait already"
-            return LeashRefusal("TOO_MANY_HELD", text, "wait until the operator has decided some")
+            text = f"{HELD_MAX} trades of this agent already need approval"
+            return LeashRefusal("TOO_MANY_HELD", text, "wait for the operator's decisions")
         return None
 
     def hold(
@@ -224,7 +223,7 @@ class StoredLeash:
         if held.expires_at <= now:
             return HeldStatus.EXPIRED, DEADLINE
         if not self.has_left(size, now):
-            return HeldStatus.FAILED, "the daily budget is reached"
+            return HeldStatus.FAILED, "daily budget reached"
         return None
 
     def end(

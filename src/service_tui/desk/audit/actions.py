@@ -138,7 +138,7 @@ class Actions:
             try:
                 lines = await asyncio.to_thread(self._log.append, entries)
             except OSError as error:
-                log.warning("the action log is not written: %s", error)
+                log.warning("action log not written: %s", error)
                 kept = [one for one in entries if one["what"] != LogEvent.LOST.value]
                 self._waiting = kept + self._waiting
             else:
@@ -177,7 +177,7 @@ def _looked(path: Path) -> tuple[LogCheck, tuple[LogEntry, ...]]:
     except FileNotFoundError:
         return LogCheck(0, ""), ()
     except OSError as error:
-        return LogCheck(0, "", f"it cannot be read: {error.strerror}"), ()
+        return LogCheck(0, "", f"unreadable: {error.strerror}"), ()
 
 
 def _view(line: LogEntry) -> ActionView:
@@ -187,7 +187,7 @@ def _view(line: LogEntry) -> ActionView:
     names = ("who", "what", "kind", "words", "market", "question")
     texts = {name: str(entry.get(name, "")) for name in names}
     if not texts["words"] and "count" in entry:
-        texts["words"] = f"{entry['count']} entries were not written: the disk refused"
+        texts["words"] = f"{entry['count']} entries not written: the disk refused them"
     when = Timestamp(float(at)) if isinstance(at, int | float) else Timestamp(0.0)
     return ActionView(number=line.number, hash=line.hash, at=when, **texts)
 

@@ -247,7 +247,7 @@ def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
         **{name: table(state) for name, table in TABLES.items()},
     }
     unread = unread_tables(state)
-    left_out = f"\nNot known: {', '.join(unread)}.\n" if unread else ""
+    left_out = f"\nUnknown: {', '.join(unread)}.\n" if unread else ""
     files = {"day.md": day_in_markdown(state, now, pasts) + left_out, "day.csv": as_csv(day)}
     for name, rows in tables.items():
         # An empty file means that there is none.
@@ -275,9 +275,9 @@ def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str =
         "",
         report_table(reports),
         "",
-        f"{waiting} {'trade waits' if waiting == 1 else 'trades wait'} for approval."
+        f"{waiting} {'trade needs' if waiting == 1 else 'trades need'} approval."
         if is_known
-        else "Which trades wait for approval is not known.",
+        else "Trades that need approval: unknown.",
         "",
         report_markdown(reports),
     ]

@@ -29,7 +29,7 @@ async def export_data(order: ExportData, data_dir: Path, ports: Ports) -> None:
     except (OSError, RuntimeError, UnicodeError) as error:
         ports.emit(Noticed("bad", f"{order.describe()}: {error}"))
     else:
-        ports.emit(Noticed("good", f"{len(files)} files are in {folder}"))
+        ports.emit(Noticed("good", f"{len(files)} files written to {folder}"))
 
 
 def _write(wanted: str, usual: Path, files: Mapping[str, str]) -> Path:

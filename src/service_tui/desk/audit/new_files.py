@@ -17,7 +17,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in files:
         if os.path.lexists(folder / name):
-            raise FileExistsError(f"{folder / name} is there already: nothing was written")
+            raise FileExistsError(f"{folder / name} exists already: nothing written")
     with ExitStack() as drafts, ExitStack() as named:
         # What takes room comes first: half of an export would look like a whole one.
         made = [(drafts.enter_context(_draft(folder / name, files[name])), name) for name in files]
@@ -35,7 +35,7 @@ def write_new(path: Path, text: str) -> None:
         OSError: the disk refuses; nothing is left of it.
     """
     if not path.name:
-        raise OSError(errno.EINVAL, "it names no file", str(path))
+        raise OSError(errno.EINVAL, "not a file name", str(path))
     with _draft(path, text) as draft:
         _give_name(draft, path)
 
@@ -78,9 +78,9 @@ def _give_name(draft: Path, path: Path) -> None:
         # Unlike a rename, a link never takes the place of what came there in the meantime.
         os.link(draft, path, follow_symlinks=False)
     except FileExistsError:
-        raise FileExistsError(f"{path} is there already: nothing was written") from None
+        raise FileExistsError(f"{path} exists already: nothing written") from None
     except OSError:
         # Some file systems know no second name.
         if os.path.lexists(path):
-            raise FileExistsError(f"{path} is there already: nothing was written") from None
+            raise FileExistsError(f"{path} exists already: nothing written") from None
         draft.replace(path)

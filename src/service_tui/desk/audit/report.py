@@ -25,7 +25,7 @@ from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Micros, Timestamp, sum_of
 
 DAY_S: Final = 86_400.0
-UNREAD: Final = "its trades were not read"
+UNREAD: Final = "trades not read"
 
 Pasts = Mapping[str, AgentDetailView]
 """What agents traded, by their ids, as far as it was read."""

@@ -129,22 +129,22 @@ def report_markdown(reports: Sequence[DayReport]) -> str:
 def _section(report: DayReport) -> list[str]:
     lines = [f"## {plain(report.agent.name)}", ""]
     if report.problem:
-        lines.append(f"- Not known: {plain(report.problem)}")
+        lines.append(f"- Unknown: {plain(report.problem)}")
     else:
         lines += [line for day in report.monies for line in _of_money(day)]
     if report.decisions or report.waiting:
         parts = [f"{count} {word}" for word, count in sorted(report.decisions.items())]
-        lines.append(f"- Asked: {', '.join([*parts, f'{report.waiting} waiting'])}")
+        lines.append(f"- Approvals: {', '.join([*parts, f'{report.waiting} pending'])}")
     spent, budget = report.spent
     if report.leash is not None and budget is not None:
-        lines.append(f"- Spent {_sum(spent)} of {_sum(budget)} a day, all money counted alike")
+        lines.append(f"- Spent {_sum(spent)} of {_sum(budget)} a day, all currencies together")
     lines += [
         f"- Run {plain(run.skill_slug)}: {run.state.value} {plain(run.why)}".rstrip()
         for run in report.runs
     ]
     for trade in report.trades[:REASONS_MAX]:
         if trade.trade.reasoning:
-            lines.append(f"- It said: {plain(trade.trade.reasoning)}")
+            lines.append(f"- Reason: {plain(trade.trade.reasoning)}")
     return [*lines, ""]
 
 

@@ -66,7 +66,7 @@ class Link:
     at: Timestamp | None = None
     values: tuple[LabelledValue, ...] = ()
     missing: str = ""
-    when: str = "its time is not kept"
+    when: str = "time not recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHi
     known = _Known(state, run.market_id, run.side, None, venue=run.venue)
     bought = [one for one in known.trades if one.deal is Deal.BUY]
     cost = sum_of(one.cost for one in bought)
-    position = Link("position", missing="not known: its buys are not among the newest trades read")
+    position = Link("position", missing="unknown: its buys are not among the newest trades")
     if bought:
         shares = sum_of(one.shares for one in bought)
         values = (
@@ -159,14 +159,14 @@ def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHi
             LabelledValue("for", int(cost), Unit.MONEY),
         )
         position = Link("position", bought[-1].at, values)
-    outcome = Link("outcome", missing="not known: the position is not among those read")
+    outcome = Link("outcome", missing="unknown: position not among those read")
     if held is not None and held.outcome is not None:
         word = "YES" if held.outcome else "NO"
-        ended: tuple[LabelledValue, ...] = (LabelledValue("the market ended", word),)
+        ended: tuple[LabelledValue, ...] = (LabelledValue("market ended", word),)
         if state.service.embedded:
             ended = (*ended, LabelledValue("clock", "world time"))
         outcome = Link("outcome", held.resolves_at, ended)
-    by = "this desk, by itself" if run.by_itself else "you"
+    by = "this desk, automatic" if run.by_itself else "you"
     ordered = Link(
         "ordered", run.opened_at, (LabelledValue("by", by), LabelledValue("venue", run.venue.value))
     )
@@ -176,7 +176,7 @@ def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHi
         ends.append(LabelledValue("pays", int(run.amount), Unit.MONEY))
     if run.tx_hash:
         ends.append(LabelledValue("transaction", run.tx_hash))
-    end = Link("payout", run.settled_at, tuple(ends), when="it has no end yet")
+    end = Link("payout", run.settled_at, tuple(ends), when="no result yet")
     return TradeHistory(title, (position, outcome, ordered, *steps, end))
 
 
@@ -247,19 +247,19 @@ def _signal(known: _Known) -> Link:
         when = None if held is None else held.created_at
         values = (*skill, *(LabelledValue(name, value) for name, value in data))
         return Link("signal", when, values, when=WITH_IT)
-    return Link("signal", missing=_unfilled(known) or "none: nobody gave one with the order")
+    return Link("signal", missing=_unfilled(known) or "none given with the order")
 
 
 def _unfilled(known: _Known) -> str:
     """Reason why a link that comes with the fill is unknown; empty if the order filled."""
-    return "" if known.entry is not None else "not known: it comes with the fill"
+    return "" if known.entry is not None else "unknown until filled"
 
 
 def _no_entry(known: _Known) -> str:
     """Reason why there is no trade to explain."""
     if known.ticket is not None:
-        return "not known: no trade that was read has this order's reference"
-    return "not known: the buy is not among the newest trades read"
+        return "unknown: no trade has this order's reference"
+    return "unknown: the buy is not among the newest trades"
 
 
 def _reasoning(known: _Known) -> Link:
@@ -267,7 +267,7 @@ def _reasoning(known: _Known) -> Link:
     text = "" if entry is None else entry.reasoning
     text = text or ("" if held is None else held.reasoning)
     if not text:
-        return Link("reasoning", missing=_unfilled(known) or "none was given")
+        return Link("reasoning", missing=_unfilled(known) or "none given")
     author = () if entry is None or not entry.source else (LabelledValue("by", entry.source),)
     decided = (
         (LabelledValue("allowed", "by you, at another size" if held.decided_amount else "by you"),)
@@ -288,15 +288,15 @@ def _quote(known: _Known) -> Link:
     if held is not None and held.average is not None:
         values.append(LabelledValue("quoted average", held.average, Unit.PRICE))
     if mirrored is not None:
-        values.append(LabelledValue("at most", mirrored.price_max, Unit.PRICE))
+        values.append(LabelledValue("limit", mirrored.price_max, Unit.PRICE))
     if ticket is not None and ticket.amount:
-        values.append(LabelledValue("amount asked", int(ticket.amount), Unit.MONEY))
+        values.append(LabelledValue("amount ordered", int(ticket.amount), Unit.MONEY))
     if ticket is not None and ticket.shares:
-        values.append(LabelledValue("shares asked", int(ticket.shares), Unit.SHARES))
+        values.append(LabelledValue("shares ordered", int(ticket.shares), Unit.SHARES))
     if not values:
-        return Link("quote", missing=_unfilled(known) or "not known: quotes are not kept")
+        return Link("quote", missing=_unfilled(known) or "unknown: quotes are not stored")
     quoted_at = None if ticket is None else ticket.sent_at or ticket.opened_at
-    return Link("quote", quoted_at, tuple(values), when="right before the fill")
+    return Link("quote", quoted_at, tuple(values), when="before the fill")
 
 
 # -- when it traded -----------------------------------------------------------------------------
@@ -341,7 +341,7 @@ def _monitor(known: _Known) -> Link:
     alerts = [one for one in risk.alerts if one.holding == known.holding]
     values: list[LabelledValue] = []
     if monitor is not None:
-        values.append(LabelledValue("set", "by the buy" if monitor.automatic else "by hand"))
+        values.append(LabelledValue("set", "auto (on buy)" if monitor.automatic else "manual"))
         if monitor.stop_price is not None:
             values.append(LabelledValue("stop at", monitor.stop_price, Unit.PRICE))
         if monitor.target_price is not None:
@@ -351,7 +351,7 @@ def _monitor(known: _Known) -> Link:
         values.append(LabelledValue("state", monitor.state.value))
     values += [_alert(one) for one in alerts]
     if not values:
-        return Link("monitor", missing="none: nothing guards this side")
+        return Link("monitor", missing="none: side not protected")
     return Link("monitor", alerts[0].breached_at if alerts else None, tuple(values))
 
 
@@ -388,7 +388,7 @@ def _exits(known: _Known) -> Iterator[Link]:
     elif not sales and not exits:
         held = known.state.position(known.holding)
         if held is None:
-            yield Link("exit", missing="not known: it is neither held nor among what was sold")
+            yield Link("exit", missing="unknown: neither an open position nor among the sales")
         else:
             yield Link("exit", values=_open(held), when="not yet")
 
@@ -400,7 +400,7 @@ def _open(held: PositionView) -> tuple[LabelledValue, ...]:
         LabelledValue("mark", int(held.mark_value), Unit.MONEY),
     ]
     if held.exit_value is not None:
-        values.append(LabelledValue("exit now", int(held.exit_value), Unit.MONEY))
+        values.append(LabelledValue("if sold now", int(held.exit_value), Unit.MONEY))
     return (*values, LabelledValue("unrealized", int(held.unrealized), Unit.PNL))
 
 

@@ -168,7 +168,7 @@ class ChainGateway:
             PolicyRefusedError: a clock too far off; everything else was checked before.
         """
         if body.to_sign is None:
-            raise MalformedError("there is nothing to sign")
+            raise MalformedError("nothing to sign")
         check_skew(self._ports.client.skew_s or 0.0)
         signer = self.vault.signer_of(wallet)
         made = await asyncio.to_thread(sign_transaction, transaction_of(body.to_sign), signer)
@@ -221,15 +221,16 @@ class ChainGateway:
         taken, signed = await asyncio.to_thread(self.runs.signed_nonces, wallet, latest)
         if pending - latest > GAP_MAX + len(signed):
             raise ChainError(
-                f"the node counts {pending - latest} transactions that wait, "
-                f"more than the {GAP_MAX} that are believed"
+                f"the node reports {pending - latest} pending transactions, more than {GAP_MAX}"
             )
         nonce, gap = latest, 0
         while nonce < pending or nonce in taken:
             gap += nonce not in signed
             nonce += 1
         if gap > GAP_MAX:
-            raise ChainError(f"{gap} places of the wallet are not explained: another signs with it")
+            raise ChainError(
+                f"{gap} nonces of the wallet are unaccounted for: another program uses the key"
+            )
         return Place(latest, nonce, gap, taken, signed - taken)
 
     async def next_nonce(self, wallet: str) -> int:
@@ -257,9 +258,9 @@ class ChainGateway:
         try:
             reply = await self._ports.client.call(CHAIN_RPC, body=request)
         except ServiceError as error:
-            raise ChainError(f"the chain does not answer: {error}") from error
+            raise ChainError(f"no response from the chain: {error}") from error
         if reply.answer.error is not None:
-            raise ChainError(f"the chain says no: {reply.answer.error.message}")
+            raise ChainError(f"chain error: {reply.answer.error.message}")
         return reply.answer.result
 
 
@@ -304,7 +305,13 @@ def shown(
     if note:
         rest.append(("note", note))
     if gap:
-        rest.append(("gap", f"{gap} places of the wallet are not ours: does another sign with it?"))
+        rest.append((
+            "gap",
+            (
+                f"{gap} nonces of the wallet are not from this desk: does another "
+                "program use the key?"
+            ),
+        ))
     return CallView(
         digest=digest_of(transaction).hex(),
         contract=signable.contract,
@@ -335,6 +342,6 @@ def cost_max(run: ChainRun) -> int:
     try:
         call = load(run.body).to_sign
     except ValueError:
-        log.warning("a run of the journal cannot be read: %s", run.number)
+        log.warning("cannot read a transaction of the journal: %s", run.number)
         return 0
     return 0 if call is None else call.cost_max

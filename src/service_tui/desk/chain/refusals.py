@@ -41,14 +41,14 @@ _TOPICS: Final = (
 """Words of a message without a code. Source: spec, "Redemption error messages"."""
 
 FIXES: Final = {
-    NoReason.ALREADY: "nothing is to be done: the service marks it as claimed by itself",
-    NoReason.NOT_FINAL: "try again in 10 to 30 minutes",
-    NoReason.LOST: "leave it: the losing side pays nothing",
-    NoReason.NO_GAS: "send a little POL to the wallet; it goes on then",
-    NoReason.OUTSIDE_POLICY: "do not sign it anywhere else before this is cleared up",
+    NoReason.ALREADY: "nothing to do: already claimed at the service",
+    NoReason.NOT_FINAL: "retry in 10 to 30 minutes",
+    NoReason.LOST: "nothing to do: the losing side pays nothing",
+    NoReason.NO_GAS: "send some POL to the wallet; it continues then",
+    NoReason.OUTSIDE_POLICY: "do not sign it elsewhere until this is resolved",
     NoReason.LOCKED: "unlock the wallet with its passphrase",
-    NoReason.CHAIN: "try again when the chain answers",
-    NoReason.REVERTED: "look at the transaction before it is tried again",
+    NoReason.CHAIN: "retry when the chain responds",
+    NoReason.REVERTED: "check the transaction before you retry",
 }
 
 
@@ -64,7 +64,7 @@ class RunRefusal(Exception):
 
 def refusal_of(answer: RedeemBody) -> RunRefusal:
     """Refusal for the service's answer to a redeem request."""
-    text = answer.error or "the service says no without a reason"
+    text = answer.error or "refused by the service without a reason"
     lowered = text.lower()
     by_text = next((reason for word, reason in _TOPICS if word in lowered), NoReason.SERVICE)
     reason = _CODES.get((answer.error_code or "").upper(), by_text)
@@ -77,9 +77,7 @@ def refusal_for(error: SigningError) -> RunRefusal:
         case NotRedeemableError():
             return RunRefusal(_OBSTACLES[error.obstacle], str(error))
         case PolicyRefusedError(rule=Rule.TIME):
-            return RunRefusal(
-                NoReason.CHAIN, str(error), "see which clock is right, then try again"
-            )
+            return RunRefusal(NoReason.CHAIN, str(error), "check your clock, then retry")
         case PolicyRefusedError():
             decoded = f" ({'; '.join(error.decoded)})" if error.decoded else ""
             return RunRefusal(NoReason.OUTSIDE_POLICY, f"{error}{decoded}")
@@ -91,17 +89,15 @@ def refusal_for(error: SigningError) -> RunRefusal:
 def against(row: RedemptionRow | None) -> RunRefusal | None:
     """Refusal for a position that cannot be redeemed here, by its row in the queue."""
     if row is None or row.is_ready:
-        gone = RunRefusal(NoReason.SERVICE, "the queue does not have this position any more")
+        gone = RunRefusal(NoReason.SERVICE, "position no longer in the queue")
         return gone if row is None else None
     if row.manual or row.venue is Venue.SOL:
         return RunRefusal(NoReason.MANUAL, BY_HAND, "open the venue's dashboard in your browser")
     if row.stage is Stage.REDEEMED:
-        return RunRefusal(NoReason.ALREADY, "it is redeemed already")
+        return RunRefusal(NoReason.ALREADY, "already redeemed")
     if row.lost:
-        return RunRefusal(
-            NoReason.LOST, "the position lost: it pays nothing, and nothing is burned"
-        )
-    return RunRefusal(NoReason.NOT_FINAL, row.next_text, "try again when it is ready")
+        return RunRefusal(NoReason.LOST, "position lost: it pays nothing, and nothing is burned")
+    return RunRefusal(NoReason.NOT_FINAL, row.next_text, "retry when it is ready")
 
 
 _KINDS: Final[tuple[tuple[type[SigningError], NoReason], ...]] = (

@@ -97,7 +97,7 @@ def load(text: str) -> TransactionRunState:
             begun=_whole(whole.get("begun", 0)),
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError("this is no run of ours") from error
+        raise ValueError("unknown transaction record") from error
 
 
 def _signed_call(fields: Fields) -> SignedCall:
@@ -106,13 +106,13 @@ def _signed_call(fields: Fields) -> SignedCall:
         _whole(figure)
     bytes.fromhex(call.data)
     if not is_address(call.to):
-        raise ValueError("no address")
+        raise ValueError("not an address")
     return call
 
 
 def _whole(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError("no count")
+        raise ValueError("not a count")
     return value
 
 

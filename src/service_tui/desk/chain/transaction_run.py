@@ -115,13 +115,13 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
                 await self._count(self.body.begun + 1)
             while (problem := await self._went()) is not None:
                 # What comes next stands on disk, and is not done: it is tried again from there.
-                log.error("run %s, step %s: %s", self.number, self.step, problem)
-                self.show(words=f"{problem}; this step is tried again in {again_s:.0f} s")
+                log.error("transaction %s, step %s: %s", self.number, self.step, problem)
+                self.show(words=f"{problem}; retrying in {again_s:.0f} s")
                 await self.ports.clock.sleep(again_s)
                 again_s = min(AGAIN_MAX_S, again_s * 2)
         except StorageError as error:
             # Nothing is done that does not stand on disk before; it goes on from there.
-            self.show(words=f"{error}; nothing further was done", fix=Fix.FREE_DISK)
+            self.show(words=f"{error}; stopped here", fix=Fix.FREE_DISK)
 
     async def _went(self) -> str | None:
         """Take steps as far as possible; the problem of the step that failed, else None.
@@ -156,7 +156,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         self._was_left = True
         if self.is_aside:
             self.show(
-                words=f"set aside: the program ended {DEATHS_MAX} times while it took this step",
+                words=f"set aside: the program ended {DEATHS_MAX} times in this step",
                 fix=Fix.REDEEM_AGAIN,
             )
 
@@ -179,7 +179,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         if self.step != PREPARED or call is None or call.digest != digest:
             return False
         self.body = replace(self.body, confirmed=True)
-        await self.move(SIGN, state=ChainRunState.RUNNING, words="about to be signed")
+        await self.move(SIGN, state=ChainRunState.RUNNING, words="signing")
         return True
 
     async def signed(self) -> bool:
@@ -221,8 +221,8 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         """Sign while this run holds the line's turn."""
         to_sign = self.body.to_sign
         if to_sign is None or not self.body.confirmed:
-            raise RunRefusal(NoReason.OUTSIDE_POLICY, "nobody has confirmed this", "begin anew")
-        body = self.with_step(Step.SIGNED, f"nonce {to_sign.nonce}").with_run(words="sent now")
+            raise RunRefusal(NoReason.OUTSIDE_POLICY, "not confirmed by you", "start again")
+        body = self.with_step(Step.SIGNED, f"nonce {to_sign.nonce}").with_run(words="sending")
         try:
             await self.check()
             await self._check_place(to_sign.nonce)
@@ -240,8 +240,8 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         if not place.suits(nonce) or place.gap > (0 if shown is None else shown.gap):
             raise RunRefusal(
                 NoReason.CHAIN,
-                f"place {nonce} of the wallet was taken meanwhile; nothing was signed",
-                "look at it again, and confirm it again",
+                f"nonce {nonce} was used by another transaction; nothing signed",
+                "review it, and confirm again",
             )
 
     async def _broadcast(self) -> None:
@@ -258,21 +258,21 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         Returns:
             Why it has surely not left; None when it has, or may have.
         """
-        text, fix = "waits for the chain to confirm it", ""
+        text, fix = "sent, waiting for confirmation", ""
         try:
             answer = await self.gateway.broadcast(self.raw)
         except OutcomeUnknownError as error:
-            text = f"sent, no answer: {error}"
+            text = f"sent, no response: {error}"
         except ServiceError as error:
             return str(error)
         else:
             if not answer.success and answer.retryable:
-                return answer.error or "the relay says later"
+                return answer.error or "the relay asks to retry later"
             if not answer.success:
                 # The relay may have it, or never get it: the chain shows which.
-                text, fix = f"the relay says: {answer.error or 'no'}", answer.fix
+                text, fix = f"refused by the relay: {answer.error or 'no reason'}", answer.fix
             elif not _is_same(answer.tx_hash, self.body.run.tx_hash):
-                text = f"the relay names another transaction, {answer.tx_hash}; ours is followed"
+                text = f"the relay reports another transaction, {answer.tx_hash}; following ours"
                 self.ports.emit(Noticed("warn", f"{self.body.run.question}: {text}"))
         tx_hash = self.body.run.tx_hash
         await self.move(CONFIRM, done=Step.BROADCAST, text=tx_hash, words=text, fix=fix)
@@ -302,9 +302,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         try:
             receipt = await self.gateway.confirmed(self.body.run.tx_hash, watch)
             if receipt is None and watch.seen is None and await self._is_dead():
-                await self._fail(
-                    "another transaction took its place: this one never happens", "begin anew"
-                )
+                await self._fail("replaced by another transaction: this one is void", "start again")
         except ChainError as error:
             self.show(words=f"sent; {error}")
             return None
@@ -314,9 +312,9 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         if receipt.succeeded:
             await self.finish(receipt)
             return
-        undone = f"the chain undid it in block {receipt.block}: nothing was done"
+        undone = f"reverted in block {receipt.block}: nothing done"
         await self._fail(undone, FIXES[NoReason.REVERTED])
-        self.ports.emit(Noticed("bad", f"undone by the chain: {self.view.question}"))
+        self.ports.emit(Noticed("bad", f"reverted on chain: {self.view.question}"))
 
     async def _unconfirmed(self, step: str) -> None:
         """A minute without a receipt is no end: it was broadcast, and will likely confirm."""
@@ -324,7 +322,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
             step,
             state=ChainRunState.UNCONFIRMED,
             reason=NoReason.TIMEOUT,
-            words="broadcast, and not confirmed within 60 seconds; it is looked for",
+            words="broadcast, not confirmed within 60 seconds; still checking",
             fix=Fix.CHECK_HASH,
         )
         text = f"broadcast, unconfirmed: {self.view.question}"
@@ -359,7 +357,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         self.is_stuck = not place.can_come(nonce)
         if self.is_stuck:
             self.show(
-                words=f"place {nonce} never comes: the wallet stands at {place.nonce}",
+                words=f"nonce {nonce} is unusable: the wallet is at {place.nonce}",
                 fix=Fix.ABANDON,
             )
 
@@ -371,7 +369,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         """
         if not self.is_stuck or self.step not in {BROADCAST, CONFIRM}:
             return False
-        await self._fail("abandoned: its place of the wallet could never come", "redeem it anew")
+        await self._fail("abandoned: its nonce became unusable", "redeem again")
         return True
 
     async def _resend(self) -> None:

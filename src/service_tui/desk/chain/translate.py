@@ -16,15 +16,15 @@ from service_tui.wire.redemption import RedemptionBody
 from service_tui.wire.settings import SettingsBody
 from service_tui.wire.wallet import WalletBody
 
-BY_HAND: Final = "by hand only: on the dashboard of the venue, where you are signed in"
-LOST: Final = "lost: the other side won, and nothing is to be redeemed"
+BY_HAND: Final = "redeem by hand on the venue's dashboard"
+LOST: Final = "lost: nothing to redeem"
 _WAITS: Final = {
-    "market": "the market is open",
-    "oracle": "waits for the oracle: minutes to hours; nothing to do",
-    "venue": "the venue closes its books: 10 to 30 minutes",
-    "service": "the service redeems it by itself",
-    "gas": "too little gas in the wallet: send it a little POL",
-    "chain": "sent: the chain confirms it",
+    "market": "market open",
+    "oracle": "awaiting resolution: minutes to hours",
+    "venue": "settling at the venue: 10 to 30 minutes",
+    "service": "redeemed by the service",
+    "gas": "too little gas: send POL to the wallet",
+    "chain": "sent, confirming on chain",
     "person": BY_HAND,
 }
 """What happens next, by whom it waits for."""
@@ -126,7 +126,7 @@ def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
         pol_price=body.pol_usd or None,
         has_credentials=body.has_credentials,
         real_trading=any(one.name == "enabled" and one.done for one in body.checks),
-        restricted="the venue refuses this wallet" if body.restricted else "",
+        restricted="the venue rejects this wallet" if body.restricted else "",
         simulated=body.simulated,
         served=tuple(
             CheckView(
@@ -187,21 +187,21 @@ _NAMES: Final = {
     "linked": "wallet linked",
     "credentials": "venue credentials",
     "gas": "gas",
-    "collateral": "money the venue takes",
+    "collateral": "USDC.e balance",
     "approvals": "approvals",
     "enabled": "real trades allowed",
-    "unrestricted": "wallet not restricted",
+    "unrestricted": "accepted by venue",
 }
 
 _NOT: Final = {
-    "claimed": "nobody has claimed the agent",
-    "linked": "no wallet is linked",
-    "credentials": "the service has none",
+    "claimed": "agent not claimed",
+    "linked": "no wallet linked",
+    "credentials": "not created yet",
     "gas": "too little POL for gas",
-    "collateral": "there is no USDC.e to trade with",
+    "collateral": "no USDC.e to trade with",
     "approvals": "the venue may not move the wallet's tokens",
     "enabled": "not allowed for this agent",
-    "unrestricted": "the venue takes no orders of this wallet",
+    "unrestricted": "the venue rejects orders of this wallet",
 }
 """Text of a step that is not done: never that of one that is."""
 
@@ -231,11 +231,11 @@ def _next(
 ) -> str:
     """The next step as a text that stays true as time passes."""
     if stage is Stage.REDEEMED:
-        return "paid" if pays else "done: nothing was left to redeem"
+        return "paid" if pays else "done: nothing left to redeem"
     if lost or (manual and stage is Stage.READY):
         return LOST if lost else BY_HAND
     waits = {Stage.ACTIVE: "market", Stage.AWAITING: "oracle"}.get(stage, "")
-    ready = f"redeem it: {decimal(amount(pays)):,.2f} {MONEY_OF[venue]} come to the wallet"
+    ready = f"redeem: {decimal(amount(pays)):,.2f} {MONEY_OF[venue]} to the wallet"
     return _WAITS.get(waits_for) or _WAITS.get(waits) or ready
 
 

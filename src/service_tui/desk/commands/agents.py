@@ -28,7 +28,7 @@ class SetLeash(Command):
         """Describe the command in plain English."""
         who = f"{self.name} with {self.skill_slug}" if self.skill_slug else self.name
         if self.mode is None:
-            return f"take the leash off {who}"
+            return f"remove the leash of {who}"
         budget = "" if self.budget is None else f", {decimal(self.budget):,.2f} a day"
         above = f" above {decimal(self.threshold):,.2f}" if self.mode is LeashMode.ASK else ""
         return f"leash {who}: {self.mode.value}{above}{budget}"
@@ -93,7 +93,7 @@ class PauseAll(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return "pause all agents" if self.paused else "let all agents buy again"
+        return "pause all agents" if self.paused else "resume all agents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ class ReadDay(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return "read the day of all agents"
+        return "load the day of all agents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class AgentAct(StrEnum):
 
     CLAIM = "claim"
     CODE = "make a claim code for"
-    NEW_KEY = "give a new key to"
+    NEW_KEY = "rotate the API key of"
     PAUSE = "pause"
     RESUME = "resume"
     SUSPEND = "suspend"

@@ -47,7 +47,7 @@ class SetDefaults(Command):
         stop, target = self.defaults.stop_loss_pct, self.defaults.take_profit_pct
         below = "no stop" if stop is None else f"stop {stop:.1%} down"
         above = "no target" if target is None else f"target {target:.1%} up"
-        by_itself = "" if self.defaults.auto_monitor else ", not set by itself"
+        by_itself = "" if self.defaults.auto_monitor else ", off"
         return f"guard buys: {below}, {above}{by_itself}"
 
 

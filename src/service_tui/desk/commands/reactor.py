@@ -134,7 +134,7 @@ class SetReactorConfig(Command):
     def describe(self) -> str:
         """Describe the command in plain English."""
         if self.enabled is not None:
-            return "switch the reactor on" if self.enabled else "pause the reactor"
+            return "turn the reactor on" if self.enabled else "turn the reactor off"
         return "change the reactor's config"
 
 

@@ -74,7 +74,7 @@ class ResetSession(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return f"begin a fresh baseline of {self.skill}"
+        return f"new baseline of {self.skill}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,4 +80,4 @@ class Forget(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return "forget what was shown"
+        return "clear the cached state"

@@ -110,7 +110,7 @@ class SetAutoRedeem(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return f"turn redeeming by itself {'on' if self.on else 'off'}"
+        return f"turn auto-redeem {'on' if self.on else 'off'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class RequestLink(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return f"read the challenge to link the wallet {self.address}"
+        return f"request the challenge to link the wallet {self.address}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class ReadApprovals(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return "look at the approvals"
+        return "check the approvals"
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ class SetLive(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return "switch real money on" if self.on else "switch real money off"
+        return "turn live trading on" if self.on else "turn live trading off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,8 +268,8 @@ class SetPay(Command):
     def describe(self) -> str:
         """Describe the command in plain English."""
         if self.day_max is None:
-            return "pay for no call"
-        return f"pay for calls, {decimal(self.day_max):,.3f} a day at most"
+            return "turn payments per call off"
+        return f"pay for calls, max {decimal(self.day_max):,.3f} a day"
 
 
 @dataclass(frozen=True, slots=True)

@@ -433,7 +433,7 @@ def _emit(topic: Topic, fact: Fact, ports: Ports) -> None:
 
 def _foreign(topic: Topic, error: Exception) -> MalformedError:
     log.warning("%s: %s", topic.value, fault_text(error))
-    text = "the answer holds what the desk has no word for"
+    text = "unexpected data in the response"
     return MalformedError(text, Called("GET", topic.value))
 
 

@@ -54,7 +54,7 @@ async def read_wallet(ports: Ports, memory: PollerMemory) -> Read:
         try:
             reply = await ports.client.call(WALLET)
         except NotFoundError:
-            log.info("the service tells nothing of its wallets: settings are read")
+            log.info("no wallet data from the service: using its settings")
             memory.without_wallet = True
         else:
             seen = wallet_view(reply.answer, ports.state().wallet)

@@ -219,7 +219,7 @@ class Halting:
             except OvertakenError:
                 log.info("it was halted again while its end elsewhere was looked up")
             except (ServiceError, StorageError) as error:
-                log.info("whether the halt was ended elsewhere is not known: %s", error)
+                log.info("cannot check whether the halt was ended elsewhere: %s", error)
 
     async def _end_here(self, number: int) -> None:
         async with self._lock:

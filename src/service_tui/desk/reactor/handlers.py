@@ -60,7 +60,7 @@ async def change(order: Setting, stored: StoredReactor, watch: ReactorWatch, por
     except ValueError as error:
         ports.emit(Noticed("warn", f"{order.describe()}: {_why(error)}"))
     except OutcomeUnknownError:
-        ports.emit(Noticed("bad", f"{order.describe()}: sent, no answer; it is read anew"))
+        ports.emit(Noticed("bad", f"{order.describe()}: sent, no response; reloading"))
         watch.config_at = None
     except RefusedError as error:
         ports.emit(Noticed("warn", f"{order.describe()}: {error.error}", fix=error.fix))
@@ -128,13 +128,13 @@ def _units(value: Micros | None) -> float | None:
 
 def _objections(order: SetReactorConfig) -> Iterator[str]:
     """Limits are written so that a number that is none fails them."""
-    sizes = {"smallest size": order.min_size, "largest mirror": order.max_size}
+    sizes = {"min size": order.min_size, "max size": order.max_size}
     for name, value in {**sizes, "day's cap": order.daily_cap}.items():
         if value is not None and not 0 <= int(value) <= AMOUNT_MAX * ONE:
-            yield f"the {name} is not negative, and at most one billion"
+            yield f"the {name} is 0 to one billion"
     fraction, buffer = order.mirror_fraction, order.price_buffer
     if fraction is not None and not 0 <= fraction <= 1:
-        yield "the part that is mirrored is 0 to 1 (100 %)"
+        yield "the mirror fraction is 0 to 1 (100 %)"
     if buffer is not None and not 0 <= buffer <= PRICE_BUFFER_MAX:
         yield f"the price buffer is 0 to {PRICE_BUFFER_MAX} ({100 * PRICE_BUFFER_MAX:.0f} %)"
 
@@ -152,14 +152,14 @@ def checked(wallets: tuple[str, ...]) -> tuple[str, ...]:
         raise ValueError(f"at most {WALLETS_MAX} wallets can be followed")
     found = tuple(checked_address(one.strip()) for one in wallets)
     if len(set(found)) != len(found):
-        raise ValueError("the same wallet stands there twice")
+        raise ValueError("the list names a wallet twice")
     return found
 
 
 async def _follow(order: FollowWallet, stored: StoredReactor, ports: Ports) -> str:
     address, followed = checked_address(order.address.strip()), _followed(ports)
     if address in followed:
-        raise ValueError("it is followed already")
+        raise ValueError("wallet already followed")
     label = _label(order.label)
     await _patch(ports, ReactorConfigPatch(wallets=checked((*followed, address))))
     if label:
@@ -170,7 +170,7 @@ async def _follow(order: FollowWallet, stored: StoredReactor, ports: Ports) -> s
 async def _unfollow(order: UnfollowWallet, ports: Ports) -> str:
     address, followed = checked_address(order.address.strip()), _followed(ports)
     if address not in followed:
-        raise ValueError("it is not followed")
+        raise ValueError("wallet not followed")
     left = tuple(one for one in followed if one != address)
     await _patch(ports, ReactorConfigPatch(wallets=left))
     return order.describe()
@@ -187,7 +187,7 @@ def _followed(ports: Ports) -> tuple[str, ...]:
     """
     reactor = ports.state().reactor
     if reactor.config is None:
-        raise ValueError(reactor.barred or "the watchlist is not read yet: wait for an answer")
+        raise ValueError(reactor.barred or "watchlist not loaded yet: retry in a moment")
     return reactor.config.wallets
 
 
@@ -211,15 +211,15 @@ async def _reset(watch: ReactorWatch, ports: Ports) -> str:
     if state.service.embedded:
         account = state.account
         if account is None:
-            raise ValueError("the agent is not known yet: wait for an answer")
+            raise ValueError("agent not loaded yet: retry in a moment")
         path = {"agent_id": account.agent_id}
         reply = await ports.client.call(DESK_RESET_REACTOR, path=path)
         _emit_config(ports, reply.answer)
-        return "the circuit breaker is closed"
+        return "circuit breaker closed"
     # ours: the spec has no call for it. A breaker of our own counting can be reset here.
     watch.breaker_reset_at = ports.now()
     ports.emit(Changed(BreakerView()))
-    return "failures count from 0 here; the service's own breaker is reset on its dashboard"
+    return "failure count reset here; reset the service's breaker on its dashboard"
 
 
 # -- this machine's part -----------------------------------------------------------------------

@@ -169,9 +169,9 @@ def _never(state: DeskState, signal: SignalView) -> Iterator[str]:
     if config is None:
         return
     if signal.wallet not in config.wallets:
-        yield "its wallet is not on the watchlist"
+        yield "wallet not on the watchlist"
     if not signal.size >= config.min_size:
-        yield f"smaller than the {decimal(config.min_size):,.2f} shares that are followed"
+        yield f"below the min size of {decimal(config.min_size):,.2f} shares"
 
 
 def why_not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Reason | None:
@@ -184,22 +184,22 @@ def _not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Iterator[R
     reactor = state.reactor
     config = reactor.config
     if reactor.barred or config is None:
-        why = reactor.barred or "the config of the reactor is not read yet"
+        why = reactor.barred or "reactor config not loaded yet"
         yield Reason(why, Fix.WAIT_FOR_ANSWER)
         return
     if not now < signal.expires_at:
-        yield Reason("it has expired", Fix.WAIT_FOR_NEXT)
+        yield Reason("signal expired", Fix.WAIT_FOR_NEXT)
     if signal.venue is not config.venue:
         yield Reason(
-            f"it is of {signal.venue.value}, the config says {config.venue.value}",
+            f"signal on {signal.venue.value}, reactor set to {config.venue.value}",
             Fix.SET_VENUE,
         )
     if reactor.breaker.is_paused(now):
-        yield Reason("the circuit breaker is open", Fix.RESET_BREAKER)
+        yield Reason("circuit breaker open", Fix.RESET_BREAKER)
     left = _skill_left(state)
     if left is not None and not signal.amount <= left:
         yield Reason(
-            f"of the day's budget of the skill {SKILL!r} only {decimal(left):,.2f} is left",
+            f"skill {SKILL!r}: only {decimal(left):,.2f} of its daily budget left",
             Fix.RAISE_LIMIT,
         )
 

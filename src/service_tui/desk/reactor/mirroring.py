@@ -70,7 +70,7 @@ REACTIONS_LOOKED: Final = 200
 SLACK: Final = 0.0005
 """ours: prices come rounded; so far above its bound a fill is no fault."""
 
-UNSENT: Final = "the desk was closed before anything was sent"
+UNSENT: Final = "desk closed before the order was sent"
 DISMISSED: Final = "dismissed by you"
 
 
@@ -155,7 +155,7 @@ class Mirrors:
         """Mirror every signal of a wallet that waits, oldest first."""
         waiting = self._ports.state().reactor.waiting
         mine = [one for one in reversed(waiting) if one.wallet == order.wallet]
-        why = self._held_back() if mine else "none of them waits any more"
+        why = self._held_back() if mine else "no signal pending"
         if why:
             self._ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
             return
@@ -181,12 +181,12 @@ class Mirrors:
 
     def _why_not_by_hand(self, signal: SignalView | None) -> str:
         if signal is None:
-            return "this signal is not known any more"
+            return "signal unknown"
         if not signal.can_mirror(self._ports.now()):
             known = f": {signal.detail}" if signal.detail else ""
             if signal.state in {SignalState.PENDING, SignalState.SKIPPED}:
-                return f"it has expired{known}"
-            return f"it is {signal.state.value} already{known}"
+                return f"signal expired{known}"
+            return f"signal already {signal.state.value}{known}"
         return self._held_back()
 
     def _put(self, signal_id: str, why: _Why) -> None:
@@ -219,7 +219,7 @@ class Mirrors:
             try:
                 row = await asyncio.to_thread(self._ports.blotter.find, signal.ticket_id)
             except StorageError as error:
-                log.warning("a mirror of an earlier run cannot be read: %s", error)
+                log.warning("cannot read a mirror of an earlier run: %s", error)
                 continue
             if row is None:
                 # Intent and signal are written together: without the one nothing was sent.
@@ -235,7 +235,7 @@ class Mirrors:
 
     def _notify_left_over(self, description: str, outcome: str) -> None:
         """Notify about an order of an earlier run, whose end was perhaps never shown."""
-        text = f"{description}, left by an earlier run: {outcome}"
+        text = f"{description}, from an earlier run: {outcome}"
         self._ports.emit(Noticed("info", text, NoticeKind.FILL))
 
     async def _work(self, signal_id: str, why: _Why) -> None:
@@ -246,7 +246,7 @@ class Mirrors:
             if signal is not None and signal.state in _ENDED and signal_id not in self._finished:
                 await self._finish(signal)
         except StorageError as error:
-            self._ports.emit(Noticed("bad", f"the reactor: {error}"))
+            self._ports.emit(Noticed("bad", f"reactor: {error}"))
         finally:
             self._working.discard(signal_id)
             self._slots.release()
@@ -341,7 +341,7 @@ class Mirrors:
         if row is not None:
             self._ports.emit(Changed(ticket_of(row)))
             return
-        reason = Reason("this signal was mirrored before")
+        reason = Reason("signal already mirrored")
         end(self._ports, ticket, TicketState.REFUSED, reason)
         self._ports.emit(Changed(replace(signal, state=SignalState.SKIPPED, detail=reason[0])))
 
@@ -358,9 +358,11 @@ class Mirrors:
         self._ports.emit(Changed(filled))
         paid = filled.fill_price
         if paid is not None and not paid <= signal.price_max + SLACK:
-            text = f"paid {paid:.4f} a share, above the bound of {signal.price_max:.4f}"
+            text = f"paid {paid:.4f} per share, above the limit of {signal.price_max:.4f}"
             description = f"mirror: {order.describe()}"
-            self._ports.emit(Noticed("bad", f"{description}: {text}; the service did not heed it"))
+            self._ports.emit(
+                Noticed("bad", (f"{description}: {text}; the service exceeded the limit"))
+            )
 
     async def _ended(self, begun: SignalView) -> SignalView | None:
         """The signal once its order was answered, or not."""
@@ -390,7 +392,7 @@ class Mirrors:
             if is_mirrored:
                 await self._delete(signal)
         except ServiceError as error:
-            log.info("a signal is not finished: %s", error)
+            log.info("mirror unfinished: %s", error)
             return
         self._finished.add(signal.signal_id)
         if signal.signal_id not in self._ended_here | self._taken_up:
@@ -408,7 +410,7 @@ class Mirrors:
                     POST_REACTION, body=reaction_of(signal, decision, trade_id)
                 )
             except (NotFoundError, InvalidError, ValueError) as error:
-                log.info("a service that takes no reactions: %s", error)
+                log.info("the service accepts no mirror reports: %s", error)
             else:
                 breaker = breaker_view(reply.answer.breaker, self._ports.client.skew_s or 0.0)
                 if breaker is not None:
@@ -440,17 +442,17 @@ class Mirrors:
         try:
             await self._report(skipped, "skipped_filter")
         except ServiceError as error:
-            log.info("a skipped signal is not reported: %s", error)
+            log.info("cannot report a skipped signal: %s", error)
 
     async def dismiss(self, order: DismissSignal) -> None:
         """Remove a signal on the operator's command."""
         signal = self._ports.state().reactor.signal(order.signal_id)
         if signal is None or signal.state is not SignalState.PENDING:
-            how = "not known any more" if signal is None else f"{signal.state.value} already"
-            self._ports.emit(Noticed("warn", f"{order.describe()}: it is {how}"))
+            how = "gone" if signal is None else f"{signal.state.value} already"
+            self._ports.emit(Noticed("warn", f"{order.describe()}: signal {how}"))
             return
         if signal.signal_id in self._working:
-            self._ports.emit(Noticed("warn", f"{order.describe()}: it is on its way"))
+            self._ports.emit(Noticed("warn", f"{order.describe()}: pending"))
             return
         self._ports.emit(Changed(replace(signal, state=SignalState.SKIPPED, detail=DISMISSED)))
         dismissed = replace(signal, state=SignalState.SKIPPED, detail=DISMISSED)
@@ -460,7 +462,7 @@ class Mirrors:
         except ReadOnlyError:
             pass
         except ServiceError as error:
-            text = f"it stays in the service's list until it expires: {error}"
+            text = f"still listed by the service until it expires: {error}"
             self._ports.emit(Noticed("warn", f"{order.describe()}: {text}", NoticeKind.SIGNAL))
 
 
@@ -475,6 +477,6 @@ def _cap_text(error: BudgetExceededError, reason: Reason, cap: int) -> Reason:
         return reason
     used, most = error.reserved / 1_000_000, error.maximum / 1_000_000
     return Reason(
-        f"the day's cap of the reactor is {most:,.2f}, {used:,.2f} used by this desk",
+        f"daily cap of the reactor: {used:,.2f} of {most:,.2f} used by this desk",
         Fix.RAISE_CAP,
     )

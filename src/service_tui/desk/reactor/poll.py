@@ -44,8 +44,8 @@ IDLE_S: Final = 10.0
 MAKER: Final = "maker"
 """Fills in which the wallet was the maker are understood. Source: wire reference, 8."""
 
-NO_REACTOR: Final = "this service has no reactor: use the embedded one, or ask its maker"
-PRO_ONLY: Final = "choose the Pro plan; 7 shows the plans of this service's agents"
+NO_REACTOR: Final = "this service has no reactor. Use the embedded service"
+PRO_ONLY: Final = "choose the Pro plan in Agents"
 
 
 @dataclass(slots=True)
@@ -133,7 +133,7 @@ async def _wallets(ports: Ports) -> list[Fact]:
     try:
         reply = await ports.client.call(DESK_WALLETS)
     except ServiceError as error:
-        log.info("the known wallets were not read: %s", error)
+        log.info("cannot read the known wallets: %s", error)
         return []
     wallets = known_wallets(reply.answer.wallets)
     known = ports.state().reactor.known

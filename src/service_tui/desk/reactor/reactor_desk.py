@@ -139,7 +139,7 @@ class SignalLog:
         try:
             await self._stored.put([row_of(one) for one in changed.values()])
         except (StorageError, UnicodeError) as error:
-            log.warning("signals were not kept: %s", error)
+            log.warning("signals not stored: %s", error)
 
 
 def _kept(signal: SignalView) -> tuple[object, ...]:

@@ -98,7 +98,7 @@ def known_reactor(stored: StoredReactor, initial: ReactorView) -> ReactorView:
         choices = [choice_of(row) for row in stored.wallets()]
         past = past_of(stored.tallies(beyond=SIGNALS_MAX))
     except StorageError as error:
-        log.warning("the signals of earlier runs cannot be read: %s", error)
+        log.warning("cannot read the signals of earlier runs: %s", error)
         return initial
     signals = tuple(one for one in views if one is not None)
     chosen = {one.address: one for one in choices if one is not None}

@@ -104,18 +104,18 @@ def listing_of(
     """
     listing = SignalListing()
     if dropped:
-        listing.drop("it is not of the protocol", dropped)
+        listing.drop("malformed signal", dropped)
     known: set[str] = set()
     for place, body in enumerate(bodies):
         if body.type != COPYTRADE:
             continue
         if place >= SIGNALS_READ_MAX:
-            listing.drop(f"there are more than {SIGNALS_READ_MAX:,} at one time")
+            listing.drop(f"more than {SIGNALS_READ_MAX:,} signals at once")
             continue
         try:
             view = signal_view(body, config, now=now, ahead_s=ahead_s)
         except (ValueError, ArithmeticError) as error:
-            listing.drop(str(error) if isinstance(error, BrokenSignalError) else "it has no sense")
+            listing.drop(str(error) if isinstance(error, BrokenSignalError) else "invalid value")
             continue
         if view.signal_id not in known:
             known.add(view.signal_id)
@@ -142,7 +142,7 @@ def signal_view(
     price = body.taker_price
     spend = Micros(min(amount(body.amount) // CENT * CENT, mirror_max(body, config)))
     if not spend > 0:
-        raise BrokenSignalError(f"{_named(body)}: nothing is left of its amount")
+        raise BrokenSignalError(f"{_named(body)}: amount rounds to 0")
     at, expires_at = _life(body, config, now, ahead_s)
     wallet = checksummed(body.taker_wallet)
     title = body.market_title or ("" if body.whale is None else body.whale.market_title)
@@ -169,15 +169,15 @@ def _why_broken(body: SignalBody, config: ReactorConfigView) -> str:
     """Problem of a signal; empty if it can be mirrored."""
     name = body.signal_id or body.tx_hash
     faults = {
-        "its id is none": not (_ID.fullmatch(body.tx_hash) and _ID.fullmatch(name)),
-        "its wallet is no address": not is_address(body.taker_wallet),
-        "its market's id is none": not _MARKET_ID.fullmatch(body.market_id),
+        "invalid id": not (_ID.fullmatch(body.tx_hash) and _ID.fullmatch(name)),
+        "invalid wallet address": not is_address(body.taker_wallet),
+        "invalid market id": not _MARKET_ID.fullmatch(body.market_id),
         "only buys are mirrored": body.action is not Action.BUY or body.taker_side.upper() != BUY,
-        "its price is not between 0 and 1": not 0 < body.taker_price < 1,
-        "its price is above what a mirror may pay": not body.taker_price <= MIRROR_PRICE_MAX,
-        "its size is not above 0": not body.taker_size > 0,
-        "it spends nothing": not body.amount > 0,
-        f"it is of {body.venue}, not of the config's venue": (
+        "price not between 0 and 1": not 0 < body.taker_price < 1,
+        "price above the mirror's limit": not body.taker_price <= MIRROR_PRICE_MAX,
+        "size not above 0": not body.taker_size > 0,
+        "spends nothing": not body.amount > 0,
+        f"venue {body.venue} differs from the config": (
             body.venue is not None and body.venue is not config.venue
         ),
     }

@@ -56,7 +56,7 @@ AGAIN_S: Final = 60.0
 AGAIN_MAX_S: Final = 1_800.0
 """ours: the pause before what was refused is tried by itself again, doubled each time."""
 
-HOLDER: Final = "another program holds this data directory: redeem there"
+HOLDER: Final = "another program uses this data directory: redeem there"
 _NEVER_AGAIN: Final = frozenset({NoReason.LOST, NoReason.ALREADY, NoReason.OUTSIDE_POLICY})
 
 
@@ -94,7 +94,7 @@ class Redemptions:
                 if not turn.is_aside:
                     await turn.hold_steady()
         except StorageError as error:
-            log.warning("the runs under way were not noted: %s", error)
+            log.warning("open redemptions not stored: %s", error)
 
     def take_up(self) -> None:
         """Read the journal again, as this desk now signs."""
@@ -127,7 +127,7 @@ class Redemptions:
                 await held.hold_steady()
                 self._awake.set()
                 return
-            await self._let_go(order.key, "looked at anew")
+            await self._let_go(order.key, "checking again")
             await self._begin(row, confirmed=False, by_itself=False)
 
     async def redeem(self, order: Redeem) -> None:
@@ -137,15 +137,15 @@ class Redemptions:
             return
         view = self._gateway.vault.view()
         if view.state is not KeyState.UNLOCKED:
-            text = "the wallet is locked: unlock it with its passphrase, then say yes again"
+            text = "wallet locked: unlock it with its passphrase, then confirm again"
             self._ports.emit(Noticed("warn", text))
             return
         async with self._command_lock:
             turn = self._turns.get(order.key)
             is_free = turn is not None and order.key not in self._busy
             if turn is None or not is_free or not await turn.confirm(order.digest):
-                text = "what would be signed is no longer what was shown; nothing was signed"
-                self._ports.emit(Noticed("warn", f"{text}: look at it again"))
+                text = "the transaction differs from the one shown; nothing signed"
+                self._ports.emit(Noticed("warn", f"{text}: review it again"))
                 return
         self._awake.set()
 
@@ -157,7 +157,7 @@ class Redemptions:
         """Give up a run whose nonce can never be used; another run may begin."""
         turn = self._turns.get(order.key)
         if turn is None or not await turn.abandon():
-            text = "nothing was abandoned: its place of the wallet may still come"
+            text = "not abandoned: its nonce can still be used"
             self._ports.emit(Noticed("warn", text))
             return
         self._forget(order.key)
@@ -195,7 +195,7 @@ class Redemptions:
                 if (refusal := self._why_not(key)) is not None:
                     self._emit_refusal(key, refusal)
                 elif row is not None:
-                    await self._let_go(key, "begun anew")
+                    await self._let_go(key, "restarted")
                     await self._begin(row, confirmed=True, by_itself=False)
 
     async def _let_go(self, key: str, text: str) -> None:
@@ -215,9 +215,9 @@ class Redemptions:
             return refusal
         is_held = turn is not None and turn.step != PREPARED and not turn.is_aside
         if key in self._busy or is_held:
-            return RunRefusal(NoReason.SERVICE, "it is under way already")
+            return RunRefusal(NoReason.SERVICE, "already in progress")
         if state.wallet.ownership is None:
-            return RunRefusal(NoReason.SERVICE, "the wallet is not known yet", "try in a moment")
+            return RunRefusal(NoReason.SERVICE, "wallet not loaded yet", "retry in a moment")
         return None
 
     def _emit_refusal(self, key: str, refusal: RunRefusal) -> None:
@@ -270,7 +270,7 @@ class Redemptions:
         except StorageError as error:
             # The cycle requests it again.
             self._unread = True
-            log.warning("the journal of runs is not read: %s", error)
+            log.warning("cannot read the redemption journal: %s", error)
 
     def _idle(self) -> list[RedemptionRun]:
         """Runs that can continue and that no task works on."""
@@ -292,7 +292,7 @@ class Redemptions:
                 for turn in steady:
                     await turn.hold_steady()
             except (ServiceError, StorageError, SigningError) as error:
-                log.warning("redeeming by itself: %s", error)
+                log.warning("auto-redeem: %s", error)
             # What was under way a whole cycle ago, and is still, is not what ends the program.
             steady = [turn for key, turn in self._turns.items() if key in self._busy]
             self._awake.set()
@@ -309,7 +309,7 @@ class Redemptions:
                 self._forget(key)
             self._count(turn.view)
         if turn.view.reason is NoReason.NO_GAS and turn.view.by_itself:
-            self._pause(f"too little gas: {turn.view.fix}")
+            self._pause(f"gas too low: {turn.view.fix}")
 
     def _may_go_on(self, turn: RedemptionRun) -> bool:
         if turn.step in {PREPARED, REFUSED} or turn.is_aside:
@@ -337,7 +337,7 @@ class Redemptions:
             try:
                 body = load(run.body)
             except ValueError:
-                log.warning("a run of the journal cannot be read: %s", run.number)
+                log.warning("cannot read a redemption of the journal: %s", run.number)
                 continue
             turn = RedemptionRun(self._ports, self._gateway, run, body)
             if run.settled_at is None and not await self._dropped(turn):
@@ -353,9 +353,9 @@ class Redemptions:
         if turn.step not in {REQUEST, CHECK, PREPARED} or turn.body.confirmed:
             return False
         try:
-            await turn.drop("the program ended before it was confirmed; nothing was signed")
+            await turn.drop("the program ended before confirmation; nothing signed")
         except StorageError as error:
-            log.warning("a run was not let go: %s", error)
+            log.warning("a redemption was not released: %s", error)
         return True
 
     async def _begin(self, row: RedemptionRow, *, confirmed: bool, by_itself: bool) -> None:
@@ -373,10 +373,10 @@ class Redemptions:
         try:
             number = await self._gateway.runs.open(run)
         except ClaimedError:
-            self._ports.emit(Noticed("warn", f"{row.question}: it is under way already"))
+            self._ports.emit(Noticed("warn", f"{row.question}: already in progress"))
             return
         except StorageError as error:
-            self._ports.emit(Noticed("bad", f"{error}; nothing was redeemed"))
+            self._ports.emit(Noticed("bad", f"{error}; nothing redeemed"))
             return
         turn = RedemptionRun(self._ports, self._gateway, replace(run, number=number), body)
         self._turns[row.key] = turn
@@ -394,7 +394,7 @@ class Redemptions:
             managed=self._is_managed(),
             by_itself=by_itself,
             opened_at=self._ports.now(),
-            words="asked now" if state is ChainRunState.RUNNING else "waits for your yes",
+            words="checking" if state is ChainRunState.RUNNING else "needs your confirmation",
         )
 
     def _forget(self, key: str) -> None:
@@ -454,14 +454,14 @@ class Redemptions:
         if signer is None:
             return "the wallet is locked: unlock it with its passphrase"
         if signer.address.lower() != wallet.address.lower():
-            return "the open key is not that of the linked wallet"
+            return "the unlocked key is not the key of the linked wallet"
         if self._reverts() >= REVERTS_MAX:
-            return f"{REVERTS_MAX} redemptions in a row were undone by the chain: turn it on anew"
+            return f"{REVERTS_MAX} redemptions in a row reverted: turn auto-redeem on again"
         needed = wallet.gas_needed or Micros(0)
         held = micros_down(await (await self._gateway.chain()).balance(signer.address))
         if held < needed or held == 0:
             least = decimal(Micros(max(needed, 1)))
-            return f"too little gas: {decimal(held):.4f} POL, one redemption needs {least:.4f}"
+            return f"gas too low: {decimal(held):.4f} POL, a redemption needs {least:.4f}"
         return ""
 
     def _reverts(self) -> int:
@@ -496,7 +496,7 @@ class Redemptions:
             return
         self._ports.emit(AutoChanged(paused=why))
         if why:
-            text = f"winning positions wait, redeeming by itself rests: {why}"
+            text = f"winning positions to redeem, auto-redeem paused: {why}"
             self._ports.emit(Noticed("bad", text, NoticeKind.ALERT))
         elif self._ports.state().redemption.auto.is_on:
-            self._ports.emit(Noticed("good", "redeeming by itself goes on", NoticeKind.ALERT))
+            self._ports.emit(Noticed("good", "auto-redeem resumed", NoticeKind.ALERT))

@@ -81,7 +81,7 @@ class RedemptionRun(TransactionRun):
             done=Step.CONFIRMED,
             text=f"block {receipt.block}",
             state=ChainRunState.REPORTING,
-            words="confirmed; the service is told",
+            words="confirmed; reporting to the service",
             reason=None,
             fix="",
         )
@@ -97,13 +97,13 @@ class RedemptionRun(TransactionRun):
         except OutcomeUnknownError as error:
             if run.managed:
                 # It may have been done: it is looked for in the queue, and not requested again.
-                await self.move(SERVED, words=f"asked, no answer: {error}")
+                await self.move(SERVED, words=f"sent, no response: {error}")
                 return
-            raise RunRefusal(NoReason.SERVICE, f"no answer: {error}", "try again") from error
+            raise RunRefusal(NoReason.SERVICE, f"no response: {error}", "retry") from error
         except RefusedError as error:
             raise RunRefusal(NoReason.SERVICE, error.error, error.fix) from error
         except ServiceError as error:
-            raise RunRefusal(NoReason.SERVICE, str(error), "try again") from error
+            raise RunRefusal(NoReason.SERVICE, str(error), "retry") from error
         answer = reply.answer
         if not answer.success:
             raise refusal_of(answer)
@@ -112,17 +112,19 @@ class RedemptionRun(TransactionRun):
             return
         self._unsigned = answer.unsigned_tx
         payout = amount(answer.payout) if answer.payout else run.amount
-        await self.move(CHECK, done=Step.REQUESTED, amount=payout, words="checked now")
+        await self.move(CHECK, done=Step.REQUESTED, amount=payout, words="checking")
 
     async def _served(self, answer: RedeemBody) -> None:
         if not answer.tx_hash:
-            raise RunRefusal(NoReason.SERVICE, "the service gives neither a transaction nor a hash")
+            raise RunRefusal(
+                NoReason.SERVICE, ("the service returned neither a transaction nor a hash")
+            )
         await self.move(
             SERVED,
             done=Step.REQUESTED,
             tx_hash=answer.tx_hash,
             managed=True,
-            words="the service has signed and sent it; the chain confirms it",
+            words="signed and sent by the service; confirming on chain",
         )
 
     async def _wait_served(self) -> None:
@@ -138,8 +140,8 @@ class RedemptionRun(TransactionRun):
             if is_late and not self.view.tx_hash:
                 raise RunRefusal(
                     NoReason.SERVICE,
-                    "asked, no answer, and no trace of it in the queue",
-                    "redeem it again",
+                    "sent, no response, and not in the queue",
+                    "redeem again",
                 )
             if is_late and self.view.state is ChainRunState.RUNNING:
                 await self._unconfirmed(SERVED)
@@ -153,7 +155,7 @@ class RedemptionRun(TransactionRun):
         """Check by policy, chain and price; nothing is signed unless all agree."""
         if self._unsigned is None:
             # After a restart: the transaction to sign is requested again.
-            await self.move(REQUEST, words="asked again")
+            await self.move(REQUEST, words="requested again")
             return
         redemption = self._redemption()
         try:
@@ -161,8 +163,8 @@ class RedemptionRun(TransactionRun):
             if not signable.is_certain and self.view.by_itself:
                 raise RunRefusal(
                     NoReason.OUTSIDE_POLICY,
-                    "the service does not say which condition this is",
-                    "redeem it by hand: the decoded call is shown then",
+                    "the service does not name the condition",
+                    "redeem by hand: the decoded call is shown then",
                 )
             note = await self._check_chain(redemption)
             async with self.gateway.turn:
@@ -178,9 +180,7 @@ class RedemptionRun(TransactionRun):
                 self.body = replace(self.body, to_sign=call_of(transaction))
                 pays = f"pays {decimal(self.view.amount):,.2f} {self.view.money}"
                 if self.body.confirmed and signable.is_certain and not gap:
-                    await self.move(
-                        SIGN, done=Step.CHECKED, text=pays, call=call, words="signed now"
-                    )
+                    await self.move(SIGN, done=Step.CHECKED, text=pays, call=call, words="signing")
                     # In the same turn: a run beside this one would be built on the same place.
                     await self.sign_in_turn()
                     return
@@ -192,7 +192,7 @@ class RedemptionRun(TransactionRun):
             text=pays,
             call=call,
             state=ChainRunState.PREPARED,
-            words="waits for your yes",
+            words="needs your confirmation",
         )
 
     def _signable(self, redemption: Redemption, body: UnsignedTxBody) -> SignableCall:
@@ -224,7 +224,7 @@ class RedemptionRun(TransactionRun):
             Note for the operator if the chain cannot be read; else empty.
         """
         if redemption.condition_id is None or redemption.is_neg_risk is None:
-            return "the service does not say which condition this is: compare it yourself"
+            return "the service does not name the condition: compare it yourself"
         policy, row = self.gateway.policy, self.row
         token = row.token_id if row is not None else ""
         await self.gateway.check()
@@ -281,15 +281,15 @@ class RedemptionRun(TransactionRun):
             else:
                 if reply.answer.success:
                     break
-                problem = reply.answer.error or "not taken yet"
-            self.show(words=f"paid; the report is repeated: {problem}")
+                problem = reply.answer.error or "not accepted yet"
+            self.show(words=f"paid; reporting again: {problem}")
             await self.ports.clock.sleep(again_s)
             again_s = min(AGAIN_MAX_S, again_s * 2)
         await self._paid()
 
     async def _paid(self) -> None:
         """The end that was wanted."""
-        text = f"{decimal(self.view.amount):,.2f} {self.view.money} came to the wallet"
+        text = f"{decimal(self.view.amount):,.2f} {self.view.money} received"
         await self.settle(
             DONE, done=Step.REPORTED, state=ChainRunState.DONE, words=text, reason=None, fix=""
         )

@@ -47,7 +47,7 @@ async def run_backtest(order: RunBacktest, ports: Ports) -> None:
     except ServiceError as error:
         ports.emit(BacktestSeen(order.request_id, None, _why(error)))
     except UNTRANSLATABLE:
-        problem = "the thresholds are not what a backtest takes: names of signals, and figures"
+        problem = "invalid thresholds: enter signal names and figures"
         ports.emit(BacktestSeen(order.request_id, None, problem))
     else:
         ports.emit(BacktestSeen(order.request_id, view))
@@ -76,7 +76,7 @@ async def turn_session(order: EndSession | ResetSession, ports: Ports) -> None:
     known = ports.state().research.sessions
     place = next((one.repository for one in known if one.skill == order.skill), "")
     if not place:
-        text = f"{order.describe()}: its repository is not on this machine"
+        text = f"{order.describe()}: repository not on this machine"
         ports.emit(Noticed("warn", text))
         return
     word = "off" if isinstance(order, EndSession) else "reset"
@@ -111,7 +111,7 @@ async def show_diff(order: ShowDiff, ports: Ports) -> None:
         return
     session = ports.state().research.session(order.key)
     if session is None or not session.repository:
-        problem = "its repository is not on this machine"
+        problem = "repository not on this machine"
         ports.emit(Changed(DiffView(order.key, order.commit, problem=problem)))
         return
     git = ("git", "-c", "core.hooksPath=/dev/null", "-C", session.repository)
@@ -120,7 +120,7 @@ async def show_diff(order: ShowDiff, ports: Ports) -> None:
     text = prose(output, limit=DIFF_MAX)
     view = DiffView(order.key, order.commit, text=text if not code else "")
     if code:
-        problem = line(next(iter(output.splitlines()), "git shows nothing"), limit=400)
+        problem = line(next(iter(output.splitlines()), "no git output"), limit=400)
         view = DiffView(order.key, order.commit, problem=problem)
     ports.emit(Changed(view))
 
@@ -133,12 +133,12 @@ async def _run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[i
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
     except (OSError, ValueError) as error:
-        return 1, f"{command[0]} cannot be started ({error})"
+        return 1, f"cannot start {command[0]} ({error})"
     try:
         async with asyncio.timeout(WITHIN_S):
             output, _ = await process.communicate()
     except TimeoutError:
         process.kill()
         await process.wait()
-        return 1, f"it took longer than {WITHIN_S:.0f} s"
+        return 1, f"took longer than {WITHIN_S:.0f} s"
     return process.returncode or 0, output[:DIFF_MAX].decode(errors="replace")

@@ -19,7 +19,7 @@ STARS: Final = "stars"
 async def set_speed(ticket: TicketView, pace: SetSpeed, ports: Ports) -> None:
     """Change the pace of the offline world; only the embedded service has one."""
     if not ports.state().service.embedded or pace.speed not in SPEEDS:
-        ports.emit(Noticed("warn", "only the offline world has a speed: 0, 1, 10 or 60"))
+        ports.emit(Noticed("warn", "only the simulated world has a speed: 0, 1, 10 or 60"))
         return
     try:
         reply = await ports.client.call(SET_SPEED, body=SpeedRequest(speed=pace.speed))

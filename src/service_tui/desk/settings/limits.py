@@ -62,9 +62,9 @@ def _objection(order: SetBuyLimit, ports: Ports) -> str:
     if ports.state().service.read_only:
         return READ_ONLY
     if not (rule.on_desk if order.own else rule.on_service):
-        return "this figure cannot be changed"
+        return "this figure is fixed"
     if figure is None:
-        return "" if order.own or rule.may_be_off else "it cannot be taken away"
+        return "" if order.own or rule.may_be_off else "this limit cannot be removed"
     return "" if 0 < figure <= FIGURE_MAX else "a limit is above 0 and at most one billion"
 
 
@@ -118,7 +118,7 @@ def _removed(answer: UserSettingsBody) -> str:
     if not count:
         return ""
     noun = "monitor was" if count == 1 else "monitors were"
-    return f"; {count} automatic {noun} removed, those set by hand stay"
+    return f"; {count} automatic {noun} removed, manual ones stay"
 
 
 async def set_paused(order: SetPaused, ports: Ports) -> None:
@@ -136,10 +136,10 @@ async def set_paused(order: SetPaused, ports: Ports) -> None:
         body = SentUserSettingsPatch(trading_paused=order.paused)
         reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
         if order.paused:
-            return "trading is paused: buys are refused, sales pass"
+            return "trading paused: sales only"
         if reply.answer.trading_paused:
-            return "resumed here, but buys stay blocked: by the operator's pause or by the halt"
-        return "buys pass again"
+            return "resumed here; buys stay blocked by a halt or the operator's pause"
+        return "buys allowed"
 
     await _request(order.describe(), ports, send, NoticeKind.HALT)
 
@@ -154,9 +154,9 @@ async def _request(
     try:
         result = await send()
     except ValueError:
-        ports.emit(Noticed("bad", f"{description}: no figure that the service takes"))
+        ports.emit(Noticed("bad", f"{description}: invalid figure for the service"))
     except OutcomeUnknownError:
-        ports.emit(Noticed("bad", f"{description}: sent, no answer; the limits are read anew"))
+        ports.emit(Noticed("bad", f"{description}: sent, no response; reloading the limits"))
     except RefusedError as error:
         ports.emit(Noticed("warn", f"{description}: {error.error}", fix=error.fix))
     except ServiceError as error:

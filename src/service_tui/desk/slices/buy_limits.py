@@ -46,43 +46,42 @@ class BuyLimitRule:
 
 RULES: Final[Mapping[BuyLimit, BuyLimitRule]] = {
     BuyLimit.SIM_TRADE: BuyLimitRule(
-        "one trade, sim",
-        "The most of one buy with simulated money. The service's figure is fixed.",
+        "per trade, sim",
+        "Max of one buy with simulated money. Set by the service.",
         on_service=False,
     ),
     BuyLimit.TRADE: BuyLimitRule(
-        "one trade, real venues",
-        "The most of one buy on a venue of real money (sdk_max_trade_amount).",
+        "per trade, real venues",
+        "Max of one buy on a real venue (sdk_max_trade_amount).",
     ),
     BuyLimit.MARKET: BuyLimitRule(
-        "one market",
-        "The most that what is held in one market may have cost (max_position_usd); on sim never "
-        "more than 2,000.",
+        "per market",
+        "Max cost of the position in one market (max_position_usd); on sim never above 2,000.",
         may_be_off=True,
     ),
     BuyLimit.DAY_BUYS: BuyLimitRule(
-        "buys a day",
-        "How many buys a day, on every venue (max_trades_per_day). Sales and redemptions are free.",
+        "daily buys",
+        "Max buys a day, all venues (max_trades_per_day). Sales and redemptions do not count.",
         is_count=True,
         by_day=True,
         may_be_off=True,
     ),
     BuyLimit.DAY_SPEND: BuyLimitRule(
-        "spend a day, real venues",
-        "Money of the buys of a day on the venues of real money (sdk_daily_limit).",
+        "daily spend, real venues",
+        "Max spent on buys a day on real venues (sdk_daily_limit).",
         by_day=True,
     ),
     BuyLimit.DESK_DAY: BuyLimitRule(
-        "spend a day, this desk",
-        "Money of the buys that this desk places in a day, on every venue. It is the desk's own: "
-        "what agents buy by themselves does not count.",
+        "daily spend, this desk",
+        "Max spent a day on buys of this desk, all venues. Buys that agents place directly do "
+        "not count.",
         by_day=True,
         on_service=False,
     ),
     BuyLimit.SKILL_DAY: BuyLimitRule(
-        "spend a day, each skill",
-        "Money that each skill may spend a day, where the service keeps that as well. Skills keep "
-        "a budget of their own, 20 a day unless their environment says otherwise.",
+        "daily spend, each skill",
+        "Max spent a day by each skill, where the service enforces it. Each skill also has its "
+        "own budget, 20 a day by default.",
         by_day=True,
         may_be_off=True,
         on_desk=False,

@@ -421,11 +421,11 @@ SIGNALS_MAX: Final = 500
 NOTICES_MAX: Final = 3
 """ours: more new signals of one listing share one notice."""
 
-EXPIRED: Final = "it expired before anybody mirrored it"
-SWITCHED_OFF: Final = "signals of this wallet are switched off here"
-_ELSEWHERE: Final = "the service lists it no more: it was taken out, or the config passes it over"
-_PAUSED: Final = "the circuit breaker is open: signals are skipped until it is reset"
-_DISABLED: Final = "the reactor was paused"
+EXPIRED: Final = "expired"
+SWITCHED_OFF: Final = "signals of this wallet are off"
+_ELSEWHERE: Final = "withdrawn, or excluded by your filters"
+_PAUSED: Final = "circuit breaker open: signals skipped until reset"
+_DISABLED: Final = "reactor paused"
 
 _SIGNAL: Final = NoticeKind.SIGNAL
 
@@ -604,7 +604,7 @@ _STATES: Final = {
     TicketState.FAILED: SignalState.FAILED,
     TicketState.UNKNOWN: SignalState.UNKNOWN,
 }
-NEVER_AGAIN: Final = "it is looked up, and never sent again"
+NEVER_AGAIN: Final = "checking; never sent twice"
 
 
 def with_ticket(reactor: ReactorView, ticket: TicketView) -> ReactorView:
@@ -626,7 +626,7 @@ def state_of(ticket: TicketView) -> SignalState:
 def ticket_text(ticket: TicketView) -> str:
     """Text about a signal by its mirror's ticket."""
     if ticket.has_no_trace:
-        return f"{ticket.outcome}: it was not mirrored, and will not be"
+        return f"{ticket.outcome}: not mirrored"
     if ticket.state is TicketState.UNKNOWN:
         return f"{ticket.outcome}; {NEVER_AGAIN}"
     return Reason(ticket.outcome, ticket.fix).plain()
@@ -671,15 +671,15 @@ def news_of(before: ReactorView, after: ReactorView, fact: ReactorFact) -> Itera
     if isinstance(fact, SignalsSeen):
         yield from _new_signals(before, after)
         if after.dropped and after.broken and after.broken != before.broken:
-            yield "warn", f"a signal was passed over: {after.broken}", NoticeKind.SIGNAL
+            yield "warn", f"signal skipped: {after.broken}", NoticeKind.SIGNAL
     if before.breaker.paused_at is None and after.breaker.paused_at is not None:
         failures = after.breaker.failures
-        text = f"the reactor's circuit breaker is open after {failures} failures in a row"
-        yield "bad", f"{text}: signals are skipped; 4 shows it", NoticeKind.SIGNAL
+        text = f"reactor circuit breaker open after {failures} failures in a row"
+        yield "bad", f"{text}: signals skipped; see Reactor", NoticeKind.SIGNAL
     elif before.breaker.paused_at is not None and after.breaker.paused_at is None:
-        yield "good", "the reactor's circuit breaker is closed: signals come again", _SIGNAL
+        yield "good", "reactor circuit breaker closed", _SIGNAL
     if after.barred and after.barred != before.barred and before.config is not None:
-        yield "bad", f"the reactor: {after.barred}", NoticeKind.SIGNAL
+        yield "bad", f"reactor: {after.barred}", NoticeKind.SIGNAL
 
 
 def _new_signals(before: ReactorView, after: ReactorView) -> Iterator[News]:
@@ -693,7 +693,7 @@ def _new_signals(before: ReactorView, after: ReactorView) -> Iterator[News]:
     if len(fresh) > NOTICES_MAX:
         wallets = len({one.wallet for one in fresh})
         whose = "one wallet" if wallets == 1 else f"{wallets} wallets"
-        yield "info", f"{len(fresh)} signals of {whose}: 4 shows them", NoticeKind.SIGNAL
+        yield "info", f"{len(fresh)} signals of {whose}; see Reactor", NoticeKind.SIGNAL
         return
     for one in fresh:
         size = f"{decimal(one.size):,.2f} {one.side.value.upper()} at {one.price:.3f}"

@@ -20,7 +20,7 @@ from service_tui.terms import (
 )
 from service_tui.units import Micros, Probability, Timestamp, sum_of
 
-NO_TRACE: Final = "no trace of it after 10 minutes"
+NO_TRACE: Final = "not found within 10 minutes"
 """Outcome of an unknown order that was looked for long enough; the person decides what is next."""
 
 NOT_FOUND: Final = "not found after 10 minutes"

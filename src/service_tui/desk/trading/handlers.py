@@ -83,7 +83,7 @@ def unwritten(error: StorageError) -> tuple[TicketState, Reason]:
         return TicketState.FAILED, Reason(f"{error}; nothing traded", Fix.FREE_DISK)
     most, used = decimal(Micros(error.maximum)), decimal(Micros(error.reserved))
     return TicketState.REFUSED, Reason(
-        f"desk limit for spend a day is {most:,.2f}, {used:,.2f} used",
+        f"desk limit (daily spend) is {most:,.2f}, {used:,.2f} used",
         Fix.RAISE_LIMIT,
     )
 

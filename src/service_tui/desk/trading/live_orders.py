@@ -94,7 +94,7 @@ def against_skill(
     if not order.amount + spent + (own.used or 0) <= own.limit:
         most, used = decimal(Micros(own.limit)), decimal(spent)
         yield Reason(
-            f"desk limit for spend a day is {most:,.2f}, skills spent {used:,.2f}",
+            f"desk limit (daily spend) is {most:,.2f}, skills spent {used:,.2f}",
             Fix.RAISE_LIMIT,
         )
 

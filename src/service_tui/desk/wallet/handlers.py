@@ -145,7 +145,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
                 async with self._lock:
                     await self._load()
             except StorageError as error:
-                log.warning("the approvals in the journal of runs are not read: %s", error)
+                log.warning("cannot read the approvals of the journal: %s", error)
                 await self._ports.clock.sleep(GAS_S)
                 self._anew.set()
 
@@ -155,7 +155,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         """Open the key with its passphrase."""
         address = order.address or self._gateway.vault.view().address
         async with self._lock:
-            self._begin(WalletJob.UNLOCK, "the passphrase is tried: it takes a second")
+            self._begin(WalletJob.UNLOCK, "checking the passphrase")
             await self._keys(lambda: self._gateway.vault.unlock(address, order.passphrase))
 
     async def lock(self) -> None:
@@ -166,17 +166,17 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         """Write a key down, encrypted."""
         vault = self._gateway.vault
         async with self._lock:
-            self._begin(WalletJob.KEY, "the key is encrypted: it takes a second")
+            self._begin(WalletJob.KEY, "encrypting the key")
             await self._keys(lambda: vault.keep(order.passphrase, order.secret))
 
     async def remove(self, order: RemoveKey) -> None:
         """Delete a key whose address was typed to its end."""
         if order.tail.lower() != order.address[-TAIL:].lower():
-            text = f"nothing was removed: type the last {TAIL} letters of the address"
+            text = f"not removed: type the last {TAIL} letters of the address"
             self._ports.emit(Noticed("warn", text))
             return
         if self._ports.state().service.read_only:
-            self._ports.emit(Noticed("warn", "this desk is read-only: it removes nothing"))
+            self._ports.emit(Noticed("warn", "this desk is read-only: nothing removed"))
             return
         async with self._lock:
             await self._keys(lambda: self._gateway.vault.remove(order.address))
@@ -200,7 +200,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
                 job=None,
                 job_text="",
                 problem=problem,
-                fix="give the passphrase again" if problem else "",
+                fix="enter the passphrase again" if problem else "",
             )
         )
         if problem:
@@ -211,7 +211,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
     async def request_link(self, order: RequestLink) -> None:
         """Read the service's challenge and check it; it is signed once a person has read it."""
         async with self._lock:
-            self._begin(WalletJob.LINK, "the service's challenge is read")
+            self._begin(WalletJob.LINK, "requesting the challenge")
             self._emit(replace(self._wallet, challenge=None))
             try:
                 challenge = await self._challenge(order.address)
@@ -236,10 +236,10 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         async with self._lock:
             shown_challenge = self._wallet.challenge
             if shown_challenge is None or shown_challenge.nonce != order.nonce:
-                text = "wallet: nothing was signed: read the challenge first"
+                text = "wallet: nothing signed, request the challenge first"
                 self._ports.emit(Noticed("warn", text))
                 return
-            self._begin(WalletJob.LINK, "the service's challenge is signed")
+            self._begin(WalletJob.LINK, "signing the challenge")
             # Good for one signature, whatever becomes of it.
             self._emit(replace(self._wallet, challenge=None))
             await self._account(lambda: self._link(order.address, shown_challenge), "linked")
@@ -258,7 +258,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         )
         reply = await client.call(LINK_WALLET, body=request)
         if not reply.answer.success:
-            why = reply.answer.error or "the service links no wallet"
+            why = reply.answer.error or "the service did not link the wallet"
             return Reason(why, reply.answer.fix).plain()
         self._emit(replace(self._wallet, address=signer.address, ownership=Ownership.EXTERNAL))
         return ""
@@ -270,8 +270,8 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
     async def make_credentials(self) -> None:
         """Have the venue's credentials derived, unless they are there."""
         async with self._lock:
-            self._begin(WalletJob.CREDENTIALS, "a proof for the venue is signed")
-            await self._account(self._derive, "the service has the venue's credentials")
+            self._begin(WalletJob.CREDENTIALS, "signing a proof for the venue")
+            await self._account(self._derive, "venue credentials stored at the service")
 
     async def _derive(self) -> str:
         client = self._ports.client
@@ -291,7 +291,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
             poly_nonce=proof.poly_nonce,
         )
         reply = await client.call(DERIVE_CREDENTIALS, body=request)
-        return "" if reply.answer.success else (reply.answer.message or "the service says no")
+        return "" if reply.answer.success else (reply.answer.message or "refused by the service")
 
     async def _account(self, work: Callable[[], Awaitable[str]], done: str) -> None:
         """Run an account call; an error is shown on the wallet."""
@@ -310,7 +310,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
     async def read_approvals(self) -> None:
         """Read which approvals are set, and what setting the others would sign."""
         async with self._lock:
-            self._begin(WalletJob.APPROVE, "the approvals are read")
+            self._begin(WalletJob.APPROVE, "checking approvals")
             problem = ""
             try:
                 await self._read_approvals()
@@ -367,13 +367,13 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
     async def set_approvals(self, order: SetApprovals) -> None:
         """Give the approvals that were shown and are not set yet."""
         if order.word != APPROVE_WORD:
-            self._ports.emit(Noticed("warn", f"nothing was signed: the word is {APPROVE_WORD}"))
+            self._ports.emit(Noticed("warn", f"nothing signed: the word is {APPROVE_WORD}"))
             return
         if not self._executes() or self._ports.state().service.read_only:
-            self._ports.emit(Noticed("warn", "the program that holds the directory approves"))
+            self._ports.emit(Noticed("warn", "approve in the program that owns the data directory"))
             return
         async with self._lock:
-            self._begin(WalletJob.APPROVE, "the approvals are signed one by one")
+            self._begin(WalletJob.APPROVE, "signing approvals one by one")
             problem = ""
             try:
                 await self._give(order.keys)
@@ -388,7 +388,9 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         await self._read_approvals()
         policy, wallet = self._gateway.policy, self._wallet
         if self._gap > max(gaps, default=0):
-            raise ChainError(f"{self._gap} places of the wallet are not ours: look at it again")
+            raise ChainError(
+                f"{self._gap} nonces of the wallet are not from this desk: review again"
+            )
         signer = self._gateway.vault.signer_of(wallet.address)
         unset = {view.key for view in wallet.unset}
         needed = approvals(policy.book, policy.exchange)
@@ -437,7 +439,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         try:
             await self._read_approvals()
         except (ServiceError, SigningError) as error:
-            log.info("the approvals were not read again: %s", error)
+            log.info("cannot check the approvals again: %s", error)
         self._ports.refresh(Topic.WALLET)
 
     async def _load(self) -> None:
@@ -448,38 +450,38 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
             try:
                 turn = Approving(self._ports, self._gateway, run, load(run.body))
                 if turn.step in {REQUEST, CHECK, PREPARED, SIGN}:
-                    await turn.drop("the program ended before it was signed")
+                    await turn.drop("the program ended before signing")
                 else:
                     await self._put(turn)
             except (ValueError, StorageError) as error:
-                log.warning("an approval of the journal is left as it is: %s", error)
+                log.warning("an approval of the journal was left unchanged: %s", error)
 
     # -- real money ------------------------------------------------------------------------------
 
     async def allow_real(self) -> None:
         """Let the service accept real trades of this agent; the operator confirmed it."""
         if self._ports.state().service.read_only:
-            self._ports.emit(Noticed("warn", "this desk is read-only: nothing was allowed"))
+            self._ports.emit(Noticed("warn", "this desk is read-only: nothing allowed"))
             return
         patch = SettingsPatch(sdk_real_trading_enabled=True)
         try:
             await self._ports.client.call(PATCH_SETTINGS, body=patch)
         except ServiceError as error:
-            self._ports.emit(Noticed("bad", f"real trades are not allowed: {error}"))
+            self._ports.emit(Noticed("bad", f"real trades not allowed: {error}"))
             return
-        self._ports.emit(Noticed("good", "real trades are allowed for this agent"))
+        self._ports.emit(Noticed("good", "real trades allowed for this agent"))
         self._ports.refresh(Topic.WALLET)
 
     async def set_live(self, order: SetLive) -> None:
         """Allow orders for real money in this session; off needs no confirmation."""
         if order.on and order.word != LIVE_WORD:
-            self._ports.emit(Noticed("warn", f"real money stays off: the word is {LIVE_WORD}"))
+            self._ports.emit(Noticed("warn", f"live trading stays off: the word is {LIVE_WORD}"))
             return
         if order.on and self._ports.state().service.read_only:
-            self._ports.emit(Noticed("warn", "this desk is read-only: real money stays off"))
+            self._ports.emit(Noticed("warn", "this desk is read-only: live trading stays off"))
             return
         self._emit(replace(self._wallet, live=order.on))
-        text = "real money is ON in this session" if order.on else "real money is off"
+        text = "live trading is ON for this session" if order.on else "live trading is off"
         self._ports.emit(Noticed("warn" if order.on else "good", text))
 
     async def _watch_gas(self) -> None:
@@ -489,7 +491,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
                 try:
                     held = await (await self._gateway.chain()).balance(self._wallet.address)
                 except ChainError as error:
-                    log.info("the gas in the wallet is not known: %s", error)
+                    log.info("gas balance unknown: %s", error)
                 else:
                     self._emit(replace(self._wallet, gas=micros_down(held)))
             await self._ports.clock.sleep(GAS_S)

@@ -106,7 +106,7 @@ class Payments:
             why_not=self._why_not(offer, pay.spent),
         )
         self._ports.emit(Changed(replace(pay, offer=view)))
-        text = f"the service offers {error.called.path} for money"
+        text = f"payment offer for {error.called.path}"
         self._ports.emit(Noticed("info", text, fix=Fix.PAY_OFFER))
 
     async def pay(self, order: PayOffer) -> None:
@@ -116,7 +116,7 @@ class Payments:
             view, offer, again = pay.offer, self._offer, self._again
             is_shown = view is not None and view.offer_id == order.offer_id
             if view is None or offer is None or again is None or not is_shown:
-                self._ports.emit(Noticed("warn", "this offer is gone; nothing was paid"))
+                self._ports.emit(Noticed("warn", "offer expired; nothing paid"))
                 return
             self._offer = self._again = None
             problem = await self._paid(offer, again, view.path)
@@ -172,8 +172,8 @@ class Payments:
         except ServiceError as error:
             # A recipient that refuses has the signature all the same, and may still take the money.
             await self._gateway.runs.settle(number, UNKNOWN, body, now=ports.now())
-            outcome = "refused" if isinstance(error, RefusedError) else "no answer"
-            return f"sent, {outcome}, it counts as paid: {error}"
+            outcome = "refused" if isinstance(error, RefusedError) else "no response"
+            return f"sent, {outcome}, counted as paid: {error}"
         await self._gateway.runs.settle(number, PAID, body, now=ports.now())
         if isinstance(answer, BriefingBody):
             ports.emit(Changed(briefing_view(answer)))

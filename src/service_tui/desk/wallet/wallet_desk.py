@@ -123,7 +123,7 @@ class WalletDesk:
         try:
             await function(command)
         except StorageError as error:
-            self._ports.emit(Noticed("bad", f"{command.describe()}: {error}; nothing was done"))
+            self._ports.emit(Noticed("bad", f"{command.describe()}: {error}; nothing done"))
         except Exception as error:
             # What is under way on the screen of the wallet is not, any more.
             self._handlers.fail(fault_text(error))

@@ -79,7 +79,7 @@ async def set_webhook(order: SetWebhook, ports: Ports) -> None:
     except ServiceError as error:
         ports.emit(Noticed("bad", failed_text(order, error)))
         return
-    ports.emit(Noticed("good", f"{order.url} is notified from now on"))
+    ports.emit(Noticed("good", f"webhook added: {order.url}"))
     secret = reply.answer.secret
     if secret:
         ports.emit(Changed(RevealedView("", order.url, is_key=False, secret=secret)))
@@ -100,7 +100,7 @@ async def test_webhook(order: TestWebhook, ports: Ports) -> None:
     if failed:
         ports.emit(Noticed("bad", f"{order.describe()}: {failed}"))
     else:
-        ports.emit(Noticed("good", f"{order.url} took the test delivery"))
+        ports.emit(Noticed("good", f"{order.url} accepted the test delivery"))
     await read(ports)
 
 
@@ -113,5 +113,5 @@ async def remove_webhook(order: RemoveWebhook, ports: Ports) -> None:
     except ServiceError as error:
         ports.emit(Noticed("bad", failed_text(order, error)))
         return
-    ports.emit(Noticed("info", f"{order.url} is notified no more"))
+    ports.emit(Noticed("info", f"webhook removed: {order.url}"))
     await read(ports)

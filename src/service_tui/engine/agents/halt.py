@@ -7,7 +7,7 @@ from service_tui.engine.agents.agents import AgentSettings
 from service_tui.engine.errors import Refusal, TradingHalted, TradingPaused
 from service_tui.units import Timestamp
 
-BY_OPERATOR: Final = "ask the operator, who alone can lift this pause; selling stays possible"
+BY_OPERATOR: Final = "wait for the operator to resume; selling stays possible"
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ REFUSED_S: Final = 3_600.0
 ENDED_KEPT: Final = 200
 """Decided trades that agent and person can still ask for; the journal keeps all."""
 
-DEADLINE: Final = "nobody decided in time"
+DEADLINE: Final = "approval timed out"
 
 
 def check_leash(
@@ -47,14 +47,14 @@ def check_leash(
     """
     bound = binding(agent.leashes, slug)
     if bound and bound[0].mode is LeashMode.OBSERVE:
-        raise LeashObserves("this agent is on a leash: it observes, and places no orders")
+        raise LeashObserves("observe-only leash: no orders allowed")
     if action is not Action.BUY:
         # ours: a sale takes risk away, and must not wait for somebody who is not there.
         return
     for name in {OWN, slug} & agent.leashes.keys():
         _check_budget(agent, name, size, at)
     if not approved and approval_leash(agent.leashes, slug, size) is not None:
-        raise NeedsApproval(f"a buy for {decimal(size):,.2f} waits for the operator's approval")
+        raise NeedsApproval(f"a buy for {decimal(size):,.2f} needs the operator's approval")
 
 
 def spent_of(agent: Agent, slug: str, at: Timestamp) -> Micros:
@@ -113,7 +113,7 @@ class PendingTrades:
         self._check_refused(held)
         agent = self.agents[held.agent_id]
         if sum(one.agent_id == held.agent_id for one in self.waiting.values()) >= HELD_MAX:
-            raise TooManyHeld(f"{HELD_MAX} trades of this agent wait already")
+            raise TooManyHeld(f"{HELD_MAX} trades of this agent already need approval")
         leash = approval_leash(agent.leashes, held.note.skill_slug, held.size)
         wait_s = 0 if leash is None else leash.wait_s
         made = held._replace(held_id=f"h{self.count + 1}", expires_at=Timestamp(held.at + wait_s))
@@ -125,7 +125,7 @@ class PendingTrades:
             is_recent = 0 <= held.at - end.at < REFUSED_S
             if end.status is HeldStatus.REFUSED and is_recent and _same(one, held):
                 minutes = max(1, round((held.at - end.at) / 60))
-                raise RefusedBefore(f"the operator refused this trade {minutes} min ago")
+                raise RefusedBefore(f"refused by the operator {minutes} min ago")
 
     def find(self, held_id: str) -> TradeHeld:
         """A trade that waits; HeldNotFound where it does not, saying how it ended."""
@@ -134,8 +134,8 @@ class PendingTrades:
             return held
         for one, end in self.ended:
             if one.held_id == held_id:
-                raise HeldNotFound(f"{held_id} was decided already: {end.status.value}")
-        raise HeldNotFound(f"no trade waits as {held_id}")
+                raise HeldNotFound(f"{held_id} was already decided: {end.status.value}")
+        raise HeldNotFound(f"no pending trade {held_id}")
 
     def due(self, at: Timestamp) -> list[HeldEnded]:
         """Refuse the trades whose deadline has passed; their ends are applied already."""

@@ -141,11 +141,9 @@ def quote(venues: Venues, order: VenueOrder, times: Times) -> VenueQuote:
     )
     walked = walk(offers, request, fee_rate_bps(book.listing))
     if kind is OrderType.FOK and not walked.is_whole:
-        raise NotFilledWhole(
-            "the order cannot be filled whole at this price, so nothing was traded"
-        )
+        raise NotFilledWhole("the order cannot be filled in full at this price; nothing filled")
     if not rests_too and not walked.shares:
-        raise NoLiquidity("no liquidity: nothing stands on the other side at this price")
+        raise NoLiquidity("no liquidity: no offers on the other side at this price")
     if not buys and walked.shares and not walked.money > walked.fee:
         raise BelowMinimum("the sale brings less than its fee", "sell more shares")
     rests = _rest(order, price, walked) if rests_too and price is not None else Micros(0)

@@ -56,7 +56,7 @@ class Taken(NamedTuple):
     events: tuple[Event, ...] = ()
 
 
-SIGN_AGAIN: Final = "ask for the transaction again, and sign what the service gave"
+SIGN_AGAIN: Final = "request the transaction again, and sign exactly that"
 
 
 @cache
@@ -184,7 +184,7 @@ def _fees(world: World, signed: SignedTransaction, wallet: Wallet) -> Refused | 
         return Refused(
             "WRONG_NONCE",
             f"nonce too {word}: the next one is {expected}",
-            "ask for the pending transaction count and sign again",
+            "request the pending transaction count and sign again",
         )
     old = _replaced(world, wallet.address, tx.nonce)
     if old is not None and tx.max_fee * 100 < old.sent.max_fee * BUMP:

@@ -46,7 +46,7 @@ from service_tui.wire.outcomes import OutcomesBody
 from service_tui.wire.positions import PositionsBody
 from service_tui.wire.trades import TradeBody, TradeRequest, TradesBody
 
-NO_REASON: Final = "the operator said no"
+NO_REASON: Final = "refused by the operator"
 """What an agent hears of a refusal without a reason."""
 
 NO_OF_THE_VENUE: Final = "the venue said no"

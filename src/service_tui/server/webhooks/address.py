@@ -72,20 +72,20 @@ def parsed(url: str, *, allows_loopback: bool) -> WebhookAddress:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError as error:
-        raise AddressRefusedError("this is not an address") from error
+        raise AddressRefusedError("not an address") from error
     if parts.scheme not in _PORTS or not host:
-        raise AddressRefusedError("a webhook has an https address")
+        raise AddressRefusedError("a webhook needs an https address")
     if parts.username is not None or parts.password is not None or parts.fragment:
-        raise AddressRefusedError("the address of a webhook has no user name and no fragment")
+        raise AddressRefusedError("no user name and no fragment in a webhook address")
     port = _PORTS[parts.scheme] if port is None else port
     if not 0 < port <= PORT_MAX:
-        raise AddressRefusedError("this is not a port")
+        raise AddressRefusedError("not a port")
     number = _number_of(host)
     if number is not None:
         check_number(number, allows_loopback=allows_loopback)
     is_loopback = number is not None and number.is_loopback
     if parts.scheme == "http" and not is_loopback:
-        raise AddressRefusedError("a webhook has an https address; http is for loopback alone")
+        raise AddressRefusedError("a webhook needs an https address; http is for loopback only")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return WebhookAddress(parts.scheme, host, port, target, number)
 
@@ -111,10 +111,10 @@ def check_number(number: IpAddress, *, allows_loopback: bool) -> None:
         check_number(inner, allows_loopback=False)
     elif number.is_loopback:
         if not allows_loopback:
-            raise AddressRefusedError("the operator does not let webhooks reach this machine")
+            raise AddressRefusedError("the operator does not allow webhooks to this machine")
         return
     if not number.is_global or number.is_multicast or not _is_routed(number):
-        raise AddressRefusedError(f"{number} is no public address")
+        raise AddressRefusedError(f"{number} is not a public address")
 
 
 def _is_routed(number: IpAddress) -> bool:
@@ -151,9 +151,9 @@ async def reachable(address: WebhookAddress, lookup: Lookup, *, allows_loopback:
     try:
         found = [ipaddress.ip_address(text) for text in await lookup(address.host, address.port)]
     except (OSError, ValueError) as error:
-        raise AddressRefusedError(f"{address.host} is not known") from error
+        raise AddressRefusedError(f"unknown host {address.host}") from error
     if not found:
-        raise AddressRefusedError(f"{address.host} is not known")
+        raise AddressRefusedError(f"unknown host {address.host}")
     for number in found:
         check_number(number, allows_loopback=False)
     return found[0]

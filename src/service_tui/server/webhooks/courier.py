@@ -226,7 +226,7 @@ class Courier:
                 self._queue_rows(rows)
                 after = self._read_seq = rows[-1].seq
         except StorageError as error:
-            log.warning("what was not delivered to webhooks cannot be read: %s", error)
+            log.warning("cannot read the undelivered webhook events: %s", error)
 
     def _queue_rows(self, rows: Sequence[JournalRow]) -> None:
         for row in rows:
@@ -240,7 +240,7 @@ class Courier:
                 return reports_of(world, seq, codec.decode(kind, body))
             past = past_of(kind, body)
         except (JournalError, LookupError, ValueError, TypeError) as error:
-            log.warning("row %d is not delivered to webhooks: %s", seq, error)
+            log.warning("row %d not delivered to webhooks: %s", seq, error)
             return []
         if not isinstance(past, Paid | SettledSide):
             return []
@@ -293,7 +293,7 @@ class Courier:
         if delivery.parcel.delivery_id in queue.ids:
             return
         if len(queue.waiting) >= QUEUE_MAX:
-            log.warning("webhook %s is %d behind: a delivery is dropped", webhook_id, QUEUE_MAX)
+            log.warning("webhook %s is %d behind: delivery dropped", webhook_id, QUEUE_MAX)
             return
         queue.waiting.append(delivery)
         queue.ids.add(delivery.parcel.delivery_id)
@@ -323,7 +323,7 @@ class Courier:
                 detail = await self._send(hook, delivery.parcel, delivery.url)
             except StorageError as error:
                 # The address has done nothing wrong.
-                log.warning("the secrets of webhooks cannot be read: %s", error)
+                log.warning("cannot read the webhook secrets: %s", error)
                 await self._clock.sleep(BACKOFF_MAX_S)
                 continue
             await self._note(webhook_id, delivery, detail)
@@ -338,7 +338,7 @@ class Courier:
         placed = hook.placed
         secret = (await self._loaded()).get(placed.webhook_id)
         if secret is None:
-            return "the secret of this webhook is lost; remove it and register it again"
+            return "the secret of this webhook is lost: remove it and add it again"
         allowed = self.allows_loopback(placed.agent_id)
         try:
             return await self._post(url, parcel, secret, allows_loopback=allowed)
@@ -355,7 +355,7 @@ class Courier:
             world_store.check_whole()
             await world_store.commit(world_store.world.note(tried))
         except StorageError as error:
-            log.warning("an attempt at %s is not noted: %s", parcel.delivery_id, error)
+            log.warning("delivery attempt at %s not recorded: %s", parcel.delivery_id, error)
 
 
 def _held_sides(world: World, owners: Iterable[str]) -> Iterator[tuple[str, str, Side]]:

@@ -67,10 +67,10 @@ class HttpPost:
         except AddressRefusedError as refused:
             return str(refused)
         except TimeoutError:
-            return f"no answer within {TIMEOUT_S:.0f} s"
+            return f"no response within {TIMEOUT_S:.0f} s"
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             return f"no connection ({type(error).__name__})"
-        return "" if httpx.codes.is_success(status) else f"answered with status {status}"
+        return "" if httpx.codes.is_success(status) else f"responded with status {status}"
 
     async def _send(self, url: str, parcel: Parcel, secret: str, *, allows_loopback: bool) -> int:
         address = parsed(url, allows_loopback=allows_loopback)

@@ -38,12 +38,12 @@ from service_tui.units import Timestamp
 Agents: TypeAlias = TableScreen[AgentView]
 
 _OTHERS_KEY: Final = (
-    " uses now is dead at once: whatever runs with it is refused. The new one is shown once. "
+    " uses now is revoked, and programs that use it are refused. The new key is shown once. "
     "This cannot be undone."
 )
 _OWN_KEY: Final = (
-    " uses now is dead at once: a program that was given it is refused. This desk and every other "
-    "one of its data directory go on with the new one, which is not shown. This cannot be undone."
+    " uses now is revoked, and programs that use it are refused. Consoles of this data "
+    "directory switch to the new key, which is not shown. This cannot be undone."
 )
 
 # -- requirements -------------------------------------------------------------------------------
@@ -53,13 +53,13 @@ def is_governed(screen: Agents) -> str:
     """The service is the embedded one. Actions of this desk alone do not require it."""
     if screen.state.service.embedded:
         return ""
-    return "only agents of the embedded service are governed from here"
+    return "only agents of the embedded service are managed here"
 
 
 def is_unclaimed(screen: Agents) -> str:
     """The highlighted agent is unclaimed."""
     agent = screen.selected()
-    return "it is claimed already" if agent is not None and agent.claimed else ""
+    return "already claimed" if agent is not None and agent.claimed else ""
 
 
 def is_retirable(screen: Agents) -> str:
@@ -68,13 +68,13 @@ def is_retirable(screen: Agents) -> str:
     if agent is None:
         return ""
     if agent.is_own:
-        return "this is the agent of this desk: it takes no slot"
-    return "it is retired already" if agent.retired else ""
+        return "agent of this desk: it uses no slot"
+    return "already retired" if agent.retired else ""
 
 
 def are_agents_loaded(screen: Agents) -> str:
     """The service's agents have loaded."""
-    return "the agents are not known yet" if screen.state.fleet is None else ""
+    return "agents not loaded yet" if screen.state.fleet is None else ""
 
 
 def can_run_skills(screen: Agents) -> str:
@@ -86,7 +86,7 @@ def are_skills_loaded(screen: Agents) -> str:
     """The skills of this machine have loaded, or will not load."""
     state = screen.state
     is_early = state.service.phase is Phase.CONNECTING and not state.supervision.skills
-    return "still connecting: the skills are not known yet" if is_early else ""
+    return "skills not loaded yet" if is_early else ""
 
 
 # -- one agent ----------------------------------------------------------------------------------
@@ -119,8 +119,8 @@ def claim(screen: Agents) -> None:
     if agent is not None:
         body = Text.assemble(
             formats.plain(agent.name, 60),
-            " is yours from then on, and may go beyond simulated money wherever its own "
-            "settings and limits allow that. This cannot be taken back.",
+            " is yours then, and may trade real money within its own settings and limits. This "
+            "cannot be undone.",
         )
         _confirm(screen, Question("Claim this agent?", body, "claim"), AgentAct.CLAIM, agent)
 
@@ -138,7 +138,7 @@ def pause(screen: Agents) -> None:
     if agent is not None and not agent.paused:
         _govern(screen, AgentAct.PAUSE, agent)
     elif agent is not None:
-        body = Text.assemble(formats.plain(agent.name, 60), " may then buy again by itself.")
+        body = Text.assemble(formats.plain(agent.name, 60), " may buy again without you.")
         _confirm(screen, Question("Resume this agent?", body, "resume"), AgentAct.RESUME, agent)
 
 
@@ -148,7 +148,7 @@ def suspend(screen: Agents) -> None:
     if agent is not None and not agent.suspended:
         _govern(screen, AgentAct.SUSPEND, agent)
     elif agent is not None:
-        body = Text.assemble(formats.plain(agent.name, 60), " may then trade again by itself.")
+        body = Text.assemble(formats.plain(agent.name, 60), " may trade again without you.")
         _confirm(screen, Question("Readmit this agent?", body, "readmit"), AgentAct.READMIT, agent)
 
 
@@ -158,9 +158,8 @@ def retire(screen: Agents) -> None:
     if agent is not None:
         body = Text.assemble(
             formats.plain(agent.name, 60),
-            " does nothing any more, and its slot is free for another agent. Its open orders "
-            "are cancelled. Its history, its key and what it holds stay; readmit takes it back "
-            "while a slot is free.",
+            " stops, its open orders are cancelled, and its slot becomes free. History, key "
+            "and positions stay. Readmit restores it while a slot is free.",
         )
         _confirm(screen, Question("Retire this agent?", body, "retire"), AgentAct.RETIRE, agent)
 
@@ -174,7 +173,7 @@ def replace_key(screen: Agents) -> None:
             formats.plain(agent.name, 60),
             _OWN_KEY if agent.is_own else _OTHERS_KEY,
         )
-        _confirm(screen, Question("New key?", body, "new key"), AgentAct.NEW_KEY, agent)
+        _confirm(screen, Question("Rotate the API key?", body, "new key"), AgentAct.NEW_KEY, agent)
 
 
 def choose_plan(screen: Agents) -> None:
@@ -231,8 +230,8 @@ def pause_all(screen: Agents) -> None:
         if confirmed:
             screen.give(PauseAll(paused=False))
 
-    body = Text(f"{counted(len(others), 'agent')} may then buy again by themselves.")
-    screen.open_dialog(Confirm(Question("Resume all?", body, "resume all")), answered)
+    body = Text(f"{counted(len(others), 'agent')} may buy again without you.")
+    screen.open_dialog(Confirm(Question("Resume all agents?", body, "resume all")), answered)
 
 
 def show_other(screen: Agents) -> None:
@@ -284,7 +283,7 @@ def _runs(screen: Agents, *, is_alive: bool) -> list[SkillRunView]:
     runs = screen.state.supervision.runs_of(agent.agent_id)
     matching = [run for run in runs if run.state.is_alive or not is_alive]
     if not matching:
-        screen.show_toast(f"no skill of this desk runs as {agent.name}", "warn")
+        screen.show_toast(f"no local skill runs as {agent.name}", "warn")
     return matching
 
 

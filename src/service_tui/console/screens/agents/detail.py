@@ -49,16 +49,16 @@ def fleet_bits(view: ViewContext) -> tuple[Bit, ...]:
     """All agents in one line: count, money, and the plan of the next one."""
     state, fleet = view.state, view.state.fleet
     if fleet is None:
-        message = "asking for the agents" if state.service.embedded else "agents of another service"
+        message = "loading agents" if state.service.embedded else "agents of another service"
         return (Bit(Text(message, "muted")),)
     equity = Micros(sum(agent.equity for agent in fleet.agents))
     today = Micros(sum(agent.day_pnl for agent in fleet.agents))
     made = formats.pnl(today, masked=view.masked, arrow=True)
-    text = Text("● live", "profit") if state.listening else Text("○ asked now and then", "muted")
+    text = Text("● live", "profit") if state.listening else Text("○ polled", "muted")
     # The person's own agent does not count against the plan.
     others = sum(not agent.is_own for agent in fleet.agents)
     count = Text(f"{others}", "bold")
-    most = (f" of {fleet.agents_max} agents", "muted")
+    most = (f"/{fleet.agents_max} agents", "muted")
     return (
         Bit(Text.assemble(count, most), 0),
         Bit(Text.assemble(("equity ", "muted"), view.money(equity)), 3),
@@ -74,7 +74,7 @@ def fleet_bits(view: ViewContext) -> tuple[Bit, ...]:
 
 def _plan_text(plan: Plan) -> Text:
     """A plan, and whether it is the default one."""
-    tail = " (the default)" if plan is USUAL_PLAN else ""
+    tail = " (default)" if plan is USUAL_PLAN else ""
     return Text.assemble((plan.value, "accent"), (tail, "muted"))
 
 
@@ -123,8 +123,8 @@ def _limits(limits: AgentLimitsView, view: ViewContext) -> tuple[Figure, ...]:
     bought = Text.assemble(f"{limits.buys_today:,}", (f"{resting} of ", "muted"), most)
     rows: list[Figure] = [
         ("buys today", bought),
-        ("one trade", view.money(limits.sim_trade_max)),
-        ("one market", view.money(limits.sim_market_max)),
+        ("per trade", view.money(limits.sim_trade_max)),
+        ("per market", view.money(limits.sim_market_max)),
         ("real trade", view.money(limits.trade_max)),
         ("real day", of(limits.day_spent, limits.day_spend_max)),
     ]
@@ -135,12 +135,15 @@ def _limits(limits: AgentLimitsView, view: ViewContext) -> tuple[Figure, ...]:
         for slug, spent in limits.skills[:_SKILLS]
     ]
     if limits.cooldowns_count:
-        rows.append(("cooling", Text(f"{limits.cooldowns_count} sides take no buy yet", "warn")))
+        rows.append((
+            "cooling",
+            Text(f"{counted(limits.cooldowns_count, 'side')} in cooldown", "warn"),
+        ))
     return tuple(rows)
 
 
 def _state_figures(agent: AgentView, now: Timestamp) -> tuple[Figure, ...]:
-    claimed = Text("yes") if agent.claimed else Text("no: play money only", "muted")
+    claimed = Text("yes") if agent.claimed else Text("no: paper only", "muted")
     last = (
         Text.assemble(formats.age(agent.last_trade_at, now), (" ago", "muted"))
         if agent.last_trade_at is not None
@@ -220,25 +223,25 @@ def _story_parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Tex
     """Titled parts of an agent's history."""
     detail = view.state.supervision.detail
     if not view.state.service.embedded:
-        message = "Another service does not tell what its agents trade: see the output."
-        yield "what it did, and why", Text(message, "muted")
+        message = "Another service does not report its agents' trades. See the output."
+        yield "history", Text(message, "muted")
         return
     if detail is None or detail.agent_id != agent.agent_id:
-        yield "what it did, and why", Text("asking for its trades", "muted")
+        yield "history", Text("loading its trades", "muted")
         return
     if detail.problem:
-        yield "what it did, and why", Text(formats.plain(detail.problem, 300).plain, "warn")
+        yield "history", Text(formats.plain(detail.problem, 300).plain, "warn")
         return
     if detail.results:
         lines = [_result_lines(result, view) for result in detail.results]
         yield "results by skill", Text("\n").join(lines)
     lines = [_trade_line(trade, view) for trade in detail.trades[:_TRADES]]
-    nothing = Text("It has not traded yet.", "muted")
-    yield "what it did, and why", Text("\n").join(lines) if lines else nothing
+    nothing = Text("No trades yet.", "muted")
+    yield "history", Text("\n").join(lines) if lines else nothing
 
 
 def _leash_line(leash: LeashView, view: ViewContext) -> Text:
-    whose = leash.skill_slug or "all it does"
+    whose = leash.skill_slug or "whole agent"
     spent = spend_text(leash.spent, leash.budget, masked=view.masked)
     above = f" above {decimal(leash.threshold):,.2f}" if leash.mode is LeashMode.ASK else ""
     return Text.assemble(leash_text(leash), above, (f"  {whose}  ", "muted"), spent)
@@ -333,6 +336,6 @@ def explain_agent(agent: AgentView, view: ViewContext) -> tuple[Explanation, ...
     """Inputs of an agent's P&L."""
     inputs = (("equity", view.money(agent.equity)), ("cash", view.money(agent.cash)))
     age = formats.age(agent.last_trade_at, view.now)
-    formula = "equity - what it was given; equity = cash + positions at the market's price"
+    formula = "equity - funds given; equity = cash + positions at market price"
     pnl = view.pnl(agent.total_pnl)
-    return (Explanation("P&L, $SIM", pnl, formula, inputs, "told by the service", age),)
+    return (Explanation("P&L, $SIM", pnl, formula, inputs, "service data", age),)

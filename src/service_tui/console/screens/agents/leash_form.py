@@ -29,9 +29,9 @@ from service_tui.units import ONE, Micros, Timestamp, decimal
 MONEY_MAX: Final = Micros(1_000_000 * ONE)
 
 _WAIT: Final = seconds_rule(LEASH_WAIT_MIN_S, LEASH_WAIT_MAX_S)
-_THRESHOLD: Final = figure_rule("threshold", most=MONEY_MAX, beyond="the threshold is at least 0")
+_THRESHOLD: Final = figure_rule("threshold", most=MONEY_MAX, beyond="threshold: 0 or more")
 _BUDGET: Final = figure_rule(
-    "budget", Micros(1), MONEY_MAX, beyond="the budget is above 0; empty for none"
+    "budget", Micros(1), MONEY_MAX, beyond="budget: above 0; empty for none"
 )
 
 
@@ -39,19 +39,19 @@ def _parse_budget(text: str) -> Micros | None:
     return parse_number(text, _BUDGET) if text.strip() else None
 
 
-THRESHOLD: Final = Field("leash-threshold", "asks above", number(_THRESHOLD))
+THRESHOLD: Final = Field("leash-threshold", "ask above", number(_THRESHOLD))
 BUDGET: Final = Field("leash-budget", "a day", _parse_budget)
-WAIT: Final = Field("leash-wait", "waits, s", number(_WAIT))
+WAIT: Final = Field("leash-wait", "timeout, s", number(_WAIT))
 
 _MODES: Final = (LeashMode.OBSERVE, LeashMode.ASK, LeashMode.AUTO, None)
 _MODE_NAMES: Final = tuple("free" if mode is None else mode.value for mode in _MODES)
 _MEANINGS: Final = {
-    LeashMode.OBSERVE: "It places no orders at all: it only looks.",
-    LeashMode.ASK: "Each buy above the threshold waits for you, and is refused at its deadline.",
-    LeashMode.AUTO: "It buys by itself, within its budget and every limit.",
-    None: "No leash: it buys by itself within every limit, without a budget.",
+    LeashMode.OBSERVE: "Places no orders.",
+    LeashMode.ASK: "Buys above the threshold need your approval, and are refused at the timeout.",
+    LeashMode.AUTO: "Buys without approval, within its budget and all limits.",
+    None: "No leash: buys without approval or budget, within all limits.",
 }
-_SKILL_ONLY: Final = " It binds only trades that name the skill; the agent's own binds all."
+_SKILL_ONLY: Final = " Applies to trades that name the skill; the agent's own leash applies to all."
 _FREEDOM: Final = {LeashMode.OBSERVE: 0, LeashMode.ASK: 1, LeashMode.AUTO: 2, None: 3}
 
 
@@ -60,8 +60,8 @@ class LeashForm(Form[SetLeash]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("leash_form")]
 
-    heading: ClassVar[str] = "How free may it be?"
-    hint: ClassVar[str] = "{leash.whose} whose  {leash.mode} leash  enter sets it"
+    heading: ClassVar[str] = "Leash"
+    hint: ClassVar[str] = "{leash.whose} scope  {leash.mode} leash  enter sets"
 
     def __init__(
         self,
@@ -102,23 +102,23 @@ class LeashForm(Form[SetLeash]):
         known = self._present()
         before = None if known is None else known.mode
         if not leashes_known(self.state):
-            return "The leash of now is not known yet. Enter once more if this one is meant."
+            return "Current leash not loaded yet. Enter again to set this one."
         if _FREEDOM[result.mode] > _FREEDOM[before]:
-            return "It may then do more by itself. Enter once more if that is meant."
+            return "This loosens the leash. Enter again to confirm."
         budget = None if known is None or result.mode is None else known.budget
         if budget is not None and (result.budget is None or result.budget > budget):
-            return "It may then spend more of a day. Enter once more if that is meant."
+            return "This raises the daily budget. Enter again to confirm."
         return ""
 
     def describe(self, result: SetLeash | None) -> Mapping[str, Shown]:
         """The subject of the leash, its present state, and the meaning of the new one."""
         known = self._present()
-        none = "free" if leashes_known(self.state) else "not known yet, how free"
+        none = "free" if leashes_known(self.state) else "leash not loaded yet"
         now = none if known is None else known.mode.value
         spent = "" if known is None else f", {decimal(known.spent):,.2f} spent today"
         messages = "" if result is None else f"{result.describe()}. "
         reach = _SKILL_ONLY if self._subjects[self._place] else ""
-        names = tuple(slug or "all it does" for slug in self._subjects)
+        names = tuple(slug or "whole agent" for slug in self._subjects)
         return {
             "form-question": Text.assemble(
                 formats.plain(self._agent.name, 60), f": {now} now{spent}."

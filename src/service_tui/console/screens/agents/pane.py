@@ -63,7 +63,7 @@ class AgentPane(Horizontal):
     def show_agent(self, agent: AgentView | None, view: ViewContext) -> None:
         """Show an agent; None: none is in focus. `view.width` is for a pane not laid out yet."""
         self._masked = view.masked
-        text, story = Text("no agent highlighted", "muted"), Text()
+        text, story = Text("select an agent", "muted"), Text()
         if agent is not None:
             text = describe(agent, view)
             width = self._story.size.width or view.width
@@ -105,4 +105,4 @@ class TradesOfAll(RecordTable[FillView]):
         if fill is not None and fill.market_id in self._view().state.markets:
             self.post_message(GoTo("markets", fill.market_id))
         else:
-            self.post_message(ToastMessage("that market is not among those known here", "warn"))
+            self.post_message(ToastMessage("market not listed", "warn"))

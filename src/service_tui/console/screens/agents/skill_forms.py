@@ -17,7 +17,7 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import EVERY_MAX_S, EVERY_MIN_S, LeashMode
 from service_tui.units import ONE, Micros, Timestamp
 
-_BEYOND: Final = "the budget is above 0, the threshold at least 0"
+_BEYOND: Final = "budget above 0, threshold 0 or more"
 _THRESHOLD: Final = figure_rule("threshold", most=MONEY_MAX, beyond=_BEYOND)
 _BUDGET: Final = figure_rule("budget", Micros(1), MONEY_MAX, beyond=_BEYOND)
 
@@ -30,16 +30,16 @@ EVERY: Final = Field(
     css_class="",
 )
 THRESHOLD: Final = Field(
-    "skill-threshold", "asks above", number(_THRESHOLD), letters=40, css_class=""
+    "skill-threshold", "ask above", number(_THRESHOLD), letters=40, css_class=""
 )
 BUDGET: Final = Field("skill-budget", "a day", number(_BUDGET), letters=40, css_class="")
 PATH: Final = Field("install-path", "path", str.strip, letters=1_000, css_class="")
 _PACES: Final = (Pace.LOOP, Pace.EVERY, Pace.ONCE)
 _MODES: Final = (LeashMode.ASK, LeashMode.OBSERVE, LeashMode.AUTO)
 _MEANINGS: Final = {
-    LeashMode.ASK: "Each buy waits for you until its deadline.",
-    LeashMode.OBSERVE: "It trades on paper only; nothing of it reaches the service.",
-    LeashMode.AUTO: "It buys by itself, within its budget and every limit.",
+    LeashMode.ASK: "Each buy needs your approval before its timeout.",
+    LeashMode.OBSERVE: "Paper trading only. No order reaches the service.",
+    LeashMode.AUTO: "Buys without approval, within its budget and all limits.",
 }
 
 
@@ -68,7 +68,7 @@ class StartSkillForm(Form[StartSkill]):
         """The typed command."""
         skill = self._selected()
         if skill is None or skill.problem:
-            raise FieldError("no skill is installed" if skill is None else skill.problem)
+            raise FieldError("no skill installed" if skill is None else skill.problem)
         return StartSkill(
             skill.slug,
             self._pace,
@@ -147,14 +147,14 @@ class InstallSkillForm(Form[InstallSkill]):
         """The typed command."""
         path = self.read(PATH)
         if not path:
-            raise FieldError("name a folder, or a .zip or .tar archive")
+            raise FieldError("Enter a folder, or a .zip or .tar archive")
         return InstallSkill(path)
 
     def describe(self, result: InstallSkill | None) -> Mapping[str, Shown]:
         """The checks before it, and its destination."""
         del result
-        message = "It is checked first, and copied whole or not at all. Nothing of it runs yet."
+        message = "Checked first, then copied. Nothing of it runs yet."
         return {
-            "form-question": "A folder with SKILL.md and its script, or an archive of one.",
+            "form-question": "A folder with SKILL.md and its script, or an archive of it.",
             "form-preview": Text(message, "muted"),
         }

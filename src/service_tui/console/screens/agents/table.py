@@ -209,7 +209,7 @@ def _rows(state: DeskState) -> tuple[AgentView, ...]:
         run.agent_id: AgentView(
             agent_id=run.agent_id,
             name=run.agent_name,
-            description="an agent of another service, whose skill this desk runs",
+            description="an agent of another service, run by a skill of this desk",
             status=AgentStatus.ACTIVE,
             plan=Plan.FREE if state.account is None else state.account.plan,
             claimed=False,
@@ -272,11 +272,11 @@ def how_to_register(state: DeskState) -> Text:
     """How to register an agent."""
     address = state.service.address
     if not address and state.service.phase is Phase.CONNECTING:
-        return Text("Asking the service for its address.", "muted")
+        return Text("Loading the service's address.", "muted")
     if not address:
-        return Text("The service has no address yet: agents cannot reach it.", "muted")
+        return Text("The service has no address yet. Agents cannot connect.", "muted")
     return Text.assemble(
-        ("An agent of this machine registers itself:\n", "muted"),
+        ("Register an agent of this machine with:\n", "muted"),
         f"curl -s -X POST {address}/api/sdk/agents/register "
         "-H 'Content-Type: application/json' -d '{\"name\": \"my-agent\"}'",
     )
@@ -286,14 +286,14 @@ def empty_text(state: DeskState) -> str:
     """Why no agent is listed."""
     if not state.service.embedded:
         return (
-            "The agents of another service are governed on its own dashboard.\n\n"
-            "Start without --url to see those of this machine."
+            "Agents of another service are managed on its dashboard.\n\nStart without --url to "
+            "see those of this machine."
         )
     if state.service.phase is Phase.OFFLINE:
-        problem = state.service.problem or "no answer"
-        return f"The service cannot be reached: {problem}.\n\n{cap('app.refresh')} tries now."
+        problem = state.service.problem or "no response"
+        return f"The service cannot be reached: {problem}.\n\n{cap('app.refresh')} retries now."
     if state.service.phase is Phase.CONNECTING:
-        return "Asking the service for its agents."
+        return "Loading agents."
     if state.fleet is None:
         return not_loaded_text("agents")
     return f"No agents yet.\n\n{how_to_register(state).plain}"
@@ -302,11 +302,11 @@ def empty_text(state: DeskState) -> str:
 def no_trades_text(state: DeskState) -> str:
     """Why no trade of an agent is listed."""
     if not state.service.embedded:
-        return "Another service does not tell what its agents trade."
+        return "Another service does not report its agents' trades."
     fleet = state.fleet
     if fleet is None or any(agent.trades_count for agent in fleet.agents):
-        return "Not known yet: the trades of the agents are being read."
-    return "No agent has traded yet."
+        return "Loading the agents' trades."
+    return "No trades yet."
 
 
 # -- the tables ---------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def open_entry(screen: Log) -> None:
 def verify(screen: Log) -> None:
     """Verify the chain from its first line again."""
     screen.give(ReadLog())
-    screen.show_toast("following the chain from its first line")
+    screen.show_toast("verifying from the first entry")
 
 
 def only_actor(screen: Log) -> None:

@@ -19,17 +19,17 @@ _LABEL: Final = 9
 def chain_text(log: LogView, now: Timestamp) -> Text:
     """The length of the verified chain, and the entries written since."""
     if log.checked_at is None:
-        return Text("the log is being read", "muted")
+        return Text("loading the log", "muted")
     if log.problem:
-        upto = f"  verified up to entry {log.verified:,}; service-tui log verify says the same"
+        upto = f"  verified up to entry {log.verified:,}; confirm with service-tui log verify"
         broken = formats.plain(log.problem).plain
-        return Text.assemble(("✗ chain broken: ", "bold loss"), broken, (upto, "muted"))
+        return Text.assemble(("✗ log damaged: ", "bold loss"), broken, (upto, "muted"))
     since = log.count - log.verified
     age = formats.age(log.checked_at, now)
     more = f"; {since:,} written since" if since > 0 else ""
     return Text.assemble(
-        ("✓ chain holds", "profit"),
-        f"  verified up to entry {log.verified:,}",
+        ("✓ log verified", "profit"),
+        f"  up to entry {log.verified:,}",
         (f" of {log.count:,}, {age} ago{more}", "muted"),
     )
 
@@ -44,7 +44,7 @@ def entry_text(entry: ActionView, state: DeskState, now: Timestamp) -> Text:
         Text.assemble(
             event_text(entry), ("  by ", "muted"), (formats.plain(entry.who, 60).plain, "bold")
         ),
-        Text(words(entry, state) or "no words"),
+        Text(words(entry, state) or "no text"),
         Text.assemble(("when".ljust(_LABEL), "muted"), when, clock, age),
         Text.assemble(("of".ljust(_LABEL), "muted"), formats.plain(entry.kind, 60).plain or "-"),
         Text.assemble(("entry".ljust(_LABEL), "muted"), f"{entry.number:,}"),
@@ -56,7 +56,7 @@ def entry_text(entry: ActionView, state: DeskState, now: Timestamp) -> Text:
 def explain_entry(entry: ActionView, view: ViewContext) -> tuple[Explanation, ...]:
     """Inputs of an entry's hash."""
     inputs = (("entry", Text(f"{entry.number:,}")), ("who", formats.plain(entry.who, 60)))
-    formula = "sha256 of the hash of the line before it, and of the entry as written"
+    formula = "sha256(hash of the previous entry + this entry as written)"
     age = formats.age(entry.at or None, view.now)
     value = Text(entry.hash[:16])
     return (Explanation("hash", value, formula, inputs, "written by this desk", age),)

@@ -78,7 +78,7 @@ class LogScreen(TableScreen[ActionView]):
     def show_detail(self) -> None:
         """Show the entry under the cursor."""
         entry = self.selected()
-        text = Text("no entry highlighted", "muted")
+        text = Text("select an entry", "muted")
         if entry is not None:
             text = entry_text(entry, self.state, self.now)
         self._detail.update(content(text))

@@ -37,11 +37,10 @@ _ENDS: Final = frozenset({LogEvent.RESULT.value, LogEvent.REFUSAL.value, LogEven
 """Texts of an order's result."""
 
 
-_UNREAD: Final = "Not known yet: the log is being read."
+_UNREAD: Final = "Loading the log."
 _NONE: Final = (
-    "Nothing was done yet.\n\n"
-    "Each order, each yes to a question, each refusal and result, and every trade of an agent\n"
-    "is written here, and can neither be changed nor taken out without being seen."
+    "No entries.\n\nOrders, approvals, refusals, results and agents' trades are logged here.\n"
+    "Any later change or removal is detected."
 )
 
 

@@ -245,7 +245,7 @@ def exit_question(alert: AlertView, view: ViewContext) -> Text:
         ".\n",
         (mode.value, f"bold {mode.value.lower()}"),
         f" {_MODES[mode]} on {alert.venue.value}, {wallet}.\n\n",
-        (f"Sent once. The blotter ({cap('app.blotter')}) shows the result. ", "muted"),
+        (f"Sent once. Orders ({cap('app.blotter')}) shows the result. ", "muted"),
         ("The monitor is removed.", "muted"),
     )
 

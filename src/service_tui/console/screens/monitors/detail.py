@@ -210,7 +210,7 @@ def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
     if row.detail:
         more.append(f"\n{who}", "muted")
     if row.ticket_id:
-        more.append(f"\nblotter ({cap('app.blotter')}): {row.ticket_id}", "muted")
+        more.append(f"\norders ({cap('app.blotter')}): {row.ticket_id}", "muted")
     return Detail(_head(row.question, row, tail), figures(shown, across=2, width=view.width), more)
 
 

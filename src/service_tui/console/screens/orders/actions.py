@@ -22,12 +22,12 @@ def is_about_market(screen: Blotter) -> str:
     ticket = screen.selected()
     if ticket is None:
         return NO_ROW
-    return "" if ticket.market_id else "this command is about no market"
+    return "" if ticket.market_id else "no market in this command"
 
 
 def is_list_of_orders(screen: Blotter) -> str:
     """The list of orders is in front."""
-    return "every fill is final" if screen.place else ""
+    return "fills are final" if screen.place else ""
 
 
 def show_other(screen: Blotter) -> None:

@@ -22,9 +22,9 @@ _NARROWEST: Final = 12
 """Cells of the labels; letters of a sentence that are worth showing; cells that it needs."""
 
 _WAITS: Final = {
-    TicketState.QUEUED: "it waits for its turn; nothing is sent yet",
-    TicketState.SENT: "sent, the answer is on its way",
-    TicketState.UNKNOWN: "it is looked up until it is found: do not send it again",
+    TicketState.QUEUED: "queued; not sent yet",
+    TicketState.SENT: "sent, waiting for a response",
+    TicketState.UNKNOWN: "checking; do not send it again",
 }
 
 
@@ -98,4 +98,4 @@ def explain_ticket(ticket: TicketView, view: ViewContext) -> tuple[Explanation, 
     )
     age = formats.age(ticket.opened_at, view.now)
     took = Text(milliseconds(ticket))
-    return (Explanation("took, ms", took, formula, moments, "measured here", age),)
+    return (Explanation("took, ms", took, formula, moments, "measured by this desk", age),)

@@ -235,7 +235,7 @@ def _ago(fill: FillView, view: ViewContext) -> Text:
 def explain_fill(fill: FillView, view: ViewContext) -> tuple[Explanation, ...]:
     """The average price of a fill, and the P&L of a sale."""
     age = formats.age(fill.at, view.now)
-    source = f"fill {fill.trade_id}, as the service reports it"
+    source = f"fill {fill.trade_id}, service data"
     inputs = (
         ("amount", view.money(fill.money)),
         ("shares", view.shares(fill.shares)),

@@ -28,11 +28,10 @@ STATES: Final = {
 }
 """Glyph, word and tone of each state."""
 
-_UNREAD: Final = "Not known yet: the commands of earlier days are being read."
+_UNREAD: Final = "Loading orders of earlier days."
 _NONE: Final = (
-    "No command yet.\n\n"
-    "Every order you place appears here, with what became of it.\n"
-    "{app.markets} shows the markets; {markets.buy} there opens the ticket."
+    "No orders yet.\n\nYour orders appear here with their results.\nMarkets ({app.markets}): "
+    "{markets.buy} opens the order ticket."
 )
 
 

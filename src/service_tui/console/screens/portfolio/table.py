@@ -31,7 +31,7 @@ _EMPTY: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nPositions appear with its first answer.",
     Phase.ONLINE: "No open positions.\n\nMarkets ({app.markets}): put the cursor on one, "
     "{markets.buy} buys.",
-    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} tries now.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} retries now.",
     Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
     "show which.",
 }

@@ -54,10 +54,10 @@ from service_tui.units import Micros, Timestamp
 Reactor: TypeAlias = TableScreen[ReactorRow]
 
 _ENDED: Final = {
-    SignalState.MIRRORING: "its mirror is under way",
-    SignalState.MIRRORED: "it is mirrored already",
-    SignalState.FAILED: "its mirror failed: a signal is never sent twice",
-    SignalState.UNKNOWN: "its mirror was sent and had no answer: it is never sent twice",
+    SignalState.MIRRORING: "mirror pending",
+    SignalState.MIRRORED: "already mirrored",
+    SignalState.FAILED: "mirror failed. A signal is sent once only",
+    SignalState.UNKNOWN: "mirror sent, result unknown. A signal is sent once only",
 }
 
 # -- requirements -------------------------------------------------------------------------------
@@ -70,17 +70,17 @@ def mirror_block_reason(  # noqa: PLR0911 - a table
     if why := trade_block_reason(state, (), now):
         return why
     if state.halted_since is not None:
-        return f"trading is halted: mirrors wait for the word RESUME ({cap('app.halt')})"
+        return f"trading is halted. {cap('app.halt')} resumes"
     if state.limits is not None and state.limits.paused:
-        return "trading is paused: mirrors wait until it is resumed"
+        return "trading is paused. Resume it to mirror"
     if signal.state in _ENDED:
         return _ENDED[signal.state]
     if signal.left_s(now) <= 0:
-        return "its time has passed: a signal is mirrored before it expires"
+        return "signal expired"
     if not signal.can_mirror(now):
-        return "it was skipped after it was tried: a signal is never sent twice"
+        return "skipped after an attempt. A signal is sent once only"
     if state.reactor.breaker.is_paused(now):
-        return f"the breaker is open: {cap('reactor.reset')} resets it"
+        return f"breaker open. {cap('reactor.reset')} resets it"
     return ""
 
 
@@ -91,7 +91,7 @@ def is_signal(screen: Reactor) -> str:
         return NO_ROW
     if isinstance(row, SignalView):
         return ""
-    return with_keys("only signals are: {reactor.list} shows the feed")
+    return with_keys("not a signal. {reactor.list} shows the feed")
 
 
 def is_signal_or_marked(screen: Reactor) -> str:
@@ -110,7 +110,9 @@ def is_mirrorable(screen: Reactor) -> str:
 def has_waiting(screen: Reactor) -> str:
     """A signal of the highlighted wallet waits."""
     row = screen.selected()
-    return "" if row is not None and _waiting_of(screen, row) else "none of its signals waits"
+    return (
+        "" if row is not None and _waiting_of(screen, row) else ("no pending signal of this wallet")
+    )
 
 
 def is_dismissible(screen: Reactor) -> str:
@@ -121,9 +123,9 @@ def is_dismissible(screen: Reactor) -> str:
         case None:
             return NO_ROW
         case SignalView(state=state) if state is not SignalState.PENDING:
-            return f"it is {state.value} already"
+            return f"signal already {state.value}"
         case SourceWalletView(is_followed=False):
-            return "this wallet is not followed"
+            return "wallet not followed"
         case _:
             return ""
 
@@ -136,28 +138,28 @@ def is_configurable(screen: Reactor) -> str:
 def configure_block_reason(state: DeskState) -> str:
     """Why the reactor cannot be configured, in one sentence; empty if it can."""
     if state.reactor.barred:
-        return f"the service has no reactor for this plan: Agents ({cap('app.agents')}) changes it"
-    return "" if state.reactor.config is not None else "the reactor's config is not known yet"
+        return f"no reactor on this plan. Change the plan in Agents ({cap('app.agents')})"
+    return "" if state.reactor.config is not None else "reactor config not loaded yet"
 
 
 def is_breaker_open(screen: Reactor) -> str:
     """The breaker is open."""
     is_open = screen.state.reactor.breaker.is_paused(screen.now)
-    return "" if is_open else "the breaker is closed: there is nothing to reset"
+    return "" if is_open else "breaker not open"
 
 
 def is_on_feed(screen: Reactor) -> str:
     """The feed is in front."""
     if screen.spec is FEED:
         return ""
-    return f"only the feed is: {cap('reactor.list')} shows it"
+    return f"feed only. {cap('reactor.list')} shows it"
 
 
 def can_take_back(screen: Reactor) -> str:
     """A change made here can be undone."""
     if screen.take_back:
         return ""
-    return "nothing was changed here; a mirror cannot be undone"
+    return "nothing to undo here. A mirror cannot be undone"
 
 
 # -- mirror and dismiss -------------------------------------------------------------------------
@@ -215,7 +217,7 @@ def _confirm_many(screen: Reactor, signals: Sequence[SignalView], title: str) ->
         key=lambda one: one.at,
     )
     if not able:
-        screen.show_toast("none of them can be mirrored any more", "warn")
+        screen.show_toast("none can be mirrored any more", "warn")
         return
 
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
@@ -249,15 +251,16 @@ def _many_text(signals: Sequence[SignalView], view: ViewContext) -> Text:
     """The cost of mirroring several signals."""
     total = Micros(sum(signal.amount for signal in signals))
     message = Text.assemble(
-        f"{counted(len(signals), 'signal')}, ", view.money(total), " $ in all, ", _mode_text(view),
-        ".\nEach buys at most at its bound, once; what has expired by its turn, "
-        "or does not fit the day's cap, is skipped.\n",
+        f"{counted(len(signals), 'signal')}, ", view.money(total), " $ in total, ",
+        _mode_text(view),
+        ".\nEach buys once, at its price limit or below. Expired signals and those above the "
+        "day's cap are skipped.\n",
     )  # fmt: skip
     left = view.state.reactor.day_left
     if left is not None and left < total:
-        message.append("The day's cap leaves ")
+        message.append("Left of the day's cap: ")
         message.append_text(view.money(left))
-        message.append(" $: not all of them fit.\n", "warn")
+        message.append(" $. Not all signals fit.\n", "warn")
     return message
 
 
@@ -292,7 +295,7 @@ def _unfollow(screen: Reactor, row: SourceWalletView) -> None:
         screen.give(UnfollowWallet(row.address, row.label))
         screen.take_back = (FollowWallet(row.address),)
     else:
-        screen.show_toast("this wallet is not followed", "warn")
+        screen.show_toast("wallet not followed", "warn")
 
 
 def rename(screen: Reactor) -> None:
@@ -333,14 +336,14 @@ def auto_text(view: ViewContext) -> Text:
     """The authorisation of `auto`: the caps of one mirror and one day, the venue, and its end."""
     config = view.state.reactor.config
     if config is None:
-        return Text("\nauto: the caps are not known yet.", "warn")
+        return Text("\nauto: caps not loaded yet.", "warn")
     return Text.assemble(
-        "\nauto is a standing authorisation: ", _mode_text(view), ", nobody is asked.\n",
-        "One mirror buys at most ", view.shares(config.max_size),
-        " shares, at most ", formats.percent(config.price_buffer), " above the source's price; "
-        "all mirrors of a day spend at most ", view.money(config.daily_cap),
-        f" $. It holds until you choose otherwise, or {cap('reactor.run')}, {cap('app.halt')} "
-        "or the breaker stop it.",
+        "\nauto mirrors without asking you: ", _mode_text(view), ".\n",
+        "Max per mirror: ", view.shares(config.max_size),
+        " shares, ", formats.percent(config.price_buffer), " above the source's price. "
+        "Max per day: ", view.money(config.daily_cap),
+        f" $. Valid until you change it, or {cap('reactor.run')}, {cap('app.halt')} or the "
+        "breaker stops it.",
     )  # fmt: skip
 
 
@@ -370,7 +373,7 @@ def run(screen: Reactor) -> None:
         if confirmed:
             screen.give(SetReactorConfig(enabled=True))
 
-    question = Question("Switch the reactor on?", run_text(screen.view), "on")
+    question = Question("Turn the reactor on?", run_text(screen.view), "on")
     screen.open_dialog(Confirm(question), answered)
 
 
@@ -382,17 +385,15 @@ def run_text(view: ViewContext) -> Text:
     auto = sum(reactor.policy_of(wallet) is Policy.AUTO for wallet in config.wallets)
     followed = len(config.wallets)
     message = Text.assemble(
-        _mode_text(view), f".\n{counted(followed, 'wallet')} followed: "
-        f"{followed - auto} ask or are off, ",
-        (f"{auto} on auto, mirrored without asking", "bold warn" if auto else ""),
-        ".\nOne mirror: ", formats.percent(config.mirror_fraction), " of the source, at most ",
-        view.shares(config.max_size), " shares.\nA day: at most ", view.money(config.daily_cap),
-        f" $. {cap('reactor.run')} switches it off, at once.",
+        _mode_text(view), f".\n{counted(followed, 'wallet')} followed: {followed - auto} on ask "
+                          "or off, ",
+        (f"{auto} on auto, mirrored without asking you", "bold warn" if auto else ""),
+        ".\nPer mirror: ", formats.percent(config.mirror_fraction), " of the source, max ",
+        view.shares(config.max_size), " shares.\nPer day: max ", view.money(config.daily_cap),
+        f" $. {cap('reactor.run')} turns the reactor off.",
     )  # fmt: skip
     if not followed:
-        message.append(
-            f"\n\nNo wallet is followed yet: {cap('reactor.follow')} follows one.", "warn"
-        )
+        message.append(f"\n\nNo wallet followed. {cap('reactor.follow')} follows one.", "warn")
     return message
 
 
@@ -404,8 +405,8 @@ def reset_breaker(screen: Reactor) -> None:
             screen.give(ResetBreaker())
 
     body = Text(
-        "Signals are listed again at once, and failures are counted from 0. "
-        "Wallets on auto are mirrored again without asking."
+        "Signals are listed again, and the failure count starts at 0. Wallets on auto are "
+        "mirrored again without asking you."
     )
     screen.open_dialog(Confirm(Question("Reset the breaker?", body, "reset")), answered)
 

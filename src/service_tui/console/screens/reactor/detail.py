@@ -40,18 +40,18 @@ _METER: Final = 10
 """Cells of the bar of the day's cap."""
 
 _POLICIES: Final = {
-    Policy.ASK: "you mirror or dismiss each of its signals before it expires",
-    Policy.AUTO: "this desk mirrors its signals by itself, within the caps",
-    Policy.OFF: "its signals are skipped",
+    Policy.ASK: "mirror or dismiss each signal before it expires",
+    Policy.AUTO: "mirrored automatically, within the caps",
+    Policy.OFF: "signals skipped",
 }
 
-_HERE: Final = "worked out here"
+_HERE: Final = "computed here"
 
 _AMOUNT: Final = (
-    "the smaller of source size x fraction and one mirror, x source price; cut to one trade's "
-    "limit and to what is left of the day, in whole cents; signals that wait have spent nothing"
+    "min(source size x fraction, max per mirror) x source price; capped by the limit per trade "
+    "and the day's cap, in whole cents; pending signals have spent nothing"
 )
-_COST: Final = "what its order was placed for"
+_COST: Final = "cost of its order"
 
 
 # -- above the tables ---------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def state_text(view: ViewContext) -> Text:
     """The state of the reactor and the bounds of a mirror, in a line of `view.width` cells."""
     state, reactor, config = view.state, view.state.reactor, view.state.reactor.config
     if reactor.barred or config is None:
-        word = "not on this plan" if reactor.barred else "not known yet"
+        word = "not on this plan" if reactor.barred else "not loaded yet"
         return Text.assemble(("○ ", "muted"), (word, "warn" if reactor.barred else "muted"))
     mode = state.service.mode
     bits = [
@@ -74,7 +74,7 @@ def state_text(view: ViewContext) -> Text:
     ]
     failures = reactor.breaker.failures
     if failures and not reactor.breaker.is_paused(view.now):
-        message = f"{failures} of {reactor.breaker.failures_max} failures"
+        message = f"{failures}/{reactor.breaker.failures_max} failures"
         bits.append(Bit(Text(message, "warn" if failures > 1 else "muted"), 2, right=True))
     return joined(fitted_bits(bits, view.width), view.width)
 
@@ -82,13 +82,13 @@ def state_text(view: ViewContext) -> Text:
 def _sizing(config: ReactorConfigView, view: ViewContext) -> Text:
     """The size of a mirror, as a short text."""
     least, most = _whole_shares(config.min_size, view), _whole_shares(config.max_size, view)
-    message = f"{_percent(config.mirror_fraction)} of buys from {least}, {most} shares at most"
+    message = f"mirror {_percent(config.mirror_fraction)}, min {least}, max {most} sh"
     return Text(f"{message}, +{_percent(config.price_buffer)}", "muted")
 
 
 def _short_sizing(config: ReactorConfigView, view: ViewContext) -> Text:
     most = _whole_shares(config.max_size, view)
-    return Text(f"{_percent(config.mirror_fraction)}, {most} at most", "muted")
+    return Text(f"{_percent(config.mirror_fraction)}, max {most}", "muted")
 
 
 def _whole_shares(shares: Micros, view: ViewContext) -> str:
@@ -133,14 +133,12 @@ def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
     # Signals live a minute: data some polls old does not show the waiting ones.
     if period is not None and age is not None and (old := formats.freshness(age, 2 * period)):
         return Text.assemble(
-            old, (f"  signals may have come and gone since; {cap('app.refresh')} asks now", "warn")
+            old, (f"  signals may have changed. {cap('app.refresh')} refreshes", "warn")
         )
     if reactor.config is not None and not reactor.config.enabled:
-        return Text(
-            f"○ the reactor is off, nothing is watched: {cap('reactor.run')} switches it on", "warn"
-        )
+        return Text(f"○ Reactor off, no wallet watched. {cap('reactor.run')} turns it on", "warn")
     if reactor.dropped:
-        message = f"! {reactor.dropped} signals of the last listing cannot be used: "
+        message = f"! {reactor.dropped} signals of the last response are invalid: "
         return Text.assemble((message, "warn"), formats.plain(reactor.broken, 120))
     return _waiting(view)
 
@@ -153,7 +151,7 @@ def _breaker(reactor: ReactorView, now: Timestamp) -> Text:
     line = Text("■ breaker open", "bold loss")
     again = f", {formats.duration(left)} left" if left is not None else ""
     line.append(
-        f"{again}; {cap('reactor.reset')} resets it. {breaker.failures_max} failures in a row",
+        f"{again}. {cap('reactor.reset')} resets it. {breaker.failures_max} failures in a row",
         "loss",
     )
     line.append(f", {breaker.skipped:,} signals skipped" if breaker.skipped else "", "loss")
@@ -166,9 +164,9 @@ def _waiting(view: ViewContext) -> Text:
     if not waiting:
         return Text()
     first = min(waiting, key=lambda one: one.expires_at)
-    count = f"{len(waiting):,} signals wait" if len(waiting) > 1 else "1 signal waits"
+    count = f"{len(waiting):,} signals pending" if len(waiting) > 1 else "1 signal pending"
     return Text.assemble(
-        (f"○ {count}", "bold warn"), (", the next expires in ", "warn"),
+        (f"○ {count}", "bold warn"), (", next expires in ", "warn"),
         (f"{first.left_s(now):.0f}s", "bold warn"), ": ",
         wallet_name(first.label, first.wallet, masked=view.masked), " ",
         formats.side(first.side), " ", formats.plain(first.question, 60),
@@ -188,10 +186,10 @@ def describe(row: ReactorRow, view: ViewContext, preview: Preview) -> Detail:
 def _mirror_text(row: SignalView, state: DeskState) -> str:
     """The effect of the mirroring key."""
     if row.is_too_dear:
-        return "too dear now"
+        return "price above the limit"
     if state.service.mode is Mode.LIVE:
-        return f"{cap('reactor.mirror')} asks once more, then buys for real money"
-    return f"{cap('reactor.mirror')} mirrors it now, {cap('reactor.dismiss')} dismisses it"
+        return f"{cap('reactor.mirror')} confirms, then buys with real money"
+    return f"{cap('reactor.mirror')} mirrors, {cap('reactor.dismiss')} dismisses"
 
 
 def _describe_signal(row: SignalView, view: ViewContext, preview: Preview) -> Detail:
@@ -220,18 +218,18 @@ def _outcome(row: SignalView, view: ViewContext) -> Text:
     shown: tuple[Figure, ...] = (
         ("bought", view.shares(row.shares or None)),
         ("for $", view.money(row.cost if row.shares else None)),
-        ("paid a share", formats.price(row.fill_price)),
+        ("price per share", formats.price(row.fill_price)),
         ("above source, pt", dearer_text(row.slippage)),
         ("now", formats.price(row.price_now)),
         ("P&L $", view.pnl(row.pnl)),
     )
     state_text_ = without_amounts(formats.plain(row.detail, 300).plain, masked=view.masked)
     if not state_text_:
-        state_text_ = "its time has passed: nothing was bought"
+        state_text_ = "expired, nothing bought"
     body = Text.assemble((state_text_, ""), "\n", figures(shown, across=2, width=view.width))
     if row.ticket_id:
         body.append(
-            f"\nblotter ({cap('app.blotter')}): {formats.plain(row.ticket_id, 60).plain}", "muted"
+            f"\norders ({cap('app.blotter')}): {formats.plain(row.ticket_id, 60).plain}", "muted"
         )
     return body
 
@@ -239,7 +237,7 @@ def _outcome(row: SignalView, view: ViewContext) -> Text:
 def _source(row: SignalView, view: ViewContext) -> Text:
     policy = view.state.reactor.policy_of(row.wallet)
     shown: tuple[Figure, ...] = (
-        ("its trade $", view.money(_worth(row))),
+        ("source trade $", view.money(_worth(row))),
         (f"at{on_wall(view.state)}", formats.clock_time(row.at)),
         ("price now", formats.price(row.price_now)),
         ("drift", Text.assemble(drift_text(row), (" points", "muted"))),
@@ -248,9 +246,9 @@ def _source(row: SignalView, view: ViewContext) -> Text:
         ("transaction", formats.address(row.tx_hash, masked=view.masked)),
         (f"expires{on_wall(view.state)}", formats.clock_time(row.expires_at)),
     )
-    text = section("the source", figures(shown, across=2, width=view.width))
+    text = section("source", figures(shown, across=2, width=view.width))
     if row.is_too_dear and row.can_mirror(view.now):
-        message = "The price is above what the mirror may pay: it would buy nothing now."
+        message = "Price above the mirror's limit. A mirror would buy nothing now."
         text.append(f"\n{message}", "warn")
     return text
 
@@ -281,7 +279,7 @@ def _describe_wallet(row: SourceWalletView, view: ViewContext) -> Detail:
     if row.is_followed:
         stands = Text.assemble(policy_text(row), (f": {_POLICIES[row.policy]}", "muted"))
     else:
-        stands = Text(f"not followed: {cap('reactor.follow')} follows it", "muted")
+        stands = Text(f"not followed. {cap('reactor.follow')} follows it", "muted")
     body = Text.assemble(stands, "\n", figures(shown, across=2, width=width))
     return Detail(head, body, _record(row, view))
 
@@ -289,21 +287,21 @@ def _describe_wallet(row: SourceWalletView, view: ViewContext) -> Detail:
 def _record(row: SourceWalletView, view: ViewContext) -> Text:
     known = row.known
     if known is None:
-        return section("its own record", Text("the service names none", "muted"))
+        return section("track record", Text("none from the service", "muted"))
     shown: tuple[Figure, ...] = (
-        ("called there", formats.plain(known.label, 24)),
-        ("trades on", Text(known.venue.value)),
+        ("service name", formats.plain(known.label, 24)),
+        ("venue", Text(known.venue.value)),
         ("trades", formats.count(known.trades_count)),
         ("bought $", view.money(known.bought)),
         ("won", won_text(row)),
-        ("made $", view.pnl(known.realized)),
+        ("P&L $", view.pnl(known.realized)),
         (
             "last trade",
             Text.assemble(formats.age(known.last_trade_at, view.now), (" ago", "muted")),
         ),
     )
     body = figures(shown, across=2, width=view.width)
-    return section("its own record, as the service tells it", body)
+    return section("track record, from the service", body)
 
 
 # -- the numbers of a row -----------------------------------------------------------------------
@@ -325,8 +323,8 @@ def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Expl
     config = state.reactor.config
     sizes = () if config is None else (
         ("mirror fraction", formats.percent(config.mirror_fraction, 2)),
-        ("one mirror, shares", view.shares(config.max_size)),
-        ("one trade, $", view.money(_one_trade(row, state))),
+        ("max per mirror, shares", view.shares(config.max_size)),
+        ("max per trade, $", view.money(_one_trade(row, state))),
         ("left of the day, $", view.money(state.reactor.day_left)),
     )  # fmt: skip
     buffer = None if config is None else config.price_buffer
@@ -336,13 +334,13 @@ def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Expl
             view.money(row.amount),
             _COST if row.shares else _AMOUNT,
             (("shares bought", view.shares(row.shares)),) if row.shares else (size, price, *sizes),
-            "as the service says (signals)",
+            "service data (signals)",
             age,
         ),
         Explanation(
-            "pays at most",
+            "price limit",
             formats.price(row.price_max),
-            f"source price x (1 + buffer), {MIRROR_PRICE_MAX} at most",
+            f"source price x (1 + buffer), max {MIRROR_PRICE_MAX}",
             (price, ("buffer", formats.percent(buffer, 2))),
             _HERE,
             age,
@@ -350,15 +348,15 @@ def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Expl
         Explanation(
             "drift, points",
             formats.points(row.drift),
-            "price now - source price; above 0 the mirror pays more than the source did",
+            "price now - source price; above 0 the mirror pays more than the source",
             (("price now", formats.price(row.price_now)), price),
-            "worked out here from the markets",
+            "computed here from market prices",
             age,
         ),
         Explanation(
             "P&L, $",
             view.pnl(row.pnl),
-            "shares bought x price now - what they cost, as if held until now",
+            "shares bought x price now - their cost",
             (
                 ("shares bought", view.shares(row.shares)),
                 ("cost, $", view.money(row.cost)),
@@ -386,13 +384,13 @@ def _explain_wallet(row: SourceWalletView, view: ViewContext, age: Text) -> tupl
         Explanation(
             "P&L, $",
             view.pnl(tally.pnl),
-            "the sum over its mirrors of shares x price now - cost; where a price is not known, 0",
+            "sum over its mirrors of shares x price now - cost; 0 where no price is known",
             (("mirrored", formats.count(tally.mirrored_count)), spent),
             _HERE,
             age,
         ),
         Explanation(
-            "slip, points",
+            "slippage, points",
             formats.points(tally.slippage),
             "(spent - the same shares at the source's prices) / shares",
             (

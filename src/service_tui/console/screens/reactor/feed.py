@@ -73,7 +73,7 @@ def filter_text(feed_filter: FeedFilter, view: ViewContext, newer: int | None) -
     if newer is not None:
         line.append("frozen", "bold stale")
         count = f", {newer} newer" if newer else ""
-        line.append(f"{count}; {cap('reactor.freeze')} lets it run", "stale")
+        line.append(f"{count}; {cap('reactor.freeze')} resumes", "stale")
     if feed_filter.state:
         line.append(f"{'   ' if line else ''}only {STATES[feed_filter.state][0]}", "bold accent")
     if feed_filter.wallet:
@@ -81,6 +81,6 @@ def filter_text(feed_filter: FeedFilter, view: ViewContext, newer: int | None) -
         line.append("   only " if line else "only ", "bold accent")
         line.append(wallet_name(label, feed_filter.wallet, masked=view.masked).plain, "bold accent")
     return line or Text(
-        f"{cap('reactor.state')}, {cap('reactor.wallet')} and {cap('rows.filter')} narrow it",
+        f"filters: {cap('reactor.state')}, {cap('reactor.wallet')}, {cap('rows.filter')}",
         "muted",
     )

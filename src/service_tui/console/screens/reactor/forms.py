@@ -66,9 +66,9 @@ LISTED_MAX: Final = 8
 """Known wallets listed below the line; typing filters them."""
 
 POLICIES: Final = (
-    (Policy.ASK, "you mirror or dismiss each signal before it expires"),
-    (Policy.AUTO, "this desk mirrors each signal by itself"),
-    (Policy.OFF, "its signals are skipped"),
+    (Policy.ASK, "mirror or dismiss each signal before it expires"),
+    (Policy.AUTO, "mirror each signal automatically"),
+    (Policy.OFF, "skip its signals"),
 )
 """In the order of their digits."""
 
@@ -88,8 +88,8 @@ def read_size(text: str, what: str, *, decimals: int) -> Micros:
     amount = amount_rule(decimals)
     messages = {
         **{fault: f"{what}: {message}" for fault, message in amount.messages.items()},
-        Fault.EMPTY: f"{what}: type a figure, 0 is one",
-        Fault.SIGNED: f"{what}: 0 or more: leave out the sign",
+        Fault.EMPTY: f"{what}: enter a figure, 0 or more",
+        Fault.SIGNED: f"{what}: enter 0 or more",
     }
     signs = ("-", "+", "\N{MINUS SIGN}")
     return parse_number(text, replace(amount, messages=messages, least=Micros(0), signs=signs))
@@ -127,9 +127,9 @@ def _size(name: str, label: str, unit: str, decimals: int) -> Field[Micros]:
 
 
 FRACTION: Final = _part("fraction", "mirror", "% of the source", FRACTION_MAX)
-MIN: Final = _size("min", "ignore below", "shares of source", SHARE_DECIMALS)
-MAX: Final = _size("max", "one mirror", "shares at most", SHARE_DECIMALS)
-CAP: Final = _size("cap", "a day", "$ at most", MONEY_DECIMALS)
+MIN: Final = _size("min", "min size", "source shares", SHARE_DECIMALS)
+MAX: Final = _size("max", "max size", "shares per mirror", SHARE_DECIMALS)
+CAP: Final = _size("cap", "day's cap", "$ per day", MONEY_DECIMALS)
 BUFFER: Final = _part("buffer", "price", "% above source", BUFFER_MAX)
 VENUE: Final = OptionsRow("reactor-venue", "venue")
 
@@ -156,7 +156,7 @@ class ReactorForm(Form[SetReactorConfig]):
         """The change."""
         result = changes(self._before, self._typed_config())
         if result == SetReactorConfig():
-            raise FieldError("nothing is changed yet")
+            raise FieldError("no change yet")
         return result
 
     def describe(self, result: SetReactorConfig | None) -> Mapping[str, Shown]:
@@ -187,7 +187,7 @@ class ReactorForm(Form[SetReactorConfig]):
         if not count or not loosens(self._before, result):
             return ""
         whose = f"{count} wallets are" if count > 1 else "1 wallet is"
-        return f"{whose} on auto: more may then be spent without asking; enter again sets it"
+        return f"{whose} on auto: looser caps apply without asking you. Enter again to confirm"
 
     def _typed_config(self) -> ReactorConfigView:
         """Parse the lines; an untouched one keeps its figure to the last digit.
@@ -215,8 +215,8 @@ class ReactorForm(Form[SetReactorConfig]):
 
     def _hint(self) -> Text:
         if self._venue is not Venue.SIM:
-            return Text("This venue trades real money: mirrors there need LIVE.", "warn")
-        return Text("It holds within seconds, for signals to come.", "muted")
+            return Text("Real-money venue. Mirrors there need LIVE.", "warn")
+        return Text("Applies to new signals, within seconds.", "muted")
 
 
 def loosens(before: ReactorConfigView, change: SetReactorConfig) -> bool:
@@ -238,7 +238,7 @@ def example(config: ReactorConfigView) -> Text:
     most = min(MIRROR_PRICE_MAX, _PRICE * (1 + config.price_buffer))
     start = f"a buy of {formats.shares(_SIZE).plain} shares at {formats.price(_PRICE).plain}"
     if config.min_size > _SIZE:
-        return Text(f"{start} is too small: no signal", "muted")
+        return Text(f"{start} is below the min size: no signal", "muted")
     return Text.assemble(
         (f"{start}: the mirror spends ", "muted"), formats.money(spends),
         (" $ for about ", "muted"), formats.shares(shares), (" shares, at ", "muted"),
@@ -293,19 +293,19 @@ def read_wallet(text: str, followed: frozenset[str]) -> str:
     """
     given = text.strip()
     if not given:
-        raise FieldError("choose a wallet with the arrows, or type its address")
+        raise FieldError("Choose a wallet with the arrows, or type its address")
     if not is_address(given):
         digits = given.removeprefix("0x").removeprefix("0X")
-        message = f", this has {len(digits)}" if given[:2] in {"0x", "0X"} else ""
-        raise FieldError(f"an address is 0x and 40 hex digits{message}")
+        message = f" ({len(digits)} given)" if given[:2] in {"0x", "0X"} else ""
+        raise FieldError(f"An address is 0x and 40 hex digits{message}")
     try:
         address = checked_address(given)
     except ValueError as refused:
-        raise FieldError("its checksum is wrong: a digit or a capital is mistyped") from refused
+        raise FieldError("Wrong checksum: check each digit and capital") from refused
     if address in followed:
-        raise FieldError("this wallet is followed already")
+        raise FieldError("Wallet already followed")
     if len(followed) >= WALLETS_MAX:
-        raise FieldError(f"at most {WALLETS_MAX} wallets: unfollow one first")
+        raise FieldError(f"At most {WALLETS_MAX} wallets. Unfollow one first")
     return address
 
 
@@ -320,19 +320,19 @@ def read_label(text: str) -> str:
     """
     label = " ".join(text.split())
     if len(label) > LABEL_MAX:
-        raise FieldError(f"a name has at most {LABEL_MAX} letters")
+        raise FieldError(f"A name has at most {LABEL_MAX} letters")
     return label
 
 
 ADDRESS: Final = Field(
-    "follow-address", "wallet", str.strip, placeholder="address, or a part of its name",
+    "follow-address", "wallet", str.strip, placeholder="address, or part of a name",
     letters=80, css_class="wide",
 )  # fmt: skip
 LABEL: Final = Field(
-    "follow-label", "name", read_label, placeholder="yours; empty: as the service calls it",
+    "follow-label", "name", read_label, placeholder="your name for it; empty: the service's",
     letters=LABEL_MAX + 8, css_class="wide",
 )  # fmt: skip
-NEW_LABEL: Final = replace(LABEL, placeholder="empty: as the service calls it")
+NEW_LABEL: Final = replace(LABEL, placeholder="empty: the service's name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +347,7 @@ class FollowForm(Form[NamedWallet]):
     """Arrows select a known wallet, or its address is typed; enter follows it."""
 
     heading: ClassVar[str] = "Follow a wallet"
-    hint: ClassVar[str] = "arrows choose, tab goes to its name, enter follows, {form.cancel} leaves"
+    hint: ClassVar[str] = "arrows choose, tab edits the name, enter follows, {form.cancel} cancels"
 
     body = (ADDRESS, LABEL, "form-preview", "form-hint")
 
@@ -371,9 +371,7 @@ class FollowForm(Form[NamedWallet]):
     def describe(self, result: NamedWallet | None) -> Mapping[str, Shown]:
         """The matching known wallets, the selected one marked; the description of an address."""
         match = self._matching()
-        message = (
-            "A followed wallet's buys become signals; until you choose otherwise you are asked."
-        )
+        message = "Buys of a followed wallet become signals. New wallets are on ask."
         return {
             "form-preview": self._list(match) if match else self._unknown(result),
             "form-hint": Text(message, "muted"),
@@ -422,23 +420,21 @@ class FollowForm(Form[NamedWallet]):
             known_line(wallet, is_selected=wallet.address == self._selected, masked=self.masked)
             for wallet in matches[first : first + LISTED_MAX]
         ]
-        head = Text(
-            f"  {'known here':<20} {'address':<12}{'won':>11}{'made $':>12}  venue", "muted"
-        )
+        head = Text(f"  {'wallet':<20} {'address':<12}{'won':>11}{'P&L $':>12}  venue", "muted")
         rest = len(matches) - LISTED_MAX
-        tail = [Text(f"  {rest} more: type a part of the name", "muted")] if rest > 0 else []
+        tail = [Text(f"  {rest} more: type part of a name", "muted")] if rest > 0 else []
         return Text("\n").join([head, *lines, *tail])
 
     def _unknown(self, result: NamedWallet | None) -> Text:
         if result is None:
-            return Text("no known wallet fits", "muted")
-        return Text.assemble(("with its checksum  ", "muted"), result.address)
+            return Text("no matching wallet", "muted")
+        return Text.assemble(("checksummed  ", "muted"), result.address)
 
 
 class LabelForm(Form[NamedWallet]):
     """Names a wallet; an empty line removes the name."""
 
-    heading: ClassVar[str] = "Name of a wallet"
+    heading: ClassVar[str] = "Rename wallet"
     body = ("form-question", NEW_LABEL, "form-hint")
 
     def __init__(self, state: DeskState, now: Timestamp, wallet: SourceWalletView) -> None:
@@ -450,14 +446,14 @@ class LabelForm(Form[NamedWallet]):
         """The name."""
         label = self.read(NEW_LABEL)
         if label == self._own():
-            raise FieldError("nothing is changed yet")
+            raise FieldError("no change yet")
         return NamedWallet(self._wallet.address, label)
 
     def describe(self, result: NamedWallet | None) -> Mapping[str, Shown]:
         """The wallet of the name."""
         del result
         shown = formats.MASK if self.masked else self._wallet.address
-        return {"form-question": shown, "form-hint": "It stays on this machine."}
+        return {"form-question": shown, "form-hint": "Stored on this machine only."}
 
     def _own(self) -> str:
         selected = self.state.reactor.choices.get(self._wallet.address)
@@ -519,7 +515,7 @@ class ChoosePolicy(Dialog[Policy | None]):
         """The meaning of each policy, the caps of `auto`, and a button for each."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" Signals of {self._name} "))
-            frame.border_subtitle = content(Text(f" {cap('dialog.close')} leaves it as it is "))
+            frame.border_subtitle = content(Text(f" {cap('dialog.close')} keeps the policy "))
             lines = [
                 Text.assemble(
                     ("● " if policy is self._now else "○ ", "accent"),

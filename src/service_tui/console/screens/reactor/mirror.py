@@ -29,14 +29,14 @@ from service_tui.units import Timestamp
 MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 
 _FIGURES: Final = frozenset({
-    "shares", "price", "average", "fee", "most you lose", "most you win",
+    "shares", "price", "average", "fee", "max loss", "max profit",
 })  # fmt: skip
 """Figures of the ticket that apply to a mirror; the rest is measured at the source."""
 
 _TWO_ACROSS: Final = 56
-EARLY: Final = "that came before this was seen and did nothing: look at it, then press again"
-UNSEEN: Final = "asking what it would bring: nothing is bought unseen"
-KEPT: Final = "nothing is bought unseen: mirrors when quoted; enter or {form.cancel} takes it back"
+EARLY: Final = "keys typed early were ignored: review the mirror, then press again"
+UNSEEN: Final = "loading the quote"
+KEPT: Final = "mirrors when quoted; enter or {form.cancel} cancels"
 
 
 # -- the quote ----------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ class Preview:
         return (
             *(figure for figure in shown if figure[0] in _FIGURES),
             ("above source", Text.assemble(above, (" pt", "muted"))),
-            ("pays at most", Text(formats.price(signal.price_max).plain, ink)),
+            ("price limit", Text(formats.price(signal.price_max).plain, ink)),
             ("spends", Text.assemble(formats.money(signal.amount, masked=masked), (unit, "muted"))),
         )
 
@@ -171,9 +171,9 @@ class MirrorForm(Form[MirrorSignal]):
         why = self._ended()
         if why:
             leaves = f"{cap('form.cancel')} leaves"
-            raise FieldError(f"{why}: nothing was mirrored from here, {leaves}")
+            raise FieldError(f"{why}: nothing mirrored, {leaves}")
         if signal.is_too_dear:
-            raise FieldError("the price is above what the mirror may pay: it would buy nothing")
+            raise FieldError("Price above the mirror's limit. A mirror would buy nothing")
         refused = self._preview.refusal(signal)
         if refused:
             raise FieldError(refused)
@@ -182,7 +182,7 @@ class MirrorForm(Form[MirrorSignal]):
     def _ended(self) -> str:
         """Why the signal can no longer be mirrored; empty if it can."""
         if self._is_gone:
-            return "this signal is gone"
+            return "signal gone"
         return "" if self._signal.can_mirror(self.now) else ended_text(self._signal)
 
     def describe(self, result: MirrorSignal | None) -> Mapping[str, Shown]:
@@ -282,6 +282,6 @@ class MirrorForm(Form[MirrorSignal]):
 def ended_text(signal: SignalView) -> str:
     """The end of a signal that cannot be mirrored, in a few words."""
     if signal.state.value == "pending":
-        return "its time has passed"
+        return "signal expired"
     state_text_ = formats.plain(signal.detail, 80).plain
     return f"{signal.state.value}{f', {state_text_}' if state_text_ else ''}"

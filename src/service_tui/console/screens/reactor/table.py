@@ -61,32 +61,27 @@ _POLICIES: Final = {
 }
 
 _NOT_ONLINE: Final = {
-    Phase.CONNECTING: "Connecting to the service.\n\nSignals appear with its first answers.",
-    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} tries now.",
-    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
-    "show which.",
+    Phase.CONNECTING: "Connecting to the service.\n\nSignals appear once it responds.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} retries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nCheck it in "
+    "Settings ({app.settings}).",
 }
 
 _QUIET: Final = (
-    "No signal yet.\n\n"
-    "When a followed wallet buys, its trade stands here with the mirror of it,\n"
-    "and what is left of the time to decide: {reactor.mirror} mirrors it, {reactor.dismiss} "
-    "dismisses it."
+    "No signals.\n\nBuys of followed wallets appear here as signals, with their time left.\n"
+    "{reactor.mirror} mirrors one, {reactor.dismiss} dismisses it."
 )
 _OFF: Final = (
-    "The reactor is off: nothing is watched.\n\n"
-    "{reactor.list} shows the wallets, {reactor.follow} follows one, {reactor.config} sets "
-    "sizes and the day's cap,\n"
-    "{reactor.run} switches the reactor on."
+    "Reactor off. No wallet is watched.\n\n{reactor.list} shows the wallets, {reactor.follow} "
+    "follows one, {reactor.config} sets sizes and the day's cap,\n{reactor.run} turns the "
+    "reactor on."
 )
 _NONE_FOLLOWED: Final = (
-    "No wallet is followed, so no signal can come.\n\n"
-    "{reactor.follow} follows one: choose it from those that the service names, "
-    "or type its address."
+    "No wallet followed, so there are no signals.\n\n{reactor.follow} follows one: choose a "
+    "wallet that the service lists, or type an address."
 )
 _NO_WALLETS: Final = (
-    "No wallet is known here.\n\n{reactor.follow} follows one: type or paste "
-    "its address, 0x and 40 hex digits."
+    "No wallets.\n\n{reactor.follow} follows one: type or paste its address, 0x and 40 hex digits."
 )
 
 
@@ -239,7 +234,7 @@ def _nothing_loaded(state: DeskState) -> str:
     service = state.service
     if service.phase in _NOT_ONLINE:
         message = with_keys(_NOT_ONLINE[service.phase])
-        return message.replace("{problem}", service.problem or "no answer")
+        return message.replace("{problem}", service.problem or "no response")
     if state.reactor.barred:
         return barred_text(state)
     return "" if Topic.REACTOR in state.seen else not_loaded_text("reactor")
@@ -249,13 +244,12 @@ def barred_text(state: DeskState) -> str:
     """Why the service has no reactor for this agent, and what to do."""
     message = "\n".join(wrap(formats.plain(state.reactor.barred).plain, _LINE))
     todo = (
-        f"Agents ({cap('app.agents')}): the cursor on this desk's agent, {cap('agents.plan')} "
-        "changes its plan."
+        f"Change the plan in Agents ({cap('app.agents')}): select this desk's agent, then "
+        f"{cap('agents.plan')}."
         if state.service.embedded
-        else f"It is changed on the service's own dashboard; {cap('app.refresh')} asks again "
-        "afterwards."
+        else f"Change the plan on the service's dashboard, then {cap('app.refresh')}."
     )
-    return f"{message}\n\nThe reactor comes with the Pro plan.\n{todo}"
+    return f"{message}\n\nPro and Elite include the reactor.\n{todo}"
 
 
 def _is_loaded(state: DeskState) -> bool:
@@ -401,7 +395,7 @@ WALLETS: Final = TableSpec[SourceWalletView](
         ),
         amount_column(
             "made",
-            "made $",
+            "P&L $",
             10,
             lambda row: None if row.known is None else row.known.realized,
             formats.pnl,

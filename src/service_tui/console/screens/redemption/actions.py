@@ -31,8 +31,8 @@ from service_tui.units import Micros, decimal
 Redemptions: TypeAlias = TableScreen[RedemptionRow]
 
 _CAPS: Final = (
-    "Each is signed only if it is this redemption and nothing else: the two known contracts, chain "
-    "137, value 0, gas up to 1,500,000, at most 0.5 POL each and 2 POL a day."
+    "Each signature covers this redemption only: the two known contracts, chain 137, value 0, "
+    "gas up to 1,500,000, at most 0.5 POL each and 2 POL a day."
 )
 
 # -- requirements -------------------------------------------------------------------------------
@@ -41,25 +41,25 @@ _CAPS: Final = (
 def can_redeem(screen: Redemptions) -> str:
     """This desk may redeem."""
     is_read_only = screen.state.service.read_only
-    return "this desk is read-only: it redeems nothing" if is_read_only else ""
+    return "this desk is read-only: no redemptions" if is_read_only else ""
 
 
 def is_holder(screen: Redemptions) -> str:
     """This program owns the data directory, so that it may sign."""
     if screen.state.redemption.executes:
         return ""
-    return "another program holds this data directory: redeem there"
+    return "another program uses this data directory. Redeem there"
 
 
 def has_ready(screen: Redemptions) -> str:
     """A position is ready to redeem."""
-    return "" if screen.state.redemption.ready else "nothing is ready to redeem"
+    return "" if screen.state.redemption.ready else "nothing to redeem"
 
 
 def is_auto_loaded(screen: Redemptions) -> str:
     """The service's automatic redemption setting has loaded."""
     text = screen.state.redemption.auto.on_service is not None
-    return "" if text else "the service has not told yet whether it is on"
+    return "" if text else "auto-redeem setting not loaded yet"
 
 
 def is_market_listed(screen: Redemptions) -> str:
@@ -68,7 +68,7 @@ def is_market_listed(screen: Redemptions) -> str:
     if row is None:
         return NO_ROW
     is_known = row.market_id in screen.state.markets
-    return "" if is_known else "that market is not among those known here"
+    return "" if is_known else "market not listed"
 
 
 def has_hash(screen: Redemptions) -> str:
@@ -78,7 +78,7 @@ def has_hash(screen: Redemptions) -> str:
         return NO_ROW
     if _hash_of(screen, row):
         return ""
-    text = "redeemed without one" if row.stage is Stage.REDEEMED else "nothing was sent yet"
+    text = "redeemed without a transaction" if row.stage is Stage.REDEEMED else "nothing sent yet"
     return f"no hash: {text}"
 
 
@@ -105,7 +105,7 @@ def redeem_all(screen: Redemptions) -> None:
     """Redeem everything that is ready, after the typed word."""
     view, rows = screen.view, screen.state.redemption.ready
     body = Text.assemble(
-        f"{counted(len(rows), 'position')}, together ", sums_text(rows, view), ":\n\n"
+        f"{counted(len(rows), 'position')}, total ", sums_text(rows, view), ":\n\n"
     )
     for row in rows:
         pays = paid(row.amount, row.money, view)
@@ -117,13 +117,13 @@ def redeem_all(screen: Redemptions) -> None:
         if word == REDEEM_WORD:
             screen.give(RedeemAll(keys))
 
-    screen.open_dialog(TypedWord("Redeem all that is ready?", body, REDEEM_WORD), answered)
+    screen.open_dialog(TypedWord("Redeem all ready positions?", body, REDEEM_WORD), answered)
 
 
 def _cost_text(count: int, view: ViewContext) -> Text:
     wallet = view.state.wallet
     if wallet.ownership is not Ownership.EXTERNAL:
-        return Text("\nThe service signs for this wallet, and pays the gas.", "muted")
+        return Text("\nThe service signs for this wallet and pays the gas.", "muted")
     needed = wallet.gas_needed
     cost = "" if needed is None else f" About {decimal(Micros(needed * count)):,.4f} POL of gas."
     return Text(f"\n{_CAPS}{cost}", "muted")
@@ -137,17 +137,17 @@ def turn_auto(screen: Redemptions) -> None:
         screen.give(SetAutoRedeem(on=False))
         return
     body = Text.assemble(
-        "What wins on evm_venue is then turned into money by itself, while this program runs "
-        "and the key is unlocked, until you turn it off or a cap is reached.\n\n",
+        "Winning positions on evm_venue are redeemed automatically while this program runs and "
+        "the key is unlocked, until you turn it off or a cap is reached.\n\n",
         (_CAPS, "muted"),
-        ("\n\nToo little gas pauses it; it goes on after a top-up.", "muted"),
+        ("\n\nPauses when gas runs low, and continues after a top-up.", "muted"),
     )
 
     def answered(word: str) -> None:
         if word == REDEEM_WORD:
             screen.give(SetAutoRedeem(on=True))
 
-    screen.open_dialog(TypedWord("Redeem by itself?", body, REDEEM_WORD), answered)
+    screen.open_dialog(TypedWord("Turn on auto-redeem?", body, REDEEM_WORD), answered)
 
 
 def abandon(screen: Redemptions) -> None:
@@ -164,7 +164,7 @@ def copy_hash(screen: Redemptions) -> None:
     """Copy the hash of the row's transaction."""
     row = screen.row_in_focus()
     if row is not None:
-        screen.copy(_hash_of(screen, row), "the transaction's hash")
+        screen.copy(_hash_of(screen, row), "transaction hash")
 
 
 def _hash_of(screen: Redemptions, row: RedemptionRow) -> str:

@@ -56,7 +56,7 @@ def sums_bits(view: ViewContext) -> tuple[Bit, ...]:
     """All redemptions in one line: redeemable, waiting, gas, and the automatic."""
     state, queue = view.state, view.state.redemption
     if not (queue.rows or is_answered(state, Topic.REDEMPTIONS)):
-        return (Bit(Text("the queue is not known yet", "muted")), *_wallet_bits(state.wallet))
+        return (Bit(Text("redemptions not loaded yet", "muted")), *_wallet_bits(state.wallet))
     ready = queue.ready
     counts = dict.fromkeys(Stage, 0)
     for row in queue.rows:
@@ -73,7 +73,7 @@ def sums_bits(view: ViewContext) -> tuple[Bit, ...]:
                 sums_text(ready, view),
             )
         ),
-        *([Bit(Text(f"{under_way} under way", "warn"), 2)] if under_way else []),
+        *([Bit(Text(f"{under_way} pending", "warn"), 2)] if under_way else []),
         Bit(Text(f"{counts[Stage.AWAITING]} awaiting", "muted"), 4),
         Bit(Text(f"{counts[Stage.ACTIVE]} active", "muted"), 5),
         Bit(Text(f"{counts[Stage.REDEEMED]} redeemed", "muted"), 6),
@@ -138,10 +138,10 @@ def describe(row: RedemptionRow, view: ViewContext) -> Detail:
     rest = labelled(figures)
     if run is None:
         return Detail(_head(row), section("next", formats.plain(row.next_text, 300)), rest)
-    title = "what would be signed" if run.state is ChainRunState.PREPARED else "what was signed"
+    title = "to be signed" if run.state is ChainRunState.PREPARED else "signed"
     if run.call is not None:
         rest = Text("\n\n").join((rest, section(title, call_text(run.call, is_short=True))))
-    steps = section(f"step by step{of_wall(view.state)}", steps_text(run, view.now))
+    steps = section(f"steps{of_wall(view.state)}", steps_text(run, view.now))
     return Detail(_head(row), steps, rest)
 
 
@@ -213,7 +213,7 @@ def call_text(call: CallView, *, width: int = 0, is_short: bool = False) -> Text
         ("function", call.function),
         *arguments,
         ("chain", f"{call.chain_id}, nonce {call.nonce}, value 0"),
-        ("gas", f"{call.gas:,} at {call.fee_gwei:,.1f} gwei, at most"),
+        ("gas", f"max {call.gas:,} at {call.fee_gwei:,.1f} gwei"),
     ]
     figures_of_call = [
         (label, hanging(formats.plain(value, 200).plain, width or len(value) + LABEL_CELLS))
@@ -241,7 +241,7 @@ def explain_row(row: RedemptionRow, view: ViewContext) -> tuple[Explanation, ...
         ("cost", paid(row.cost, row.money, view)),
     )
     age = age_s(view.state, Topic.REDEMPTIONS, view.now)
-    text = Text(formats.duration(age)) if age is not None else Text("not seen yet")
+    text = Text(formats.duration(age)) if age is not None else Text("not loaded yet")
     pays = paid(row.amount, row.money, view)
-    formula = "a winning share pays 1, a losing one 0; the chain is asked again before signing"
-    return (Explanation("pays", pays, formula, inputs, "the redemption queue", text),)
+    formula = "a winning share pays 1, a losing one 0; checked on chain again before signing"
+    return (Explanation("pays", pays, formula, inputs, "redemptions of the service", text),)

@@ -33,9 +33,7 @@ from service_tui.units import Timestamp
 _WIDTH: Final = 70
 """Cells of a line before the first layout."""
 
-_MANAGED: Final = (
-    "The service holds the key of this wallet: it signs and sends the redemption, and pays the gas."
-)
+_MANAGED: Final = "The service holds the key of this wallet. It signs, sends and pays the gas."
 
 
 class RedeemDialog(Dialog[str | None]):
@@ -97,9 +95,12 @@ class RedeemDialog(Dialog[str | None]):
             return
         digest, gap = run.call.digest, run.call.gap
         message = (
-            f"{gap} places of this wallet before nonce {run.call.nonce} are not explained here."
+            f"{gap} earlier nonces of this wallet are unaccounted for (before {run.call.nonce})."
         )
-        body = Text(f"{message} Another program may sign with it; what is sent now waits for them.")
+        body = Text(
+            f"{message} Another program may use the key. A transaction sent now waits "
+            "for those nonces."
+        )
 
         def typed(word: str | None) -> None:
             now = self.run
@@ -108,7 +109,7 @@ class RedeemDialog(Dialog[str | None]):
                 self._confirm(now)
 
         self.app.push_screen(  # pyright: ignore[reportUnknownMemberType]
-            TypedWord("Does another program sign?", body, GAP_WORD), typed
+            TypedWord("Does another program use this key?", body, GAP_WORD), typed
         )
 
     def _confirm(self, run: RunView) -> None:
@@ -141,7 +142,7 @@ class RedeemDialog(Dialog[str | None]):
         wallet = self._state.wallet
         if not run.managed and wallet.key_state is not KeyState.UNLOCKED:
             return (
-                f"the key is locked: {cap('dialog.close')}, then {cap('app.wallet')} and "
+                f"key locked. {cap('dialog.close')}, then {cap('app.wallet')} and "
                 f"{cap('wallet.unlock')} unlock it"
             )
         return ""
@@ -190,14 +191,14 @@ class RedeemDialog(Dialog[str | None]):
             ("venue", Text(row.venue.value + (", simulated" if row.simulated else ", real"))),
         ]
         if call is not None:
-            figures.insert(2, ("costs", Text.assemble("at most ", fee_text(call))))
+            figures.insert(2, ("costs", Text.assemble("max ", fee_text(call))))
         parts = [labelled(figures)]
         if run is None:
-            parts.append(Text("asking the service", "muted"))
+            parts.append(Text("loading the transaction", "muted"))
         elif run.managed and run.state is ChainRunState.PREPARED:
             parts.append(Text(_MANAGED))
         elif call is not None:
-            title = "what is signed, and nothing else"
+            title = "you sign this only"
             parts.append(section(title, call_text(call, width=width)))
         else:
             parts.append(steps_text(run, self._now))

@@ -99,13 +99,12 @@ def _search_text(row: RedemptionRow, _: ViewContext) -> str:
 def _empty_text(state: DeskState) -> str:
     """Why the queue is empty, and what to do."""
     if state.service.phase is Phase.OFFLINE:
-        return f"The service does not answer: {state.service.problem}"
+        return f"The service cannot be reached: {state.service.problem}"
     if not is_answered(state, Topic.REDEMPTIONS):
-        return "Asking for the positions on the real venues."
+        return "Loading positions on the real venues."
     return (
-        "Nothing is held on the real venues.\n\n"
-        f"What wins there comes here, and turns into money with {cap('redemption.redeem')}. "
-        "Positions of sim are paid by themselves."
+        "No positions on the real venues.\n\nWinning positions appear here; "
+        f"{cap('redemption.redeem')} redeems them. Positions on sim pay out automatically."
     )
 
 

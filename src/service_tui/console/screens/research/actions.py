@@ -19,13 +19,13 @@ def _session(screen: Research) -> SessionView | None:
 
 def has_session(screen: Research) -> str:
     """A session is in front."""
-    return "there is no session" if _session(screen) is None else ""
+    return "no session" if _session(screen) is None else ""
 
 
 def has_commit(screen: Research) -> str:
     """The highlighted experiment was kept."""
     row = screen.selected()
-    return "" if row is not None and row.commit else "only a kept experiment has a commit"
+    return "" if row is not None and row.commit else "only kept experiments have a commit"
 
 
 def next_session(screen: Research) -> None:

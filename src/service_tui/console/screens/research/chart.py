@@ -47,7 +47,7 @@ def metric_chart(rows: Sequence[ExperimentView], width: int, height: int) -> Tex
     known = [experiment.metric for experiment in shown if experiment.metric is not None]
     lines = max(2, height - 2)
     if not known:
-        return Text("no experiment has a figure yet", "muted")
+        return Text("no experiment figures yet", "muted")
     low, high = min(known), max(known)
     grid: list[list[Cell]] = [[(" ", "")] * (len(shown) * pitch) for _ in range(lines)]
     best: float | None = None
@@ -84,13 +84,13 @@ def sweep_chart(view: BacktestView, width: int, height: int) -> Text:
         The lines; a sentence without a sweep.
     """
     if not view.points:
-        return Text("one set of thresholds: sweep several values to see a chart", "muted")
+        return Text("one set of thresholds: sweep several values for a chart", "muted")
     if not view.total:
-        return Text("nothing was replayed: there is no chart", "muted")
+        return Text("no trades replayed: no chart", "muted")
     name = _swept(view.points)
     best = _best_of(view.points, name)
     if not best:
-        return Text("the answer names no threshold: there is no chart", "muted")
+        return Text("no threshold in the result: no chart", "muted")
     values = sorted(best)
     figures = [decimal(best[value].pnl) for value in values]
     room = max(1, width - MARGIN)

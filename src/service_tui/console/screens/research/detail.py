@@ -46,7 +46,7 @@ def session_text(state: DeskState, session: SessionView | None) -> Text:
     research = state.research
     if session is None:
         is_known = is_answered(state, Topic.RESEARCH) or research.needs_plan
-        return Text("no session" if is_known else "sessions are not known yet", "muted")
+        return Text("no session" if is_known else "sessions not loaded yet", "muted")
     place = [one.key for one in research.sessions].index(session.key)
     return session_line(session, place, len(research.sessions))
 
@@ -77,7 +77,7 @@ def why_line(state: DeskState, session: SessionView | None) -> Text:
     if session.why:
         return Text(f"{session.state.value}: {session.why}", "warn")
     if session.warning or session.near_cap:
-        text = session.warning or f"{session.count} of {session.cap} experiments are done"
+        text = session.warning or f"{session.count} of {session.cap} experiments done"
         return Text(text, "warn")
     return Text("")
 
@@ -158,7 +158,7 @@ def run_text(session: SessionView | None, now: Timestamp) -> Text:
     run: ExperimentRunView | None = None if session is None else session.run
     if session is None or run is None:
         where = "" if session is None else session.repository
-        return Text(f"nothing runs here{'; ' + where if where else ''}", "muted")
+        return Text(f"no run{'; ' + where if where else ''}", "muted")
     message = Text()
     if run.is_running and session.is_open:
         spent = max(0.0, now - run.started_at)
@@ -166,15 +166,15 @@ def run_text(session: SessionView | None, now: Timestamp) -> Text:
             f"▶ {formats.duration(spent)} of {formats.duration(run.deadline_s)}  ", "accent"
         )
     elif run.is_running:
-        message.append("■ its server is gone  ", "warn")
+        message.append("■ server gone  ", "warn")
     elif run.timed_out:
         message.append("✗ timed out  ", "loss")
     elif run.exit_code is None:
-        message.append("✗ was ended  ", "loss")
+        message.append("✗ ended  ", "loss")
     else:
         good = run.exit_code == 0
         message.append(
-            f"{'✓' if good else '✗'} last run ended with {run.exit_code}  ",
+            f"{'✓' if good else '✗'} last run: exit code {run.exit_code}  ",
             "profit" if good else "loss",
         )
     message.append_text(formats.plain(run.command, 120))
@@ -188,7 +188,7 @@ def run_text(session: SessionView | None, now: Timestamp) -> Text:
 def experiment_text(row: ExperimentView | None) -> Text:
     """The experiment in focus in full."""
     if row is None:
-        return Text("no row is highlighted", "muted")
+        return Text("select a row", "muted")
     message = Text.assemble(
         (f"#{row.number} ", "bold"), status_text(row), "  ", (row.session, "muted")
     )
@@ -198,7 +198,7 @@ def experiment_text(row: ExperimentView | None) -> Text:
     message.append("\n")
     message.append_text(formats.plain(row.description, 600))
     if row.commit:
-        message.append(f"\ncommit {row.commit}: {cap('research.diff')} shows its diff", "muted")
+        message.append(f"\ncommit {row.commit}: {cap('research.diff')} shows the diff", "muted")
     return message
 
 
@@ -222,7 +222,7 @@ def backtest_text(view: BacktestView | None, research: ResearchView, *, masked: 
         message.append(f"{research.problem}\n", "warn")
     if view is None:
         message.append(
-            f"{cap('research.backtest')} replays this desk's agent's trades of a skill under "
+            f"{cap('research.backtest')} replays a skill's trades of this desk's agent under "
             "thresholds",
             "muted",
         )
@@ -257,7 +257,7 @@ def explain_experiment(
         Explanation(
             "vs base",
             formats.percent_change(row.change),
-            "(metric - baseline) / |baseline|, turned round where lower is better",
+            "(metric - baseline) / |baseline|; sign flipped where lower is better",
             (("baseline", Text(str(session.baseline))), ("metric", Text(str(row.metric)))),
             "autoresearch.jsonl and the service",
             formats.age(row.at, view.now),

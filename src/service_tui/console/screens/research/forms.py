@@ -27,15 +27,15 @@ STEPS: Final = 20
 VENUES: Final = (Venue.SIM, Venue.EVM)
 """Venues of a backtest. Source: spec, "Autoresearch experiment tool parameters"."""
 
-AGENT_NOTE: Final = "Replays the trades of this desk's agent that carry signal_data."
+AGENT_NOTE: Final = "Replays trades of this desk's agent that have signal_data."
 """The service replays the trades of the calling agent, and the desk calls with its own key."""
 
 _NAME: Final = re.compile(THRESHOLD_PATTERN)
 _SLUG: Final = re.compile(SLUG_PATTERN)
 
-_THRESHOLD: Final = Number({Fault.NOT_PLAIN: "no number"}, decimals=6)
+_THRESHOLD: Final = Number({Fault.NOT_PLAIN: "not a number"}, decimals=6)
 _DAYS: Final = Number(
-    {Fault.NOT_PLAIN: f"days are 1 to {DAYS_MAX}"}, 0, least=ONE, most=Micros(DAYS_MAX * ONE)
+    {Fault.NOT_PLAIN: f"days: 1 to {DAYS_MAX}"}, 0, least=ONE, most=Micros(DAYS_MAX * ONE)
 )
 
 Thresholds = tuple[tuple[tuple[str, float], ...], tuple[tuple[str, tuple[float, ...]], ...]]
@@ -52,14 +52,12 @@ def read_thresholds(text: str) -> Thresholds:
     for word in text.replace(",", " ").split():
         name, is_there, message = word.partition("=")
         if not is_there or not _NAME.fullmatch(name):
-            raise FieldError(
-                f"{word[:40]} is no threshold: write min_edge=0.05, or min_edge=0..0.3"
-            )
+            raise FieldError(f"{word[:40]}: enter min_edge=0.05, or min_edge=0..0.3")
         low, is_range, high = message.partition("..")
         try:
             ends = [_parse_threshold(end) for end in ((low, high) if is_range else (low,))]
         except FieldError:
-            raise FieldError(f"{message[:40]} is no number") from None
+            raise FieldError(f"{message[:40]}: not a number") from None
         if not is_range:
             fixed.append((name, ends[0]))
             continue
@@ -68,7 +66,7 @@ def read_thresholds(text: str) -> Thresholds:
         width = (ends[1] - ends[0]) / (STEPS - 1)
         swept.append((name, tuple(round(ends[0] + width * step, 9) for step in range(STEPS))))
     if STEPS ** len(swept) > GRID_MAX:
-        raise FieldError("two thresholds can be swept at one time")
+        raise FieldError("sweep at most two thresholds")
     return tuple(fixed), tuple(swept)
 
 
@@ -82,27 +80,27 @@ def _parse_threshold(text: str) -> float:
 def _parse_slug(text: str) -> str:
     slug = text.strip()
     if not _SLUG.fullmatch(slug):
-        raise FieldError("name the skill by its slug")
+        raise FieldError("enter the skill's slug")
     return slug
 
 
 def _parse_venue(text: str) -> Venue:
     venue = text.strip()
     if venue not in VENUES:
-        raise FieldError(f"the venue is {' or '.join(VENUES)}")
+        raise FieldError(f"venue: {' or '.join(VENUES)}")
     return Venue(venue)
 
 
 def _parse_folder(text: str) -> str:
     if not text.strip():
-        raise FieldError("name the folder of the git repository")
+        raise FieldError("enter the folder of the git repository")
     return text.strip()
 
 
 def _parse_direction(text: str) -> Direction:
     direction = text.strip()
     if direction not in {one.value for one in Direction}:
-        raise FieldError("better is higher or lower")
+        raise FieldError("enter higher or lower")
     return Direction(direction)
 
 
@@ -118,7 +116,7 @@ VENUE: Final = _field("backtest-venue", _parse_venue, ", ".join(VENUES))
 
 FOLDER: Final = _field("session-folder", _parse_folder, "git repository")
 SESSION_SKILL: Final = _field("session-skill", _parse_slug, "slug")
-NAME: Final = _field("session-name", str.strip, "of the session, a new one")
+NAME: Final = _field("session-name", str.strip, "new name")
 METRIC: Final = _field("session-metric", str.strip, "")
 BETTER: Final = _field("session-better", _parse_direction, "higher, lower")
 
@@ -127,7 +125,7 @@ class BacktestForm(Form[RunBacktest]):
     """Returns the backtest; a range of values is swept."""
 
     heading: ClassVar[str] = "Backtest"
-    hint: ClassVar[str] = "enter replays, {form.cancel} leaves"
+    hint: ClassVar[str] = "enter replays, {form.cancel} cancels"
     body = ("form-question", SKILL, KEEP, DAYS, VENUE, "form-preview")
 
     def __init__(self, state: DeskState, now: Timestamp, skill: str, request_id: int) -> None:
@@ -151,9 +149,7 @@ class BacktestForm(Form[RunBacktest]):
         shown: dict[str, Shown] = {"form-question": AGENT_NOTE}
         if result is not None:
             points = math.prod(len(values) for _, values in result.sweep)
-            message = (
-                f"{points} combinations are tried" if result.sweep else "one set of thresholds"
-            )
+            message = f"{points} combinations" if result.sweep else "one set of thresholds"
             shown["form-preview"] = message
         return shown
 
@@ -182,9 +178,9 @@ class SessionForm(Form[StartSession]):
         folder, skill = self.read(FOLDER), self.read(SESSION_SKILL)
         name, metric = self.read(NAME), self.read(METRIC)
         if not name or not metric:
-            raise FieldError("give the session a name, and the metric that it measures")
+            raise FieldError("enter a session name and its metric")
         if like is not None and name == like.name:
-            raise FieldError("a new session has a new name")
+            raise FieldError("enter a new session name")
         unit = "$" if like is None else like.metric_unit
         return StartSession(name, skill, metric, unit, self.read(BETTER), folder)
 
@@ -192,6 +188,6 @@ class SessionForm(Form[StartSession]):
         """The effect."""
         branch = "" if result is None else f"autoresearch/{result.skill}"
         return {
-            "form-question": "A fresh baseline; it clears a pause.",
-            "form-preview": branch and f"experiments run on the branch {branch}",
+            "form-question": "Starts a new baseline, and clears a pause.",
+            "form-preview": branch and f"experiments run on branch {branch}",
         }

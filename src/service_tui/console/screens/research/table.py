@@ -17,25 +17,22 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import SessionState
 
 NO_SESSION: Final = (
-    "No session yet: {research.new} begins one in a git repository, "
-    "or an MCP client calls init_experiment on 'service-tui autoresearch'."
+    "No sessions. {research.new} starts one in a git repository, or an MCP client calls "
+    "init_experiment on 'service-tui autoresearch'."
 )
 NO_EXPERIMENT: Final = (
-    "No experiment yet: the MCP client that drives 'service-tui autoresearch' calls "
-    "run_experiment, then log_experiment, which brings the first row."
+    "No experiments. The MCP client of 'service-tui autoresearch' calls run_experiment, then "
+    "log_experiment."
 )
-NO_MORE: Final = (
-    "No experiment is known here, and the session takes none now: {research.new} begins a new one."
-)
+NO_MORE: Final = "No experiments, and the session is closed. {research.new} starts a new one."
 _WAITING: Final = {
-    Phase.CONNECTING: "Connecting to the service.\n\nSessions appear with its first answer.",
-    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} tries now.",
-    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
-    "show which.",
+    Phase.CONNECTING: "Connecting to the service.\n\nSessions appear once it responds.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} retries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nCheck it in "
+    "Settings ({app.settings}).",
 }
 NEEDS_PLAN: Final = (
-    "Autoresearch needs the Pro plan: {app.agents} shows the agents, "
-    "{agents.plan} changes the plan."
+    "Autoresearch needs the Pro plan. Change it in Agents ({app.agents}, {agents.plan})."
 )
 
 
@@ -71,7 +68,7 @@ def empty_text(state: DeskState, session: SessionView | None) -> str:
     service = state.service
     if service.phase in _WAITING:
         return with_keys(_WAITING[service.phase]).replace(
-            "{problem}", service.problem or "no answer"
+            "{problem}", service.problem or "no response"
         )
     return (
         with_keys(NO_SESSION) if is_answered(state, Topic.RESEARCH) else not_loaded_text("sessions")
@@ -129,7 +126,7 @@ EXPERIMENTS: Final = TableSpec[ExperimentView](
         ),
         Column(
             "description",
-            "what was tried",
+            "change",
             20,
             lambda row, _: formats.plain(row.description, 160),
             flex=True,

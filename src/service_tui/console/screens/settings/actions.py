@@ -68,7 +68,7 @@ Settings: TypeAlias = TableScreen[SettingRow]
 _ON_SERVICE: Final = frozenset({STOP, TARGET, AUTO, PAUSED, PLAN})
 """Keys of the rows that the service stores; a limit is a row of its own kind."""
 
-_UNKNOWN: Final = "not known yet: wait for the first answer"
+_UNKNOWN: Final = "not loaded yet"
 
 # -- requirements -------------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ def is_no_fixed_limit(screen: Settings) -> str:
 
 def has_changed(screen: Settings) -> str:
     """A change made here can be restored."""
-    return "" if screen.take_back else "nothing was changed here"
+    return "" if screen.take_back else "nothing to undo here"
 
 
 # -- change and bring back ----------------------------------------------------------------------
@@ -112,7 +112,7 @@ def edit(screen: Settings) -> None:
 
 def bring_back(screen: Settings) -> None:
     """Restore the last change made here, since the console was opened."""
-    message = f"brought back: {_name_of(screen.take_back[0])}"
+    message = f"restored: {_name_of(screen.take_back[0])}"
     undo(screen)
     screen.show_toast(message)
 
@@ -127,7 +127,7 @@ def _name_of(command: Command) -> str:
         case Govern():
             return "the plan"
         case _:
-            return "that choice"
+            return "the setting"
 
 
 def _change(screen: Settings, commands: Sequence[Command], take_back: Sequence[Command]) -> None:
@@ -182,8 +182,8 @@ def _loosened(change: RailChange, view: ViewContext) -> Text:
         (f"  {source_text(before)}\n", "muted"),
         ("then  ", "muted"), figure(rail, after.limit, masked=view.masked),
         (f"  {source_text(after)}\n\n", "muted"),
-        "More may be lost then before anything holds it back. It holds from the next order on; "
-        f"{cap('settings.undo')} brings the old figure back.",
+        f"You may lose more. Applies from the next order; {cap('settings.undo')} restores the "
+        "old limit.",
     )  # fmt: skip
 
 
@@ -229,25 +229,24 @@ def _write_defaults(screen: Settings, before: RiskDefaults, after: RiskDefaults)
         answered(confirmed=True)
         return
     body = Text(
-        f"{why}\n\n{cap('settings.undo')} brings the defaults back; monitors that were "
-        "removed stay gone."
+        f"{why}\n\n{cap('settings.undo')} restores the defaults; removed monitors stay removed."
     )
-    screen.open_dialog(Confirm(Question("Guard less?", body, "guard less")), answered)
+    screen.open_dialog(Confirm(Question("Reduce protection?", body, "reduce")), answered)
 
 
 def _less_guarded(before: RiskDefaults, after: RiskDefaults) -> str:
     """The reduced protection, in a sentence; empty for none."""
     if before.auto_monitor and not after.auto_monitor:
         return (
-            "Buys to come get no monitor, and every automatic monitor is removed now: those "
-            "positions are not sold at a stop any more. Monitors set by hand stay."
+            "New buys get no monitor. Automatic monitors are removed now: those positions lose "
+            "their stop. Manual monitors stay."
         )
     old, new = before.stop_loss_pct, after.stop_loss_pct
     if old is not None and (new is None or new > old):
         far = (
             "without a stop" if new is None else f"with a stop {new:.1%} down instead of {old:.1%}"
         )
-        return f"Buys to come are held {far}."
+        return f"New buys are protected {far}."
     return ""
 
 
@@ -260,16 +259,16 @@ def _turn_paused(screen: Settings) -> None:
         screen.show_toast(_UNKNOWN, "warn")
     elif screen.state.halted_since is not None:
         screen.show_toast(
-            f"halted: {cap('app.halt')} shows it, {cap('halt.resume')} and a typed "
-            "word there resume",
+            f"halted. {cap('app.halt')} opens Halt, {cap('halt.resume')} there resumes (typed "
+            "word)",
             "warn",
         )
     elif not limits.paused:
         screen.give(SetPaused(paused=True))
     else:
         body = Text(
-            "The service takes buys of this desk's agent again, by hand, by skills and by "
-            "mirrors, within its limits. A halt, or an operator's pause, stays."
+            "The service accepts buys of this desk's agent again: manual, skills and mirrors, "
+            "within its limits. A halt or an operator's pause stays in force."
         )
 
         def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
@@ -282,7 +281,7 @@ def _turn_paused(screen: Settings) -> None:
 def _edit_plan(screen: Settings) -> None:
     account = screen.state.account
     if account is None or not screen.state.service.embedded:
-        screen.show_toast("the plan is the service's: it is not changed from here")
+        screen.show_toast("plan set by the service: not changeable here")
         return
 
     def set_plan(plan: Plan) -> None:
@@ -300,8 +299,8 @@ def _show_cooldowns(screen: Settings) -> None:
     rails = screen.state.buy_limits
     known = () if rails is None else rails.cooldowns
     waiting = [one for one in known if one.until > screen.now]
-    text = "no market waits now" if not waiting else f"{len(waiting)} wait, longest first"
-    screen.show_toast(f"cooldowns end by themselves: {text}")
+    text = "none now" if not waiting else f"{len(waiting)}, longest first"
+    screen.show_toast(f"cooldowns end automatically: {text}")
 
 
 # -- notices ------------------------------------------------------------------------------------

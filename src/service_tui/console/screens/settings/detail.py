@@ -22,7 +22,7 @@ _NARROW: Final = 13
 _LABEL: Final = 19
 """Cells of the labels, in the detail and on the page; number of listed skills."""
 
-_UNKNOWN: Final = Text("not known yet", "muted")
+_UNKNOWN: Final = Text("not loaded yet", "muted")
 
 
 def about_text(state: DeskState, now: Timestamp, program: ProgramInfo) -> Text:
@@ -58,7 +58,7 @@ def describe_shortly(row: SettingRow, view: ViewContext) -> Text:
     if limit.resets_at is not None:
         here = formats.clock_time(limit.resets_at).plain.removesuffix(":00")
         left = formats.until(limit.resets_at, view.now).plain
-        anew = f"; anew {left}, midnight UTC, {here} here"
+        anew = f"; resets {left}, midnight UTC, {here} here"
     return Text(f"{figures}{anew} — {row.meaning}", "muted")
 
 
@@ -84,11 +84,11 @@ def _limit(limit: BuyLimitView, view: ViewContext) -> Text:
     if limit.left is not None:
         shown.append(("left", figure(limit.bound, limit.left, masked=view.masked)))
     if limit.about:
-        shown.append(("most in", formats.plain(_about(limit.about, view.state), 60)))
+        shown.append(("highest", formats.plain(_about(limit.about, view.state), 60)))
     if limit.resets_at is not None:
         here = formats.clock_time(limit.resets_at).plain.removesuffix(":00")
         shown += [
-            ("starts anew", formats.until(limit.resets_at, view.now)),
+            ("resets", formats.until(limit.resets_at, view.now)),
             ("", Text(f"midnight UTC, {here} here", "muted")),
         ]
     lines = [_rows(tuple(shown), _NARROW)]
@@ -141,7 +141,7 @@ def _account(state: DeskState) -> Text:
     account = state.account
     if account is None:
         return _UNKNOWN
-    claimed = Text("yes") if account.claimed else Text("no: only simulated money", "muted")
+    claimed = Text("yes") if account.claimed else Text("no: paper only", "muted")
     rows: tuple[Figure, ...] = (
         ("agent", formats.plain(account.name, 24)),
         ("status", Text(account.status.value)),
@@ -154,9 +154,9 @@ def _account(state: DeskState) -> Text:
 def _world(state: DeskState, now: Timestamp) -> Text:
     world = state.world
     if not state.service.embedded or world is None:
-        return Text("this service has no world of its own to speed up", "muted")
+        return Text("this service has no simulated world to speed up", "muted")
     rows: tuple[Figure, ...] = (
-        ("its time", formats.date_time(world_now(state, now))),
+        ("world time", formats.date_time(world_now(state, now))),
         ("seed", Text(str(world.seed))),
         ("open markets", formats.count(world.open_count)),
     )
@@ -171,8 +171,8 @@ def _service(state: DeskState) -> Text:
         ("name", formats.plain(service.label, 24)),
         ("mode", mode),
         ("venue", Text(service.venue.value)),
-        ("last answer took", Text(took)),
-        ("unusable rows", formats.count(service.dropped_rows)),
+        ("response time", Text(took)),
+        ("invalid rows", formats.count(service.dropped_rows)),
     )
     if not service.embedded:
         return _rows(rows)
@@ -180,14 +180,14 @@ def _service(state: DeskState) -> Text:
     return _rows((
         *rows,
         ("served by", Text(who)),
-        ("agents reach it at", formats.plain(service.address or "no address yet", 60)),
+        ("agent address", formats.plain(service.address or "no address yet", 60)),
     ))
 
 
 def _places(program: ProgramInfo) -> Text:
     return _rows((
-        ("data", formats.plain(program.data_path or "not told")),
-        ("log", formats.plain(program.log_path or "not kept")),
+        ("data", formats.plain(program.data_path or "unknown")),
+        ("log", formats.plain(program.log_path or "not stored")),
     ))
 
 
@@ -197,7 +197,7 @@ def _keys() -> Text:
         (cap("app.pause"), "pause the world"),
         (f"{cap('app.slower')} {cap('app.faster')}", "slower, faster"),
         (cap("app.privacy"), "mask amounts"),
-        (cap("app.welcome"), "the first page again"),
+        (cap("app.welcome"), "welcome page"),
         (cap("app.help"), "all keys"),
     )
     return Text("   ").join(

@@ -35,7 +35,7 @@ class RailForm(Form[RailChange]):
     """Returns the new figures of a limit."""
 
     heading: ClassVar[str] = "Limit"
-    hint: ClassVar[str] = "enter goes on, {form.cancel} leaves"
+    hint: ClassVar[str] = "enter continues, {form.cancel} cancels"
 
     def __init__(self, state: DeskState, now: Timestamp, view: BuyLimitView) -> None:
         super().__init__(state, now)
@@ -65,7 +65,7 @@ class RailForm(Form[RailChange]):
     def validate(self) -> RailChange:
         """The typed figures."""
         if self.state.buy_limits is None:
-            raise FieldError("the limits are not known yet")
+            raise FieldError("limits not loaded yet")
         most = (
             self.state.buy_limits.day_buys_ceiling
             if self._view.bound is BuyLimit.DAY_BUYS
@@ -77,9 +77,9 @@ class RailForm(Form[RailChange]):
 
     def describe(self, result: RailChange | None) -> Mapping[str, Shown]:
         """The limit, the figure that binds now, and the one that would bind."""
-        rows = [self._row("binds now", self._view)]
+        rows = [self._row("in force", self._view)]
         if result is not None:
-            rows.append(self._row("binds then", result.after))
+            rows.append(self._row("then", result.after))
         used = used_line(self._view if result is None else result.after, masked=self.masked)
         if used.plain:
             rows.append(Text.assemble((f"{'used':<12}", "muted"), used))
@@ -87,7 +87,7 @@ class RailForm(Form[RailChange]):
             anew = formats.until(self._view.resets_at, self.now)
             here = formats.clock_time(self._view.resets_at).plain.removesuffix(":00")
             message = (f" at midnight UTC, {here} here", "muted")
-            rows.append(Text.assemble((f"{'starts anew':<12}", "muted"), anew, message))
+            rows.append(Text.assemble((f"{'resets':<12}", "muted"), anew, message))
         return {
             "form-question": self._rule.name,
             "form-about-rail": self._rule.description,
@@ -97,7 +97,7 @@ class RailForm(Form[RailChange]):
 
     def _row(self, name: str, view: BuyLimitView) -> Text:
         if view.is_broken:
-            unread = "the desk's own figure cannot be read: no buy passes"
+            unread = "desk limit unreadable: buys blocked"
             return Text.assemble((f"{name:<12}", "muted"), (unread, "loss"))
         return Text.assemble(
             (f"{name:<12}", "muted"),
@@ -108,15 +108,15 @@ class RailForm(Form[RailChange]):
 
     def _hint(self, result: RailChange | None) -> Text:
         if result is not None and result.is_loosened:
-            return Text("This loosens the limit: it is asked once more.", "warn")
+            return Text("Loosens the limit. You confirm it next.", "warn")
         if not self._rule.on_service:
-            return Text("The desk's own figure stays on this machine.", "muted")
-        return Text("The smaller of both binds what this desk orders.", "muted")
+            return Text("The desk limit is stored on this machine.", "muted")
+        return Text("The lower limit applies to orders of this desk.", "muted")
 
 
 def _field(name: str, label: str, unit: str, *, may_be_off: bool) -> Field[str]:
     """The line of one figure; the draft parses both together."""
-    off = ", empty is off" if may_be_off else ""
+    off = ", empty: off" if may_be_off else ""
     placeholder = "off" if may_be_off else ""
     return Field(name, label, str.strip, f"{unit}{off}", placeholder, 16, "figure")
 
@@ -126,9 +126,9 @@ def _field(name: str, label: str, unit: str, *, may_be_off: bool) -> Field[str]:
 _EXAMPLE: Final = 0.50
 """The entry price of the example."""
 
-STOP: Final = Field("defaults-stop", "stop", str.strip, "% down, empty is off", "off")
-TARGET: Final = Field("defaults-target", "target", str.strip, "% up, empty is off", "off")
-AUTO: Final = OptionsRow("defaults-auto", "by itself")
+STOP: Final = Field("defaults-stop", "stop", str.strip, "% down, empty: off", "off")
+TARGET: Final = Field("defaults-target", "target", str.strip, "% up, empty: off", "off")
+AUTO: Final = OptionsRow("defaults-auto", "auto stop-loss")
 
 
 class DefaultsForm(Form[RiskDefaults]):
@@ -165,7 +165,7 @@ class DefaultsForm(Form[RiskDefaults]):
             (" or above", "muted"),
         )
         return {
-            "form-question": "Every buy to come is guarded by these.",
+            "form-question": "Protects every new buy.",
             AUTO.name: OptionsState(("on", "off"), 0 if self._auto else 1),
             "form-preview": message,
             "form-hint": self._hint(),
@@ -178,18 +178,18 @@ class DefaultsForm(Form[RiskDefaults]):
 
     def _hint(self) -> Text:
         if self._auto:
-            return Text("Every buy gets a monitor by itself.", "muted")
-        message = "Buys get no monitor; automatic ones are removed, those set by hand stay."
+            return Text("Each new buy gets a monitor.", "muted")
+        message = "New buys get no monitor. Automatic monitors are removed, manual ones stay."
         return Text(message, "warn")
 
 
 # -- notices --------------------------------------------------------------------------------------
 
 _CHANNEL_TEXTS: Final = {
-    Channel.TOAST: "a line in the corner for five seconds",
-    Channel.BADGE: "counted in the top line until you look (0 or 3)",
-    Channel.BELL: "the terminal's bell, once for many",
-    Channel.DESKTOP: "a notification of the desktop, once for many",
+    Channel.TOAST: "a message in the corner for five seconds",
+    Channel.BADGE: "counted in the top line until viewed (0 or 3)",
+    Channel.BELL: "terminal bell, one for several",
+    Channel.DESKTOP: "desktop notification, one for several",
 }
 
 
@@ -202,7 +202,7 @@ class ChannelsForm(Form[frozenset[Channel]]):
     ]
     AUTO_FOCUS = "#form-set"
     heading: ClassVar[str] = "Notifications"
-    hint: ClassVar[str] = "1 to 4 turn, enter keeps, {form.cancel} leaves"
+    hint: ClassVar[str] = "1 to 4 toggle, enter sets, {form.cancel} cancels"
     body = ("form-question", "form-about-rail", "form-preview", "form-hint")
 
     def __init__(
@@ -228,7 +228,7 @@ class ChannelsForm(Form[frozenset[Channel]]):
             )
             for place, channel in enumerate(Channel, start=1)
         ]
-        message = "In quiet hours there is no bell and nothing on the desktop."
+        message = "No bell and no desktop notification in quiet hours."
         return {
             "form-question": rule.name,
             "form-about-rail": rule.meaning,
@@ -250,7 +250,7 @@ class Hours:
 
 
 HOURS: Final = Field(
-    "quiet-hours", "hours", read_quiet, "local time, empty is off", "22:00-07:00", 16, "figure"
+    "quiet-hours", "hours", read_quiet, "local time, empty: off", "22:00-07:00", 16, "figure"
 )
 
 
@@ -273,9 +273,9 @@ class QuietForm(Form[Hours]):
         match = None if result is None else result.quiet
         now = is_quiet(match, self.now)
         message = "no quiet hours" if match is None else "quiet now" if now else "not quiet now"
-        kept = "Toasts come and the count goes on in them; they may go over midnight."
+        kept = "Toasts and the count continue. Quiet hours may span midnight."
         return {
-            "form-question": "No bell and nothing on the desktop from one time to another.",
+            "form-question": "No bell and no desktop notification between these times.",
             "form-preview": Text(message, "warn" if now else "muted"),
             "form-hint": Text(kept, "muted"),
         }

@@ -112,19 +112,19 @@ def _risk(state: DeskState) -> Iterator[SettingRow]:
     if state.buy_limits is None:
         return
     known = state.buy_limits.defaults
-    plain = Text("buys to come", "muted")
+    plain = Text("new buys", "muted")
     yield SettingRow(
         STOP, "risk", "stop-loss", _percent(known.stop_loss_pct, "down"), Text(), plain,
-        "A position bought from now on is sold when it is down by this part.",
+        "Sells a new position when it is down by this much.",
     )  # fmt: skip
     yield SettingRow(
         TARGET, "risk", "take-profit", _percent(known.take_profit_pct, "up"), Text(), plain,
-        "A position bought from now on is sold when it is up by this part.",
+        "Sells a new position when it is up by this much.",
     )  # fmt: skip
     yield SettingRow(
-        AUTO, "risk", "guard buys by itself", _on_off(on=known.auto_monitor), Text(), plain,
-        "Every successful buy gets a monitor with these thresholds. Turned off, automatic monitors "
-        "are removed and those set by hand stay.",
+        AUTO, "risk", "auto stop-loss", _on_off(on=known.auto_monitor), Text(), plain,
+        "Sets a monitor with these thresholds on each filled buy. Turning it off removes "
+        "automatic monitors; manual ones stay.",
     )  # fmt: skip
 
 
@@ -136,13 +136,13 @@ def _trading(view: ViewContext) -> Iterator[SettingRow]:
         yield SettingRow(
             PAUSED, "trading", "this desk's agent",
             value, Text(), beside,
-            "Paused, the service refuses every buy of this agent; sales, exits and redemptions "
-            f"pass. Pausing asks nothing, resuming does. {cap('app.halt')} halts all agents.",
+            "Paused, the service refuses this agent's buys; sales, exits and redemptions stay "
+            f"possible. Resuming needs a confirmation. {cap('app.halt')} halts all agents.",
         )  # fmt: skip
     if account is not None:
         yield SettingRow(
             PLAN, "trading", "plan", Text(account.plan.value), Text(), Text(),
-            "Free: 50 buys a day, 1 agent. Pro: 500 buys a day, rates x3, 10 agents. Elite: no "
+            "Free: 50 buys/day, 1 agent. Pro: 500 buys/day, rates x3, 10 agents. Elite: no "
             "daily cap, rates x10, 20 agents.",
         )  # fmt: skip
     if state.buy_limits is not None:
@@ -151,8 +151,8 @@ def _trading(view: ViewContext) -> Iterator[SettingRow]:
             COOLDOWNS, "trading", "cooldowns",
             Text(f"{len(waiting)} now", "warn") if waiting else Text("none now", "muted"),
             Text(), _longest(max((signal.until for signal in waiting), default=now), now),
-            "After an order that failed on a real venue a side of a market takes no buy for half "
-            "an hour; on the free plan two minutes lie between two buys of a side on sim.",
+            "A failed order on a real venue blocks buys of that side for 30 minutes. On the "
+            "free plan, buys of a side on sim are two minutes apart.",
         )  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def _trading_text(state: DeskState, *, paused: bool) -> tuple[Text, Text]:
     if state.halted_since is not None:
         return Text("halted", "loss"), Text(f"{cap('app.halt')} shows it", "muted")
     if paused:
-        return Text("paused", "warn"), Text("buys refused", "muted")
+        return Text("paused", "warn"), Text("buys blocked", "muted")
     return Text("running", "accent"), Text(f"{cap('settings.edit')} pauses", "muted")
 
 
@@ -174,7 +174,7 @@ def _notification_rows(view: ViewContext) -> Iterator[SettingRow]:
         value, beside = _channels(choices, kind)
         yield SettingRow(
             NOTIFY_ROW + kind.value,
-            "tell me",
+            "notifications",
             rule.name,
             value,
             Text(),
@@ -186,13 +186,13 @@ def _notification_rows(view: ViewContext) -> Iterator[SettingRow]:
     hours = Text("off", "muted") if quiet is None else Text(quiet.describe())
     now_quiet = Text("quiet now", "warn") if is_quiet(quiet, view.now) else Text()
     yield SettingRow(
-        QUIET_ROW, "tell me", "quiet hours", hours, Text(), now_quiet,
-        "Local time. No bell and nothing on the desktop in them; toasts come, the count goes on.",
+        QUIET_ROW, "notifications", "quiet hours", hours, Text(), now_quiet,
+        "Local time. No bell and no desktop notification; toasts and the count continue.",
     )  # fmt: skip
     yield SettingRow(
-        PROTOCOL_ROW, "tell me", "desktop by", Text(choices.protocol.value), Text(), Text(),
-        "What the terminal understands: OSC 9 (iTerm2, kitty, WezTerm, Windows Terminal, Ghostty) "
-        "or OSC 777 (urxvt, foot, Ghostty, VTE). Enter takes the other one.",
+        PROTOCOL_ROW, "notifications", "desktop via", Text(choices.protocol.value), Text(), Text(),
+        "The terminal's protocol: OSC 9 (iTerm2, kitty, WezTerm, Windows Terminal, Ghostty) or "
+        "OSC 777 (urxvt, foot, Ghostty, VTE). Enter switches.",
     )  # fmt: skip
 
 
@@ -214,29 +214,28 @@ def _desk(view: ViewContext, theme: str) -> Iterator[SettingRow]:
     state = view.state
     yield SettingRow(
         THEME_ROW, "desk", "theme", Text(theme), Text(),
-        Text(f"{cap('app.theme')} the next", "muted"),
-        "Enter shows them by name, and each as you pass it. "
-        f"{cap('app.theme')} takes the next one.",
+        Text(f"{cap('app.theme')} next", "muted"),
+        f"Enter lists the themes and previews each. {cap('app.theme')} takes the next one.",
     )  # fmt: skip
     if state.service.embedded and state.world is not None:
         pace = Text(f"{state.world.speed}x") if state.world.speed else Text("paused", "warn")
         yield SettingRow(
-            PACE, "desk", "pace of the world", pace, Text(), Text("< > change it", "muted"),
-            "How fast the offline world's tape runs: paused, 1, 10 or 60 times. Alerts, limits and "
-            "midnight go by the wall clock all the same.",
+            PACE, "desk", "world speed", pace, Text(), Text("< > change it", "muted"),
+            "Speed of the simulated world: paused, 1, 10 or 60 times. Alerts, limits and "
+            "midnight follow the wall clock.",
         )  # fmt: skip
     yield SettingRow(
         PRIVACY, "desk", "amounts", _on_off(on=view.masked, word="masked", other="shown"), Text(),
-        Text("z", "muted"), "Masked, amounts and addresses are dots, on the desktop as well.",
+        Text("z", "muted"), "Hides amounts and addresses, on the desktop too.",
     )  # fmt: skip
     yield SettingRow(
         WEBHOOKS, "desk", "webhooks", _webhooks_text(state), Text(), Text("enter", "muted"),
-        "Programs of yours that the service notifies of trades, resolutions and prices, as they "
-        "happen. Enter lists, adds, tests and removes them.",
+        "Your programs that receive trades, resolutions and prices. Enter lists, adds, tests "
+        "and removes them.",
     )  # fmt: skip
     yield SettingRow(
-        ABOUT, "desk", "account, service, places", Text(), Text(), Text("enter", "muted"),
-        "Which agent this desk trades as, which service answers, where data and log lie.",
+        ABOUT, "desk", "account, service, paths", Text(), Text(), Text("enter", "muted"),
+        "This desk's agent, its service, the data directory and the log.",
     )  # fmt: skip
 
 
@@ -270,5 +269,5 @@ SETTINGS: Final = TableSpec[SettingRow](
         Column("beside", "", 13, lambda row, _: row.beside, glows=False),
     ),
     search_text=lambda row, _: row.name.casefold(),
-    empty_text=lambda _: "Nothing is known yet: the service has not answered.",
+    empty_text=lambda _: "Not loaded yet: no response from the service.",
 )

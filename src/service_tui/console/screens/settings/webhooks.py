@@ -43,10 +43,10 @@ _CHOICES: Final = (
 """What an address can be notified of, by the label of the choice."""
 
 _NONE: Final = (
-    "No webhooks.\n\n{webhooks.new} adds the address of a program of yours: the service sends it "
-    "each trade, resolution and price alert of this desk's agent as it happens, signed."
+    "No webhooks.\n\n{webhooks.new} adds the address of your program. The service sends it "
+    "this agent's trades, resolutions and price alerts, signed."
 )
-_UNKNOWN: Final = "Reading the webhooks..."
+_UNKNOWN: Final = "Loading webhooks..."
 
 
 class WebhookList(CursorList[None, WebhookView]):
@@ -113,7 +113,7 @@ class WebhookList(CursorList[None, WebhookView]):
         known = self.state.webhooks
         lines = [self._lines(row) for row in self.rows()]
         if known is not None and known.problem:
-            lines.append(Text.assemble(("not read: ", "warn"), formats.plain(known.problem)))
+            lines.append(Text.assemble(("not loaded: ", "warn"), formats.plain(known.problem)))
         elif known is None or known.at is None:
             lines.append(Text(_UNKNOWN, "muted"))
         elif not lines:
@@ -124,7 +124,7 @@ class WebhookList(CursorList[None, WebhookView]):
         """Two lines: the address, then its events and how its deliveries go."""
         is_here = row.webhook_id == self.at
         mark = ("▌ " if is_here else "  ", "accent")
-        events = ", ".join(_EVENT_NAMES[event] for event in row.events) or "its own price alerts"
+        events = ", ".join(_EVENT_NAMES[event] for event in row.events) or "price alerts only"
         return Text.assemble(
             mark,
             Text(formats.plain(row.url, URL_MAX).plain, "bold" if is_here else ""),
@@ -159,15 +159,15 @@ def _parse_url(text: str) -> str:
     """The typed address; FieldError with the fix."""
     url = text.strip()
     if not url:
-        raise FieldError("type the address of your program, as http://127.0.0.1:9000/in")
+        raise FieldError("enter the address of your program, as http://127.0.0.1:9000/in")
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise FieldError("this is not an address") from error
+        raise FieldError("not an address") from error
     if parts.scheme not in {"https", "http"} or not parts.hostname:
-        raise FieldError("the address begins with https://, or http:// on this machine")
+        raise FieldError("start with https://, or with http:// on this machine")
     if not url.isascii() or not url.isprintable() or " " in url:
-        raise FieldError("the address has letters that no address has")
+        raise FieldError("invalid characters in the address")
     return url
 
 
@@ -205,11 +205,11 @@ class WebhookForm(Form[SetWebhook]):
         del result
         names = ", ".join(_EVENT_NAMES[event] for event in _CHOICES[self._choice][1])
         return {
-            "form-question": "The service notifies a program of yours, as it happens.",
+            "form-question": "The service notifies your program of each event.",
             EVENTS.name: OptionsState(tuple(label for label, _ in _CHOICES), self._choice),
             "form-preview": Text(names),
             "form-hint": Text(
-                "Each delivery is signed; the secret is shown once, on the next page.", "muted"
+                "Deliveries are signed. The next page shows the secret once.", "muted"
             ),
         }
 

@@ -57,8 +57,8 @@ from service_tui.units import Timestamp
 Result = TypeVar("Result")
 
 _ALLOW: Final = (
-    "The service then takes orders of this agent for real venues, from this desk and from "
-    "whoever else holds its API key. This desk sends none before {wallet.live} and the word LIVE."
+    "The service then accepts orders of this agent on real venues, from anyone who has its API "
+    "key. This desk sends none until live trading is on ({wallet.live}, word LIVE)."
 )
 
 
@@ -116,15 +116,15 @@ def has_key(panel: Panel) -> str:
     wallet = panel.state.wallet
     if wallet.key_state is not KeyState.NONE:
         return ""
-    over = f"; {cap('wallet.keys')} names files that are no key" if wallet.passed_over else ""
-    return f"no key is kept here: {cap('wallet.keep')} keeps one{over}"
+    over = f"; {cap('wallet.keys')} lists invalid files" if wallet.passed_over else ""
+    return f"no key stored. {cap('wallet.keep')} adds one{over}"
 
 
 def is_unlocked(panel: Panel) -> str:
     """The key is unlocked."""
     if panel.state.wallet.key_state is KeyState.UNLOCKED:
         return ""
-    return f"unlock a key first ({cap('wallet.unlock')}), or keep one here ({cap('wallet.keep')})"
+    return f"unlock a key ({cap('wallet.unlock')}) or add one ({cap('wallet.keep')}) first"
 
 
 def is_linked_and_open(panel: Panel) -> str:
@@ -143,14 +143,14 @@ def can_turn_live(panel: Panel) -> str:
 
 def has_address(panel: Panel) -> str:
     """There is an address."""
-    return "" if _address(panel.state.wallet) else "there is no address yet"
+    return "" if _address(panel.state.wallet) else "no address yet"
 
 
 def is_address_shown(panel: Panel) -> str:
     """Addresses are not masked."""
     if not is_private(panel.state):
         return ""
-    return f"addresses are masked: leave this, and {cap('app.privacy')} shows them"
+    return f"addresses masked. Close this, then {cap('app.privacy')} shows them"
 
 
 def is_address_linked(panel: Panel) -> str:
@@ -204,7 +204,7 @@ def _remove(panel: Panel, address: str) -> None:
         panel.show_toast(why, "warn")
         return
     body = removal_question(address, panel.state.wallet)
-    question = TypedWord("Delete this key for good?", body, address[-TAIL:], "delete")
+    question = TypedWord("Delete this key?", body, address[-TAIL:], "delete")
     panel.open_dialog(question, lambda word: panel.give(RemoveKey(address, word)))
 
 
@@ -215,7 +215,7 @@ def link(panel: Panel) -> None:
     """Read the challenge for the unlocked key's wallet; its text is then shown and confirmed."""
     wallet = panel.state.wallet
     if wallet.is_linked and wallet.can_sign:
-        panel.show_toast("this wallet is linked already")
+        panel.show_toast("wallet already linked")
     else:
         panel.confirms_link = True
         panel.give(RequestLink(wallet.key_address))
@@ -242,7 +242,7 @@ def approve(panel: Panel) -> None:
         panel.give(ReadApprovals())
     else:
         panel.show_toast(
-            f"a managed wallet needs none; for an own one link it ({cap('wallet.link')})"
+            f"a managed wallet needs none. To use your own, link it ({cap('wallet.link')})"
         )
 
 
@@ -250,11 +250,11 @@ def confirm_approvals(panel: Panel) -> None:
     """Show the missing approvals, and give them after the typed word."""
     wallet = panel.state.wallet
     if not wallet.unset:
-        panel.show_toast("every approval is given")
+        panel.show_toast("all approvals given")
         return
     if not wallet.can_sign:
         unlock = cap("wallet.unlock")
-        panel.show_toast(f"unlock the wallet first ({unlock}): the approvals are signed", "warn")
+        panel.show_toast(f"unlock the wallet first ({unlock})", "warn")
         return
     keys = tuple(approval.key for approval in wallet.unset)
     question = TypedWord("Give these approvals?", approvals_question(wallet), APPROVE_WORD)
@@ -272,14 +272,14 @@ def make_credentials(panel: Panel) -> None:
 def allow_real(panel: Panel) -> None:
     """Allow real trades of this agent at the service, after a confirmation."""
     if panel.state.wallet.real_trading:
-        panel.show_toast("real trades are allowed already")
+        panel.show_toast("real trades already allowed")
         return
 
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
             panel.give(AllowReal())
 
-    question = Question("Allow this agent real trades?", Text(with_keys(_ALLOW)), "allow")
+    question = Question("Allow real trades for this agent?", Text(with_keys(_ALLOW)), "allow")
     panel.open_dialog(Confirm(question), answered)
 
 
@@ -289,7 +289,7 @@ def turn_live(panel: Panel) -> None:
     if wallet.live:
         panel.give(SetLive(on=False))
         return
-    question = TypedWord("Switch real money on?", live_question(wallet), LIVE_WORD)
+    question = TypedWord("Turn live trading on?", live_question(wallet), LIVE_WORD)
     panel.open_dialog(question, lambda word: panel.give(SetLive(on=True, word=word)))
 
 
@@ -318,7 +318,7 @@ def copy_address(panel: Panel) -> None:
     is_key_only = is_unlinked(wallet)
     panel.copy(
         _address(wallet),
-        f"the key's address, {NOT_LINKED}" if is_key_only else "the wallet's address",
+        f"key address, {NOT_LINKED}" if is_key_only else "wallet address",
     )
 
 

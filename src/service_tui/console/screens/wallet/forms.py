@@ -28,14 +28,12 @@ from service_tui.desk.commands.wallet import SetPay
 from service_tui.desk.slices.wallet import KeyState, StoredKeyView, WalletView
 from service_tui.units import ONE, Micros
 
-_NONE: Final = (
-    "No key lies here. {wallet.keep} on the page before keeps one: imported, or made anew."
-)
+_NONE: Final = "No key stored. {wallet.keep} on the previous page adds one: import or create."
 _OVER_MAX: Final = 300
 _PROBLEMS_MAX: Final = 3
 """Most listed problems of files; more would push the keys out of sight."""
 _HIDDEN: Final = (
-    "Addresses are masked: {app.privacy} on any screen shows them, and then they can be removed."
+    "Addresses masked. {app.privacy} on any screen shows them; then keys can be removed."
 )
 
 
@@ -85,11 +83,9 @@ class StoredKeys(CursorList[StoredKeyRequest | None, StoredKeyView]):
         overs = self.state.wallet.passed_over
         for over in overs[:_PROBLEMS_MAX]:
             message = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
-            text = Text.assemble(text, ("\n\npassed over: ", "warn"), message)
+            text = Text.assemble(text, ("\n\ninvalid files: ", "warn"), message)
         if len(overs) > _PROBLEMS_MAX:
-            more = (
-                f"\n\nand {len(overs) - _PROBLEMS_MAX} more: 'service-tui keys list' names them all"
-            )
+            more = f"\n\nand {len(overs) - _PROBLEMS_MAX} more. 'service-tui keys list' lists all"
             text = Text.assemble(text, (more, "warn"))
         if masked and lines:
             text = Text.assemble(text, (f"\n\n{with_keys(_HIDDEN)}", "muted"))
@@ -120,16 +116,15 @@ def _key_states(address: str, wallet: WalletView) -> list[str]:
 def removal_question(address: str, wallet: WalletView) -> Text:
     """The effect of deleting a key."""
     body = Text.assemble(
-        "The encrypted file of this key is deleted, and its passphrase from the system's keyring:"
-        "\n\n",
+        "Deletes the encrypted file of this key, and its passphrase from the system keyring:\n\n",
         (address, "bold"),
-        "\n\nThis cannot be undone. Whoever has no other copy of the key loses whatever lies in "
-        "its wallet.",
+        "\n\nThis cannot be undone. Without another copy of the key, all funds of its wallet "
+        "are lost.",
     )
     if wallet.is_linked and wallet.address.lower() == address.lower():
         body.append(
-            "\n\nIt is the key of the linked wallet: without it nothing can be traded or redeemed "
-            "from here.",
+            "\n\nThis is the key of the linked wallet. Without it this desk cannot trade or "
+            "redeem there.",
             "warn",
         )
     return body
@@ -200,7 +195,7 @@ class PassphraseDialog(Dialog[Secrets | None]):
                     yield SecretInput(id=f"secret-{name}")
             yield TextBlock(id="secret-problem")
             with Horizontal(id="secret-doors"):
-                yield LightButton("go on  enter", id="secret-set")
+                yield LightButton("continue  enter", id="secret-set")
                 yield LightButton(f"leave  {cap('form.cancel')}", id="secret-cancel")
 
     def on_mount(self) -> None:
@@ -259,32 +254,35 @@ class NewKeyDialog(PassphraseDialog):
 
     def __init__(self) -> None:
         body = Text.assemble(
-            "The key is encrypted with the passphrase and lies in the data directory, for your "
-            "account of this machine only. Leave the first line empty for a new key.\n\n",
-            ("Whoever has the key has the money. A lost passphrase cannot be recovered.", "warn"),
+            "The key is encrypted with the passphrase and stored in the data directory, "
+            "readable by your account only. Leave the first line empty to create a new key.\n\n",
+            (
+                "Whoever has the key controls the funds. A lost passphrase cannot be recovered.",
+                "warn",
+            ),
         )
-        lines = (("secret", "private key"), ("passphrase", "passphrase"), ("again", "once more"))
-        super().__init__("Keep a key here", body, lines)
+        lines = (("secret", "private key"), ("passphrase", "passphrase"), ("again", "repeat"))
+        super().__init__("Add a key", body, lines)
 
     def problem(self, typed: dict[str, str]) -> str:
         """A passphrase that is long enough, and the same twice."""
         if len(typed["passphrase"]) < PASSPHRASE_MIN:
-            return f"the passphrase has at least {PASSPHRASE_MIN} letters"
-        return "" if typed["passphrase"] == typed["again"] else "the two passphrases differ"
+            return f"The passphrase needs at least {PASSPHRASE_MIN} letters"
+        return "" if typed["passphrase"] == typed["again"] else "The passphrases differ"
 
 
 def unlock_dialog(address: str) -> PassphraseDialog:
     """A dialog for the passphrase of one key."""
     body = Text.assemble(
-        "The key of ",
+        "Unlocks the key of ",
         (address, "bold"),
-        " is opened for this session. The passphrase goes to the signer and is kept nowhere. Left "
-        "empty, the system's keyring is asked for it.",
+        " for this session. The passphrase is not stored. Leave it empty to use the system "
+        "keyring.",
     )
     return PassphraseDialog("Unlock the wallet", body, (("passphrase", "passphrase"),))
 
 
-_SENDS: Final = "Only USDC.e and POL of chain 137 are of use here; native USDC is not."
+_SENDS: Final = "Send only USDC.e and POL on chain 137. Native USDC is not accepted."
 
 
 class WalletCode(Page):
@@ -293,7 +291,7 @@ class WalletCode(Page):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy_address", "copy", show=False)]
 
     def __init__(self, address: str, *, on_dark: bool) -> None:
-        super().__init__("Address of the wallet", f"y copies, {cap('dialog.close')} closes")
+        super().__init__("Wallet address", f"y copies, {cap('dialog.close')} closes")
         self._address = address
         self._on_dark = on_dark
 
@@ -304,14 +302,14 @@ class WalletCode(Page):
 
     def action_copy_address(self) -> None:
         """Copy the address, at the person's request."""
-        self.post_message(Copied(self._address, "the wallet's address"))
+        self.post_message(Copied(self._address, "wallet address"))
 
 
 CAP_MAX: Final = Micros(100 * ONE)
 """ours: twenty thousand calls a day; more is a slip of the finger."""
 
 _RULE: Final = figure_rule(
-    "cap", Micros(1), CAP_MAX, beyond=f"cap: above 0, at most {CAP_MAX // ONE:,}"
+    "cap", Micros(1), CAP_MAX, beyond=f"cap: above 0, max {CAP_MAX // ONE:,}"
 )
 
 
@@ -319,7 +317,7 @@ def _parse_cap(text: str) -> Micros | None:
     return parse_number(text, _RULE) if text.strip() else None
 
 
-CAP: Final = Field("pay-cap", "USDC a day", _parse_cap, placeholder="as 0.05; empty: off")
+CAP: Final = Field("pay-cap", "USDC per day", _parse_cap, placeholder="as 0.05; empty: off")
 
 
 class PayForm(Form[SetPay]):
@@ -334,13 +332,16 @@ class PayForm(Form[SetPay]):
 
     def objection(self, result: SetPay) -> str:
         """Turning it on needs a second enter."""
-        return "this lets the desk pay after your yes: enter once more" if result.day_max else ""
+        return (
+            "Allows payments after you confirm each. Enter again to set" if result.day_max else ""
+        )
 
     def describe(self, result: SetPay | None) -> Mapping[str, Shown]:
         """The meaning of the cap."""
         messages = Text(
-            "After a 429 the service may offer a call for 0.005 USDC on a Base-type chain. With a "
-            "cap, the offer is shown here and paid only after your yes, for exactly that price.",
+            "When rate-limited (429), the service may offer the call for 0.005 USDC on a "
+            "Base-type chain. With a cap, this desk shows the offer and pays that exact price "
+            "only after you confirm.",
         )
         message = "" if result is None else result.describe()
         return {"form-question": messages, "form-preview": Text(message, "muted")}

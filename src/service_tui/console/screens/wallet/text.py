@@ -20,23 +20,20 @@ _NAME: Final = 24
 _FIX: Final = 3
 """Indent of a fix below its missing step."""
 
-_NATIVE: Final = (
-    "Native USDC is not accepted by the venue: swap it to USDC.e (bridged) before it is of use."
-)
+_NATIVE: Final = "The venue does not accept native USDC. Swap it to USDC.e (bridged)."
 _RESTRICTED: Final = (
-    "The venue refuses this wallet. Keep another key here ({wallet.keep}) and link it "
-    "({wallet.link}): agent, API key and "
-    "history carry over."
+    "The venue rejects this wallet. Add another key ({wallet.keep}) and link it "
+    "({wallet.link}): agent, API key and history carry over."
 )
 
 
 _LINK: Final = (
-    "This text is signed with the key of this wallet; it moves nothing. From then on orders and "
-    "redemptions of your agent are signed here, and the managed wallet is no longer used. Agent, "
-    "API key and history stay."
+    "You sign this text with the key of this wallet. It moves no funds. Orders and redemptions "
+    "of your agent are signed here from then on, and the managed wallet is no longer used. "
+    "Agent, API key and history stay."
 )
 
-NOT_LINKED: Final = "not linked yet: do not send here"
+NOT_LINKED: Final = "not linked yet: do not deposit here"
 """Note on a key's address that the service does not know as the wallet."""
 
 
@@ -49,11 +46,11 @@ def wallet_text(state: DeskState) -> Text:
     """The wallet's owner, and its balances."""
     wallet, masked = state.wallet, is_private(state)
     address = wallet.address or wallet.key_address or wallet.managed_address
-    owner = "not known yet" if wallet.ownership is None else wallet.ownership.value
+    owner = "not loaded yet" if wallet.ownership is None else wallet.ownership.value
     if wallet.ownership is Ownership.MANAGED:
         owner += ": the service holds the key and signs"
     elif wallet.ownership is Ownership.EXTERNAL:
-        owner += ": its key signs here, and never leaves"
+        owner += ": signed here; the key never leaves this machine"
     figures = [
         ("address", Text(formats.MASK if masked else address or formats.NOT_KNOWN)),
         ("ownership", Text(owner)),
@@ -95,7 +92,7 @@ def _source(wallet: WalletView) -> Text:
     same = wallet.key_address.lower() == wallet.address.lower()
     tail = f", from the {wallet.key_source}" if wallet.key_source else ""
     if other and not same:
-        tail += f", but of another wallet ({formats.address(wallet.key_address).plain})"
+        tail += f", but for another wallet ({formats.address(wallet.key_address).plain})"
     return Text(tail, "muted")
 
 
@@ -103,11 +100,11 @@ def checklist_text(wallet: WalletView, width: int) -> Text:
     """The steps before real trades, done or not, and the fix of missing ones."""
     lines = [_check(check, width) for check in wallet.checks]
     missing = len(wallet.lacks)
-    head = "everything is there" if not missing else f"{missing} missing"
+    head = "complete" if not missing else f"{missing} missing"
     if not wallet.is_read:
         # A part of the list would count up while the rest of it comes.
-        return section("before the first real trade", Text("not known yet", "muted"))
-    return section(f"before the first real trade: {head}", Text("\n").join(lines))
+        return section("setup", Text("not loaded yet", "muted"))
+    return section(f"setup: {head}", Text("\n").join(lines))
 
 
 def _check(check: CheckView, width: int) -> Text:
@@ -128,7 +125,7 @@ def approvals_text(wallet: WalletView) -> Text:
     """Every approval, given or not."""
     if not wallet.approvals:
         return section(
-            "approvals", Text(f"not read yet: {cap('wallet.approve')} reads them", "muted")
+            "approvals", Text(f"not loaded yet. {cap('wallet.approve')} loads them", "muted")
         )
     lines = [
         Text.assemble(
@@ -149,7 +146,7 @@ def approvals_question(wallet: WalletView) -> Text:
     unset = wallet.unset
     lines = [
         Text.assemble(
-            ("✗ ", "warn"), approval.token.ljust(20), ("may be moved by ", "muted"),
+            ("✗ ", "warn"), approval.token.ljust(20), ("spender ", "muted"),
             approval.spender,
             ("\n   ", ""), (approval.spender_address, "muted"),
         )
@@ -157,14 +154,14 @@ def approvals_question(wallet: WalletView) -> Text:
     ]  # fmt: skip
     cost = sum_of(approval.call.fee_max for approval in unset if approval.call is not None)
     body = Text.assemble(
-        f"{len(unset)} transactions are signed, one after the other; what is set is skipped. Each "
-        "lets a contract of the venue move a token of this wallet, without limit, until it is "
-        "taken back.\n\n",
+        f"Signs {len(unset)} transactions, one after the other; approvals already given are "
+        "skipped. Each lets a venue contract move a token of this wallet without limit until "
+        "revoked.\n\n",
         Text("\n").join(lines),
     )
     first = next((approval.call for approval in unset if approval.call is not None), None)
     if first is not None:
-        body.append_text(Text.assemble(("\n\neach costs at most  ", "muted"), fee_text(first)))
+        body.append_text(Text.assemble(("\n\neach costs max  ", "muted"), fee_text(first)))
         body.append_text(Text.assemble(("\ntogether  ", "muted"), f"{decimal(cost):,.4f} POL"))
     return body
 
@@ -174,7 +171,7 @@ def challenge_question(read: ChallengeView) -> Text:
     return Text.assemble(
         (f"{read.address}\n\n", "bold"),
         _LINK,
-        ("\n\nthe text, word for word\n", "muted"),
+        ("\n\nfull text\n", "muted"),
         read.message,
     )
 
@@ -183,10 +180,10 @@ def pay_text(state: DeskState) -> Text:
     """The budget for paid calls, the paid sum, and the present offer."""
     pay, masked = state.wallet.pay, is_private(state)
     if not pay.is_on:
-        text = Text("off: a 429 is waited out, and nothing is ever paid", "muted")
+        text = Text("off: rate limits are waited out (429), never paid", "muted")
         return section("pay per call", text)
     figures = [
-        ("cap a day", formats.money(pay.day_max, masked=masked)),
+        ("daily cap", formats.money(pay.day_max, masked=masked)),
         ("paid today", Text(f"{decimal(pay.spent):,.3f}")),
     ]
     offer = pay.offer
@@ -194,8 +191,8 @@ def pay_text(state: DeskState) -> Text:
         figures += [
             ("offer", Text.assemble(f"{decimal(offer.price):,.3f} for ", offer.path)),
             ("from", Text(offer.host)),
-            ("paid to", Text(offer.recipient or "nobody named")),
-            ("on", Text(offer.network or "no chain named")),
+            ("paid to", Text(offer.recipient or "no recipient")),
+            ("on", Text(offer.network or "no chain")),
         ]
         if offer.why_not:
             figures.append(("not payable", Text(offer.why_not, "warn")))
@@ -205,13 +202,13 @@ def pay_text(state: DeskState) -> Text:
 def live_question(wallet: WalletView) -> Text:
     """The meaning of switching live trading on."""
     body = Text.assemble(
-        "Orders for evm_venue and sol_venue may then leave this desk, each after a dialog of its "
-        f"own. It lasts for this session; {cap('wallet.live')} switches it off at once.",
+        "Orders for evm_venue and sol_venue may then leave this desk, each after its own "
+        f"confirmation. Valid for this session; {cap('wallet.live')} turns it off.",
     )
     lacks = [check for check in wallet.lacks if check.name != "real money"]
     if lacks:
         names = ", ".join(check.name for check in lacks)
-        body.append(f"\n\nStill missing before an order can leave: {names}.", "warn")
+        body.append(f"\n\nStill missing: {names}.", "warn")
     if wallet.simulated:
-        body.append("\n\nThis service simulates its venues: the money is play money.", "muted")
+        body.append("\n\nThis service simulates its venues: no real money moves.", "muted")
     return body
