@@ -24,7 +24,7 @@ RENAMED: Final = MappingProxyType({
 
 _SCREENS: Final = (
     "attention", "portfolio", "markets", "monitors", "reactor", "redemption", "research",
-    "agents", "settings", "blotter", "log",
+    "agents", "settings", "blotter", "log", "approvals",
 )  # fmt: skip
 _PANEL_GROUPS: Final = ("wallet", "stored_keys", "halt", "webhooks")
 _FORM_GROUPS: Final = ("approval", "start_skill", "leash_form", "price_alert", "webhook_form")

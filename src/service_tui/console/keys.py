@@ -246,6 +246,16 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("log.open", ("enter",), "full entry", "With its hash", footer=True),
     _performed("log.verify", ("v",), "verify", "Verify the hash chain", footer=True),
     _performed("log.who", ("w",), "this actor", "By this actor only"),
+    # approvals
+    _performed("approvals.review", ("enter",), "review", "Approve, resize or refuse", footer=True),
+    _performed("approvals.approve", ("a",), "approve", "The marked trades", footer=True),
+    _performed("approvals.refuse", ("d",), "refuse", "The marked trades", footer=True),
+    _performed("approvals.mark", ("space",), "mark", "Decide several together", footer=True),
+    _performed("approvals.mark_all", ("ctrl+a",), "mark all", "Mark or unmark all"),
+    _performed("approvals.always", ("l",), "always up to", "Leash: no approval up to here"),
+    _performed("approvals.today", ("t",), "refuse today", "Refuse this agent until midnight"),
+    _performed("approvals.lift", ("u",), "ask again", "Lift today's refusals"),
+    _performed("approvals.market", ("M",), "market", "Show the market"),
     # agents
     _performed("agents.open", ("enter",), "details", "Agent details", footer=True),
     _performed("agents.pause", ("H",), "pause", "Pause or resume buys", footer=True),

@@ -30,11 +30,12 @@ class GoTo(Message):
 
 
 class ApprovalRequested(Message):
-    """The person opens this waiting trade for a decision."""
+    """The person opens this waiting trade for a decision; `refuse`: at the line for the reason."""
 
-    def __init__(self, held_id: str) -> None:
+    def __init__(self, held_id: str, *, refuse: bool = False) -> None:
         super().__init__()
         self.held_id = held_id
+        self.refuse = refuse
 
 
 class ToastMessage(Message):

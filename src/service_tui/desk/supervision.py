@@ -6,6 +6,7 @@ from functools import partial
 from service_tui.desk.agents import leash_handlers as fleet
 from service_tui.desk.agents import skills
 from service_tui.desk.agents.past import pasts_of
+from service_tui.desk.agents.refused_today import refuse_for_today
 from service_tui.desk.agents.skill_home import SkillHome
 from service_tui.desk.agents.skill_proxy import SkillProxies
 from service_tui.desk.agents.skill_runs import SkillRuns
@@ -106,6 +107,7 @@ class Supervision:
             self._skills.runs.run,
             self.actions.run,
             self._lines.run,
+            partial(refuse_for_today, self._ports, self._lead),
         )
 
     def hold(self) -> None:

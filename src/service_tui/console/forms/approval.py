@@ -60,7 +60,13 @@ class ApprovalForm(Form[Decision]):
     body = ("form-question", "approval-why")
 
     def __init__(
-        self, state: DeskState, now: Timestamp, trade: HeldView, *, is_next: bool = False
+        self,
+        state: DeskState,
+        now: Timestamp,
+        trade: HeldView,
+        *,
+        is_next: bool = False,
+        refuse: bool = False,
     ) -> None:
         """Open a waiting trade.
 
@@ -69,11 +75,13 @@ class ApprovalForm(Form[Decision]):
             now: wall time.
             trade: the trade that waits.
             is_next: it follows another trade automatically: deciding keys work a moment later.
+            refuse: begin at the line for the reason of a refusal.
         """
         super().__init__(state, now)
         self._trade = trade
         self._is_new = is_next
         self._is_refusing = False
+        self._begins_refusing = refuse
         self.first = {AMOUNT.name: exact_text(trade.amount)}
         amount = replace(AMOUNT, label=f"for {MONEY_OF[trade.venue]}")
         size = (amount,) if trade.action is Action.BUY else ()
@@ -119,6 +127,8 @@ class ApprovalForm(Form[Decision]):
             for line in self.query(PlainInput):
                 line.disabled = True
             self.set_timer(SECOND_THOUGHT_S, self._arm_input)
+        elif self._begins_refusing:
+            self._turn(refusing=True)
 
     def _arm_input(self) -> None:
         """From now on typed text is meant for this trade."""

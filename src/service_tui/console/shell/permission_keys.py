@@ -8,7 +8,7 @@ from textual.message import Message
 
 from service_tui.console.freshness import is_answered
 from service_tui.console.keys import key_named
-from service_tui.console.messages import ApprovalRequested, ToastMessage
+from service_tui.console.messages import ApprovalRequested, GoTo, ToastMessage
 from service_tui.console.shell.views import Views
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, ReadDay, RefuseHeld
@@ -63,7 +63,7 @@ class PermissionKeys(HaltKeys):
     """Views with the approvals of agents' trades."""
 
     def action_approvals(self) -> None:
-        """Open the waiting trade with the nearest deadline; after a decision the next follows."""
+        """List the waiting trades; the only one is opened at once."""
         held = self.desk_state.supervision.held
         if not held:
             none = "no approvals pending"
@@ -72,7 +72,11 @@ class PermissionKeys(HaltKeys):
             # A warning stays until it is seen: it explains a key without effect.
             self.post_message(ToastMessage(none, "warn"))
             return
-        self._decide(held[0])
+        first, *others = held
+        if others:
+            self.post_message(GoTo("approvals", first.held_id))
+        else:
+            self._decide(first)
 
     def _submit_decision(self, decision: ApproveHeld | RefuseHeld) -> None:
         """Give a decision to the desk; only an accepted one leads to the next trade."""
@@ -103,11 +107,11 @@ class PermissionKeys(HaltKeys):
         """Open this trade only: it may have been decided a moment ago."""
         for trade in self.desk_state.supervision.held:
             if trade.held_id == message.held_id:
-                self._decide(trade)
+                self._decide(trade, refuse=message.refuse)
                 return
         self.post_message(ToastMessage("trade no longer pending", "info"))
 
-    def _decide(self, trade: HeldView, *, is_next: bool = False) -> None:
+    def _decide(self, trade: HeldView, *, is_next: bool = False, refuse: bool = False) -> None:
         from service_tui.console.forms.approval import (  # noqa: PLC0415 - not at first
             ApprovalForm,
             is_real,
@@ -130,4 +134,5 @@ class PermissionKeys(HaltKeys):
 
             self.push_screen(real_question(trade, order, self.desk_state), answered)
 
-        self.push_screen(ApprovalForm(self.desk_state, self.now, trade, is_next=is_next), decided)
+        form = ApprovalForm(self.desk_state, self.now, trade, is_next=is_next, refuse=refuse)
+        self.push_screen(form, decided)

@@ -108,6 +108,12 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
             return ()
         return self._order.selected_or_marked()
 
+    def toggle_all_marks(self) -> None:
+        """Mark every row that is shown, or none if all are."""
+        self._order.toggle_all_marks()
+        self.refresh()
+        self._post_row(self.Moved)
+
     def clear_marks(self) -> None:
         """Unmark every row."""
         self._order.clear_marks()

@@ -170,6 +170,11 @@ class RowOrder(Arrangement[Row]):  # noqa: PLR0904 - one method a thing that hap
         self._marks_lost = False
         return True
 
+    def toggle_all_marks(self) -> None:
+        """Mark every row that is shown, or none if all are."""
+        shown = frozenset(self._keys[place] for place in self._shown)
+        self._marked = frozenset() if self._marked >= shown else self._marked | shown
+
     def clear_marks(self) -> None:
         """Unmark every row."""
         self._marked = frozenset()

@@ -71,6 +71,7 @@ class LeashForm(Form[SetLeash]):
         *,
         skill_slug: str = "",
         budget_first: bool = False,
+        threshold: Micros | None = None,
     ) -> None:
         super().__init__(state, now)
         self._agent = agent
@@ -78,6 +79,9 @@ class LeashForm(Form[SetLeash]):
         self._place = self._subjects.index(skill_slug) if skill_slug in self._subjects else 0
         self._mode = self._present_mode()
         self.first = self._figures()
+        if threshold is not None:
+            self._mode = LeashMode.ASK
+            self.first = {**self.first, THRESHOLD.name: _money(threshold)}
         fields = (BUDGET, THRESHOLD, WAIT) if budget_first else (THRESHOLD, BUDGET, WAIT)
         choices = (OptionsRow("leash-whose"), OptionsRow("leash-mode"))
         self.body = ("form-question", *choices, *fields, "form-preview")
@@ -105,6 +109,9 @@ class LeashForm(Form[SetLeash]):
             return "Current leash not loaded yet. Enter again to set this one."
         if _FREEDOM[result.mode] > _FREEDOM[before]:
             return "This loosens the leash. Enter again to confirm."
+        asks = known is not None and known.mode is result.mode is LeashMode.ASK
+        if known is not None and asks and result.threshold > known.threshold:
+            return "This lets larger buys go without approval. Enter again to confirm."
         budget = None if known is None or result.mode is None else known.budget
         if budget is not None and (result.budget is None or result.budget > budget):
             return "This raises the daily budget. Enter again to confirm."

@@ -1,0 +1,1 @@
+"""Trades of agents that wait for the person's approval."""

@@ -1,0 +1,142 @@
+"""The list of trades that need approval: its fields, and what one key does with many."""
+
+from dataclasses import replace
+
+from kit.console.doors import Running, running, seen_before
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import held_of, leash_of, sample_supervision
+from service_tui.console.forms.approval import ApprovalForm
+from service_tui.console.forms.confirm_many import ConfirmMany
+from service_tui.console.screens.agents.leash_form import LeashForm
+from service_tui.console.screens.approvals.actions import approvable
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
+from service_tui.desk.agents.refused_today import REASON, RULE, refused_today
+from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
+from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.state import DeskState
+from service_tui.terms import LeashMode, Venue
+from service_tui.units import ONE, Micros, Timestamp
+
+FULL = replace(seen_before(sample_state()), supervision=sample_supervision())
+ROOM = leash_of(budget=None)
+DAY = f"{int(NOW // 86_400)}"
+
+
+def waiting(*held: HeldView, state: DeskState = FULL) -> DeskState:
+    return replace(state, supervision=replace(state.supervision, leashes=(ROOM,), held=held))
+
+
+TEN = tuple(
+    held_of(f"h{place}", question=f"question {place}", amount=Micros(place * ONE))
+    for place in range(1, 11)
+)
+
+
+def given(seen: Running, kind: type) -> list[object]:
+    return [command for command in seen.doors.submitted if isinstance(command, kind)]
+
+
+async def armed(seen: Running) -> None:
+    await seen.pilot.pause(2 * ARMED_AFTER_S)
+
+
+async def test_ten_trades_are_approved_with_four_keys() -> None:
+    async with running(waiting(*TEN), first="portfolio", size=(120, 40)) as seen:
+        await seen.press("ampersand")
+        assert seen.app.front.name_in_keys == "approvals"
+        assert "10 buys  55.00 $SIM" in seen.text
+        await seen.press("ctrl+a", "a")
+        assert isinstance(seen.app.screen, ConfirmMany)
+        await armed(seen)
+        await seen.press("y")
+        assert {one.held_id for one in given(seen, ApproveHeld)} == {one.held_id for one in TEN}
+        assert given(seen, RefuseHeld) == []
+
+
+async def test_a_row_has_its_fields_and_the_pane_says_what_happens_without_an_answer() -> None:
+    signs = {"edge": 0.07, "confidence": 0.62}
+    one = replace(held_of("h1"), signal_data=signs, expires_at=Timestamp(NOW + 240))
+    both = waiting(one, held_of("h2", question="another"))
+    async with running(both, first="portfolio", size=(160, 50)) as seen:
+        await seen.press("ampersand")
+        shown = seen.text
+        for part in ("agent", "market", "size", "price", "edge", "conf", "left", "+7.0", "62%"):
+            assert part in shown
+        assert "If you do nothing: refused in 4m" in shown
+
+
+async def test_marked_trades_are_refused_together_and_one_with_its_reason() -> None:
+    async with running(waiting(*TEN[:3]), first="portfolio", size=(120, 40)) as seen:
+        await seen.press("ampersand", "space", "space", "d")
+        await armed(seen)
+        await seen.press("y")
+        assert len(given(seen, RefuseHeld)) == 2
+        await seen.press("d", *"thin", "enter")
+        assert given(seen, RefuseHeld)[-1].reason == "thin"
+        assert given(seen, ApproveHeld) == []
+
+
+async def test_enter_reviews_and_leaving_goes_back_to_the_list() -> None:
+    async with running(waiting(*TEN[:2]), first="portfolio") as seen:
+        await seen.press("ampersand", "enter")
+        assert isinstance(seen.app.screen, ApprovalForm)
+        await seen.press("escape")
+        assert seen.app.front.name_in_keys == "approvals"
+        assert given(seen, ApproveHeld) == []
+
+
+def test_real_money_and_what_is_over_its_means_is_left_out_of_one_answer() -> None:
+    service = replace(FULL.service, embedded=False)
+    real = replace(held_of("h1"), venue=Venue.POLYGON)
+    rich = held_of("h2", amount=Micros(10**15))
+    able = held_of("h3", amount=Micros(ONE))
+    state = waiting(real, rich, able, state=replace(FULL, service=service))
+    listed, left_out = approvable((real, rich, able), ViewContext.of(state, NOW))
+    assert listed == (able,)
+    assert left_out == "1 of real money, review each, 1 over budget or cash"
+
+
+async def test_what_was_decided_elsewhere_is_not_decided_again() -> None:
+    async with running(waiting(*TEN[:3]), first="portfolio", size=(120, 40)) as seen:
+        await seen.press("ampersand", "ctrl+a", "a")
+        await armed(seen)
+        await seen.bring(waiting(*TEN[1:3]))
+        await seen.press("y")
+        assert {one.held_id for one in given(seen, ApproveHeld)} == {"h2", "h3"}
+
+
+async def test_an_agent_is_refused_for_the_day_and_may_ask_again() -> None:
+    async with running(waiting(*TEN[:2]), first="portfolio", size=(120, 40)) as seen:
+        await seen.press("ampersand", "t")
+        assert "until midnight UTC" in seen.text
+        await armed(seen)
+        await seen.press("y")
+        (rule,) = [one for one in given(seen, SetPreference) if one.name.startswith(RULE)]
+        assert rule == SetPreference(f"{RULE}{TEN[0].agent_id}", DAY)
+        assert len(given(seen, RefuseHeld)) == 2
+        ruled = replace(FULL, preferences={**FULL.preferences, rule.name: rule.value})
+        await seen.bring(waiting(TEN[5], state=ruled))
+        assert "refused today: " in seen.text
+        await seen.press("u")
+        assert given(seen, SetPreference)[-1] == SetPreference(rule.name, "")
+
+
+def test_a_refusal_for_the_day_ends_with_it() -> None:
+    state = replace(FULL, preferences={f"{RULE}a-1": DAY})
+    assert refused_today(state, NOW) == ("a-1",)
+    assert refused_today(state, Timestamp(NOW + 86_400)) == ()
+    assert REASON
+
+
+async def test_always_up_to_this_amount_opens_the_leash_with_it() -> None:
+    async with running(waiting(*TEN[:2]), first="portfolio", size=(120, 40)) as seen:
+        await seen.press("ampersand", "l")
+        assert isinstance(seen.app.screen, LeashForm)
+        assert seen.app.screen.typed("leash-threshold") == "1.00"
+        await seen.press("enter")
+        await armed(seen)
+        await seen.press("enter")
+        (order,) = given(seen, SetLeash)
+        assert (order.mode, order.threshold) == (LeashMode.ASK, Micros(ONE))
