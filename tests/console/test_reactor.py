@@ -656,7 +656,7 @@ async def test_what_was_on_auto_is_never_brought_back_to_it_by_undo() -> None:
 
 async def test_only_what_was_changed_is_sent_and_undo_brings_it_back() -> None:
     async with reactor(with_reactor(choices={})) as view:
-        await view.press("comma")
+        await view.press("f2")
         assert isinstance(view.app.screen, ReactorForm)
         assert "no change yet" in view.part("#form-problem")
         await view.write("reactor-fraction", "25")
@@ -695,7 +695,7 @@ async def test_a_figure_out_of_its_range_is_refused_in_words(
     line: str, typed: str, words: str
 ) -> None:
     async with reactor() as view:
-        await view.press("comma")
+        await view.press("f2")
         await view.write(f"reactor-{line}", typed)
         await view.press("enter")
         assert view.orders == []
@@ -705,7 +705,7 @@ async def test_a_figure_out_of_its_range_is_refused_in_words(
 @pytest.mark.parametrize(("line", "typed"), [("cap", "0"), ("min", "0.0"), ("fraction", "0")])
 async def test_zero_is_a_figure(line: str, typed: str) -> None:
     async with reactor() as view:
-        await view.press("comma")
+        await view.press("f2")
         await view.write(f"reactor-{line}", typed)
         await view.press("enter")
         assert len(view.orders) == 1
@@ -713,12 +713,12 @@ async def test_zero_is_a_figure(line: str, typed: str) -> None:
 
 async def test_caps_of_a_wallet_on_auto_are_loosened_only_after_a_second_look() -> None:
     async with reactor() as view:
-        await view.press("comma")
+        await view.press("f2")
         await view.write("reactor-cap", "500")
         await view.press("enter")
         assert view.orders == []
         assert "1 wallet is on auto" in view.part("#form-problem")
-        await view.press("escape", "escape", "comma")
+        await view.press("escape", "escape", "f2")
         await view.write("reactor-cap", "50")
         await view.press("enter")
         assert view.orders == [SetReactorConfig(daily_cap=Micros(50 * ONE))]
@@ -726,7 +726,7 @@ async def test_caps_of_a_wallet_on_auto_are_loosened_only_after_a_second_look() 
 
 async def test_another_venue_is_chosen_and_told_to_be_real_money() -> None:
     async with reactor(with_reactor(choices={})) as view:
-        await view.press("comma")
+        await view.press("f2")
         view.app.screen.query_one("#reactor-venue").focus()
         await view.press("right")
         assert "Real-money" in view.part("#form-hint")

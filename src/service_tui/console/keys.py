@@ -197,7 +197,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "mark",
         "{reactor.mirror} and {reactor.dismiss} apply to marked rows",
     ),
-    _performed("reactor.config", ("comma",), "configure", "Sizes, cap, venue, buffer"),
+    _performed("reactor.config", ("f2",), "configure", "Sizes, cap, venue, buffer"),
     _performed("reactor.run", ("H",), "pause", "Pause or run the reactor", footer=True),
     _performed("reactor.reset", ("b",), "reset", "Reset the circuit breaker", footer=True),
     _performed("reactor.freeze", ("p",), "freeze", "Freeze the feed"),
@@ -439,7 +439,6 @@ _SHOWN: Final = {
     "right_square_bracket": "]",
     "plus": "+",
     "vertical_line": "|",
-    "comma": ",",
 }
 
 
