@@ -204,7 +204,7 @@ async def test_of_another_service_the_agents_whose_skills_run_here_are_led_and_n
     async with running(away, first="agents", size=(120, 40)) as seen:
         assert set(rows(seen)) == {"heron", "moss-runner"}
         assert "0.00" not in "\n".join(line for line in seen.lines if " heron " in line)
-        await at(seen, "a-2", "T")
+        await at(seen, "a-2", "ctrl+x")
         assert [one.run_id for one in given(seen)] == ["r1"]
         await seen.press("l")
         assert isinstance(seen.app.screen, LeashForm)
@@ -277,7 +277,7 @@ async def test_stopping_asks_nothing_and_letting_go_on_asks() -> None:
         (TIDE, "C", AgentAct.CLAIM),
         (HERON, "K", AgentAct.NEW_KEY),
         (DESK, "K", AgentAct.NEW_KEY),
-        (HERON, "D", AgentAct.RETIRE),
+        (HERON, "delete", AgentAct.RETIRE),
     ],
 )
 async def test_what_cannot_be_undone_is_asked_first(agent: object, key: str, act: AgentAct) -> None:
@@ -294,7 +294,7 @@ async def test_what_cannot_be_undone_is_asked_first(agent: object, key: str, act
 
 async def test_a_claim_code_is_made_without_a_question() -> None:
     async with running(STATE, first="agents") as seen:
-        await at(seen, TIDE.agent_id, "O")
+        await at(seen, TIDE.agent_id, "c")
         assert given(seen) == [Govern(AgentAct.CODE, TIDE.agent_id, TIDE.name)]
 
 
@@ -302,7 +302,7 @@ async def test_a_claim_code_is_made_without_a_question() -> None:
     ("agent", "key", "why"),
     [
         (HERON, "C", "already claimed"),
-        (HERON, "O", "already claimed"),
+        (HERON, "c", "already claimed"),
     ],
 )
 async def test_what_does_not_apply_is_said(agent: object, key: str, why: str) -> None:

@@ -71,7 +71,7 @@ async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> Non
     )
     async with running(both, first="portfolio") as seen:
         # Enter twice, and keys of the screen behind, as quickly as they can be typed.
-        await seen.press("ampersand")
+        await seen.press("ampersand", "enter")
         for key in ("enter", "enter", "x", "2"):
             seen.app.post_message(events.Key(key, key if len(key) == 1 else None))
         await seen.until(lambda: "the second one" in told(seen, "#form-question"))
@@ -101,7 +101,7 @@ async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
     )
     async with running(both, first="portfolio") as seen:
         assert "& 2 approvals" in seen.text
-        await seen.press("ampersand")
+        await seen.press("ampersand", "enter")
         assert "1 more pending" in told(seen, "#form-preview")
         await seen.press("enter")
         await seen.until(lambda: "last" in told(seen, "#form-question"))
@@ -149,7 +149,7 @@ async def test_the_tick_counts_a_decided_trade_again_where_nothing_came_of_it() 
 async def test_a_decision_that_is_not_taken_opens_no_next_trade() -> None:
     both = replace(waiting(held_of("h1")).supervision, held=(held_of("h1"), held_of("h2")))
     async with running(replace(FULL, supervision=both), first="portfolio") as seen:
-        await seen.press("ampersand")
+        await seen.press("ampersand", "enter")
         seen.app._sender.close("the disk is full")
         await seen.press("enter")
         await seen.until(lambda: any("the disk is full" in one for one in seen.toasts))

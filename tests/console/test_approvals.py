@@ -89,7 +89,7 @@ async def test_enter_reviews_and_leaving_goes_back_to_the_list() -> None:
 
 def test_real_money_and_what_is_over_its_means_is_left_out_of_one_answer() -> None:
     service = replace(FULL.service, embedded=False)
-    real = replace(held_of("h1"), venue=Venue.POLYGON)
+    real = replace(held_of("h1"), venue=Venue.EVM)
     rich = held_of("h2", amount=Micros(10**15))
     able = held_of("h3", amount=Micros(ONE))
     state = waiting(real, rich, able, state=replace(FULL, service=service))

@@ -272,9 +272,9 @@ async def test_enter_leads_to_the_thing() -> None:
 
 async def test_the_number_of_needs_stands_beside_the_key() -> None:
     async with running(STATE, first="settings") as seen:
-        assert f"0 needs me {len(needs(STATE, NOW))}" in seen.lines[-1]
+        assert f" 0!{len(needs(STATE, NOW))} " in seen.lines[-1]
         await seen.bring(CALM)
-        assert "0 needs me  " in seen.lines[-1]
+        assert " 0    " in seen.lines[-1]
 
 
 async def test_what_is_dismissed_goes_and_comes_back() -> None:

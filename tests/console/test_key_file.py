@@ -169,7 +169,7 @@ async def test_moved_keys_work_and_are_shown_wherever_keys_are() -> None:
         "markets.buy": ("ctrl+b",),
     })
     async with running(STATE, own_keys=own, size=(160, 30)) as seen:
-        assert "M markets" in seen.lines[-1]
+        assert "M mkts" in seen.lines[-1]
         assert "F2 halt" in seen.lines[-1]
         await seen.press("2", "question_mark", "f9")
         assert (seen.app.front.name_in_keys, seen.doors.submitted) == ("attention", [])

@@ -51,7 +51,7 @@ def problem(seen: Running) -> str:
 
 async def test_a_waiting_trade_is_approved_from_anywhere() -> None:
     async with running(STATE, first="markets") as seen:
-        await seen.press("ampersand")
+        await seen.press("ampersand", "enter")
         assert isinstance(seen.app.screen, ApprovalForm)
         text = str(seen.app.screen.query_one("#approval-why").render())
         assert "the gauge rises faster" in text
@@ -88,7 +88,7 @@ async def test_real_money_says_its_venue_and_is_confirmed_on_a_dialog_of_its_own
 
 async def test_the_size_is_edited_before_it_goes_out() -> None:
     async with running(STATE) as seen:
-        await seen.press("ampersand", "ctrl+u", "7", "full_stop", "5", "enter")
+        await seen.press("ampersand", "enter", "ctrl+u", "7", "full_stop", "5", "enter")
         (order,) = given(seen, ApproveHeld)
         assert order.amount == Micros(7_500_000)
 
@@ -248,7 +248,7 @@ async def test_what_waits_stands_in_the_status_bar_of_every_screen() -> None:
 
 async def test_a_trade_is_refused_with_the_mouse_too() -> None:
     async with running(STATE, size=(120, 40)) as seen:
-        await seen.press("ampersand")
+        await seen.press("ampersand", "enter")
         assert "1 more pending" in seen.text
         await seen.pilot.click("#approval-refuse")
         await seen.pilot.click("#form-set")

@@ -303,7 +303,7 @@ async def test_new_signals_leave_the_cursor_on_its_own_row() -> None:
         assert view.orders == [DismissSignal(OTHER.signal_id)]
 
 
-@pytest.mark.parametrize("key", ["f", "d", "F", "P", "e"])
+@pytest.mark.parametrize("key", ["f", "d", "F", "l", "e"])
 async def test_a_key_for_a_signal_that_vanished_hits_no_other_row(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -461,7 +461,7 @@ async def test_what_is_too_dear_or_refused_says_so_instead() -> None:
         (replace(TWO, halt=HaltView(NOW)), "halted"),
         (
             with_reactor(TWO, breaker=BreakerView(5, 5, NOW, Timestamp(NOW + 3_000))),
-            "breaker open. R resets it",
+            "breaker open. b resets it",
         ),
         (with_signals(replace(CHEAP, state=SignalState.MIRRORED)), "already mirrored"),
         (with_signals(replace(CHEAP, state=SignalState.FAILED)), "sent once only"),
@@ -757,7 +757,7 @@ async def test_an_open_breaker_counts_down_and_is_reset_after_a_question() -> No
     broken = with_reactor(breaker=BreakerView(5, 5, Timestamp(NOW - 1_010), until_then, 7))
     async with reactor(broken, HUGE) as view:
         line = view.part("#reactor-urgent")
-        assert "breaker open, 43m 10s left. R resets it" in line
+        assert "breaker open, 43m 10s left. b resets it" in line
         assert "5 failures in a row, 7 signals skipped" in line
         view.app.bring(later_s=10.0)
         await view.pilot.pause()

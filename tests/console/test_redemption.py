@@ -520,7 +520,7 @@ async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> 
         wallet = wallet_of(key_state=KeyState.NONE, stored=(), passed_over=overs)
         async with running(replace(STATE, wallet=wallet), first="redemption") as seen:
             await seen.press("W", "U")
-            assert ("D lists invalid files" in seen.toasts[-1]) is is_said
+            assert ("k lists invalid files" in seen.toasts[-1]) is is_said
 
 
 @pytest.mark.parametrize("name", get_args(RequirementBody.model_fields["name"].annotation))

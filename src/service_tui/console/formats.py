@@ -132,7 +132,7 @@ def freshness(age_s: float | None, period_s: float) -> Text:
         well; after five dimmed, because it is too old to trade on. Source: ux, "Looks".
     """
     if age_s is None or not math.isfinite(age_s):
-        return Text("not seen yet", "muted")
+        return Text("not loaded yet", "muted")
     if age_s <= period_s:
         return Text()
     written = _largest_unit(age_s)

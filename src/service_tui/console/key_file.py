@@ -136,7 +136,7 @@ def _refuse_needed(action: KeyBinding, keys: tuple[str, ...]) -> None:
         message = f"{ident} works while you type, too: give it a function key or one with ctrl"
         raise TomlError(f"{message}, not {readable(typed[0])}")
     for key in keys:
-        if works_in_inputs and key in _editing():
+        if works_in_inputs and key not in action.keys and key in _editing():
             raise TomlError(
                 f"{ident} cannot lie on {readable(key)}: where you type, that key is needed"
             )

@@ -22,10 +22,11 @@ _KEY_RANK: Final = 4
 """The order in which keys are cut: the last first; screens, help (which lists everything else) and
 the halt are never cut."""
 
-_LAST_RANKS: Final = {"app.help": 2, "app.halt": 1}
+_NAME_RANK: Final = 2
+_LAST_RANKS: Final = {"app.help": 3, "app.halt": 1}
 
-_NAMES_FROM: Final = 150
-_SHORT_FROM: Final = 110
+_NAMES_FROM: Final = 190
+_SHORT_FROM: Final = 140
 """Widths from which each screen has its name, or a short one; below, its digit alone."""
 
 _SHORT: Final = {
@@ -72,7 +73,7 @@ class KeyBar(Bar):
         bits = [_screen_bit(key, self._front, self._needing, width) for key in screens]
         name = next((key.label for key in screens if key.action == f"go('{self._front}')"), "")
         if width < _SHORT_FROM:
-            bits.append(Bit(Text(name, "bold accent"), _KEY_RANK))
+            bits.append(Bit(Text(name, "bold accent"), _NAME_RANK))
         bits += [_key_bit(key, place) for place, key in enumerate(self._here, start=1)]
         return tuple(bits)
 
