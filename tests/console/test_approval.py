@@ -78,7 +78,7 @@ async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> Non
         assert [one.held_id for one in given(seen, ApproveHeld)] == ["h1"]
         assert isinstance(seen.app.screen, ApprovalForm)
         assert "the second one" in told(seen, "#form-question")
-        assert seen.app.front.name_in_keys == "portfolio"
+        assert seen.app.front.name_in_keys == "approvals"
         await seen.until(lambda: NEXT not in told(seen, "#form-problem"))
         amount = seen.app.screen.query_one("#approval-amount", PlainInput)
         assert amount.value == exact_text(second.amount)
