@@ -360,7 +360,7 @@ async def test_a_key_is_removed_by_the_end_of_its_address_alone() -> None:
     kept = (StoredKeyView(other), StoredKeyView(ADDRESS))
     state = replace(STATE, wallet=wallet_of(stored=kept))
     async with running(state, first="redemption", size=(80, 24)) as seen:
-        await seen.press("W", "k")
+        await seen.press("W", "s")
         assert isinstance(seen.app.screen, StoredKeys)
         assert f"▌ {other}" in seen.text
         assert f"{ADDRESS}  open, linked" in seen.text
@@ -375,7 +375,7 @@ async def test_a_key_is_removed_by_the_end_of_its_address_alone() -> None:
         line.value = ADDRESS[-6:]
         await seen.press("enter")
         assert given(seen) == [RemoveKey(ADDRESS, ADDRESS[-6:])]
-        await seen.press("k", "enter")
+        await seen.press("s", "enter")
         assert other in seen.text
         await seen.press(*"canary99", "enter")
         assert given(seen)[-1] == UnlockWallet("canary99", other)
@@ -388,7 +388,7 @@ async def test_a_key_that_nobody_can_read_is_not_removed() -> None:
         preferences={**STATE.preferences, "privacy": "on"},
     )
     async with running(hidden, first="redemption", size=(120, 40)) as seen:
-        await seen.press("W", "k")
+        await seen.press("W", "s")
         assert ADDRESS not in seen.text
         await seen.press("d")
         assert isinstance(seen.app.screen, StoredKeys)
@@ -492,7 +492,7 @@ async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_t
     over = f"/data/wallets/{ADDRESS}.json is a link; move it away: key files are never links"
     state = replace(STATE, wallet=wallet_of(passed_over=(over,)))
     async with running(state, first="redemption", size=(120, 40)) as seen:
-        await seen.press("W", "k")
+        await seen.press("W", "s")
         assert "No key stored" in seen.text
         assert "invalid files: " in seen.text
         assert "/data/wallets/" in seen.text
@@ -507,7 +507,7 @@ async def test_files_that_are_no_keys_are_named_beside_the_good_ones_up_to_a_bou
     overs = tuple(f"/data/wallets/{n}.json is garbled; move it away" for n in range(7))
     state = replace(STATE, wallet=wallet_of(stored=(StoredKeyView(ADDRESS),), passed_over=overs))
     async with running(state, first="redemption", size=(80, 24)) as seen:
-        await seen.press("W", "k")
+        await seen.press("W", "s")
         assert ADDRESS in seen.text
         assert all(over in seen.text for over in overs[:3])
         assert overs[3] not in seen.text
@@ -520,7 +520,7 @@ async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> 
         wallet = wallet_of(key_state=KeyState.NONE, stored=(), passed_over=overs)
         async with running(replace(STATE, wallet=wallet), first="redemption") as seen:
             await seen.press("W", "U")
-            assert ("k lists invalid files" in seen.toasts[-1]) is is_said
+            assert ("s lists invalid files" in seen.toasts[-1]) is is_said
 
 
 @pytest.mark.parametrize("name", get_args(RequirementBody.model_fields["name"].annotation))

@@ -100,7 +100,7 @@ async def walked(walk: Session, held: Won) -> None:
     await walk.press("y")
     await walk.until(lambda s: s.redemption.run(held.key).state is ChainRunState.DONE)
     await walk.until(lambda s: s.redemption.row(held.key).stage is Stage.REDEEMED)
-    await walk.press("0", "9", "8", "5", "W", "k", "escape", "o", "escape", "escape", "z")
+    await walk.press("0", "9", "8", "5", "W", "s", "escape", "o", "escape", "escape", "z")
 
 
 async def test_a_win_becomes_cash(tmp_path: Path) -> None:

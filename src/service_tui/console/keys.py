@@ -215,7 +215,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     # the wallet
     _performed("wallet.unlock", ("U",), "unlock, lock", "With the passphrase"),
     _performed("wallet.keep", ("K",), "new key", "Import or create a key"),
-    _performed("wallet.keys", ("k",), "stored keys", "Open or remove a stored key"),
+    _performed("wallet.keys", ("s",), "stored keys", "Open or remove a stored key"),
     _performed("wallet.link", ("l",), "link", "Trade with this wallet"),
     _performed("wallet.approve", ("A",), "approvals", "View and grant approvals"),
     _performed("wallet.credentials", ("c",), "credentials", "Venue credentials"),
