@@ -314,10 +314,10 @@ async def test_too_little_gas_pauses_and_a_top_up_goes_on(tmp_path: Path) -> Non
         signer = CountingSigner()
         async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
             state = await until(desk, lambda s: s.redemption.auto.paused, stage)
-            assert "too little gas" in state.redemption.auto.paused
+            assert "gas too low" in state.redemption.auto.paused
             await leap(stage.clock, 60)
             assert signer.count == 0
-            told = [one for one in desk.state.notices if "rests" in one.text]
+            told = [one for one in desk.state.notices if "auto-redeem paused" in one.text]
             assert len(told) == 1
             await operate(stage, DESK_PATCH_WALLET, path=path, json={"gas": 1.0})
             state = await until(desk, run_is(held, ChainRunState.DONE), stage)

@@ -38,7 +38,7 @@ async def test_another_service_has_no_speed(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, open_test_desk(stage, away) as desk:
         desk.submit(SetSpeed(10))
         state = await until(desk, lambda s: s.notices, stage)
-        assert "only the offline world" in state.notices[-1].text
+        assert "only the simulated world" in state.notices[-1].text
 
 
 async def test_a_speed_that_was_not_set_says_so(tmp_path: Path) -> None:

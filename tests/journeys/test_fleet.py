@@ -269,15 +269,15 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
         await typed(walk, "skill-budget", "30")
         await walk.press("f6", "f6", "enter")
         state = await until_shown(walk, lambda s: s.supervision.held)
-        assert "& 1 waits" in walk.text
+        assert "& 1 approval" in walk.text
         run = only_run(state)
 
         # From another screen: the dialog says who, what, why; the size is changed.
         await walk.press("2", "ampersand")
-        assert "heron with buyer asks to buy YES" in walk.text
+        assert "heron with buyer: BUY YES" in walk.text
         why = str(walk.app.screen.query_one("#approval-why").render())
         assert "=cheap enough" in why
-        assert "confidence 0.6" in why
+        assert "confidence: 0.6" in why
         await walk.press("ctrl+u", "4", "enter")
         state = await until_shown(walk, lambda s: s.supervision.decided and s.supervision.held)
         assert state.supervision.decided[0].decided_amount == 4 * ONE
@@ -311,7 +311,7 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
         assert "at budget" in row_of(walk, "heron")
         assert "daily budget of skill buyer reached: 30.00" in only_run(state).report
 
-        await walk.press("W")
+        await walk.press("ctrl+s")
         await until_shown(walk, lambda _: list((tmp_path / "data").rglob("trades.csv")))
         assert tagged(run.run_id) == []
     (found,) = (tmp_path / "data").rglob("trades.csv")

@@ -21,7 +21,7 @@ async def test_an_order_for_real_money_is_asked_for_signed_once_and_filled(tmp_p
         await on.ticket("30")
         await walk.press("f7")
         assert "LIVE simulated" not in on.text()
-        assert "real money is switched off" in on.text()
+        assert "Live trading is off" in on.text()
         await walk.press("escape", "escape")
 
         await walk.press("W", "L")
@@ -49,7 +49,7 @@ async def test_an_order_for_real_money_is_asked_for_signed_once_and_filled(tmp_p
             "at most",
             "evm_venue, simulated",
             "USDC.e, on top",
-            "Your key signs this order for the venue's exchange",
+            "Signed with your key, sent once.",
         ):
             assert words in told
         await walk.pilot.pause(2 * ARMED_AFTER_S)

@@ -31,21 +31,21 @@ async def test_a_person_rests_an_order_sees_it_met_and_cancels_its_rest(tmp_path
         # On play money there is no book; on the venue a limit is typed behind F8.
         await on.ticket("30")
         await walk.press("f8")
-        assert "sim has no book" in on.text()
+        assert "No limit orders on sim" in on.text()
         await walk.press("f7", "f8")
-        await on.shown("type a limit price")
+        await on.shown("max cost")
         price = below_the_bid(on)
-        await walk.press(*limit_text(price))
-        await on.shown("costs at most")
+        await walk.press("ctrl+u", *limit_text(price))
+        await on.shown("max cost")
         await walk.until(lambda s: s.quote is not None and s.quote.ok and s.quote.rests)
         await on.asked()
         told = on.text()
         for words in (
             f"buy YES at {limit_text(price)} for 30.00",
-            f"at most {limit_text(price)} a share",
-            "until it is cancelled (GTC)",
+            f"at most {limit_text(price)} per share",
+            "until cancelled (GTC)",
             "USDC.e",
-            "Your key signs this order",
+            "Signed with your key, sent once.",
         ):
             assert words in told, told
         assert (on.signer.count, on.line.orders()) == (0, [])
@@ -55,7 +55,7 @@ async def test_a_person_rests_an_order_sees_it_met_and_cancels_its_rest(tmp_path
         # It was signed at that price, taken by the venue, and rests.
         state = await walk.until(lambda s: s.tickets and not s.tickets[0].in_flight)
         assert state.tickets[0].state is TicketState.DONE, state.tickets[0]
-        assert "rests at" in state.tickets[0].outcome
+        assert "open at" in state.tickets[0].outcome
         (sent,) = on.line.orders()
         assert (sent["order_type"], sent["price"], on.signer.count) == ("GTC", price, 1)
         signed = sent["signed_order"]

@@ -103,7 +103,7 @@ async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_
         assert signal.wallet == wallet
         front(walk).focus_row(signal.signal_id)
         await walk.until(lambda _: front(walk).signal_pane.preview.is_seen(signal, walk.app.now))
-        assert "f mirrors it now" in walk.text
+        assert "f mirrors, d dismisses" in walk.text
         await walk.press("f")
         state = await walk.until(lambda s: of(s, SignalState.MIRRORED))
         (done,) = of(state, SignalState.MIRRORED)
@@ -130,7 +130,7 @@ async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_
         await walk.press("o")
         front(walk).focus_row(backroom)
         await walk.press("l")
-        assert "standing authorisation" in walk.text
+        assert "auto mirrors without asking you" in walk.text
         await confirm(walk, "2")
         await walk.until(lambda s: s.reactor.policy_of(backroom) is Policy.AUTO)
         await walk.press("o")
@@ -162,4 +162,4 @@ async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_
         await walk.rest()
         assert clock.now() >= resets_at
         assert "● running" in walk.text
-        assert "breaker open" not in walk.text
+        await walk.until(lambda _: "breaker open" not in walk.text)

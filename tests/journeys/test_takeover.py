@@ -21,6 +21,7 @@ from kit.service.stage import open_stage
 from kit.terminal.own import OwnTerminal, own_terminal
 from kit.terminal.screen import TerminalScreen
 from service_tui.clock import ManualClock, SystemClock
+from service_tui.console.questions import short_question
 from service_tui.server.http.idempotency import HEADER
 from service_tui.storage.db.lock import holder_of
 from service_tui.terms import Side
@@ -194,7 +195,7 @@ def seated(home: Path, data: Path) -> Iterator[Person]:
 
 def shown(market: dict[str, Any]) -> str:
     """As much of the question as its column holds."""
-    return market["question"][:20]
+    return short_question(market["question"])[:20]
 
 
 def chosen(trader: Trader) -> list[dict[str, Any]]:

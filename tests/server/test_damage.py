@@ -90,7 +90,7 @@ async def test_two_snapshots_that_make_no_sense_are_damage(
     path, _ = lived
     spoil(path, how, every=True)
     async with open_directory(path, ManualClock()) as database:
-        with pytest.raises(DamagedRowsError, match="no snapshot"):
+        with pytest.raises(DamagedRowsError, match="no readable snapshot"):
             restore(database, TOPICS)
 
 
@@ -99,7 +99,7 @@ async def test_a_row_that_makes_no_sense_is_named(lived: tuple[Path, str], body:
     path, _ = lived
     async with open_directory(path, ManualClock()) as database:
         await database.write(lambda c: c.execute(SPOIL, (body,)))
-        with pytest.raises(DamagedRowsError, match=r"row \d+ of the journal makes no sense"):
+        with pytest.raises(DamagedRowsError, match=r"row \d+ of the journal is invalid"):
             restore(database, TOPICS)
 
 
@@ -116,7 +116,7 @@ async def test_a_fill_in_a_market_that_never_was_is_named(lived: tuple[Path, str
             connection.execute(update, (json.dumps(fields), seq))
 
         await database.write(elsewhere)
-        with pytest.raises(DamagedRowsError, match="makes no sense"):
+        with pytest.raises(DamagedRowsError, match="is invalid"):
             restore(database, TOPICS)
 
 

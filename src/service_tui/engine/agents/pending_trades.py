@@ -70,10 +70,9 @@ def _check_budget(agent: Agent, slug: str, size: Micros, at: Timestamp) -> None:
         return
     spent = spent_of(agent, slug, at)
     if not spent + size <= budget:
-        whose = f"of the skill {slug} " if slug else ""
+        whose = f"of skill {slug} " if slug else ""
         raise LeashBudget(
-            f"the daily budget {whose}is reached: {decimal(budget):,.2f}, "
-            f"{decimal(spent):,.2f} spent"
+            f"daily budget {whose}reached: {decimal(budget):,.2f}, {decimal(spent):,.2f} spent"
         )
 
 
