@@ -10,10 +10,10 @@ from service_tui.console import formats
 from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.leash_form import LeashForm
 from service_tui.console.forms.secret import Secret
 from service_tui.console.keys import KEYS, key_named
 from service_tui.console.screens.agents.detail import history_text
-from service_tui.console.screens.agents.leash_form import LeashForm
 from service_tui.console.screens.agents.screen import AgentsScreen
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S

@@ -11,7 +11,8 @@ PICTURES = {
     "page": ("j", "j", "enter"),
     "leash": ("j", "j", "l"),
     "start": ("n",),
-    "approval": ("ampersand",),
+    "approval": ("ampersand", "enter"),
+    "approvals": ("ampersand",),
 }
 
 

@@ -7,7 +7,7 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, leash_of, sample_supervision
 from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.forms.confirm_many import ConfirmMany
-from service_tui.console.screens.agents.leash_form import LeashForm
+from service_tui.console.forms.leash_form import LeashForm
 from service_tui.console.screens.approvals.actions import approvable
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S

@@ -14,7 +14,7 @@ from kit.console.walk import Walk, walking
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk
 from service_tui.clock import ManualClock
 from service_tui.console.forms.form import SECOND_THOUGHT_S
-from service_tui.console.screens.agents.leash_form import LeashForm
+from service_tui.console.forms.leash_form import LeashForm
 from service_tui.desk.commands.agents import (
     ApproveHeld,
     ExportData,

@@ -13,10 +13,10 @@ from service_tui.console.actions import ScreenAction
 from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
+from service_tui.console.forms.leash_form import LeashForm
 from service_tui.console.parts.shared_actions import can_change, export, has_row
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.agents.detail import describe, history_text
-from service_tui.console.screens.agents.leash_form import LeashForm
 from service_tui.console.screens.agents.skill_forms import InstallSkillForm, StartSkillForm
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.agents.health import strictest_leash

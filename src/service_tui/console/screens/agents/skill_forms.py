@@ -9,8 +9,8 @@ from textual.binding import BindingType
 from service_tui.console import formats
 from service_tui.console.fields import Field, FieldError, figure_rule, number, seconds_rule
 from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
+from service_tui.console.forms.leash_form import MONEY_MAX
 from service_tui.console.keys import bindings_of
-from service_tui.console.screens.agents.leash_form import MONEY_MAX
 from service_tui.desk.commands.agents import InstallSkill, StartSkill
 from service_tui.desk.slices.fleet import Pace, SkillView
 from service_tui.desk.state import DeskState

@@ -195,7 +195,7 @@ def lift(screen: Approvals) -> None:
 
 def always(screen: Approvals) -> None:
     """Open the leash of the highlighted trade, which lets amounts up to this one pass."""
-    from service_tui.console.screens.agents.leash_form import (  # noqa: PLC0415 - not at first
+    from service_tui.console.forms.leash_form import (  # noqa: PLC0415 - not at first
         LeashForm,
     )
 
