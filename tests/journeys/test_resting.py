@@ -34,18 +34,21 @@ async def test_a_person_rests_an_order_sees_it_met_and_cancels_its_rest(tmp_path
         assert "No limit orders on sim" in on.text()
         await walk.press("f7", "f8")
         await on.shown("max cost")
+        # A price is suggested; without one the ticket asks for it.
+        await walk.press("ctrl+u")
+        await on.shown("Enter a limit price, tick ")
         price = below_the_bid(on)
-        await walk.press("ctrl+u", *limit_text(price))
-        await on.shown("max cost")
+        await walk.press(*limit_text(price))
+        await on.shown("max cost              30.00 USDC.e")
         await walk.until(lambda s: s.quote is not None and s.quote.ok and s.quote.rests)
         await on.asked()
+        await on.shown("Signed with your key, sent once.")
         told = on.text()
         for words in (
             f"buy YES at {limit_text(price)} for 30.00",
             f"at most {limit_text(price)} per share",
             "until cancelled (GTC)",
             "USDC.e",
-            "Signed with your key, sent once.",
         ):
             assert words in told, told
         assert (on.signer.count, on.line.orders()) == (0, [])
