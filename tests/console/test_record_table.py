@@ -173,7 +173,7 @@ async def test_every_binding_has_an_id_that_no_other_has() -> None:
     bindings = [b for group in RecordTable._merged_bindings.key_to_bindings.values() for b in group]
     assert all(binding.id for binding in bindings)
     own = {b.id for b in bindings_of("rows")} & {binding.id for binding in bindings}
-    assert own == {"rows.sort", "rows.reverse"}
+    assert own == {"rows.sort", "rows.reverse", "rows.sort_menu"}
 
 
 async def test_the_cursor_stays_on_its_row_and_its_line_when_rows_are_inserted_above() -> None:

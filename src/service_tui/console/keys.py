@@ -127,6 +127,15 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding("rows.filter", "rows", ("slash",), "filter", "find", footer=True, shown="/"),
     KeyBinding("rows.sort", "rows", ("s",), "sort_next", "sort", "Sort by the next column"),
     KeyBinding("rows.reverse", "rows", ("S",), "sort_reverse", "reverse", "Reverse the order"),
+    KeyBinding(
+        "rows.sort_menu",
+        "rows",
+        ("comma", "f6"),
+        "sort_menu",
+        "sort by",
+        "Menu of columns: one key each",
+        shown=",",
+    ),
     KeyBinding("rows.copy", "rows", ("y",), "copy_cell", "copy", "Copy the cell"),
     KeyBinding("rows.copy_row", "rows", ("Y",), "copy_row", "copy row", "Copy the row as JSON"),
     KeyBinding(
@@ -224,6 +233,8 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("wallet.pay", ("p",), "pay per call", "Daily cap, or off"),
     _performed("wallet.code", ("o",), "QR code", "Address as a QR code"),
     _performed("wallet.copy", ("y",), "copy address", "For deposits of gas or USDC.e"),
+    # the menu of columns
+    KeyBinding("sort.choose", "sort_menu", ("enter",), "choose", "sort", "By this column"),
     # the stored keys
     KeyBinding("stored.open", "stored_keys", ("enter",), "open", "unlock", "With the passphrase"),
     KeyBinding(

@@ -23,6 +23,7 @@ TITLES: Final = {
     "rows": "Every list",
     "wallet": "Wallet",
     "stored_keys": "Wallet: stored keys",
+    "sort_menu": "Menu of columns",
     "dialog": "Every dialog except the order ticket",
     "form": "Every form of a few lines",
     "ticket": "Order ticket",

@@ -36,6 +36,7 @@ from textual.screen import ModalScreen
 
 from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.forms.explain import Explain, Explanation
+from service_tui.console.forms.sort_menu import USUAL, SortMenu, sort_choices
 from service_tui.console.freshness import of_wall
 from service_tui.console.key_queue import show_row_gone
 from service_tui.console.keys import KeyBinding, bindings_of
@@ -55,6 +56,8 @@ from service_tui.units import Timestamp
 
 Row = TypeVar("Row", bound=CopiedRecord)
 Result = TypeVar("Result")
+
+NO_SORT: Final = "no sortable column"
 
 _OF_ROWS: Final = frozenset({"filter", "copy_cell", "copy_row", "explain", "one_out"})
 """Actions of `rows` that are the screen's; sorting is its table's."""
@@ -409,6 +412,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             return "not here"
         if action in {"copy_cell", "copy_row"} and self.selected() is None:
             return NO_ROW
+        if action.startswith("sort_") and all(one.sort_key is None for one in self.table.columns):
+            return NO_SORT
         if action == "wide" and not (self.is_wide or self.has_class("-with-detail")):
             return "no detail beside the list"
         return super().list_reason(action)
@@ -486,6 +491,21 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         """Reverse the order, whatever has the focus."""
         self.table.action_sort_reverse()
 
+    def action_sort_menu(self) -> None:
+        """List the columns to sort by; one key each."""
+        table = self.table
+        choices = sort_choices(table.columns, table.state(), table.shown_columns)
+        if choices:
+            self.open_dialog(SortMenu(self.state, self.now, choices), self._sort_chosen)
+        else:
+            self.show_toast(NO_SORT, "warn")
+
+    def _sort_chosen(self, column: str) -> None:
+        if column == USUAL:
+            self.table.sort_by(self.spec.sort, falling=self.spec.falling)
+        else:
+            self.table.pick_sort(column)
+
     def action_wide(self) -> None:
         """Give the pane's room to the list, or take it back."""
         why = self.list_reason("wide")
@@ -537,6 +557,11 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def _search_left(self, event: FilterLine.Left) -> None:
         event.stop()
         self.table.focus()
+
+    @on(RecordTable.SortMenuRequested)
+    def _sort_menu_requested(self, event: RecordTable.SortMenuRequested) -> None:
+        event.stop()
+        self.action_sort_menu()
 
     @on(RecordTable.Moved)
     def _row_moved(self, event: RecordTable.Moved) -> None:

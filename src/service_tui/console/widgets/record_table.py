@@ -47,7 +47,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         *(
             binding
             for binding in bindings_of("rows")
-            if binding.action in {"sort_next", "sort_reverse"}
+            if binding.action in {"sort_next", "sort_reverse", "sort_menu"}
         ),
     ]
 
@@ -71,6 +71,9 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     class Opened(RowMessage):
         """Enter, or a double click, on a row."""
+
+    class SortMenuRequested(Message):
+        """A key asks for the menu of columns; the screen opens it."""
 
     class Lost(RowMessage):
         """A key needed the highlighted row, and there is none: the screen shows so."""
@@ -181,6 +184,22 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         if self._sort is not None:
             self.sort_by(self._sort.id, falling=not self._falls)
 
+    def action_sort_menu(self) -> None:
+        """Post that the menu of columns is requested."""
+        self.post_message(self.SortMenuRequested())
+
+    def pick_sort(self, column_id: str) -> None:
+        """Sort by a column in its first direction; reverse if the rows are sorted by it."""
+        if self._sort is not None and self._sort.id == column_id:
+            self.action_sort_reverse()
+        else:
+            self.sort_by(column_id)
+
+    @property
+    def shown_columns(self) -> frozenset[str]:
+        """The ids of the columns for which there is room."""
+        return frozenset(place.column.id for place in self._lines.placed)
+
     @on(events.Click)
     def _clicked(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
@@ -200,10 +219,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     def _sort_at(self, x: int) -> None:
         for place in self._lines.placed:
             if place.left <= x < place.left + place.width + GAP and place.column.sort_key:
-                if place.column is self._sort:
-                    self.action_sort_reverse()
-                else:
-                    self.sort_by(place.column.id)
+                self.pick_sort(place.column.id)
 
     def _move(self, move: Callable[[], None]) -> None:
         before = self._order.index
