@@ -17,7 +17,7 @@ STATE = seen_before(sample_state())
 
 def page(seen: Running) -> str:
     """What the dialog says, whole, whatever of it is in sight."""
-    return str(seen.app.screen.query_one("#frame Static", Static).content)
+    return str(seen.app.screen.query_one("#frame > Static", Static).content)
 
 
 def line_of(text: str, label: str) -> str:
@@ -66,6 +66,37 @@ async def test_help_scrolls_and_closes_by_its_own_key() -> None:
         await assert_snapshot(seen.pilot, "help_80x24")
         await seen.press("question_mark")
         assert len(seen.app.screen_stack) == 1
+
+
+async def test_a_search_leaves_the_keys_that_match_and_esc_clears_it_before_it_closes() -> None:
+    async with running(STATE, size=(80, 24)) as seen:
+        await seen.press("question_mark", "j", "j", "slash", *"the")
+        text = page(seen)
+        assert "F8  theme           Next theme" in text
+        assert "portfolio" not in text
+        assert seen.app.screen.query_one("#frame").scroll_offset.y == 0
+        await seen.press(*"mes")
+        assert page(seen).splitlines() == ["everywhere", "      F7  themes          Choose a theme"]
+        await seen.press("enter", "j", "escape")
+        assert "portfolio" in page(seen)
+        assert isinstance(seen.app.screen, Help)
+        await seen.press("slash", "f", "escape")
+        assert "portfolio" in page(seen)
+        await seen.press("escape")
+        assert len(seen.app.screen_stack) == 1
+
+
+async def test_a_search_finds_a_key_by_its_cap_and_a_reason_by_its_words() -> None:
+    remote = replace(STATE, service=replace(STATE.service, embedded=False), tickets=())
+    async with running(remote) as seen:
+        await seen.press("question_mark", "slash", *"p")
+        assert [line.split()[0] for line in page(seen).splitlines() if line.startswith("  ")] == [
+            "p"
+        ]
+        await seen.press("space", *"offline world")
+        assert "(only the offline world can be paused or sped up)" in page(seen)
+        await seen.press(*"zzz")
+        assert page(seen) == "No key matches /p offline worldzzz. esc shows all."
 
 
 def test_no_key_means_two_things_in_one_place() -> None:

@@ -36,7 +36,7 @@ SPECS = [spec for screen in MADE for spec in screen.tables]
 
 
 def help_line(seen: Running, label: str) -> str:
-    text = str(seen.app.screen.query_one("#frame Static", Static).content)
+    text = str(seen.app.screen.query_one("#frame > Static", Static).content)
     return next(line for line in text.splitlines() if f" {label} " in f"{line} ")
 
 

@@ -1,13 +1,17 @@
 """Every key that works here, made from the live key table; disabled ones with the reason."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar, Final
 
 from rich.text import Text
+from textual import on
 from textual.binding import Binding, BindingType
+from textual.widget import Widget
 
+from service_tui.console import formats
 from service_tui.console.forms.page import Page
-from service_tui.console.keys import KeyBinding, cap, keys_of, readable, shown_key
+from service_tui.console.keys import KeyBinding, bindings_of, cap, keys_of, readable, shown_key
+from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable
 
 _KEY: Final = 8
@@ -18,21 +22,53 @@ DisabledReason = Callable[[KeyBinding], str]
 
 
 class Help(Page):
-    """The keys in groups, those of the screen in front first; scrolls."""
+    """The keys in groups, those of the screen in front first; scrolls, and can be searched."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark", "close", show=False, id="app.help")
+        Binding("question_mark,f1", "close", show=False, id="app.help"),
+        *(binding for binding in bindings_of("rows") if binding.action == "filter"),
     ]
 
-    def __init__(self, group: str, title: str, disabled_reason: DisabledReason) -> None:
-        super().__init__(f"Keys on {title}", f"{cap('dialog.close')} closes, j and k scroll")
+    def __init__(
+        self, group: str, title: str, disabled_reason: DisabledReason, typed: str = ""
+    ) -> None:
+        hint = f"{cap('rows.filter')} finds, {cap('dialog.close')} closes, j and k scroll"
+        super().__init__(f"Keys on {title}", hint)
         self._group = group
         self._heading = title
         self._disabled_reason = disabled_reason
+        self._search = FilterLine(typed, "a key, a name or a word")
+
+    def above(self) -> Iterable[Widget]:
+        """The line of the search."""
+        yield self._search
 
     def text(self) -> Text:
-        """The text, group by group."""
-        groups = (
+        """The text, group by group; of a search the matching lines alone."""
+        groups = [(title, self._matching(lines)) for title, lines in self._groups()]
+        shown = [
+            Text("\n").join([Text(title, "bold heading"), *lines])
+            for title, lines in groups
+            if lines
+        ]
+        if shown:
+            return Text("\n\n").join(shown)
+        typed = formats.plain(self._search.typed).plain
+        return Text(f"No key matches /{typed}. {cap('dialog.close')} shows all.", "muted")
+
+    def action_filter(self) -> None:
+        """Type into the line of the search."""
+        self._search.begin()
+
+    def action_close(self) -> None:
+        """Clear the search; without one, close."""
+        if self._search.typed:
+            self._search.action_clear()
+        else:
+            super().action_close()
+
+    def _groups(self) -> tuple[tuple[str, list[Text]], ...]:
+        return (
             (self._heading, self._lines(self._group)),
             ("lists", [*self._lines("rows"), *moves()]),
             ("everywhere", self._lines("app")),
@@ -40,14 +76,31 @@ class Help(Page):
             ("forms", [*self._lines("form"), *self._lines("price_alert")]),
             ("halt", self._lines("halt")),
         )
-        return Text("\n\n").join(
-            Text("\n").join([Text(title, "bold heading"), *lines])
-            for title, lines in groups
-            if lines
-        )
 
     def _lines(self, group: str) -> list[Text]:
         return [key_line(key, self._disabled_reason(key)) for key in keys_of(group)]
+
+    def _matching(self, lines: list[Text]) -> list[Text]:
+        words = self._search.typed.casefold().split()
+        return [line for line in lines if matches(line.plain, words)]
+
+    @on(FilterLine.Typed)
+    def _typed(self, event: FilterLine.Typed) -> None:
+        event.stop()
+        self.show()
+        self.query_one("#frame").scroll_home(animate=False)
+
+    @on(FilterLine.Left)
+    def _left(self, event: FilterLine.Left) -> None:
+        event.stop()
+        self.query_one("#frame").focus()
+
+
+def matches(line: str, words: Iterable[str]) -> bool:
+    """True if a line of the help contains every word; one letter must be a key or a word."""
+    text = line.casefold()
+    parts = frozenset(text.split())
+    return all(word in parts if len(word) == 1 else word in text for word in words)
 
 
 def key_line(key: KeyBinding, why: str) -> Text:

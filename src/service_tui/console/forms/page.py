@@ -1,12 +1,14 @@
 """One page of text in a frame, to be read and left."""
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.widget import Widget
 
 from service_tui.console.formats import clock_time
 from service_tui.console.keys import bindings_of
@@ -44,7 +46,16 @@ class Page(Dialog[None]):
         with VerticalScroll(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" {self._title} "))
             frame.border_subtitle = content(Text(f" {self._hint} "))
+            yield from self.above()
             yield self._text_block
+
+    def above(self) -> Iterable[Widget]:
+        """Widgets above the text."""
+        return ()
+
+    def show(self) -> None:
+        """Show the text anew."""
+        self._text_block.show_text(self.text())
 
     def action_lines(self, by: int) -> None:
         """Scroll by lines."""

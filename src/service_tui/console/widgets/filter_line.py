@@ -50,12 +50,10 @@ class FilterLine(Horizontal):
     class Left(Message):
         """The operator returns to the rows."""
 
-    def __init__(self, typed: str = "") -> None:
+    def __init__(self, typed: str = "", placeholder: str = "words, !word, price:>0.6") -> None:
         super().__init__(classes="-on" if typed else "")
         self._first = typed
-        self._line = SearchLine(
-            placeholder="words, !word, price:>0.6", compact=True, id="filter-typed"
-        )
+        self._line = SearchLine(placeholder=placeholder, compact=True, id="filter-typed")
         self._line.cursor_blink = False
         self._problem = Static("", markup=False, id="filter-problem")
 
