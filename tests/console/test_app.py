@@ -609,7 +609,7 @@ async def type_into(seen: Running, text: str) -> None:
 
 async def test_the_palette_finds_a_market_and_leads_to_its_row() -> None:
     async with running(STATE) as seen:
-        await seen.press("colon")
+        await seen.press("ctrl+p")
         await type_into(seen, "lumen 410 (4)")
         await seen.press("enter")
         await seen.until(lambda: front(seen) == "markets")

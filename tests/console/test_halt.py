@@ -110,7 +110,8 @@ async def test_it_halts_from_inside_an_input_or_a_dialog(where: str) -> None:
     sent = TicketView("t-9", "trade", "m", "buy", TicketState.SENT, NOW)
     async with running(replace(STATE, tickets=(sent,)), first="markets") as seen:
         keys = {
-            "filter": ("slash", "a"), "ticket": ("b", "1"), "palette": ("colon", "a"),
+            "filter": ("slash", "a"), "ticket": ("b", "1"), "palette": ("ctrl+p", "a"),
+            "command": ("colon", "a"),
             "help": ("question_mark",), "welcome": ("f12",), "leaving": ("ctrl+q",),
         }  # fmt: skip
         kinds = {"ticket": TradeForm, "palette": CommandPalette, "leaving": Confirm}

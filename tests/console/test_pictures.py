@@ -27,7 +27,8 @@ SCREENS = {
     "blotter": ("9",),
     "ticket": ("2", "j", "b"),
     "help": ("2", "question_mark"),
-    "palette": ("1", "colon"),
+    "palette": ("1", "ctrl+p"),
+    "command": ("2", "colon", *"so"),
     "welcome": ("f12",),
 }
 

@@ -139,7 +139,7 @@ async def test_the_slash_command_status_leads_to_the_screen() -> None:
 
 async def chosen(seen: Running, typed: str) -> None:
     """Choose the best match of what is typed into the palette."""
-    await seen.press("colon")
+    await seen.press("ctrl+p")
     palette = seen.app.screen
     assert isinstance(palette, CommandPalette)
     palette.query_one(Input).value = typed

@@ -37,7 +37,7 @@ KEYS = [
     "pagedown",
     "end",
 ]
-DIALOGS = ["colon", "question_mark", "b", "i", "ampersand", "T", "at", "Q", "s", "W"]
+DIALOGS = ["colon", "ctrl+p", "question_mark", "b", "i", "ampersand", "T", "at", "Q", "s", "W"]
 SIZES = [(1, 1), (2, 2), (10, 2), (40, 5), (120, 40), (80, 24), (200, 2), (3, 60)]
 EVENTS = 120 * DEPTH**2
 
@@ -77,7 +77,7 @@ async def test_a_chart_without_room_hears_of_its_size_and_stands() -> None:
 
 async def test_a_palette_that_closes_before_it_has_found_nothing_stays_closed() -> None:
     async with running(size=(120, 40)) as seen:
-        await seen.pilot.press("colon", *"zzzz")
+        await seen.pilot.press("ctrl+p", *"zzzz")
         palette = seen.app.screen
         assert isinstance(palette, CommandPalette)
         await seen.until(lambda: palette._no_matches_timer is not None)
@@ -118,7 +118,7 @@ def mouse(kind: type[events.MouseEvent], x: int, y: int) -> events.MouseEvent:
 
 async def test_a_click_where_the_palette_was_before_the_terminal_shrank_closes_it() -> None:
     async with running(size=(120, 40)) as seen:
-        await seen.pilot.press("colon")
+        await seen.pilot.press("ctrl+p")
         palette = seen.app.screen
         assert isinstance(palette, CommandPalette)
         await seen.pilot.resize_terminal(40, 12)
@@ -131,7 +131,7 @@ async def test_a_click_where_the_palette_was_before_the_terminal_shrank_closes_i
 
 async def test_keys_in_a_palette_without_room_for_a_row_do_nothing() -> None:
     async with running(size=(120, 40)) as seen:
-        await seen.pilot.press("colon")
+        await seen.pilot.press("ctrl+p")
         palette = seen.app.screen
         assert isinstance(palette, CommandPalette)
         await seen.until(lambda: palette.query_one(CommandList).option_count)

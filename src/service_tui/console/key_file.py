@@ -33,6 +33,7 @@ PLACES: Final = (
     *(("dialog", panel) for panel in _PANEL_GROUPS),
     *(("form", form) for form in _FORM_GROUPS),
     ("ticket",),
+    ("command_line",),
 )
 """Groups of the key table whose keys work at one time, in one place."""
 
@@ -51,7 +52,7 @@ _SAME: Final = MappingProxyType({
 """Keys that a terminal sends as another one."""
 
 _FORMS: Final = frozenset({
-    "ticket", *(group for place in PLACES if place[0] == "form" for group in place),
+    "ticket", "command_line", *(group for place in PLACES if place[0] == "form" for group in place),
 })  # fmt: skip
 _WALKS: Final = frozenset({"tab", "shift+tab", "up", "down"})
 """Groups with input lines, and the keys that move between these."""

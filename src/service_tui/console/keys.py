@@ -76,7 +76,17 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "app.back", "app", ("left_square_bracket",), "history(-1)", "history back", shown="["
     ),
     KeyBinding("app.forward", "app", ("right_square_bracket",), "history(1)", "forward", shown="]"),
-    KeyBinding("app.palette", "app", ("colon", "ctrl+p"), "command_palette", "command", shown=":"),
+    KeyBinding(
+        "app.command", "app", ("colon",), "command_line", "command", "Type a command", shown=":"
+    ),
+    KeyBinding(
+        "app.palette",
+        "app",
+        ("ctrl+p",),
+        "command_palette",
+        "palette",
+        "Any action, market, position or agent by name",
+    ),
     KeyBinding("app.help", "app", ("question_mark", "f1"), "help", "help", footer=True, shown="?"),
     KeyBinding("app.refresh", "app", ("r",), "refresh_now", "refresh", "Refresh from the service"),
     KeyBinding(
@@ -235,6 +245,14 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("wallet.copy", ("y",), "copy address", "For deposits of gas or USDC.e"),
     # the menu of columns
     KeyBinding("sort.choose", "sort_menu", ("enter",), "choose", "sort", "By this column"),
+    # the line of commands
+    KeyBinding("command.complete", "command_line", ("tab",), "complete(1)", "complete"),
+    KeyBinding(
+        "command.complete_back", "command_line", ("shift+tab",), "complete(-1)", "complete back"
+    ),
+    KeyBinding("command.older", "command_line", ("up",), "recall(-1)", "older command"),
+    KeyBinding("command.newer", "command_line", ("down",), "recall(1)", "newer command"),
+    KeyBinding("command.close", "command_line", ("escape",), "close", "close"),
     # the stored keys
     KeyBinding("stored.open", "stored_keys", ("enter",), "open", "unlock", "With the passphrase"),
     KeyBinding(

@@ -72,6 +72,18 @@ class KeyChosen(Message):
         self.key = key
 
 
+class HelpRequested(Message):
+    """Show the help, narrowed to a word; empty: all of it."""
+
+    def __init__(self, word: str = "") -> None:
+        super().__init__()
+        self.word = word
+
+
+class ResumeRequested(Message):
+    """The person wants to end the halt; the typed word follows."""
+
+
 class ThemeTried(Message):
     """Preview a theme; None shows the stored theme again."""
 

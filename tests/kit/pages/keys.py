@@ -24,6 +24,7 @@ TITLES: Final = {
     "wallet": "Wallet",
     "stored_keys": "Wallet: stored keys",
     "sort_menu": "Menu of columns",
+    "command_line": "Command line",
     "dialog": "Every dialog except the order ticket",
     "form": "Every form of a few lines",
     "ticket": "Order ticket",

@@ -7,6 +7,7 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.dom import DOMNode
 
 from service_tui.console.forms.halt_text import exits_question, halt_text, sold_and_kept
 from service_tui.console.forms.typed_word import TypedWord
@@ -15,7 +16,7 @@ from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.theme import content
-from service_tui.console.widgets.dialog import Dialog
+from service_tui.console.widgets.dialog import Dialog, open_above
 from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.halt import RESUME_WORD, ExitAll, Resume
@@ -32,6 +33,20 @@ _RESUME: Final = (
     "Buys are allowed again at once: yours, mirrors, local skills, and every agent of this service "
     "that is not paused on its own. Orders cancelled by the halt stay cancelled."
 )
+
+
+def confirm_resume(node: DOMNode, state: DeskState) -> None:
+    """Ask for the typed word above a widget or a screen, then end the halt."""
+    body = Text(_RESUME)
+    missing = 0 if state.halt is None else state.halt.missing
+    if missing:
+        body.append(f"\n\nHalt: {counted(missing, 'acknowledgement')} missing.", "warn")
+
+    def answered(word: str) -> None:
+        node.post_message(CommandGiven(Resume(word)))
+
+    dialog: TypedWord = TypedWord("Resume trading?", body, RESUME_WORD)
+    open_above(node, dialog, answered)
 
 
 class HaltPanel(Dialog[None]):
@@ -98,16 +113,7 @@ class HaltPanel(Dialog[None]):
 
     def action_resume(self) -> None:
         """End the halt, after the typed word."""
-
-        def answered(word: str | None) -> None:
-            if word is not None:
-                self.post_message(CommandGiven(Resume(word)))
-
-        body = Text(_RESUME)
-        missing = 0 if self._state.halt is None else self._state.halt.missing
-        if missing:
-            body.append(f"\n\nHalt: {counted(missing, 'acknowledgement')} missing.", "warn")
-        self._app().push_screen(TypedWord("Resume trading?", body, RESUME_WORD), answered)
+        confirm_resume(self, self._state)
 
     def action_lines(self, by: int) -> None:
         """Scroll by lines."""

@@ -1,6 +1,6 @@
 """Every key that works here, made from the live key table; disabled ones with the reason."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -16,6 +16,7 @@ from service_tui.console.widgets.record_table import RecordTable
 
 _KEY: Final = 8
 _LABEL: Final = 15
+_USAGE: Final = 32
 
 DisabledReason = Callable[[KeyBinding], str]
 """Why a key is disabled here; empty if it works."""
@@ -30,13 +31,29 @@ class Help(Page):
     ]
 
     def __init__(
-        self, group: str, title: str, disabled_reason: DisabledReason, typed: str = ""
+        self,
+        group: str,
+        title: str,
+        disabled_reason: DisabledReason,
+        commands: Sequence[tuple[str, str]] = (),
+        *,
+        typed: str = "",
     ) -> None:
+        """The help of a screen.
+
+        Args:
+            group: its group in keys.py.
+            title: its heading.
+            disabled_reason: why a key is disabled.
+            commands: usage and effect of each command of the `:` line.
+            typed: the search it opens with.
+        """
         hint = f"{cap('rows.filter')} finds, {cap('dialog.close')} closes, j and k scroll"
         super().__init__(f"Keys on {title}", hint)
         self._group = group
         self._heading = title
         self._disabled_reason = disabled_reason
+        self._commands = commands
         self._search = FilterLine(typed, "a key, a name or a word")
 
     def above(self) -> Iterable[Widget]:
@@ -72,6 +89,7 @@ class Help(Page):
             (self._heading, self._lines(self._group)),
             ("lists", [*self._lines("rows"), *moves()]),
             ("everywhere", self._lines("app")),
+            (f"commands, after {cap('app.command')}", [command_line(*c) for c in self._commands]),
             ("order ticket", self._lines("ticket")),
             ("forms", [*self._lines("form"), *self._lines("price_alert")]),
             ("halt", self._lines("halt")),
@@ -111,6 +129,11 @@ def key_line(key: KeyBinding, why: str) -> Text:
     if why:
         return Text(f"{cap:>{_KEY}}  {message}  ({why})", "muted")
     return Text.assemble((f"{cap:>{_KEY}}", "accent"), f"  {message}")
+
+
+def command_line(usage: str, does: str) -> Text:
+    """One command with its effect."""
+    return Text.assemble("  ", (f"{usage:<{_USAGE}}", "accent"), f"  {does}")
 
 
 def moves() -> list[Text]:

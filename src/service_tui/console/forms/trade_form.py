@@ -111,6 +111,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._venue = venue
         self._rests = False
         self._amends: OpenOrderView | None = None
+        self.typed_before = ""
+        """The amount that the ticket opens with."""
 
     @classmethod
     def amending(
@@ -167,6 +169,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             limit.value = limit_text(self._amends.price)
             self.query_one("#ticket-amount", PlainInput).value = typed(size, decimals=decimals)
             limit.focus()
+        elif self.typed_before:
+            self.query_one("#ticket-amount", PlainInput).value = self.typed_before
         self._is_ready = True
         self._show()
 

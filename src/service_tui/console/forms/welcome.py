@@ -20,7 +20,7 @@ _FIRST_KEYS: Final = (
 )
 
 
-_ACTING: Final = (*(ident for ident, _ in _FIRST_KEYS), "app.palette")
+_ACTING: Final = (*(ident for ident, _ in _FIRST_KEYS), "app.palette", "app.command")
 """Actions that the page names, whose keys close it and then work."""
 
 _PACE: Final = ("app.pause", "app.slower", "app.faster")
@@ -92,7 +92,9 @@ def _page(*, is_embedded: bool) -> Text:
             "\n",
             *(pace if is_embedded else ()),
             (cap("app.palette"), "accent"),
-            " finds any market or command, ",
+            " finds any market or action, ",
+            (cap("app.command"), "accent"),
+            " takes a command, ",
             (cap("app.out"), "accent"),
             " quits. Reopen this page with ",
             (cap("app.welcome"), "accent"),

@@ -115,6 +115,12 @@ def no_market_reason() -> str:
     return f"market not listed: {cap('app.refresh')} refreshes"
 
 
+def ticket_block_reason(screen: AnyScreen, market: MarketView, action: Action) -> str:
+    """Why no ticket opens on a market: it is closed, or its price too old; empty if one does."""
+    topics = (Topic.MARKETS, Topic.POSITIONS if action is Action.SELL else Topic.ACCOUNT)
+    return trade_block_reason(screen.state, topics, screen.now) or why_closed(market)
+
+
 def open_ticket(  # noqa: PLR0917 - what a ticket is about
     screen: AnyScreen,
     market: MarketView,
@@ -124,8 +130,7 @@ def open_ticket(  # noqa: PLR0917 - what a ticket is about
     amends: OpenOrderView | None = None,
 ) -> None:
     """Open the order ticket, unless the market is closed or its price too old to trade on."""
-    topics = (Topic.MARKETS, Topic.POSITIONS if action is Action.SELL else Topic.ACCOUNT)
-    why = trade_block_reason(screen.state, topics, screen.now) or why_closed(market)
+    why = ticket_block_reason(screen, market, action)
     if why:
         screen.show_toast(why, "bad")
     else:

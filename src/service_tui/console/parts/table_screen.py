@@ -351,9 +351,13 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     def narrow(self, typed: str) -> None:
         """Show the rows that match; problems are shown, the parsed part applies."""
-        self.search = read_search(typed, tuple(self.spec.compared), names=self.names)
+        self.search = self.parsed(typed)
         self.line.show_problem(self.search.problem)
         self.filter_rows()
+
+    def parsed(self, typed: str) -> Search:
+        """A typed search, for the table in front."""
+        return read_search(typed, tuple(self.spec.compared), names=self.names)
 
     def filter_rows(self) -> None:
         """Show the rows that pass `only` and the search, and hide the rest."""

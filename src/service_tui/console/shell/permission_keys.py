@@ -8,7 +8,12 @@ from textual.message import Message
 
 from service_tui.console.freshness import is_answered
 from service_tui.console.keys import key_named
-from service_tui.console.messages import ApprovalRequested, GoTo, ToastMessage
+from service_tui.console.messages import (
+    ApprovalRequested,
+    GoTo,
+    ResumeRequested,
+    ToastMessage,
+)
 from service_tui.console.shell.views import Views
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, ReadDay, RefuseHeld
@@ -52,6 +57,12 @@ class HaltKeys(Views):
         shown = any(isinstance(screen, HaltPanel) for screen in self.screen_stack)
         if not shown and self.desk_state.halted_since is not None:
             self.push_screen(HaltPanel(self.desk_state, self.now))
+
+    @on(ResumeRequested)
+    def _resume_requested(self) -> None:
+        from service_tui.console.forms.halt import confirm_resume  # noqa: PLC0415 - not at first
+
+        confirm_resume(self.front, self.desk_state)
 
 
 TYPED_AHEAD: Final = "no more approvals: last keys ignored"

@@ -2,9 +2,10 @@
 
 import asyncio
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,7 +16,8 @@ from textual.timer import Timer, TimerCallback
 from textual.widget import Widget
 
 from service_tui.console.keys import KeyBinding, action_name
-from service_tui.console.messages import GoTo, KeyChosen
+from service_tui.console.messages import GoTo, HelpRequested, KeyChosen
+from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.shell.frame import FramedApp, TooSmall
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Banner
@@ -126,7 +128,7 @@ class Palette(CommandPalette, AnswersOnce[None]):  # pyright: ignore[reportIncom
         return super().set_timer(delay, unless_gone, name=name, pause=pause)
 
 
-class Views(FramedApp):
+class Views(FramedApp):  # noqa: PLR0904 - one action a key
     """The bars, the deck of screens between them, and the navigation."""
 
     COMMANDS: ClassVar = {
@@ -213,11 +215,33 @@ class Views(FramedApp):
             Palette([partial(_provider, "ThemesProvider")], placeholder="theme", id="themes")
         )
 
-    def action_help(self) -> None:
-        """Show every key."""
-        from service_tui.console.forms.help import Help  # noqa: PLC0415 - not in the first frame
+    def action_command_line(self) -> None:
+        """Type a command by its name."""
+        from service_tui.console.command_line.line import CommandLine  # noqa: PLC0415 - not at first
 
-        self.push_screen(Help(self.front.name_in_keys, self.front.title, self.disabled_reason))
+        front = cast("TableScreen[Any]", self.front)
+        self.push_screen(CommandLine(front, self.disabled_reason), self._run_command)
+
+    def _run_command(self, effect: Callable[[], object] | None) -> None:
+        if effect is not None:
+            effect()
+
+    def action_help(self) -> None:
+        """Show every key and every command."""
+        self._show_help("")
+
+    def _show_help(self, word: str) -> None:
+        from service_tui.console.command_line.verbs import VERBS  # noqa: PLC0415 - not at first
+        from service_tui.console.forms.help import Help  # noqa: PLC0415 - nor this
+
+        front, usages = self.front, tuple((verb.usage, verb.help) for verb in VERBS)
+        self.push_screen(
+            Help(front.name_in_keys, front.title, self.disabled_reason, usages, typed=word)
+        )
+
+    @on(HelpRequested)
+    def _help_requested(self, message: HelpRequested) -> None:
+        self._show_help(message.word)
 
     @on(GoTo)
     async def _sent_to(self, message: GoTo) -> None:

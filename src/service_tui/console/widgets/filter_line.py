@@ -80,6 +80,11 @@ class FilterLine(Horizontal):
         self._line.value = ""
         self.remove_class("-on")
 
+    def put(self, text: str) -> None:
+        """Search for a text without focusing the line; empty: all rows come back."""
+        self._line.value = text
+        self.set_class(bool(text), "-on")
+
     def show_problem(self, problem: str) -> None:
         """Show a problem of the text; empty for none."""
         self._problem.update(problem)

@@ -25,6 +25,7 @@ from service_tui.console.screens.markets.filter import (
 )
 from service_tui.console.screens.markets.pane import MarketPane
 from service_tui.console.screens.markets.table import MARKETS, on_venue, room_of
+from service_tui.console.search import Search
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.segmented_control import SegmentedControl
 from service_tui.desk.commands.settings import SetPreference
@@ -115,8 +116,12 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
 
     def narrow(self, typed: str) -> None:
         """Search; problems are shown, the parsed part applies."""
-        self.line.show_problem(search_of(typed).problem)
+        self.line.show_problem(self.parsed(typed).problem)
         self._set_filter(replace(self.chips.filter_in_force, typed=typed))
+
+    def parsed(self, typed: str) -> Search:
+        """A typed search, with the numbers and venues of markets."""
+        return search_of(typed)
 
     def is_hidden(self, row: str) -> bool:
         """True for an existing market that the filter hides."""

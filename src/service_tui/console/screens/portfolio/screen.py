@@ -18,7 +18,6 @@ from service_tui.console.screens.portfolio.actions import ACTIONS
 from service_tui.console.screens.portfolio.detail import account_figures, describe, venue_lines
 from service_tui.console.screens.portfolio.orders import ORDERS, describe_order, notes
 from service_tui.console.screens.portfolio.table import CLOSED, TABLES, totals
-from service_tui.console.search import read_search
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.price_chart import PriceChart
@@ -79,7 +78,7 @@ class PortfolioScreen(TableScreen[PortfolioRow]):
         kept = state.preferences.get(_FILTER, "")
         super().__init__(state, now, kept)
         self._typed = self._typed_kept = kept
-        self.search = read_search(kept, tuple(self.spec.compared), names=self.names)
+        self.search = self.parsed(kept)
         self._curve = PriceChart(
             value=self._worth,
             bounds=None,

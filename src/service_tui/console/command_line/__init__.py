@@ -1,0 +1,1 @@
+"""The `:` line: commands by name, with the verbs of the program's command line."""

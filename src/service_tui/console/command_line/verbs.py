@@ -1,0 +1,339 @@
+"""Every command of the `:` line, once. Completion, help and `docs/commands.md` are made from it."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Final
+
+from service_tui.console.command_line import trading
+from service_tui.console.command_line.verb import (
+    CommandContext,
+    CommandError,
+    Effect,
+    Verb,
+    beginning,
+    go,
+    key_verb,
+    one_of,
+    press,
+    refuse_rest,
+    shown,
+    suggestion,
+)
+from service_tui.console.keys import cap, key_named
+from service_tui.console.messages import HelpRequested, ResumeRequested
+from service_tui.desk.commands.agents import ExportData
+from service_tui.desk.commands.settings import SetPreference, SetSpeed
+from service_tui.desk.slices.agents import AgentView
+from service_tui.terms import SPEEDS, counted
+
+SCREEN_NAMES: Final[Mapping[str, str]] = MappingProxyType({
+    "needs": "attention",
+    "portfolio": "portfolio",
+    "markets": "markets",
+    "monitors": "monitors",
+    "reactor": "reactor",
+    "redemption": "redemption",
+    "research": "research",
+    "agents": "agents",
+    "settings": "settings",
+    "orders": "blotter",
+    "approvals": "approvals",
+})
+"""The screens by their names in a command."""
+
+_ALSO: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
+    "needs": ("overview",),
+    "research": ("autoresearch",),
+    "settings": ("config",),
+    "orders": ("blotter",),
+})
+"""Other names; those of the command line among them."""
+
+_TO: Final = {"asc": False, "desc": True}
+_LOG_ACTS: Final = ("verify",)
+_AGENT_ACTS: Final = ("retire", "readmit")
+_SKILL_ACTS: Final = {"run": "agents.start", "install": "agents.install"}
+
+REFUSED: Final[Mapping[str, str]] = MappingProxyType({
+    "serve": "runs the service without a console: use 'service-tui serve' in a shell",
+    "login": "asks for a key in a shell: quit, then 'service-tui login'",
+    "logout": "removes a stored key in a shell: quit, then 'service-tui logout'",
+    "demo": "draws pictures from a shell: 'service-tui demo'",
+    "doctor": "prints to a shell, also beside this console: 'service-tui doctor'",
+    "backup": "prints to a shell, also beside this console: 'service-tui backup'",
+    "restore": "replaces the database in use here: quit, then 'service-tui restore'",
+    "verify": "prints to a shell: 'service-tui verify'; 'log verify' works here",
+    "completion": "prints to a shell: 'service-tui completion'",
+})
+"""Commands of the program's command line that a running console does not take, and why."""
+
+
+# -- screens ------------------------------------------------------------------------------------
+
+
+def _open(name: str, context: CommandContext, rest: str) -> Effect:
+    refuse_rest(name, rest)
+    if name == "approvals":
+        return press(context, "app.approvals")
+    return go(context, SCREEN_NAMES[name])
+
+
+def _go(context: CommandContext, rest: str) -> Effect:
+    if not rest:
+        raise CommandError(f"go needs a screen: one of {', '.join(SCREEN_NAMES)}")
+    names = {also: name for name, others in _ALSO.items() for also in others}
+    named = {**{name: name for name in SCREEN_NAMES}, **names}
+    return _open(named[one_of("screen", rest, named)], context, "")
+
+
+def _complete_go(_: CommandContext, rest: str) -> Iterable[str]:
+    return beginning(rest, SCREEN_NAMES)
+
+
+def _screen_verb(name: str) -> Verb:
+    ident = "app.approvals" if name == "approvals" else f"app.{SCREEN_NAMES[name]}"
+    about = f"Screen: {key_named(ident).tooltip[:1].lower()}{key_named(ident).tooltip[1:]}"
+    return Verb(name, "", about, partial(_open, name), aliases=_ALSO.get(name, ()))
+
+
+# -- the list in front --------------------------------------------------------------------------
+
+
+def _filter(context: CommandContext, rest: str) -> Effect:
+    front = context.front
+    if not front.is_searched:
+        raise CommandError(f"{front.title} has no filter")
+    problem = front.parsed(rest).problem
+    if problem:
+        raise CommandError(problem)
+    return partial(front.line.put, rest)
+
+
+def _sort(context: CommandContext, rest: str) -> Effect:
+    front = context.front
+    titles = {column.id: column.title for column in front.table.columns if column.sort_key}
+    if not titles:
+        raise CommandError(f"{front.title} has no sortable column")
+    words = rest.casefold().split()
+    falling = _TO[words.pop()] if len(words) > 1 and words[-1] in _TO else None
+    names = {name: one for name, one in front.names.items() if one in titles}
+    name = "".join(words)
+    if name not in names:
+        problem = f"no column {shown(rest)}" if rest else "sort needs a column"
+        raise CommandError(f"{problem}: {suggestion(name, titles)}")
+    if falling is None:
+        return partial(front.table.pick_sort, names[name])
+    return partial(front.table.sort_by, names[name], falling=falling)
+
+
+def _complete_sort(context: CommandContext, rest: str) -> Iterable[str]:
+    column, blank, way = rest.partition(" ")
+    if blank:
+        return (f"{column} {each}" for each in beginning(way, _TO))
+    return beginning(rest, (each.id for each in context.front.table.columns if each.sort_key))
+
+
+# -- the console --------------------------------------------------------------------------------
+
+
+def _theme(context: CommandContext, rest: str) -> Effect:
+    name = one_of("theme", rest, context.front.program.theme_names)
+    return partial(context.front.give, SetPreference("theme", name))
+
+
+def _complete_theme(context: CommandContext, rest: str) -> Iterable[str]:
+    return beginning(rest, context.front.program.theme_names)
+
+
+def _speed(context: CommandContext, rest: str) -> Effect:
+    why = context.disabled_reason(key_named("app.pause"))
+    if why:
+        raise CommandError(f"speed: {why}")
+    speed = int(one_of("speed", rest.removesuffix("x"), map(str, SPEEDS)))
+    return partial(context.front.give, SetSpeed(speed))
+
+
+def _complete_speed(_: CommandContext, rest: str) -> Iterable[str]:
+    return beginning(rest, map(str, SPEEDS))
+
+
+def _help(context: CommandContext, rest: str) -> Effect:
+    return partial(context.front.post_message, HelpRequested(rest))
+
+
+def _complete_help(_: CommandContext, rest: str) -> Iterable[str]:
+    return beginning(rest, (verb.name for verb in VERBS))
+
+
+# -- the service --------------------------------------------------------------------------------
+
+
+def _resume(context: CommandContext, rest: str) -> Effect:
+    refuse_rest("resume", rest)
+    if context.state.halted_since is None:
+        raise CommandError(f"the desk is not halted: {cap('app.halt')} halts")
+    return partial(context.front.post_message, ResumeRequested())
+
+
+def _export(context: CommandContext, rest: str) -> Effect:
+    if rest:
+        raise CommandError(
+            "export writes to the data directory: for another folder, 'service-tui export DIR'"
+        )
+    return partial(context.front.give, ExportData())
+
+
+def _log(context: CommandContext, rest: str) -> Effect:
+    act = one_of("action of log", rest, _LOG_ACTS) if rest else ""
+    return go(context, "log", act="log.verify" if act else "")
+
+
+def _complete_log(_: CommandContext, rest: str) -> Iterable[str]:
+    return beginning(rest, _LOG_ACTS)
+
+
+def _skills(context: CommandContext, rest: str) -> Effect:
+    if rest.casefold() in {"check", "list", "new"}:
+        raise CommandError(f"skills {rest} prints to a shell: 'service-tui skills {rest}'")
+    act = one_of("action of skills", rest, _SKILL_ACTS) if rest else "run"
+    return go(context, "agents", act=_SKILL_ACTS[act])
+
+
+def _complete_skills(_: CommandContext, rest: str) -> Iterable[str]:
+    return beginning(rest, _SKILL_ACTS)
+
+
+def _agent(context: CommandContext, rest: str) -> Effect:
+    word, _, name = rest.partition(" ")
+    act = word.casefold()
+    if act not in _AGENT_ACTS:
+        return go(context, "agents", _agent_named(context, rest).agent_id)
+    agent = _agent_named(context, name.strip())
+    if act == "readmit" and not (agent.suspended or agent.retired):
+        raise CommandError(f"{agent.name} is not suspended")
+    ident = "agents.retire" if act == "retire" else "agents.suspend"
+    return go(context, "agents", agent.agent_id, act=ident)
+
+
+def _agents(context: CommandContext) -> tuple[AgentView, ...]:
+    fleet = context.state.fleet
+    return () if fleet is None else fleet.agents
+
+
+def _agent_named(context: CommandContext, name: str) -> AgentView:
+    """The agent of this name or id.
+
+    Raises:
+        CommandError: there is none, or two have the name.
+    """
+    agents = _agents(context)
+    if not agents:
+        raise CommandError("no agents loaded")
+    by_id = [agent for agent in agents if agent.agent_id == name]
+    if by_id:
+        return by_id[0]
+    meant = one_of("agent", name, [agent.name for agent in agents])
+    found = [agent for agent in agents if agent.name.casefold() == meant.casefold()]
+    if len(found) > 1:
+        raise CommandError(f"{counted(len(found), 'agent')} are called {shown(name)}: use the id")
+    return found[0]
+
+
+def _complete_agent(context: CommandContext, rest: str) -> Iterable[str]:
+    names = [agent.name for agent in _agents(context)]
+    acts = [f"{act} {name}" for act in _AGENT_ACTS for name in names]
+    return beginning(rest, [*names, *acts])
+
+
+VERBS: Final[tuple[Verb, ...]] = (
+    Verb(
+        "buy",
+        "[MARKET] [yes|no] [AMOUNT]",
+        "Open the ticket filled in; it places nothing yet",
+        trading.buy,
+        trading.complete_buy,
+    ),
+    Verb(
+        "sell",
+        "[MARKET] [yes|no] [SHARES|50%|all]",
+        "Open the ticket of a sale filled in",
+        trading.sell,
+        trading.complete_sell,
+    ),
+    Verb("market", "MARKET", "Show the market", trading.show_market, trading.complete_market),
+    Verb("star", "[MARKET]", "Star or unstar it", trading.star, trading.complete_market),
+    key_verb("halt", "app.halt", "Block all buys at once, without a question"),
+    Verb("resume", "", "End the halt, after a typed word", _resume),
+    Verb("filter", "[WORDS]", "Filter the list in front; no words: all rows", _filter),
+    Verb("sort", "COLUMN [asc|desc]", "Sort the list in front", _sort, _complete_sort),
+    Verb("go", "SCREEN", "Show a screen", _go, _complete_go),
+    *(_screen_verb(name) for name in SCREEN_NAMES),
+    Verb("log", "[verify]", "Audit log; verify its hash chain", _log, _complete_log),
+    key_verb("wallet", "app.wallet", "", "keys"),
+    key_verb("report", "app.report"),
+    Verb("export", "", "Write CSV, JSON and a day's summary", _export),
+    Verb(
+        "agent",
+        "[retire|readmit] NAME",
+        "Show an agent; retire or readmit it after a question",
+        _agent,
+        _complete_agent,
+    ),
+    Verb("skills", "[run|install]", "Run or install a skill", _skills, _complete_skills),
+    Verb("theme", "NAME", "Apply a theme", _theme, _complete_theme),
+    Verb("speed", "0|1|10|60", "Pace of the offline world", _speed, _complete_speed),
+    key_verb("pause", "app.pause"),
+    key_verb("refresh", "app.refresh"),
+    key_verb("privacy", "app.privacy", "Mask or show amounts"),
+    key_verb("back", "app.back", "The view before"),
+    key_verb("forward", "app.forward", "The next view"),
+    key_verb("welcome", "app.welcome"),
+    Verb("help", "[WORD]", "Keys and commands with this word", _help, _complete_help),
+    key_verb("quit", "app.quit", "Quit", "q", "exit"),
+)
+
+_BY_NAME: Final[Mapping[str, Verb]] = MappingProxyType({
+    name: verb for verb in VERBS for name in (verb.name, *verb.aliases)
+})
+
+
+def verb_of(typed: str) -> Verb | None:
+    """The command of the first word; None without one."""
+    return _BY_NAME.get(typed.strip().partition(" ")[0].casefold())
+
+
+def prepare(typed: str, context: CommandContext) -> Effect:
+    """Read a whole command.
+
+    Returns:
+        Its effect, to be run once the line is closed.
+
+    Raises:
+        CommandError: it cannot be run; the sentence gives the reason and what is valid.
+    """
+    name, _, rest = typed.strip().partition(" ")
+    verb = verb_of(name)
+    if verb is not None:
+        return verb.prepare(context, rest.strip())
+    if name.casefold() in REFUSED:
+        raise CommandError(f"{name.casefold()} {REFUSED[name.casefold()]}")
+    raise CommandError(f"no command {shown(name)}: {_similar(name)}")
+
+
+def _similar(name: str) -> str:
+    hint = suggestion(name, _BY_NAME)
+    listed = f"tab lists commands, {cap('app.palette')} finds markets and actions"
+    return hint if hint.startswith("did") else listed
+
+
+def completions(typed: str, context: CommandContext) -> tuple[str, ...]:
+    """The whole lines that may follow from a typed one."""
+    name, blank, rest = typed.lstrip().partition(" ")
+    if not blank:
+        return tuple(beginning(name, (verb.name for verb in VERBS)))
+    verb = verb_of(name)
+    if verb is None:
+        return ()
+    given = rest.lstrip()
+    return tuple(f"{name} {each}" for each in verb.complete(context, given) if each != given)
