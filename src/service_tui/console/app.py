@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import ClassVar, Final
 
+from rich.console import RenderableType
 from rich.text import Text
 from textual import events, on
 from textual.binding import BindingType
@@ -15,12 +16,15 @@ from service_tui.console.key_file import OwnKeys
 from service_tui.console.keys import KeyBinding, action_name, bindings_of, cap, move_keys
 from service_tui.console.messages import CommandGiven, ConfirmGiven
 from service_tui.console.needs import absence_of, needs, unloaded_topics
+from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.reasons import without_amounts
 from service_tui.console.shell.command_sender import CommandSender
 from service_tui.console.shell.notifier import Notifier
 from service_tui.console.shell.permission_keys import PermissionKeys
+from service_tui.console.shell.views import SCREENS
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Banner, lasting_conditions
+from service_tui.console.widgets.deck import Deck
 from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.numbered_view import ProgramInfo, TakesState
 from service_tui.console.widgets.top_bar import TopBar
@@ -61,6 +65,12 @@ def breath(late_s: float) -> float:
     return min(BREATH_MAX_S, 3.0 * max(0.0, late_s))
 
 
+def _first_screen(state: DeskState) -> str:
+    """The screen of the last end; at the first start the portfolio if there are positions."""
+    kept = state.preferences.get(LAST_SCREEN, "")
+    return kept if kept in SCREENS else "portfolio" if state.positions else "markets"
+
+
 class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
     """Paints the cached state, then opens the desk and follows it.
 
@@ -97,7 +107,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             now(),
             themes=themes,
             program=ProgramInfo(log_path, data_path, names),
-            first=first or ("portfolio" if initial.positions else "markets"),
+            first=first or _first_screen(initial),
         )
         self._open_desk = open_desk
         self._wall_time = now
@@ -250,6 +260,16 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
                 f"{gone} of world time passed while you were away; "
                 f"{cap('app.attention')} shows a summary"
             )
+
+    def exit(
+        self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """End, and keep the layout of the screen in front for the next start."""
+        if self.is_running and self.screen_stack and self.screen_stack[0].query(Deck):
+            # A call by the loop itself, after a signal, has no active app.
+            with self._context():
+                self.keep_view()
+        super().exit(result, return_code, message)
 
     # -- commands up ------------------------------------------------------------------------
 

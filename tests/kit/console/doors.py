@@ -13,8 +13,10 @@ from service_tui.console import theme
 from service_tui.console.app import ConsoleApp
 from service_tui.console.desk_api import DeskClosedError
 from service_tui.console.key_file import OwnKeys
+from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import NoteConfirmed
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -30,6 +32,8 @@ class RecordingDoors:
         self.state = state
         self.submitted: list[Command] = []
         self.confirmed: list[str] = []
+        self.views: dict[str, str] = {}
+        """Layouts kept for the next start, by the name of their preference."""
         self.is_open = False
         self.was_closed = False
         self.refuses: DeskClosedError | None = None
@@ -69,6 +73,8 @@ class RecordingDoors:
     def submit(self, command: Command) -> None:
         if isinstance(command, NoteConfirmed):
             self.confirmed.append(command.what)
+        elif isinstance(command, SetPreference) and command.name.startswith(LAST_SCREEN):
+            self.views[command.name] = command.value
         else:
             self.submitted.append(command)
 

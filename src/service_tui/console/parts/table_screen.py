@@ -40,6 +40,7 @@ from service_tui.console.forms.sort_menu import USUAL, SortMenu, sort_choices
 from service_tui.console.freshness import of_wall
 from service_tui.console.key_queue import show_row_gone
 from service_tui.console.keys import KeyBinding, bindings_of
+from service_tui.console.parts.view_memory import VIEW, ViewMemory
 from service_tui.console.search import Search, names_of, read_search
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
@@ -56,6 +57,9 @@ from service_tui.units import Timestamp
 
 Row = TypeVar("Row", bound=CopiedRecord)
 Result = TypeVar("Result")
+
+REST_S: Final = 2.0
+"""A cursor that moves on within this time is not written down."""
 
 NO_SORT: Final = "no sortable column"
 
@@ -74,8 +78,8 @@ class Only(Generic[Row]):
 class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a key
     """Tabs, tables, a search line and a detail pane. One table is in front.
 
-    The search and `only` apply to the table in front. The order of the first table is kept for the
-    next start; the others begin as they are declared.
+    The search and `only` apply to the table in front. The table in front, the search, the width of
+    the list, and of each table order, cursor and scroll position are kept for the next start.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("rows")]
@@ -119,10 +123,14 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     no_row_text: ClassVar[str] = NO_ROW
     """Text of the pane without a highlighted row."""
 
-    def __init__(self, state: DeskState, now: Timestamp, typed: str = "") -> None:
+    def __init__(self, state: DeskState, now: Timestamp, typed: str | None = None) -> None:
+        """A screen; `typed` is its search, if the screen itself keeps that."""
         super().__init__(state, now)
         name = self.name_in_keys
-        self.place = 0
+        self._kept = kept = ViewMemory.from_text(state.preferences.get(f"{VIEW}{name}", ""))
+        self._rested = kept, now
+        self.place = kept.tab if kept.tab < len(self.tables) else 0
+        typed = (kept.search if self.is_searched else "") if typed is None else typed
         self.lists = tuple(
             RecordTable[Row](
                 spec.columns,
@@ -136,14 +144,14 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.tabs = SegmentedControl(id=f"{name}-which")
         self.line = FilterLine(typed)
         self.pane = None if self.pane_type is None else self.pane_type(id=f"{name}-detail")
-        self.search = Search()
+        self.search = self.parsed(typed)
         self.only: Only[Row] | None = None
-        self.is_wide = False
+        self.is_wide = kept.wide
         self.take_back: tuple[Command, ...] = ()
         """The commands that undo the last change made here; empty without one."""
         self._shown: object = None
         self._sort_kept = ""
-        self.add_class("-list-0", update=False)
+        self.add_class(f"-list-{self.place}", update=False)
 
     # -- content of a screen --------------------------------------------------------------------
 
@@ -205,18 +213,20 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         return self.lists[self.place]
 
     def on_mount(self) -> None:
-        """Sort the first table as it was kept, the others as they are declared.
+        """Restore order, cursor and search as they were kept, else as they are declared.
 
         Textual calls it beside an `on_mount` of a subclass, which must not call it again.
         """
-        first, *others = zip(self.lists, self.tables, strict=True)
-        for table, spec in others:
-            table.sort_by(spec.sort, falling=spec.falling)
-        table, spec = first
-        default = _sort_text(TableState(spec.sort, spec.falling))
+        for place, (table, spec) in enumerate(zip(self.lists, self.tables, strict=True)):
+            usual = TableState(spec.sort, spec.falling)
+            table.restore(self._kept.list_at(place) or usual)
+        default = _sort_text(TableState(self.tables[0].sort, self.tables[0].falling))
         self._sort_kept = self.state.preferences.get(f"sort.{self.name_in_keys}", default)
         column, _, way = self._sort_kept.partition(" ")
-        table.sort_by(column, falling=way == "falling")
+        self.lists[0].sort_by(column, falling=way == "falling")
+        if self.search and not self.leaves_rows_out:
+            self._filter_table()
+        self.restore_choices(self._kept.choices)
 
     def take(self, state: DeskState, now: Timestamp) -> None:
         """Receive the newest state. `now` is wall time."""
@@ -248,17 +258,55 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.show_header()
 
     def keep(self) -> None:
-        """Keep the order of the first table, if it was changed, for the next start."""
+        """Keep the order of the first table at once, the rest once it has rested."""
         sort = _sort_text(self.lists[0].state())
         if self.place == 0 and sort != self._sort_kept:
             self._sort_kept = sort
             self.give(SetPreference(f"sort.{self.name_in_keys}", sort))
+        memory, (rested, since) = self.memory(), self._rested
+        if memory.chosen != rested.chosen:
+            self._rested = memory, self.now
+        elif memory.chosen != self._kept.chosen and abs(self.now - since) >= REST_S:
+            kept = self.view_to_keep()
+            if kept is not None:
+                self.give(kept)
+
+    def memory(self) -> ViewMemory:
+        """What the person set on this screen."""
+        return ViewMemory(
+            self.place,
+            self.is_wide,
+            self.line.typed if self.is_searched else "",
+            tuple(table.state() for table in self.lists),
+            self.choices(),
+        )
+
+    def choices(self) -> Mapping[str, str]:
+        """Choices of this screen alone that are kept for the next start."""
+        return {}
+
+    def restore_choices(self, choices: Mapping[str, str]) -> None:
+        """Apply what `choices` returned before the restart; unknown values are ignored."""
+
+    def view_to_keep(self) -> SetPreference | None:
+        """The command that keeps cursor, search and layout for the next start, if they changed."""
+        memory = self.memory()
+        if memory == self._kept:
+            return None
+        self._kept = memory
+        return SetPreference(f"{VIEW}{self.name_in_keys}", memory.to_text())
 
     def show_rows(self) -> None:
         """Show the rows of the table in front."""
         rows = self.rows()
         self.table.empty = self.empty_text()
         self.table.show(rows)
+        if self.is_settled():
+            self.table.settle_cursor()
+
+    def is_settled(self) -> bool:
+        """True once the table in front has all of its rows from the service."""
+        return self.spec.is_loaded(self.state) and not self.state.from_cache
 
     def rows(self) -> tuple[Row, ...]:
         """The rows of the table in front; a screen with a filter of its own leaves some out."""
@@ -400,6 +448,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         Never after a newer state: there it falls to the neighbour, and keys refuse for a moment.
         """
         order = self.table.order
+        if self.table.awaits_cursor:
+            return
         if (order.cursor_lost or self.table.has_just_fallen) and len(order):
             self.table.put_cursor(order.key_at(0))
 

@@ -15,7 +15,6 @@ from service_tui.console.messages import (
     ToastMessage,
 )
 from service_tui.console.shell.views import Views
-from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, ReadDay, RefuseHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.slices.fleet import HeldView
@@ -29,14 +28,6 @@ class HaltKeys(Views):
     """Views that halt at once, and then show the halt."""
 
     _has_halted: bool = False
-
-    def give(self, command: Command) -> str:
-        """Hand a command to the desk; implemented by the app.
-
-        Returns:
-            Why the command was refused; empty if it was accepted.
-        """
-        raise NotImplementedError
 
     def post_message(self, message: Message) -> bool:
         """Halt when the key arrives, whatever the focus and the queue."""

@@ -18,6 +18,7 @@ from textual.widget import Widget
 from service_tui.console.keys import KeyBinding, action_name
 from service_tui.console.messages import GoTo, HelpRequested, KeyChosen
 from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.shell.frame import FramedApp, TooSmall
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Banner
@@ -26,6 +27,8 @@ from service_tui.console.widgets.dialog import AnswersOnce
 from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.numbered_view import NumberedView, ProgramInfo
 from service_tui.console.widgets.top_bar import TopBar
+from service_tui.desk.command import Command
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -171,6 +174,23 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
         """The screen in front."""
         return self.deck.front
 
+    def give(self, command: Command) -> str:
+        """Hand a command to the desk; implemented by the app.
+
+        Returns:
+            Why the command was refused; empty if it was accepted.
+        """
+        raise NotImplementedError
+
+    def keep_view(self, next_screen: str = "") -> None:
+        """Keep the layout of the screen in front, and which screen is, for the next start."""
+        kept = self.front.view_to_keep()
+        if kept is not None:
+            self.give(kept)
+        name = next_screen or self.front.name_in_keys
+        if self.desk_state.preferences.get(LAST_SCREEN) != name:
+            self.give(SetPreference(LAST_SCREEN, name))
+
     def show_state(self) -> None:
         """Show the newest state; implemented by the app."""
 
@@ -278,6 +298,7 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
 
     async def _bring(self, trail: Trail) -> None:
         async with self._switching:
+            self.keep_view(trail.front.screen)
             self._trail = trail
             view, deck = trail.front, self.deck
             screen = deck.visited(view.screen) or self._made(view.screen)

@@ -16,6 +16,7 @@ from service_tui.console.messages import CommandGiven, Copied, ToastMessage
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.command import Command
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -83,6 +84,10 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
 
     def keep(self) -> None:
         """Send the operator's choices on this screen to the desk, for the next start."""
+
+    def view_to_keep(self) -> SetPreference | None:
+        """The command that keeps cursor, search and layout for the next start, if they changed."""
+        return None
 
     def focus_row(self, row: str | None) -> None:
         """Put the cursor on the row with this key, and the focus on the main pane."""

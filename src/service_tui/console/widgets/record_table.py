@@ -23,12 +23,13 @@ _DOUBLE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """The layout of a table, stored over screens and restarts."""
+    """The layout of a table, stored over restarts. `place` is that of the cursor's row."""
 
     sort: str | None = None
     falling: bool = False
     cursor: str | None = None
     scroll: int = 0
+    place: int = 0
 
 
 class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 - one action a key
@@ -52,6 +53,9 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     ]
 
     _scroll_target: int | None = None
+
+    awaits_cursor: bool = False
+    """Whether the row of a restored cursor has not come yet: nothing is highlighted until then."""
 
     class RowMessage(Message):
         """An event of one row of a table; None: of no row."""
@@ -99,11 +103,21 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         """Show these rows; a cursor whose row went falls to the neighbour at its place."""
         before = self._order.index
         super().show(rows)
+        self.awaits_cursor = self.awaits_cursor and self._order.index is None
         if before is not None and self._order.cursor_lost and len(self._order):
-            self._order.fall_to(before)
-            self._fall.begin()
-            self._refresh_row(self._order.index)
-            self._follow()
+            self._fall_to(before)
+
+    def settle_cursor(self) -> None:
+        """Once every row is here: a restored cursor whose row is gone falls to its place."""
+        if self.awaits_cursor and len(self._order):
+            self.awaits_cursor = False
+            self._fall_to(self._order.place)
+
+    def _fall_to(self, place: int) -> None:
+        self._order.fall_to(place)
+        self._fall.begin()
+        self._refresh_row(self._order.index)
+        self._follow()
 
     def selected_or_marked(self) -> tuple[R, ...]:
         """The rows of an action: the marked rows shown, else the highlighted one, else none."""
@@ -125,6 +139,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     def put_cursor(self, row_key: str) -> None:
         """Put the cursor on a row by its key, now or as soon as that row is shown."""
         self._fall.end()
+        self.awaits_cursor = False
         self._order.put(row_key)
         self._follow()
         self.refresh()
@@ -133,13 +148,14 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         """The layout to store."""
         sort = None if self._sort is None else self._sort.id
         scroll = self._top if self._scroll_target is None else self._scroll_target
-        return TableState(sort, self._falls, self._order.cursor, scroll)
+        return TableState(sort, self._falls, self._order.cursor, scroll, self._order.place)
 
     def restore(self, state: TableState) -> None:
         """Apply a stored layout; parts that no longer exist are ignored."""
         self.sort_by(state.sort, falling=state.falling)
         if state.cursor is not None:
-            self._order.put(state.cursor)
+            self._order.put(state.cursor, state.place)
+            self.awaits_cursor = self._order.index is None
         self._scroll_target = state.scroll
         self._take_scroll()
         self.refresh()
@@ -224,6 +240,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     def _move(self, move: Callable[[], None]) -> None:
         before = self._order.index
         self._fall.end()
+        self.awaits_cursor = False
         move()
         self._refresh_row(before)
         self._refresh_row(self._order.index)

@@ -153,9 +153,15 @@ class RowOrder(Arrangement[Row]):  # noqa: PLR0904 - one method a thing that hap
         self.move_to(index)
         self._marks_lost = are_lost
 
-    def put(self, key: str) -> None:
-        """Put the cursor on a row by its key, even before that row exists."""
+    @property
+    def place(self) -> int:
+        """The place of the cursor's row, or the one where it was last."""
+        return self._place
+
+    def put(self, key: str, place: int | None = None) -> None:
+        """Put the cursor on a row by its key, even before that row exists; then at this place."""
         self._cursor = key
+        self._place = self._place if place is None else place
         self._settle()
 
     def selected(self) -> Row | None:

@@ -79,4 +79,5 @@ NEEDS: Final = TableSpec[Need](
     ),
     search_text=lambda need, _: need.what.casefold(),
     empty_text=_empty_text,
+    is_loaded=lambda state: not unloaded_topics(state),
 )
