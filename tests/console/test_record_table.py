@@ -248,7 +248,7 @@ async def test_sorting_walks_the_columns_and_shows_its_arrow() -> None:
         assert app.table.state().sort == "name"
         assert "Name↑" in screen_lines(app)[0]
         await pilot.press("s")
-        assert app.table.state() == TableState("price", falling=True, cursor="k0", scroll=0)
+        assert app.table.state() == TableState("price", falling=True, cursor="k0", place=8)
         assert "↓Price" in screen_lines(app)[0]
         await pilot.press("S")
         assert "↑Price" in screen_lines(app)[0]

@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import sample_state
+from kit.samples.log import sample_log
+from kit.samples.reactor import reactor_state
 from service_tui.console.parts.table_screen import REST_S
 from service_tui.console.parts.view_memory import ViewMemory
+from service_tui.console.shell.views import SCREENS
 from service_tui.console.widgets.record_table import TableState
 from service_tui.desk.state import DeskState
 
@@ -156,6 +159,16 @@ async def test_rows_that_move_by_themselves_write_nothing() -> None:
         assert seen.doors.views.keys() <= {"view"}
 
 
+@pytest.mark.parametrize("name", SCREENS)
+async def test_a_screen_that_is_only_looked_at_writes_nothing(name: str) -> None:
+    async with running(STATE, first=name, size=SIZE) as seen:
+        for _ in range(3):
+            seen.clock[0] += REST_S
+            seen.app._tick()
+            await seen.pilot.pause()
+        assert f"view.{name}" not in seen.doors.views
+
+
 def test_a_memory_is_the_same_after_the_disk() -> None:
     memory = ViewMemory(
         tab=2,
@@ -189,3 +202,41 @@ def test_a_damaged_memory_is_as_at_the_first_start(text: str) -> None:
 def test_no_memory_is_beyond_reading(kept: object) -> None:
     memory = ViewMemory.from_text(json.dumps(kept))
     assert ViewMemory.from_text(memory.to_text()) == memory
+
+
+async def test_the_filters_of_the_feed_come_back_with_the_list_that_they_apply_to() -> None:
+    state = seen_before(reactor_state())
+    async with running(state, first="reactor", size=(140, 40)) as seen:
+        await seen.press("c", "w")
+        rows = keys_of(seen)
+        everything = len(state.reactor.signals)
+        assert 0 < len(rows) < everything
+        seen.app.exit()
+    async with running(after(seen, state), first="reactor", size=(140, 40)) as again:
+        assert keys_of(again) == rows
+        assert "only waiting" in again.text
+        await again.press("escape")
+        assert len(keys_of(again)) == everything
+
+
+async def test_the_actor_of_the_log_comes_back() -> None:
+    state = seen_before(replace(sample_state(), log=sample_log()))
+    async with running(state, first="log", size=(140, 40)) as seen:
+        await seen.press("w")
+        rows = keys_of(seen)
+        assert 0 < len(rows) < len(state.log.entries)
+        seen.app.exit()
+    async with running(after(seen, state), first="log", size=(140, 40)) as again:
+        assert keys_of(again) == rows
+
+
+async def test_the_trades_of_all_agents_and_pending_orders_come_back() -> None:
+    async with running(STATE, first="agents", size=SIZE) as seen:
+        await seen.press("o", "9", "w")
+        assert len(keys_of(seen)) < len(STATE.tickets)
+        rows = keys_of(seen)
+        seen.app.exit()
+    async with running(after(seen), first="blotter", size=SIZE) as again:
+        assert keys_of(again) == rows
+        await again.press("7")
+        assert again.app.front.has_class("-all")

@@ -92,9 +92,9 @@ class Running:
         await until(self.pilot, holds)
 
     async def bring(self, state: DeskState) -> None:
-        before = self.app.desk_state
         self.doors.bring(state)
-        await self.until(lambda: self.app.desk_state is not before)
+        # Not `desk_state`, which is another one at each tick while a preference is on its way.
+        await self.until(lambda: self.app._raw_state is state)
         await self.pilot.pause()
 
     async def press(self, *keys: str) -> None:

@@ -127,8 +127,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         """A screen; `typed` is its search, if the screen itself keeps that."""
         super().__init__(state, now)
         name = self.name_in_keys
-        self._kept = kept = ViewMemory.from_text(state.preferences.get(f"{VIEW}{name}", ""))
-        self._rested = kept, now
+        self._view_kept = kept = ViewMemory.from_text(state.preferences.get(f"{VIEW}{name}", ""))
+        self._view_rested = kept, now
         self.place = kept.tab if kept.tab < len(self.tables) else 0
         typed = (kept.search if self.is_searched else "") if typed is None else typed
         self.lists = tuple(
@@ -219,14 +219,17 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         """
         for place, (table, spec) in enumerate(zip(self.lists, self.tables, strict=True)):
             usual = TableState(spec.sort, spec.falling)
-            table.restore(self._kept.list_at(place) or usual)
+            table.restore(self._view_kept.list_at(place) or usual)
         default = _sort_text(TableState(self.tables[0].sort, self.tables[0].falling))
         self._sort_kept = self.state.preferences.get(f"sort.{self.name_in_keys}", default)
         column, _, way = self._sort_kept.partition(" ")
         self.lists[0].sort_by(column, falling=way == "falling")
-        if self.search and not self.leaves_rows_out:
+        self.restore_choices(self._view_kept.choices)
+        if not self._view_kept.lists:
+            self._view_kept = self.memory()
+            self._view_rested = self._view_kept, self.now
+        if not self.leaves_rows_out:
             self._filter_table()
-        self.restore_choices(self._kept.choices)
 
     def take(self, state: DeskState, now: Timestamp) -> None:
         """Receive the newest state. `now` is wall time."""
@@ -263,10 +266,10 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         if self.place == 0 and sort != self._sort_kept:
             self._sort_kept = sort
             self.give(SetPreference(f"sort.{self.name_in_keys}", sort))
-        memory, (rested, since) = self.memory(), self._rested
+        memory, (rested, since) = self.memory(), self._view_rested
         if memory.chosen != rested.chosen:
-            self._rested = memory, self.now
-        elif memory.chosen != self._kept.chosen and abs(self.now - since) >= REST_S:
+            self._view_rested = memory, self.now
+        elif memory.chosen != self._view_kept.chosen and abs(self.now - since) >= REST_S:
             kept = self.view_to_keep()
             if kept is not None:
                 self.give(kept)
@@ -291,9 +294,9 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def view_to_keep(self) -> SetPreference | None:
         """The command that keeps cursor, search and layout for the next start, if they changed."""
         memory = self.memory()
-        if memory == self._kept:
+        if memory == self._view_kept:
             return None
-        self._kept = memory
+        self._view_kept = memory
         return SetPreference(f"{VIEW}{self.name_in_keys}", memory.to_text())
 
     def show_rows(self) -> None:

@@ -59,8 +59,15 @@ class ViewMemory:
 
     @property
     def chosen(self) -> "ViewMemory":
-        """The memory without places, which change while a person does nothing."""
-        return replace(self, lists=tuple(replace(one, place=0, scroll=0) for one in self.lists))
+        """The memory without what changes while a person does nothing.
+
+        That is every place, and the cursor of a list whose first row has it.
+        """
+        lists = tuple(
+            replace(one, place=0, scroll=0, cursor=one.cursor if one.place else None)
+            for one in self.lists
+        )
+        return replace(self, lists=lists)
 
 
 def _table_state(kept: object) -> TableState:

@@ -1,7 +1,7 @@
 """Every agent of the embedded service, and their trades as they happen."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
@@ -23,6 +23,8 @@ from service_tui.desk.commands.settings import Forget
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+_ALL: Final = "all"
 
 
 class AgentsScreen(TableScreen[AgentView]):
@@ -70,6 +72,14 @@ class AgentsScreen(TableScreen[AgentView]):
         yield self.table
         yield self.agent
         yield self.feed
+
+    def choices(self) -> Mapping[str, str]:
+        """Whether the trades of all agents stand below the list."""
+        return {_ALL: "on"} if self.has_class(f"-{_ALL}") else {}
+
+    def restore_choices(self, choices: Mapping[str, str]) -> None:
+        """Show the trades of all agents again."""
+        self.set_class(_ALL in choices, f"-{_ALL}")
 
     def name_of(self, row: AgentView) -> str:
         """The agent's name."""

@@ -33,9 +33,13 @@ def only_actor(screen: Log) -> None:
     entry = None if screen.only else screen.row_in_focus()
     screen.only = None
     if entry is not None and entry.who:
-        who = entry.who
-        screen.only = Only[ActionView](lambda one: one.who == who, who)
+        screen.only = by_actor(entry.who)
     screen.filter_rows()
+
+
+def by_actor(who: str) -> Only[ActionView]:
+    """The choice of one actor's entries."""
+    return Only[ActionView](lambda one: one.who == who, who)
 
 
 ACTIONS: Final[tuple[ScreenAction[Log], ...]] = (

@@ -1,7 +1,7 @@
 """The action log: actions of the person and the agents, newest first, and its chain's state."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -13,7 +13,7 @@ from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import on_wall
 from service_tui.console.keys import bindings_of
 from service_tui.console.parts.table_screen import TableScreen
-from service_tui.console.screens.log.actions import ACTIONS
+from service_tui.console.screens.log.actions import ACTIONS, by_actor
 from service_tui.console.screens.log.detail import chain_text, entry_text, explain_entry
 from service_tui.console.screens.log.table import log_table
 from service_tui.console.theme import content
@@ -22,6 +22,8 @@ from service_tui.desk.commands.agents import ReadLog
 from service_tui.desk.slices.log import ActionView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+_WHO: Final = "who"
 
 
 class LogScreen(TableScreen[ActionView]):
@@ -59,6 +61,15 @@ class LogScreen(TableScreen[ActionView]):
     def on_mount(self) -> None:
         """Have the chain verified when the log is first shown."""
         self.give(ReadLog())
+
+    def choices(self) -> Mapping[str, str]:
+        """The actor whose entries alone are listed."""
+        return {_WHO: self.only.name} if self.only else {}
+
+    def restore_choices(self, choices: Mapping[str, str]) -> None:
+        """List the entries of that actor alone."""
+        if choices.get(_WHO):
+            self.only = by_actor(choices[_WHO])
 
     def name_of(self, row: ActionView) -> str:
         """Its hash, by which the command line finds it."""

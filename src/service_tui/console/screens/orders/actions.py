@@ -38,12 +38,16 @@ def show_other(screen: Blotter) -> None:
 
 def toggle_open(screen: Blotter) -> None:
     """Show only commands without a result, or all."""
-
-    def is_pending(row: TicketView | FillView) -> bool:
-        return isinstance(row, TicketView) and row.in_flight
-
-    screen.only = None if screen.only else Only[TicketView | FillView](is_pending)
+    screen.only = None if screen.only else PENDING
     screen.filter_rows()
+
+
+def _is_pending(row: TicketView | FillView) -> bool:
+    return isinstance(row, TicketView) and row.in_flight
+
+
+PENDING: Final = Only[TicketView | FillView](_is_pending, "pending")
+"""The choice of commands without a result."""
 
 
 ACTIONS: Final[tuple[ScreenAction[Blotter], ...]] = (

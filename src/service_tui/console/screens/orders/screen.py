@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.keys import bindings_of
 from service_tui.console.parts.table_screen import TableScreen
-from service_tui.console.screens.orders.actions import ACTIONS
+from service_tui.console.screens.orders.actions import ACTIONS, PENDING
 from service_tui.console.screens.orders.detail import describe, explain_ticket
 from service_tui.console.screens.orders.fills import FILLS, describe_fill, explain_fill, totals
 from service_tui.console.screens.orders.table import BLOTTER
@@ -57,6 +57,14 @@ class BlotterScreen(TableScreen[OrderRow]):
                 yield SumsBar(id="blotter-sums")
             with VerticalScroll(id="blotter-detail"):
                 yield self._detail
+
+    def choices(self) -> Mapping[str, str]:
+        """Whether only pending orders are listed."""
+        return {PENDING.name: "on"} if self.only else {}
+
+    def restore_choices(self, choices: Mapping[str, str]) -> None:
+        """List only pending orders again."""
+        self.only = PENDING if choices.get(PENDING.name) and self.spec is BLOTTER else None
 
     def name_of(self, row: OrderRow) -> str:
         """Its reference at the service; else the order."""

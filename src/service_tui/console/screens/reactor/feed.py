@@ -1,5 +1,6 @@
 """The display of the feed: filters by state and wallet, live or paused."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +32,17 @@ class FeedFilter:
     def __bool__(self) -> bool:
         """True if any signal is hidden."""
         return bool(self.state or self.wallet)
+
+    def to_choices(self) -> dict[str, str]:
+        """The filters by name, for the next start."""
+        return {"state": STATES[self.state][0], "wallet": self.wallet}
+
+    @classmethod
+    def from_choices(cls, choices: Mapping[str, str]) -> "FeedFilter":
+        """The filters of a former start; an unknown state is every one."""
+        names = [name for name, _ in STATES]
+        state = choices.get("state", "")
+        return cls(names.index(state) if state in names else 0, choices.get("wallet", ""))
 
     def wants(self, row: ReactorRow) -> bool:
         """True if a row is shown: only signals are hidden."""

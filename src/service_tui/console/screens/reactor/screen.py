@@ -1,5 +1,6 @@
 """The reactor: signals of watched wallets as they come, the wallets, and one row in detail."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from textual import on
@@ -36,7 +37,7 @@ _STATE_MIN: Final = 20
 """Least cells of the line about the reactor."""
 
 
-class ReactorScreen(TableScreen[ReactorRow]):
+class ReactorScreen(TableScreen[ReactorRow]):  # noqa: PLR0904 - it has filters of its own
     """Two tables, one of them in front, and the row in focus below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("reactor")]
@@ -71,13 +72,26 @@ class ReactorScreen(TableScreen[ReactorRow]):
         """The wallets, or the signals of the feed, live or paused."""
         return self.feed.rows(self.state.reactor) if self.spec is FEED else super().rows()
 
+    def choices(self) -> Mapping[str, str]:
+        """The feed's filters."""
+        filter_in_force = self.feed.filter_in_force
+        return filter_in_force.to_choices() if filter_in_force else {}
+
+    def restore_choices(self, choices: Mapping[str, str]) -> None:
+        """Filter the feed again."""
+        self.feed.filter_in_force = FeedFilter.from_choices(choices)
+        self._filter_feed(self.place)
+
     def bring_forward(self, place: int) -> None:
         """Bring a table to the front; the feed's filters apply to it alone."""
+        self._filter_feed(place)
+        super().bring_forward(place)
+
+    def _filter_feed(self, place: int) -> None:
         filter_in_force = self.feed.filter_in_force
         self.only = (
             Only(filter_in_force.wants) if filter_in_force and self.tables[place] is FEED else None
         )
-        super().bring_forward(place)
 
     def show_all(self) -> None:
         """Show every signal."""
