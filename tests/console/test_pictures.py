@@ -29,6 +29,7 @@ SCREENS = {
     "help": ("2", "question_mark"),
     "palette": ("1", "ctrl+p"),
     "command": ("2", "colon", *"so"),
+    "sort_menu": ("2", "comma"),
     "welcome": ("f12",),
 }
 

@@ -166,7 +166,8 @@ class CommandLine(Dialog[Effect | None]):
         verb = verb_of(self._line.value)
         if verb is None:
             return Text(f"{keys}, {cap('app.palette')} finds by name", "muted")
-        return Text.assemble((verb.usage, "accent"), (f"   {more}{verb.help}", "muted"))
+        more = f"   {others} more" if others else ""
+        return Text.assemble((verb.usage, "accent"), (f"   {verb.help}{more}", "muted"))
 
 
 def _listed(found: str) -> Text:

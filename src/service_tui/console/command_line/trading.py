@@ -1,7 +1,7 @@
 """Commands about one market: the ticket filled in, the market, its star. None places an order."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -167,24 +167,23 @@ def complete_market(context: CommandContext, rest: str) -> Iterable[str]:
 
 def complete_buy(context: CommandContext, rest: str) -> Iterable[str]:
     """A market, then its side."""
-    return _complete_order(context, rest, list(context.state.markets.values()))
+    return _complete_order(context, rest, context.state.markets.keys())
 
 
 def complete_sell(context: CommandContext, rest: str) -> Iterable[str]:
     """A market with a position, then its side."""
     state = context.state
-    held = [each for each in state.markets.values() if sellable(state, each.market_id) is not None]
-    return _complete_order(context, rest, held)
+    held = {one.market_id for one in (*state.positions, *state.redemption.rows)}
+    return _complete_order(context, rest, {one for one in held if sellable(state, one) is not None})
 
 
 def _complete_order(
-    context: CommandContext, rest: str, markets: Sequence[MarketView]
+    context: CommandContext, rest: str, market_ids: Collection[str]
 ) -> Iterable[str]:
     head, blank, last = rest.rpartition(" ")
     if blank and exact(context.state, head.strip()):
         return (f"{head} {side}" for side in _SIDES if side.startswith(last.casefold()))
-    known = {market.market_id for market in markets}
-    found = (each for each in matching(context.state, rest) if each.market_id in known)
+    found = (each for each in matching(context.state, rest) if each.market_id in market_ids)
     return islice(_questions(found), CANDIDATES_MAX)
 
 
