@@ -100,7 +100,7 @@ def bench_start(rounds: int = 7) -> None:
     with tempfile.TemporaryDirectory() as folder:
         ours = [sys.executable, "-m", "service_tui", "--data-dir", f"{folder}/desk"]
         empty = [sys.executable, "-c", EMPTY_APP]
-        marks = {"picture": b"last picture", "first": b"connecting", "live": b"online"}
+        marks = {"picture": b"last known state", "first": b"connecting", "live": b"online"}
         until_text(ours, {"live": b"online"}, env, last_keys=b"\r2\x11")
         picture, first, live, base, memory = [], [], [], [], []
         for _ in range(rounds):
