@@ -20,7 +20,7 @@ from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.records import NO_TRACE, TicketState, Topic
 from service_tui.desk.trading.lookup import EARLIER_S, look_at_books
 from service_tui.desk.trading.preflight import preflight
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 ORDERS = "/api/sdk/orders/open"
@@ -61,6 +61,46 @@ async def test_an_order_rests_is_met_in_part_and_its_rest_is_cancelled(tmp_path:
         assert any(
             "done" in one.text and " USDC.e released" in one.text for one in on.desk.state.notices
         )
+
+
+async def test_an_order_until_a_moment_is_signed_with_it_listed_and_ends_there(
+    tmp_path: Path,
+) -> None:
+    async with work(tmp_path) as on:
+        cash = balance(on.stage)
+        until = Timestamp(float(int(on.stage.clock.now()) + 90))
+        await on.rest(on.below(), expires_at=until)
+        (sent,) = on.line.orders()
+        assert (sent["order_type"], sent["expiration"]) == ("GTD", until)
+        assert sent["signed_order"]["expiration"] == str(int(until))
+        state = await on.until(lambda s: s.orders)
+        assert (state.orders[0].order_type, state.orders[0].expires_at) == (OrderType.GTD, until)
+        await leap(on.stage.clock, 91)
+        await on.until(lambda s: not s.orders)
+        assert balance(on.stage) == cash
+        assert any("ended unfilled" in one.text for one in on.desk.state.notices)
+        # What is past, or too far off, is not sent at all.
+        for away_s in (-1, 59, 366 * 86_400):
+            late = on.order(on.below(), expires_at=Timestamp(on.stage.clock.now() + away_s))
+            state_, told = await placed(on.desk, on.stage, late)
+            assert (state_, "expiry must be" in told) == (TicketState.REFUSED, True), told
+        assert len(on.line.orders()) == 1
+
+
+async def test_a_fill_or_kill_order_trades_all_or_nothing(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        cash = balance(on.stage)
+        order = replace(on.order(0.99, 30), rests=False, whole=True)
+        state, told = await placed(on.desk, on.stage, order)
+        (sent,) = on.line.orders()
+        assert (sent["order_type"], state) == ("FOK", TicketState.DONE), told
+        assert 29 * ONE < cash - balance(on.stage) <= 31 * ONE
+        # Nobody sells at this price: nothing is traded, and nothing stays on the book.
+        cash = balance(on.stage)
+        state, told = await placed(on.desk, on.stage, replace(order, price=on.below(2)))
+        assert state is TicketState.REFUSED, told
+        assert balance(on.stage) == cash
+        assert not on.stage.world.venues.orders(on.stage.agent_id)
 
 
 async def test_a_fill_of_the_whole_is_told_when_it_comes(tmp_path: Path) -> None:

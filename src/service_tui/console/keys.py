@@ -378,7 +378,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "ticket.venue", "ticket", ("f7",), "venue", "venue", "sim or a real venue", shown="F7"
     ),
     KeyBinding(
-        "ticket.kind", "ticket", ("f8",), "kind", "order type", "Market or limit", shown="F8"
+        "ticket.kind", "ticket", ("f8",), "kind", "order type", "FAK, FOK, GTC or GTD", shown="F8"
     ),
     KeyBinding(
         "ticket.step_up", "ticket", ("up",), "step(1)", "price up", "Limit price, one tick up"

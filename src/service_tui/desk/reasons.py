@@ -41,6 +41,7 @@ class Fix(StrEnum):
     SWITCH_ON_REAL_MONEY = "turn it on in Wallet"
     CONFIRM_ON_TICKET = "place the order from its ticket"
     TYPE_LIMIT = "enter a limit price"
+    TYPE_EXPIRY = "enter a later or an earlier expiry"
     ALLOW_REAL_TRADES = "allow real trades for this agent"
     LINK_WALLET = "add a key, then link its wallet"
     GIVE_APPROVALS = "give the approvals"

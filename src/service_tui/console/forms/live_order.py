@@ -84,7 +84,7 @@ def live_question(
         if signs
         else "Placed once by the service with the account's credentials."
     )
-    stays = with_keys(RESTS_ON) if order.rests else "Fill-and-kill"
+    stays = _stays(order)
     follows = f"{places} {stays}. Fills are final."
     body = Text.assemble(labelled(lines), f"\n\n{follows}")
     return Confirm(Question("Real money: place this order?", body, "place order", key="p"))
@@ -99,6 +99,14 @@ def _wallet(state: DeskState, *, masked: bool) -> Text:
     """The paying wallet: an address, or the service's own if that keeps the key."""
     address = state.wallet.address
     return formats.address(address, masked=masked) if address else Text("held by the service")
+
+
+def _stays(order: PlaceTrade) -> str:
+    """What becomes of the part that does not fill at once."""
+    if order.rests:
+        expired = "" if order.expires_at is None else "expired, "
+        return with_keys(RESTS_ON.replace("{expired}", expired))
+    return "Fill-or-kill: all of it or nothing" if order.whole else "Fill-and-kill"
 
 
 def _bound(order: PlaceTrade, *, buys: bool) -> Text:

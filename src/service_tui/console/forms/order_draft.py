@@ -6,6 +6,7 @@ from typing import Final
 
 from service_tui.console.fields import FieldError, amount_rule, parse_number, write_number
 from service_tui.console.forms.limit_draft import read_limit
+from service_tui.console.forms.moment import read_moment
 from service_tui.console.freshness import is_private
 from service_tui.console.reasons import reason_text, sentence
 from service_tui.desk.commands.trading import PlaceTrade
@@ -26,6 +27,7 @@ from service_tui.terms import (
     MONEY_DECIMALS,
     SHARE_DECIMALS,
     Action,
+    OrderType,
     Side,
     Venue,
 )
@@ -48,7 +50,8 @@ SHARES_UNIT: Final = "sh"
 class Draft:
     """The ticket's content at one moment. `rests`: a limit order at the typed `limit`.
 
-    `amends` is the open order that it replaces.
+    `amends` is the open order that it replaces. `whole`: a market order fills all or nothing.
+    `until` is the typed expiry of a limit order, None for one without.
     """
 
     market: MarketView
@@ -60,6 +63,15 @@ class Draft:
     rests: bool = False
     limit: str = ""
     amends: OpenOrderView | None = None
+    whole: bool = False
+    until: str | None = None
+
+    @property
+    def order_type(self) -> OrderType:
+        """The selected order type."""
+        if self.rests:
+            return OrderType.GTC if self.until is None else OrderType.GTD
+        return OrderType.FOK if self.whole else OrderType.FAK
 
 
 def holds_secret(text: str) -> bool:
@@ -127,6 +139,7 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
         raise FieldError("The note contains a possible private key. Remove it")
     if draft.rests:
         order = replace(order, price=read_limit(draft.limit, draft.market.tick) / ONE)
+        order = replace(order, expires_at=read_expiry(draft, now))
     _check(state, preflight_size(state, order, now))
     _check(state, _kept(state, order))
     return order
@@ -157,6 +170,7 @@ def _unsized(draft: Draft) -> PlaceTrade:
         reasoning=draft.reasoning.strip(),
         question=draft.market.question,
         rests=draft.rests,
+        whole=draft.whole and not draft.rests,
         replaces="" if amends is None else amends.order_id,
         filled_before=Micros(0) if amends is None else amends.filled,
     )
@@ -172,6 +186,22 @@ def _sized(state: DeskState, draft: Draft, order: PlaceTrade) -> PlaceTrade:
     if held is not None and 0 <= held.shares - shares < SHARE_QUANTUM:
         return replace(order, shares=held.shares, everything=True)
     return replace(order, shares=shares)
+
+
+def read_expiry(draft: Draft, now: Timestamp) -> Timestamp | None:
+    """The moment at which a limit order is cancelled; an amended one keeps its own.
+
+    Returns:
+        Whole seconds, as they are signed; None without an expiry.
+
+    Raises:
+        FieldError: the typed text is no moment; the sentence gives the fix.
+    """
+    if draft.until is None:
+        return None
+    if draft.amends is not None:
+        return draft.amends.expires_at
+    return read_moment(draft.until, now)
 
 
 def _money_of(draft: Draft) -> Micros:

@@ -57,14 +57,14 @@ class Quoting:
     def quote_of(self, order: PlaceTrade | None) -> QuoteView | None:
         """The last answer if it is to exactly this order; no figure of another one is shown."""
         answered = self._answered
-        if answered is None or order is None or answered.sent.order != _bare(order):
+        if answered is None or order is None or answered.sent.order != as_quoted(order):
             return None
         return answered.quote
 
     def request(self, order: PlaceTrade, price: float, now: Timestamp) -> RequestQuote:
         """The request to send; `price` is the market's, of YES, as shown now."""
-        self._request = _QuoteRequest(next(_REQUEST_IDS), _bare(order), price, now)
-        return RequestQuote(self._request.request_id, self._request.order)
+        self._request = _QuoteRequest(next(_REQUEST_IDS), as_quoted(order), price, now)
+        return RequestQuote(self._request.request_id, replace(order, reasoning=""))
 
     def receive(self, quote: QuoteView | None, now: Timestamp) -> None:
         """Keep an answer if it matches the newest request."""
@@ -77,14 +77,14 @@ class Quoting:
     def is_due(self, order: PlaceTrade, price: float, now: Timestamp) -> bool:
         """True if the order needs a new request: another order, a moved price, or time."""
         sent = self._request
-        if sent is None or sent.order != _bare(order) or now - sent.at >= RENEW_S:
+        if sent is None or sent.order != as_quoted(order) or now - sent.at >= RENEW_S:
             return True
         return self._is_answered(sent) and price != sent.price
 
     def refusal(self, order: PlaceTrade) -> str:
         """Why the service would refuse exactly this order, with the fix; empty if it would not."""
         answered = self._answered
-        if answered is None or answered.quote.ok or answered.sent.order != _bare(order):
+        if answered is None or answered.quote.ok or answered.sent.order != as_quoted(order):
             return ""
         problem = answered.quote.problem or "the service would refuse this order"
         return reason_text(Reason(problem, answered.quote.fix))
@@ -104,7 +104,7 @@ class Quoting:
             return ("requesting quote" if is_pending else "no quote yet", False)
         if order is None:
             return ("no quote: incomplete order", False)
-        if answered.sent.order != _bare(order):
+        if answered.sent.order != as_quoted(order):
             return ("requesting quote", False)
         age = max(0.0, now - answered.at)
         is_late = sent is not None and not self._is_answered(sent) and now - sent.at >= LATE_S
@@ -116,9 +116,11 @@ class Quoting:
         return self._answered is not None and self._answered.sent is sent
 
 
-def _bare(order: PlaceTrade) -> PlaceTrade:
-    """The order without its reasoning, which changes no quote and is not sent for one."""
-    return replace(order, reasoning="")
+def as_quoted(order: PlaceTrade) -> PlaceTrade:
+    """The order without what changes no quote: its reasoning, and an expiry counted from now."""
+    # One that expires still differs from one that does not: the service may refuse it.
+    expiry = None if order.expires_at is None else Timestamp(0.0)
+    return replace(order, reasoning="", expires_at=expiry)
 
 
 def bounded(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:

@@ -8,12 +8,13 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import Figure
 from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.slices.orders import moment_text
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.units import Micros
 
 RESTS_ON: Final = (
-    "The unfilled part stays on the book until filled, cancelled "
+    "The unfilled part stays on the book until filled, {expired}cancelled "
     "({portfolio.orders} on {app.portfolio} or {app.blotter}), "
     "or the market closes; a halt ({app.halt}) cancels buys"
 )
@@ -67,7 +68,10 @@ def resting_lines(
 ) -> list[tuple[str, Text]]:
     """The dialog's rows on the limit, the remainder and the money."""
     unit, buys = MONEY_OF[order.venue], order.action is Action.BUY
-    lines = [("valid", Text("until cancelled (GTC)"))]
+    valid = "until cancelled (GTC)"
+    if order.expires_at is not None:
+        valid = f"until {moment_text(order.expires_at)} (GTD)"
+    lines = [("valid", Text(valid))]
     result = quote if quote is not None and quote.ok else None
     if result is not None:
         now = formats.shares(result.shares, masked=masked)

@@ -6,28 +6,31 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.book import quote_line
+from service_tui.console.fields import FieldError
 from service_tui.console.figures import figures
-from service_tui.console.forms.order_draft import (
-    Draft,
-)
+from service_tui.console.forms.order_draft import Draft, read_expiry
 from service_tui.console.forms.quote_text import quote_figures
 from service_tui.console.forms.resting_text import resting_figures
 from service_tui.console.freshness import if_none, is_private, world_now
 from service_tui.console.keys import cap, with_keys
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.figures import is_counting
-from service_tui.desk.slices.orders import limit_text
+from service_tui.desk.slices.orders import limit_text, moment_text
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import holding, is_simulated, venues_of, venues_text
-from service_tui.terms import MONEY_OF, Action, Mode, Side, Venue
+from service_tui.terms import MONEY_OF, Action, Mode, OrderType, Side, Venue
 from service_tui.units import ONE, Timestamp
 
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 _SIMULATED: Final = "simulated, no real money,"
-TYPE_LABELS: Final = ("market", "limit")
-"""The order types."""
+TYPES: Final = (OrderType.FAK, OrderType.FOK, OrderType.GTC, OrderType.GTD)
+TYPE_LABELS: Final = ("market FAK", "market FOK", "limit GTC", "limit GTD")
+"""The order types, and their labels."""
+
+WORDS_FROM: Final = 70
+"""Cells from which an order type is labelled in words."""
 
 TWO_ACROSS: Final = 58
 """Cells from which two columns of figures stand side by side."""
@@ -80,6 +83,24 @@ def book_text(draft: Draft) -> Text:
     return Text("  ").join(part for part in (Text(tick, "muted"), quote) if part.plain)
 
 
+def type_labels(width: int) -> tuple[str, ...]:
+    """The order types in `width` cells: with their words where there is room, 0 if unknown."""
+    if 0 < width < WORDS_FROM:
+        return tuple(one.value for one in TYPES)
+    return TYPE_LABELS
+
+
+def expiry_text(draft: Draft, now: Timestamp) -> Text:
+    """The moment at which the order expires, and how long that is; empty while none is typed."""
+    try:
+        at = read_expiry(draft, now)
+    except FieldError:
+        at = None
+    if at is None:
+        return Text()
+    return Text.assemble(f"{moment_text(at)}, ", formats.until(at, now))
+
+
 def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
     """Buy, and sell with the position of this side on this venue."""
     held = holding(state, draft.market.market_id, draft.side, draft.venue)
@@ -93,7 +114,7 @@ def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
 def hint(state: DeskState, market: MarketView) -> str:
     """The keys of the ticket; those of venue and limit if there is another venue."""
     offered = state.wallet.live and len(venues_of(market)) > 1
-    venue = f"  {cap('ticket.venue')} venue  {cap('ticket.kind')} limit" if offered else ""
+    venue = f"  {cap('ticket.venue')} venue  {cap('ticket.kind')} type" if offered else ""
     return (
         f"{cap('ticket.side')} side  {cap('ticket.turn')} buy or sell{venue}  "
         f"{cap('ticket.cancel')} cancel"

@@ -20,7 +20,7 @@ from service_tui.console.forms.order_draft import (
     read_order,
     typed,
 )
-from service_tui.console.forms.quoting import Quoting, bounded
+from service_tui.console.forms.quoting import Quoting, as_quoted, bounded
 from service_tui.console.keys import bindings_of, cap, key_named, with_keys
 from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.reasons import reason_text, sentence
@@ -41,6 +41,7 @@ from service_tui.terms import (
     PROSE_MAX,
     SHARE_DECIMALS,
     Action,
+    OrderType,
     Side,
     Venue,
 )
@@ -61,6 +62,9 @@ WAIT_S: Final = 5.0
 """Longest wait of an enter for its quote: an order that goes out later is a surprise."""
 
 LIMIT: Final = Field("ticket-limit", "", str.strip, css_class="")
+UNTIL: Final = Field(
+    "ticket-until", "until", str.strip, placeholder="2h, 45m, 17:30", letters=10, css_class=""
+)
 AMOUNT: Final = Field("ticket-amount", "", str.strip, letters=40, css_class="")
 REASONING: Final = Field(
     "ticket-reasoning", "note", str.strip, placeholder="optional, public",
@@ -70,6 +74,9 @@ REASONING: Final = Field(
 
 _ACTIONS: Final = (Action.BUY, Action.SELL)
 _SIDES: Final = (Side.YES, Side.NO)
+
+LIMITS: Final = frozenset({OrderType.GTC, OrderType.GTD})
+"""The types of a limit order."""
 
 
 class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
@@ -109,7 +116,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._is_ready = False
         self._is_done = False
         self._venue = venue
-        self._rests = False
+        self._type = OrderType.FAK
         self._amends: OpenOrderView | None = None
         self.typed_before = ""
         """The amount that the ticket opens with."""
@@ -120,7 +127,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     ) -> Self:
         """The ticket that replaces an open order: its price and its size can be changed."""
         form = cls(state, now, market, side=order.side, action=order.action, venue=order.venue)
-        form._amends, form._rests = order, True
+        form._amends = order
+        form._type = OrderType.GTC if order.expires_at is None else OrderType.GTD
         return form
 
     def compose(self) -> ComposeResult:
@@ -136,8 +144,14 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
                 with Horizontal(id="ticket-when"):
                     yield TextBlock(f"type  {cap('ticket.kind')}", classes="label")
                     yield SegmentedControl(id="ticket-kind")
+                with Horizontal(id="ticket-rest"):
+                    yield TextBlock(id="ticket-limit-label", classes="label")
                     yield input_of(LIMIT)
                     yield TextBlock(id="ticket-step")
+                with Horizontal(id="ticket-expiry"):
+                    yield TextBlock(UNTIL.label, classes="label")
+                    yield input_of(UNTIL)
+                    yield TextBlock(id="ticket-expires")
                 with Horizontal(id="ticket-line"):
                     yield TextBlock(id="ticket-unit")
                     yield input_of(AMOUNT)
@@ -162,6 +176,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self.query_one("#ticket-presets").can_focus = False
         limit = self.query_one("#ticket-limit", PlainInput)
         limit.display = self._rests
+        # An amended order keeps its expiry.
+        self.query_one("#ticket-until").display = False
         if self._amends is not None:
             is_buy = self._amends.action is Action.BUY
             size = self._amends.money if is_buy else self._amends.shares
@@ -234,7 +250,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         (kept, since), order, why = self._kept, self._order(), ""
         if isinstance(order, str):
             why = order
-        elif replace(order, reasoning="") != replace(kept, reasoning=""):
+        elif as_quoted(order) != as_quoted(kept):
             why = "order changed, enter places it"
         elif self._quoting.quote_age_text(order, self._now)[1]:
             self._take_back()
@@ -255,33 +271,46 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         if isinstance(venue, Venue):
             self._venue = venue
             if why_no_rest(self._state, venue):
-                self._set_type(rests=False)
+                self._set_type(OrderType.FAK)
             self._changed()
         else:
             self._show_refusal(venue)
 
     def action_kind(self) -> None:
-        """Switch between market and limit order, if the venue has a book; else show why not."""
+        """Select the next order type, if the venue has a book; else show why not."""
+        types = ticket_text.TYPES
+        self._select_type(types[(types.index(self._type) + 1) % len(types)])
+
+    def _select_type(self, chosen: OrderType) -> None:
+        """Select an order type, or show why there is none but the market order."""
         if self._is_amending():
             return
-        why = None if self._rests else why_no_rest(self._state, self._venue)
+        why = why_no_rest(self._state, self._venue)
         if why is not None:
             self._show_refusal(sentence(reason_text(why)))
             return
-        self._set_type(rests=not self._rests)
+        self._set_type(chosen)
         self._changed()
 
-    def _set_type(self, *, rests: bool) -> None:
-        """Set the other order type; the focus goes to the next input."""
-        self._rests = rests
+    def _set_type(self, chosen: OrderType) -> None:
+        """Set another order type; the focus goes to the next input."""
+        self._type = chosen
         limit = self.query_one("#ticket-limit", PlainInput)
-        limit.display = rests
-        if rests:
-            if not limit.value:
-                limit.value = first_limit(self._market, self._side, self._action)
+        until = self.query_one("#ticket-until", PlainInput)
+        limit.display, until.display = self._rests, chosen is OrderType.GTD
+        if self._rests and not limit.value:
+            limit.value = first_limit(self._market, self._side, self._action)
+        if chosen is OrderType.GTD and limit.value:
+            until.focus()
+        elif self._rests:
             limit.focus()
-        elif limit.has_focus:
+        elif limit.has_focus or until.has_focus:
             self.query_one("#ticket-amount").focus()
+
+    @property
+    def _rests(self) -> bool:
+        """True for a limit order."""
+        return self._type in LIMITS
 
     def _is_amending(self) -> bool:
         """True, with a message, if only price and size can be changed here."""
@@ -386,15 +415,15 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             case "ticket-action":
                 self.action_turn(_ACTIONS[event.index].value)
             case "ticket-kind":
-                if bool(event.index) is not self._rests:
-                    self.action_kind()
+                if ticket_text.TYPES[event.index] is not self._type:
+                    self._select_type(ticket_text.TYPES[event.index])
             case _:
                 self.action_preset(event.index)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        if event.input.id in {"ticket-amount", "ticket-limit"}:
+        if event.input.id in {AMOUNT.name, LIMIT.name, UNTIL.name}:
             self._changed()
         else:
             self._stay()
@@ -455,6 +484,10 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             rests=self._rests,
             limit=self.query_one("#ticket-limit", PlainInput).value,
             amends=self._amends,
+            whole=self._type is OrderType.FOK,
+            until=self.query_one("#ticket-until", PlainInput).value
+            if self._type is OrderType.GTD
+            else None,
         )
 
     def _order(self) -> PlaceTrade | str:
@@ -527,7 +560,11 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         # An empty line is no mistake: show what to do, not a problem.
         problem.set_class(bool(self._no_venue or (draft.amount and is_refused)), "-wrong")
         place = self.query_one("#ticket-place", LightButton)
-        text = draft.action.value if is_refused else ticket_text.order_text(order)
+        text = (
+            draft.action.value
+            if is_refused
+            else ticket_text.order_text(replace(order, expires_at=None))
+        )
         text = "do not send" if self._kept is not None else text
         place.show_text(f"{text}  enter")
         place.disabled = is_refused
@@ -559,7 +596,13 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         has_row = draft.rests or not 0 < width < ticket_text.TWO_ACROSS
         self.query_one("#ticket-when").display = draft.venue is not Venue.SIM and has_row
         kind = self.query_one("#ticket-kind", SegmentedControl)
-        kind.show(ticket_text.TYPE_LABELS, int(draft.rests))
+        kind.show(ticket_text.type_labels(width), ticket_text.TYPES.index(draft.order_type))
+        self.query_one("#ticket-rest").display = draft.venue is not Venue.SIM and has_row
+        label = "limit" if draft.rests else "book"
+        self.query_one("#ticket-limit-label", TextBlock).show_text(label)
+        self.query_one("#ticket-expiry").display = draft.until is not None
+        expiry = ticket_text.expiry_text(draft, self._now)
+        self.query_one("#ticket-expires", TextBlock).show_text(expiry)
         step = ticket_text.book_text(draft)
         self.query_one("#ticket-step", TextBlock).show_text(step)
 

@@ -1,13 +1,13 @@
 """Commands for trades: place, quote, give up, cancel."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from service_tui.desk.command import Command
 from service_tui.desk.slices.holding_key import holding_key
-from service_tui.desk.slices.orders import limit_text
-from service_tui.terms import MONEY_OF, Action, Side, Venue, counted, venue_marked
-from service_tui.units import Micros, decimal
+from service_tui.desk.slices.orders import limit_text, moment_text
+from service_tui.terms import MONEY_OF, Action, OrderType, Side, Venue, counted, venue_marked
+from service_tui.units import Micros, Timestamp, decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,8 @@ class PlaceTrade(Command):
     `price` until it is cancelled. `token` and `fee_rate_bps` are the outcome token and the highest
     fee that were shown with it; nothing else is signed then. `replaces` is the open order that is
     cancelled first, with `filled_before` traded of it: without that, nothing is placed.
+    `whole`: a market order fills all of its size at once, or nothing. `expires_at` is the whole
+    second at which an open limit order is cancelled; None leaves it until it is cancelled.
     """
 
     kind: ClassVar[str] = "trade"
@@ -41,6 +43,15 @@ class PlaceTrade(Command):
     fee_rate_bps: int | None = None
     replaces: str = ""
     filled_before: Micros = Micros(0)
+    whole: bool = False
+    expires_at: Timestamp | None = None
+
+    @property
+    def order_type(self) -> OrderType:
+        """Type of the order on a real venue."""
+        if self.rests:
+            return OrderType.GTC if self.expires_at is None else OrderType.GTD
+        return OrderType.FOK if self.whole else OrderType.FAK
 
     @property
     def holding(self) -> str:
@@ -55,11 +66,17 @@ class PlaceTrade(Command):
     def bare_text(self) -> str:
         """The order without its money and its venue."""
         at = f" at {limit_text(self.price)}" if self.rests and self.price else ""
+        at += _TERMS.get(self.order_type, "")
+        if self.rests and self.expires_at is not None:
+            at += f" until {moment_text(self.expires_at)}"
         side = self.side.value.upper()
         if self.action is Action.BUY:
             return f"buy {side}{at} for {decimal(self.amount):,.2f}"
         size = "all" if self.everything else _shares_text(self.shares)
         return f"sell {size} {side}{at}"
+
+
+_TERMS: Final = {OrderType.FOK: " fill-or-kill"}
 
 
 def _shares_text(shares: Micros) -> str:

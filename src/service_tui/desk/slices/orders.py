@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from service_tui.desk.slices.holding_key import holding_key
@@ -55,6 +56,11 @@ def limit_text(price: float) -> str:
     """A limit to as many decimals as it has: two at least, six at most."""
     whole, _, part = f"{price:.6f}".partition(".")
     return f"{whole}.{part.rstrip('0'):0<2}"
+
+
+def moment_text(at: Timestamp) -> str:
+    """A moment to the minute, with its day, in UTC."""
+    return f"{datetime.fromtimestamp(at, UTC):%d %b %H:%M} UTC"
 
 
 def kept_by_buys(orders: Iterable[OpenOrderView], venue: Venue) -> Micros:

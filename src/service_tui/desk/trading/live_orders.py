@@ -173,6 +173,7 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
         salt=_salt(ports.new_id()),
         now_ms=round((ports.now() - (ports.client.skew_s or 0.0)) * MILLISECONDS),
         fee_rate_bps=_fee(ports.state(), order, market) if is_first else 0,
+        expires_s=int(order.expires_at or 0) if order.rests else 0,
     )
     signed = await asyncio.to_thread(
         lambda: sign_order(

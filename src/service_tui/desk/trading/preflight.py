@@ -28,6 +28,10 @@ from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 
 CENT: Final = 10_000
 
+LIFE_MIN_S: Final = 60.0
+LIFE_MAX_S: Final = 365 * 86_400.0
+"""ours: shortest and longest life of an order with an expiry; a venue needs time to list it."""
+
 
 def preflight(
     state: DeskState, order: PlaceTrade, now: Timestamp, *, ticket_id: str = ""
@@ -70,7 +74,7 @@ def preflight_size(
     reasons = (
         (_against_buying if buys else _against_selling)(state, order, before),
         broken_by(state, order, now, earlier) if buys else (),
-        _against_resting(order),
+        _against_resting(order, now),
         _against_quote(state, order),
     )
     return next(chain.from_iterable(reasons), None)
@@ -268,8 +272,11 @@ def _against_selling(
         yield Reason("a sale of these shares is pending", Fix.WAIT_FOR_END)
 
 
-def _against_resting(order: PlaceTrade) -> Iterator[Reason]:
+def _against_resting(order: PlaceTrade, now: Timestamp) -> Iterator[Reason]:
     if not order.rests:
+        return
+    if order.expires_at is not None and not LIFE_MIN_S <= order.expires_at - now <= LIFE_MAX_S:
+        yield Reason("expiry must be 1 minute to 365 days ahead", Fix.TYPE_EXPIRY)
         return
     if order.price is None or not 0 < order.price < 1:
         yield Reason("limit price must be above 0 and below 1", Fix.TYPE_LIMIT)

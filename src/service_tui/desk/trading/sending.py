@@ -23,7 +23,7 @@ from service_tui.desk.trading.live_orders import as_signed
 from service_tui.signing.errors import PolicyRefusedError, Rule, SigningError
 from service_tui.storage.blotter import StoredState
 from service_tui.storage.errors import StorageError
-from service_tui.terms import OrderType, Venue
+from service_tui.terms import Venue
 from service_tui.units import decimal
 from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRequest
@@ -50,17 +50,14 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
         shares=decimal(order.shares),
         venue=order.venue,
         # An unfilled rest stays on the book only if the order is a limit order.
-        order_type=_type_of(order) if is_real else None,
+        order_type=order.order_type if is_real else None,
+        expiration=order.expires_at if is_real and order.rests else None,
         price=order.price if is_real else None,
         dry_run=dry_run,
         reasoning=order.reasoning or None,
         source=None if dry_run else SOURCE,
         signal_data={CLIENT_REF: client_ref} if client_ref else None,
     )
-
-
-def _type_of(order: PlaceTrade) -> OrderType:
-    return OrderType.GTC if order.rests else OrderType.FAK
 
 
 async def send(

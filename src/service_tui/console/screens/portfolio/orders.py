@@ -20,7 +20,7 @@ from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.top_bar import STALE_PERIODS
 from service_tui.desk.freshness import age_s
-from service_tui.desk.slices.orders import OpenOrderView, limit_text
+from service_tui.desk.slices.orders import OpenOrderView, limit_text, moment_text
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Action
@@ -157,7 +157,9 @@ def describe_order(order: OpenOrderView, view: ViewContext) -> Detail:
     expiry = (
         Text("good till cancelled")
         if order.expires_at is None
-        else formats.until(order.expires_at, view.now)
+        else Text.assemble(
+            f"{moment_text(order.expires_at)}, ", formats.until(order.expires_at, view.now)
+        )
     )
     rest = Text.assemble(
         ("expires   ", "muted"),
