@@ -12,6 +12,7 @@ import re
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeGuard, cast
 
@@ -64,8 +65,9 @@ def installed(folders: Iterable[Path]) -> list[SkillPackage]:
     for folder in folders:
         if not folder.is_dir():
             continue
+        read = _bundled_package if folder == BUNDLED else _package_in
         for path in sorted(folder.iterdir())[:PACKAGES_MAX]:
-            package = None if path.name in packages else _package_in(path)
+            package = None if path.name in packages else read(path)
             if package is not None:
                 packages[package.slug] = package
     return [packages[slug] for slug in sorted(packages)]
@@ -78,6 +80,12 @@ def _package_in(path: Path) -> SkillPackage | None:
     except UNREADABLE as error:
         log.warning("%r is passed over: %s", str(path), error)
         return None
+
+
+@lru_cache(PACKAGES_MAX)
+def _bundled_package(path: Path) -> SkillPackage | None:
+    """A skill that comes with the program, read once: its folder changes with the program alone."""
+    return _package_in(path)
 
 
 def read_package(path: Path) -> SkillPackage:

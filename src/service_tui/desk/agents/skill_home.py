@@ -61,10 +61,10 @@ class SkillHome:
     def _views(self) -> Iterator[SkillView]:
         for package in installed((self.own, BUNDLED)):
             folder = self.folder_of(package.slug)
-            problems = [] if folder is None else problems_of(folder)
-            yield _view(
-                package, is_bundled=folder is None or folder.parent == BUNDLED
-            ).with_problem("; ".join(problems))
+            is_own = folder is not None and folder.parent == self.own
+            # Those that come with the program are checked by its tests, not at each start.
+            problems = problems_of(folder) if folder is not None and is_own else []
+            yield _view(package, is_bundled=not is_own).with_problem("; ".join(problems))
 
     def key_of(self, agent_id: str, service: str) -> str | None:
         """The key of an agent that this desk made at a service, for that one alone.
