@@ -8,7 +8,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.meanings import INKS
-from service_tui.console.widgets.spark import BLOCKS, sparkline
+from service_tui.console.widgets.spark import sparkline
 from service_tui.units import ONE, Micros, Timestamp
 
 NOW = Timestamp(1_800_000_000.0)
@@ -183,32 +183,45 @@ def test_no_number_is_too_odd_to_be_written(first: float, second: float) -> None
 
 
 def test_a_sparkline_rises_with_its_values() -> None:
-    assert sparkline((0, 1, 2, 3, 4, 5, 6, 7), 8) == BLOCKS
+    assert sparkline((0.3, 0.3, 0.4, 0.4, 0.5, 0.5, 0.6, 0.6), 4) == "⣀⠤⠒⠉"
+    assert sparkline((0.6, 0.6, 0.5, 0.5, 0.4, 0.4, 0.3, 0.3), 4) == "⠉⠒⠤⣀"
+
+
+def test_the_same_move_is_the_same_line_at_every_price() -> None:
+    low = [0.10, 0.10, 0.20, 0.20, 0.12, 0.12]
+    assert (
+        sparkline(low, 3) == sparkline([value + 0.6 for value in low], 3) != sparkline(low[:2], 3)
+    )
 
 
 def test_a_sparkline_of_few_values_stands_on_the_right() -> None:
-    assert sparkline((0, 1), 4) == "  ▁█"
+    assert sparkline((0.5, 0.5), 4) == "   ⠒"
 
 
 def test_a_sparkline_without_values_is_blank_and_a_flat_one_is_in_the_middle() -> None:
     assert sparkline((), 3) == "   "
-    assert sparkline((0.5, 0.5), 2) == "▄▄"
+    assert sparkline((0.5,) * 4, 2) == "⠒⠒"
 
 
-def test_noise_does_not_fill_a_sparkline() -> None:
-    assert set(sparkline((0.500, 0.501), 2, span_min=0.1)) <= set("▄▅")
+def test_noise_is_flat_beside_a_move_of_ten_points() -> None:
+    assert sparkline((0.50, 0.50, 0.52, 0.51), 2) == "⠒⠒"
+    assert sparkline((0.50, 0.50, 0.60, 0.60), 2) == "⠤⠒"
+
+
+def test_a_move_beyond_the_scale_shows_where_it_ended() -> None:
+    assert sparkline((0.05, 0.05, 0.95, 0.95), 2) == "⣀⠏"
+    assert sparkline((0.95, 0.95, 0.05, 0.05), 2) == "⠉⣆"
 
 
 @given(st.lists(ANY_FLOAT, max_size=40), st.integers(-1, 20))
 def test_a_sparkline_is_as_wide_as_asked(values: list[float], width: int) -> None:
     line = sparkline(values, width)
     assert len(line) == max(0, width)
-    assert set(line) <= {*BLOCKS, " "}
+    assert all(cell == " " or "\u2801" <= cell <= "\u28ff" for cell in line)
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=40), st.integers(2, 20))
-def test_a_sparkline_keeps_both_ends(values: list[float], width: int) -> None:
-    middle = [0.5] * 30
-    first = sparkline([0.0, *middle, 1.0], width)
-    assert (first.strip()[0], first[-1]) == (BLOCKS[0], BLOCKS[-1])
-    assert len(sparkline(values, width).strip()) == min(width, len(values))
+def test_a_sparkline_has_a_cell_for_two_values(values: list[float], width: int) -> None:
+    line = sparkline(values, width)
+    assert len(line.strip()) == min(width, (len(values) + 1) // 2)
+    assert " " not in line.strip()

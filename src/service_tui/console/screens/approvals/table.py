@@ -26,7 +26,6 @@ URGENT_S: Final = 60.0
 """With less time left the figure changes its tone."""
 
 _SPARK_CELLS: Final = 8
-_SPARK_SPAN: Final = 0.04
 
 
 def signal_number(trade: HeldView, name: str) -> float | None:
@@ -52,7 +51,7 @@ def spark_text(trade: HeldView, view: ViewContext) -> Text:
     """The market's price over 24 hours; blank while it is not known."""
     market = view.state.markets.get(trade.market_id)
     values = () if market is None else market.sparkline
-    return Text(sparkline(values, _SPARK_CELLS, span_min=_SPARK_SPAN), "flat")
+    return Text(sparkline(values, _SPARK_CELLS), "flat")
 
 
 def _size(trade: HeldView) -> float:

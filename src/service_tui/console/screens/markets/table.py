@@ -32,8 +32,6 @@ POSITION_MARK: Final = "●"
 BOTH: Final = "◆"
 
 _SPARK_CELLS: Final = 8
-_SPARK_SPAN: Final = 0.04
-"""Least height of a sparkline, four points: smaller moves are noise."""
 
 
 class Room(NamedTuple):
@@ -100,7 +98,7 @@ def _venues(market: MarketView) -> str | None:
 def _spark(market: MarketView) -> Text:
     change = market.change
     ink = "flat" if not change else "profit" if change > 0 else "loss"
-    return Text(sparkline(market.sparkline, _SPARK_CELLS, span_min=_SPARK_SPAN), ink)
+    return Text(sparkline(market.sparkline, _SPARK_CELLS), ink)
 
 
 MARKETS: Final = TableSpec[MarketView](
