@@ -120,7 +120,7 @@ def test_a_position_far_from_its_cost_is_told_also_while_its_outcome_is_awaited(
     fallen = replace(fallen, cost=Micros(2 * fallen.cost), unrealized=Micros(-fallen.cost))
     (need,) = needs(replace(CALM, positions=(fallen,), markets={}), NOW)
     assert (need.word, need.tone) == ("moved", "loss")
-    assert need.advice == "since purchase, awaiting resolution"
+    assert need.note == "since purchase, awaiting resolution"
 
 
 def test_what_came_to_its_end_is_told_for_a_while() -> None:
@@ -133,7 +133,7 @@ def test_what_came_to_its_end_is_told_for_a_while() -> None:
     state = replace(CALM, positions=(), closed=(ended,))
     (need,) = needs(state, NOW)
     assert (need.word, need.is_dismissable) == ("settled", True)
-    assert "resolved YES" in need.advice
+    assert "resolved YES" in need.note
     assert words(state, NOW + 2 * SETTLED_FOR_S) == []
 
 
@@ -265,9 +265,42 @@ async def test_enter_leads_to_the_thing() -> None:
         await seen.until(lambda: seen.app.front.name_in_keys == "blotter")
         assert seen.app.front.current_row() == unknown.ticket_id
         await seen.press("0")
-        screen(seen).focus_row(next(need.key for need in rows(seen) if need.word == "moved"))
+        moved = next(need for need in rows(seen) if need.word == "moved")
+        screen(seen).focus_row(moved.key)
+        await seen.press("enter")
+        await seen.until(lambda: moved.members[0] in rows(seen))
+        screen(seen).focus_row(moved.members[0].key)
         await seen.press("enter")
         await seen.until(lambda: seen.app.front.name_in_keys == "portfolio")
+        assert seen.app.front.current_row() == moved.members[0].row
+
+
+async def test_a_row_of_several_opens_folds_and_goes_as_one() -> None:
+    settled = tuple(
+        at_cost(
+            market_id=f"m{place}",
+            status=MarketStatus.RESOLVED,
+            outcome=True,
+            realized=Micros(place),
+            resolves_at=Timestamp(NOW - 60),
+        )
+        for place in range(1, 5)
+    )
+    async with running(replace(CALM, positions=(), closed=settled)) as seen:
+        (row,) = rows(seen)
+        assert (len(row.members), row.verb) == (4, "Show all")
+        assert "4 positions settled" in seen.text
+        screen(seen).focus_row(row.key)
+        await seen.press("enter")
+        await seen.until(lambda: len(rows(seen)) == 5)
+        assert rows(seen)[1:] == list(row.members)
+        assert screen(seen).current_row() == row.key
+        await seen.press("enter")
+        await seen.until(lambda: len(rows(seen)) == 1)
+        await seen.press("d")
+        assert rows(seen) == []
+        await seen.press("u")
+        assert rows(seen) == [row]
 
 
 async def test_the_number_of_needs_stands_beside_the_key() -> None:

@@ -153,7 +153,7 @@ def said_of(state: DeskState) -> list[str]:
         ticket_text.hint(state, market),
         QUEUE.empty_text(state),
         not_loaded_text("agents"),
-        *(need.advice for need in needs(state, NOW)),
+        *(f"{need.otherwise} {need.note}" for need in needs(state, NOW)),
     ]
 
 

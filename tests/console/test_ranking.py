@@ -18,7 +18,7 @@ from service_tui.console.keys import KEYS, key_named
 from service_tui.console.needs import needs
 from service_tui.console.needs_risk import last_alerts
 from service_tui.console.notifications import CHANNELS_OF, QUIET
-from service_tui.console.ranking import LAST_S, TIERS_S, Need, rank, ranked
+from service_tui.console.ranking import LAST_S, TIERS_S, Need, folded, rank, ranked
 from service_tui.console.shell.notifier import BELL, Notifier
 from service_tui.desk.slices.fleet import AgentNeedKind, AgentNeedView
 from service_tui.desk.slices.records import NoticeKind, Phase, TicketState, Topic
@@ -64,6 +64,34 @@ def test_time_left_comes_before_money_and_money_decides_within_a_step() -> None:
 def test_with_equal_money_the_nearer_end_comes_first() -> None:
     found = ranked((need("b", 500, ONE), need("a", 100, ONE), need("c", 300, None)))
     assert [one.key for one in found] == ["a", "b", "c"]
+
+
+def test_real_money_comes_before_play_money_of_any_amount() -> None:
+    little = replace(need("real", 500, ONE), is_real=True)
+    found = ranked((need("play", 100, 900 * ONE), little, need("sooner", 50, 1)))
+    assert [one.key for one in found] == ["sooner", "real", "play"]
+    kept = replace(need("real", None, None), is_real=True)
+    assert ranked((need("play", None, 900 * ONE), kept))[0] is kept
+    graver = need("grave", None, 1, "breach")
+    assert ranked((kept, graver))[0] is graver
+
+
+def test_three_alike_are_one_row_where_the_first_was_and_two_are_not() -> None:
+    def moved(key: str) -> Need:
+        return replace(need(key), kind="positions moved", otherwise="stays open")
+
+    rows = (need("a"), moved("b"), need("c"), moved("d"))
+    assert folded(rows) == rows
+    rows = (*rows, moved("e"))
+    (first, group, last) = folded(rows)
+    assert (first.key, last.key) == ("a", "c")
+    assert [one.key for one in group.members] == ["b", "d", "e"]
+    assert (group.what, group.otherwise) == ("3 positions moved: what", "stays open")
+    opened = folded(rows, frozenset({group.key}))
+    assert [one.key for one in opened] == ["a", group.key, "b", "d", "e", "c"]
+    mixed = (*rows[:4], replace(moved("e"), otherwise="is sold", is_dismissable=True))
+    group = folded(mixed)[1]
+    assert (group.otherwise, group.is_dismissable) == ("as each row says", False)
 
 
 @examples(8)

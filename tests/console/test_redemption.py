@@ -154,7 +154,7 @@ async def test_every_amount_on_the_way_to_money_names_its_unit() -> None:
         await seen.press("escape", "T")
         assert "1 position, total 50.00 USDC.e:" in " ".join(seen.text.split())
     async with running(state, first="attention", size=(160, 50)) as seen:
-        assert "in USDC.e: pays out once redeemed" in seen.text
+        assert "stays unredeemed (in USDC.e)" in seen.text
 
 
 def test_what_is_paid_in_two_kinds_of_money_is_not_summed() -> None:

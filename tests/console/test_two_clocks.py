@@ -61,8 +61,8 @@ def test_monitors_redemption_and_needs_name_the_clock_of_their_times() -> None:
 def test_what_resolves_soon_says_by_which_clock() -> None:
     found = [one for one in needs(STATE, NOW) if one.key.startswith("resolves")]
     assert found
-    assert all(one.advice.endswith(", world time") for one in found)
-    assert all("world time" not in one.advice for one in needs(REAL, NOW))
+    assert all(one.otherwise.endswith(", world time") for one in found)
+    assert all("world time" not in one.otherwise + one.note for one in needs(REAL, NOW))
 
 
 async def test_a_page_a_log_and_a_signal_name_the_clock_of_their_times() -> None:

@@ -171,5 +171,5 @@ async def test_a_breach_before_a_closed_hour_is_exited_in_its_hour_only(
             assert state.risk.exits == ()
             await walk.press("0")
             assert "expired" in walk.text
-            said = [need.advice for need in needs(walk.state, clock.now())]
-            assert any("nothing sold" in advice for advice in said)
+            said = [need.note for need in needs(walk.state, clock.now())]
+            assert any("nothing sold" in note for note in said)

@@ -32,7 +32,7 @@ async def test_a_person_rests_an_order_sees_it_met_and_cancels_its_rest(tmp_path
         await on.ticket("30")
         await walk.press("f8")
         assert "No limit orders on sim" in on.text()
-        await walk.press("f7", "f8")
+        await walk.press("f7", "f8", "f8")
         await on.shown("max cost")
         # A price is suggested; without one the ticket asks for it.
         await walk.press("ctrl+u")

@@ -20,7 +20,7 @@ from service_tui.desk.slices.fleet import (
 )
 from service_tui.desk.slices.research import SessionView
 from service_tui.desk.state import DeskState
-from service_tui.terms import AgentStatus, SessionState
+from service_tui.terms import AgentStatus, SessionState, Venue
 from service_tui.units import Micros, Timestamp
 
 HELD: Final = "held "
@@ -54,18 +54,25 @@ def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
         yield Need(
             f"{HELD}{trade.held_id}", "breach" if left < URGENT_S else "warn", "?", "approve",
             f"{trade.agent_name}: {text}", Text(formats.duration(left), "warn"),
-            "else refused", "agents", trade.agent_id,
-            left_s=left, money=worth, verb="Decide", act="app.approvals",
+            "refused", "agents", trade.agent_id,
+            is_real=trade.venue is not Venue.SIM, left_s=left, money=worth, verb="Decide",
+            act="app.approvals",
         )  # fmt: skip
 
+
+_KINDS: Final = {
+    AgentNeedKind.SIGNAL: "signals of agents",
+    AgentNeedKind.REDEEMABLE: "to redeem by agents",
+}
+"""Alerts that the agent itself settles: many of them are one row."""
 
 _ALIKE: Final = {
     AgentNeedKind.ALERT: ("breach", "▼", "alert", "its agent or the service exits"),
     AgentNeedKind.SIGNAL: ("muted", "○", "signal", "its agent decides"),
     AgentNeedKind.REDEEMABLE: ("profit", "●", "redeem", "its agent redeems"),
-    AgentNeedKind.BREAKER: ("loss", "■", "breaker", "signals skipped until then"),
+    AgentNeedKind.BREAKER: ("loss", "■", "breaker", "signals are skipped until then"),
 }
-"""Tone, glyph, word and note of each kind of agent's alert."""
+"""Tone, glyph, word and end of each kind of agent's alert."""
 
 
 def is_last(need: AgentNeedView, now: Timestamp) -> bool:
@@ -76,16 +83,16 @@ def is_last(need: AgentNeedView, now: Timestamp) -> bool:
 
 def _of_agent(need: AgentNeedView, now: Timestamp) -> Need:
     """The row of an alert of an agent other than the person's own."""
-    tone, glyph, word, advice = _ALIKE[need.kind]
+    tone, glyph, word, otherwise = _ALIKE[need.kind]
     left, last = need.left_s(now), is_last(need, now)
     side = "" if need.side is None else f"{need.side.value.upper()} "
     about = f"{side}{need.question}" or "reactor paused"
     until = Text("" if left is None else formats.duration(left), "bold breach" if last else "warn")
     return Need(
         f"agent {need.key}", tone, "!" if last else glyph, "LAST 10m" if last else word,
-        f"{need.agent_name}: {about}", until, advice, "agents", need.agent_id,
-        is_dismissable=left is None, left_s=left, money=need.amount, verb="Show agent",
-        act="agents.open", is_last=last,
+        f"{need.agent_name}: {about}", until, otherwise, "agents", need.agent_id,
+        kind=_KINDS.get(need.kind, ""), is_dismissable=left is None, left_s=left,
+        money=need.amount, verb="Show agent", act="agents.open", is_last=last,
     )  # fmt: skip
 
 
@@ -96,7 +103,8 @@ def _crashes(state: DeskState) -> Iterator[Need]:
             yield Need(
                 f"run {run.run_id} {run.ended_at}", "loss", "✗", "crashed",
                 f"{run.skill_slug} as {run.agent_name}: {run.why}", Text(),
-                "no restarts left", "agents", run.agent_id, is_dismissable=True,
+                "stays stopped", "agents", run.agent_id, note="no restarts left",
+                is_dismissable=True,
                 money=run.budget, verb="Restart", act="agents.again",
             )  # fmt: skip
 
@@ -116,7 +124,7 @@ def _budgets(state: DeskState) -> Iterator[Need]:
             yield Need(
                 f"skill day {skill.slug}", "warn", "▲", "skill",
                 f"{skill.slug}: daily budget nearly spent",
-                formats.percent(skill.spent / most, 0), "then buys are refused",
+                formats.percent(skill.spent / most, 0), "buys are refused once it is spent",
                 "settings", money=Micros(most - skill.spent), verb="Show limits",
             )  # fmt: skip
 
@@ -126,7 +134,7 @@ def _budget(leash: LeashView, subject: str) -> Need:
     return Need(
         f"budget {leash.agent_id} {leash.skill_slug}", "warn", "▲", "budget",
         f"{subject}{of}: daily budget nearly spent", formats.percent(leash.used, 0),
-        "then buys are refused", "agents", leash.agent_id,
+        "buys are refused once it is spent", "agents", leash.agent_id,
         money=leash.budget, verb="Edit leash", act="agents.leash",
     )  # fmt: skip
 
@@ -136,14 +144,15 @@ def _agent(agent: AgentView, state: DeskState) -> Iterator[Need]:
     if agent.status is AgentStatus.BROKE:
         yield Need(
             f"broke {agent.agent_id}", "loss", "✗", "broke", f"{agent.name} is out of cash",
-            formats.money(agent.cash, masked=is_private(state)), "can only sell positions",
+            formats.money(agent.cash, masked=is_private(state)), "only sells",
             "agents", agent.agent_id, is_dismissable=True, money=agent.equity, verb="Show agent",
         )  # fmt: skip
     elif not agent.claimed and not agent.is_own:
         yield Need(
             f"unclaimed {agent.agent_id}", "accent", "○", "unclaimed",
             f"{agent.name} is unclaimed (paper trading only)", Text(),
-            "if this agent is yours", "agents", agent.agent_id, is_dismissable=True,
+            "trades with play money only", "agents", agent.agent_id,
+            kind="unclaimed agents", is_dismissable=True,
             money=agent.equity, verb="Claim", act="agents.claim",
         )  # fmt: skip
 
@@ -156,8 +165,8 @@ def _session(session: SessionView, state: DeskState) -> Need:
         f"session {session.key} {session.segment} {session.state.value}", "warn",
         "■" if capped else "‖", session.state.value,
         f"autoresearch of {session.skill}: {session.why or 'stopped'}",
-        formats.count(session.count), "experiments so far", "research",
-        None if newest is None else newest.key, is_dismissable=True,
+        formats.count(session.count), "no more experiments", "research",
+        None if newest is None else newest.key, note="experiments so far", is_dismissable=True,
         verb="New session" if capped else "Show runs",
         act="research.new" if capped else "",
     )  # fmt: skip

@@ -49,9 +49,11 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
                 word="unconfirmed",
                 what=row.question,
                 figure=formats.money(run.amount, masked=masked),
-                advice=f"in {run.money}: {fix_text(run.fix) or 'being looked up'}",
+                otherwise="looked up until it is confirmed",
                 screen="redemption",
                 row=row.key,
+                note=f"in {run.money}{_after_colon(fix_text(run.fix))}",
+                is_real=True,
                 money=run.amount,
             )
         elif row in state.redemption.ready and not goes_by_itself:
@@ -62,14 +64,20 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
                 word="redeem",
                 what=row.question,
                 figure=formats.money(row.amount, masked=masked),
-                advice=f"in {row.money}: {auto.paused or 'pays out once redeemed'}",
+                otherwise="stays unredeemed",
                 screen="redemption",
                 row=row.key,
+                note=f"in {row.money}{_after_colon(auto.paused)}",
+                is_real=True,
                 is_dismissable=True,
                 money=row.amount,
                 verb="Redeem",
                 act="redemption.redeem",
             )
+
+
+def _after_colon(text: str) -> str:
+    return f": {text}" if text else ""
 
 
 def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:
@@ -82,7 +90,7 @@ def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:
         if left <= RESOLVES_WITHIN_S:
             yield Need(
                 f"resolves {position.key}", "accent", "◷", "resolves", _position_text(position),
-                formats.until(position.resolves_at, world), f"sellable until then{clock}",
+                formats.until(position.resolves_at, world), f"held to resolution{clock}",
                 "portfolio", position.key,
                 left_s=max(0.0, left) / pace, money=position.mark_value,
                 verb="Sell", act="portfolio.sell",
@@ -107,8 +115,8 @@ def _moved(state: DeskState) -> Iterator[Need]:
         rose = move > 0
         yield Need(
             f"moved {held.key}", "profit" if rose else "loss", "▲" if rose else "▼", "moved",
-            _position_text(held), formats.percent_change(move), since, "portfolio", held.key,
-            money=held.mark_value,
+            _position_text(held), formats.percent_change(move), "stays open", "portfolio", held.key,
+            kind="positions moved", note=since, money=held.mark_value,
         )  # fmt: skip
 
 
@@ -141,9 +149,10 @@ def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
                 f"settled {position.key}", "profit" if won else "loss", "▲" if won else "▼",
                 "settled",
                 _position_text(position), formats.pnl(position.realized, masked=masked),
-                f"resolved {'YES' if position.outcome else 'NO'}; {cap('portfolio.list')} in "
-                "Portfolio for details",
-                "portfolio", is_dismissable=True, money=position.realized,
+                "leaves this list after an hour", "portfolio",
+                kind="positions settled",
+                note=f"resolved {'YES' if position.outcome else 'NO'}; {cap('portfolio.list')} in "
+                "Portfolio for details", is_dismissable=True, money=position.realized,
             )  # fmt: skip
 
 

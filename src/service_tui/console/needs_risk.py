@@ -15,6 +15,7 @@ from service_tui.desk.slices.reactor import Policy, SignalView
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import AlertState, AlertView
 from service_tui.desk.state import DeskState
+from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
 
 UNSOLD_FOR_S: Final = 86_400.0
@@ -81,10 +82,11 @@ def _open_alert(alert: AlertView, state: DeskState, now: Timestamp) -> Need:
         word="LAST 10m" if last else "alert",
         what=_about(alert),
         figure=Text(left, "bold breach" if last else "warn"),
-        advice=without_amounts(alert.detail, masked=is_private(state))
-        or "expires unsold after its hour",
+        otherwise="expires unsold",
         screen="monitors",
         row=alert.alert_id,
+        note=without_amounts(alert.detail, masked=is_private(state)),
+        is_real=alert.venue is not Venue.SIM,
         left_s=alert.left_s(now),
         money=worth,
         verb="Exit",
@@ -110,8 +112,9 @@ def _unsold(state: DeskState, now: Timestamp) -> Iterator[Need]:
             yield Need(
                 f"alert {alert.alert_id}", "loss", "✗", alert.state.value, _about(alert),
                 formats.age(alert.expires_at, now),
-                f"nothing sold; {cap('app.portfolio')} shows the position",
-                "monitors", alert.alert_id, is_dismissable=True,
+                "the position stays open", "monitors", alert.alert_id,
+                note=f"nothing sold; {cap('app.portfolio')} shows the position",
+                is_real=alert.venue is not Venue.SIM, is_dismissable=True,
             )  # fmt: skip
 
 
@@ -133,12 +136,13 @@ def _breaker(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 
 def _signal(signal: SignalView, now: Timestamp) -> Need:
-    dear = "price above the mirror limit" if signal.is_too_dear else "else expires"
+    dear = "price above the mirror limit" if signal.is_too_dear else ""
     return Need(
         f"signal {signal.signal_id}", "warn", "○", "signal",
         f"{signal.side.value.upper()} {signal.question}",
-        Text(formats.duration(signal.left_s(now)), "warn"), dear, "reactor", signal.signal_id,
-        left_s=signal.left_s(now), money=signal.amount, verb="Mirror", act="reactor.mirror",
+        Text(formats.duration(signal.left_s(now)), "warn"), "expires", "reactor", signal.signal_id,
+        note=dear, left_s=signal.left_s(now), money=signal.amount, verb="Mirror",
+        act="reactor.mirror",
     )  # fmt: skip
 
 
@@ -149,6 +153,7 @@ def _fired_price_alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
             yield Need(
                 f"price {alert.alert_id}", "accent", "◷", "price",
                 f"{alert.describe()}: {alert.question}", formats.price(alert.triggered_price),
-                f"{cap('monitors.remove')} in Monitors removes it", "monitors", alert.alert_id,
+                "leaves this list after an hour", "monitors", alert.alert_id,
+                kind="price alerts fired", note=f"{cap('monitors.remove')} in Monitors removes it",
                 is_dismissable=True,
             )  # fmt: skip

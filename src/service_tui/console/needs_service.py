@@ -12,7 +12,7 @@ from service_tui.console.reasons import fix_text, without_amounts
 from service_tui.console.widgets.line_fit import WARN_FROM
 from service_tui.desk.slices.records import LimitsView, Phase, TicketState, TicketView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Mode
+from service_tui.terms import Mode, Venue
 from service_tui.units import Micros, Timestamp
 
 REFUSED_FOR_S: Final = 600.0
@@ -21,8 +21,11 @@ REFUSED_FOR_S: Final = 600.0
 LOOKUP_S: Final = 600.0
 """How long an order without an answer is looked up before the person decides."""
 
-_ANSWERS: Final = {403: ("403", "not in your plan"), 429: ("429", "rate limited")}
-"""Text for a topic that the service keeps refusing, by the status of its answer."""
+_ANSWERS: Final = {
+    403: ("403", "stays unavailable", "not in your plan"),
+    429: ("429", "read again later", "rate limited"),
+}
+"""Word, end and note of a topic that the service keeps refusing, by the status of its answer."""
 
 
 def of_service(state: DeskState, now: Timestamp) -> Iterator[Need]:
@@ -40,13 +43,13 @@ def _connection(state: DeskState) -> Iterator[Need]:
     if service.phase is Phase.UNAUTHORIZED:
         yield Need(
             "key", "breach", "✗", "401 key", formats.plain(service.problem).plain, Text(),
-            "no requests until the key is valid", "settings",
+            "no request is sent", "settings", note="the key is not valid",
             left_s=0.0, money=money, verb="Show service",
         )  # fmt: skip
     elif service.phase is Phase.OFFLINE:
         yield Need(
             "offline", "breach", "○", "offline", formats.plain(service.problem).plain, Text(),
-            "no exits until it answers; retrying automatically", "settings",
+            "no exits until it answers", "settings", note="retried automatically",
             left_s=0.0, money=money, verb="Refresh", act="app.refresh",
         )  # fmt: skip
 
@@ -56,21 +59,21 @@ def _refused_topics(state: DeskState) -> Iterator[Need]:
     service = state.service
     known = _ANSWERS.get(service.problem_status)
     if known is not None and service.problem_of is not None and service.phase is Phase.ONLINE:
-        word, why = known
+        word, otherwise, why = known
         yield Need(
             f"answer {word} {service.problem_of.value}", "warn", "!", word,
-            f"{service.problem_of.value}: {formats.plain(service.problem).plain}", Text(), why,
-            "settings", verb="Refresh", act="app.refresh",
+            f"{service.problem_of.value}: {formats.plain(service.problem).plain}", Text(),
+            otherwise, "settings", note=why, verb="Refresh", act="app.refresh",
         )  # fmt: skip
     if state.reactor.barred:
         yield Need(
             "barred reactor", "muted", "!", "403", formats.plain(state.reactor.barred).plain,
-            Text(), "not in your plan", "reactor", is_dismissable=True,
+            Text(), "stays off", "reactor", note="not in your plan", is_dismissable=True,
         )  # fmt: skip
     if state.research.needs_plan:
         yield Need(
             "barred research", "muted", "!", "403", "autoresearch needs the Pro plan", Text(),
-            "not in your plan", "research", is_dismissable=True,
+            "stays off", "research", note="not in your plan", is_dismissable=True,
         )  # fmt: skip
 
 
@@ -79,11 +82,12 @@ def _open_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
     for ticket in state.tickets:
         if ticket.state is TicketState.UNKNOWN:
             sent = ticket.sent_at or ticket.opened_at
-            advice = fix_text(ticket.fix) or "being looked up: do not resend"
+            note = fix_text(ticket.fix) or "do not resend"
             yield Need(
                 f"ticket {ticket.ticket_id}", "breach", "?", "unknown", _order(state, ticket),
-                formats.age(sent, now), advice, "blotter", ticket.ticket_id,
-                left_s=max(0.0, LOOKUP_S - (now - sent)), money=ticket.amount,
+                formats.age(sent, now), "is looked up", "blotter", ticket.ticket_id, note=note,
+                is_real=_is_real(ticket), left_s=max(0.0, LOOKUP_S - (now - sent)),
+                money=ticket.amount,
             )  # fmt: skip
 
 
@@ -96,11 +100,12 @@ def _bad_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
             continue
         masked = is_private(state)
         fix = fix_text(ticket.fix, masked=masked)
-        advice = fix or without_amounts(ticket.outcome, masked=masked)
+        note = fix or without_amounts(ticket.outcome, masked=masked)
         yield Need(
             f"ticket {ticket.ticket_id}", "loss", "✗", ticket.state.value, _order(state, ticket),
-            formats.age(ended, now), advice, "blotter", ticket.ticket_id, is_dismissable=True,
-            money=ticket.amount,
+            formats.age(ended, now), "not carried out", "blotter", ticket.ticket_id,
+            kind="commands refused or failed", note=note,
+            is_real=_is_real(ticket), is_dismissable=True, money=ticket.amount,
         )  # fmt: skip
 
 
@@ -109,7 +114,7 @@ def _limits(state: DeskState) -> Iterator[Need]:
     if state.halted_since is not None:
         yield Need(
             "halted", "loss", "■", "halted", "All buys blocked", Text(),
-            "acknowledgements, exit all, resume", "settings",
+            "buys stay blocked", "settings", note="acknowledgements, exit all, resume",
             verb="Show halt", act="app.halt",
         )  # fmt: skip
     if limits is None:
@@ -117,14 +122,14 @@ def _limits(state: DeskState) -> Iterator[Need]:
     if limits.paused and state.halted_since is None:
         yield Need(
             "paused", "warn", "‖", "paused", "Trading is paused", Text(),
-            "buys refused, sales allowed", "settings", verb="Show settings",
+            "buys are refused", "settings", note="sales allowed", verb="Show settings",
         )  # fmt: skip
     part, left = _of_the_day(state, limits)
     if part > WARN_FROM:
         yield Need(
             "day", "warn", "▲", "day limit", "Daily limit nearly used",
-            formats.percent(part, 0), f"{left} left until midnight UTC", "settings",
-            verb="Show limits",
+            formats.percent(part, 0), "buys are refused at the limit", "settings",
+            note=f"{left} left until midnight UTC", verb="Show limits",
         )  # fmt: skip
 
 
@@ -146,3 +151,7 @@ def _order(state: DeskState, ticket: TicketView) -> str:
     about = state.question_of(ticket)
     what = without_amounts(ticket.what, masked=is_private(state))
     return f"{what}: {about}" if about else what
+
+
+def _is_real(ticket: TicketView) -> bool:
+    return ticket.venue is not Venue.SIM

@@ -2,6 +2,8 @@
 
 from typing import Final, TypeAlias
 
+from textual.message import Message
+
 from service_tui.console.actions import ScreenAction
 from service_tui.console.keys import key_named
 from service_tui.console.messages import ApprovalRequested, GoTo, KeyChosen
@@ -16,8 +18,16 @@ from service_tui.desk.slices.records import TicketView
 
 Needs: TypeAlias = TableScreen[Need]
 
-_DISMISSED_MAX: Final = 20
-"""Rows expire after ten minutes: older dismissals need not be stored."""
+_DISMISSED_MAX: Final = 200
+"""Rows expire after ten minutes or an hour: older dismissals need not be stored."""
+
+
+class Toggled(Message):
+    """The rows that one row stands for are to be shown, or folded again."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__()
+        self.key = key
 
 
 def can_dismiss(screen: Needs) -> str:
@@ -36,6 +46,9 @@ def do_it(screen: Needs) -> None:
     """Perform the highlighted row's action, or open it: a verb that moves money confirms first."""
     need = screen.selected()
     if need is None:
+        return
+    if need.members:
+        screen.post_message(Toggled(need.key))
         return
     if need.key.startswith(HELD):
         screen.post_message(ApprovalRequested(need.key.removeprefix(HELD)))
@@ -72,8 +85,9 @@ def _dismissal(screen: Needs) -> SetPreference | None:
     """The preference that dismisses the row or that note."""
     need, preferences = screen.selected(), screen.state.preferences
     if need is not None and need.is_dismissable:
-        kept = preferences.get(DISMISSED, "").split("\n")[-_DISMISSED_MAX:]
-        return SetPreference(DISMISSED, "\n".join([*filter(None, kept), need.key]))
+        keys = [each.key for each in need.members or (need,)]
+        kept = [*filter(None, preferences.get(DISMISSED, "").split("\n")), *keys]
+        return SetPreference(DISMISSED, "\n".join(kept[-_DISMISSED_MAX:]))
     text = absence_of(screen.state)
     return None if text is None else SetPreference(DISMISSED_ABSENCE, absence_mark(text))
 

@@ -10,7 +10,7 @@ from service_tui.console.freshness import of_wall
 from service_tui.console.idle_time import IdleTime
 from service_tui.console.keys import cap
 from service_tui.console.ranking import Need
-from service_tui.console.screens.overview.table import all_is_well
+from service_tui.console.screens.overview.table import all_is_well, end_text
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.figures import open_news
 from service_tui.desk.freshness import age_s
@@ -233,12 +233,11 @@ def _new(known: BriefingView, view: ViewContext) -> Iterator[Text]:
 
 
 def advice_text(need: Need) -> Text:
-    """The action's key on a row, the action, and its note."""
+    """The action's key on a row, the action, what happens without it, and the note."""
     key = cap("attention.open")
-    text = Text.assemble((f"{key} ", "muted"), (need.verb, "accent"))
-    if note := formats.plain(need.advice):
-        text.append_text(Text.assemble((" (", "muted"), note, (")", "muted")))
-    return text
+    return Text.assemble(
+        (f"{key} ", "muted"), (need.verb, "accent"), ", otherwise ", end_text(need)
+    )
 
 
 def idle_text(idle_time: IdleTime, view: ViewContext) -> str:

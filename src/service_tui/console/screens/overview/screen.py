@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
@@ -10,8 +11,8 @@ from service_tui.console.actions import ScreenAction
 from service_tui.console.keys import bindings_of
 from service_tui.console.needs import absence_of, needs, unloaded_topics
 from service_tui.console.parts.table_screen import TableScreen
-from service_tui.console.ranking import Need
-from service_tui.console.screens.overview.actions import ACTIONS, can_dismiss
+from service_tui.console.ranking import Need, folded
+from service_tui.console.screens.overview.actions import ACTIONS, Toggled, can_dismiss
 from service_tui.console.screens.overview.detail import (
     absence_text,
     advice_text,
@@ -52,6 +53,8 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
+        self._opened: frozenset[str] = frozenset()
+        """Keys of rows of several whose members are listed."""
         self._absence = TextBlock(id="attention-away")
         self._advice = TextBlock(id="attention-advice")
         self._briefing = TextBlock(id="attention-briefing")
@@ -72,7 +75,13 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
 
     def rows(self) -> tuple[Need, ...]:
         """Everything that needs the person."""
-        return needs(self.state, self.now)
+        return folded(needs(self.state, self.now), self._opened)
+
+    @on(Toggled)
+    def _toggle(self, event: Toggled) -> None:
+        event.stop()
+        self._opened ^= {event.key}
+        self.take(self.state, self.now)
 
     def empty_text(self) -> str:
         """The topics still to load, or since when there has been no need."""

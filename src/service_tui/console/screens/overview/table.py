@@ -33,6 +33,14 @@ def _subject(need: Need) -> Text:
     return Text(text.plain, "bold breach") if need.is_last else text
 
 
+def end_text(need: Need) -> Text:
+    """What happens if the person does nothing, and the note on the row."""
+    text = formats.plain(need.otherwise)
+    if note := formats.plain(need.note).plain:
+        text.append(f" ({note})", "muted")
+    return text
+
+
 def _rows(state: DeskState) -> tuple[Need, ...]:
     # As of the newest answer: the screen, which has the time, reads them itself.
     return needs(state, max(state.seen.values(), default=Timestamp(0.0)))
@@ -70,10 +78,10 @@ NEEDS: Final = TableSpec[Need](
             glows=False,
         ),
         Column(
-            "advice",
-            "note",
+            "otherwise",
+            "otherwise",
             38,
-            lambda need, _: Text(formats.plain(need.advice).plain, "muted"),
+            lambda need, _: end_text(need),
             tier=ADVICE_FROM,
         ),
     ),
