@@ -119,10 +119,13 @@ class WalletKind(StrEnum):
 
 
 class ExitReason(StrEnum):
-    """Threshold of a monitor that a price has crossed."""
+    """Threshold of a monitor that a price, or for a time stop the clock, has crossed."""
 
     STOP_LOSS = "stop_loss"
     TAKE_PROFIT = "take_profit"
+    # ours: the spec knows a stop and a target only.
+    TRAILING_STOP = "trailing_stop"
+    TIME_STOP = "time_stop"
 
 
 class AlertStatus(StrEnum):
@@ -302,6 +305,7 @@ SIM_MARKET_MAX: Final = 2_000
 
 STOP_MAX: Final = 1
 TARGET_MAX: Final = 1_000
+TRAIL_MAX: Final = 1
 """Fractions of the entry. # ours: a thousandfold is beyond every price."""
 
 DAY_BUYS_MAX: Final = 1_000_000

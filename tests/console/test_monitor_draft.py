@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.samples.desk import NOW
 from kit.samples.guarded import guarded_state
 from service_tui.console.exit_estimate import exit_at, exit_now, guarded, unguarded
 from service_tui.console.fields import (
@@ -15,15 +16,24 @@ from service_tui.console.fields import (
 )
 from service_tui.console.forms.monitor_draft import (
     Change,
+    TypedExits,
     TypedThreshold,
     read_change,
     read_changes,
     read_stop,
     read_target,
+    read_trail,
+    trail_text,
 )
-from service_tui.desk.slices.risk import MonitorState, stop_price, target_price
+from service_tui.desk.slices.risk import (
+    NO_THRESHOLDS,
+    MonitorState,
+    Thresholds,
+    stop_price,
+    target_price,
+)
 from service_tui.terms import Venue
-from service_tui.units import ONE, Micros
+from service_tui.units import ONE, Micros, Timestamp
 
 STATE = guarded_state()
 MONITOR = STATE.risk.monitors[1]
@@ -102,7 +112,7 @@ def test_an_empty_line_and_off_are_no_threshold() -> None:
 
 
 def test_both_missing_is_refused() -> None:
-    with pytest.raises(FieldError, match="or both"):
+    with pytest.raises(FieldError, match="Enter a stop, a target"):
         read_change(MONITOR, TypedThreshold(""), TypedThreshold("off"))
 
 
@@ -157,7 +167,7 @@ def test_many_keep_what_is_not_typed_and_only_the_changed_are_returned() -> None
 
 
 def test_many_refuse_what_would_leave_one_bare_or_change_nothing() -> None:
-    with pytest.raises(FieldError, match="no stop and no target"):
+    with pytest.raises(FieldError, match="no threshold left"):
         read_changes((OTHER,), "", "off")
     with pytest.raises(FieldError, match="No change"):
         read_changes((OTHER,), "", "50")
@@ -212,3 +222,73 @@ def test_a_position_without_a_monitor_begins_without_thresholds() -> None:
     assert (found.stop_pct, found.target_pct) == (None, None)
     assert guarded(STATE, "nobody:yes") is None
     assert target_price(found.entry, None) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "trail"),
+    [
+        ("5", (0.05, None)),
+        ("5%", (0.05, None)),
+        (" 12.5 % ", (0.125, None)),
+        ("3pt", (None, 0.03)),
+        ("0.5 PT", (None, 0.005)),
+        ("", (None, None)),
+        ("off", (None, None)),
+    ],
+)
+def test_a_trailing_stop_is_percent_of_the_peak_or_points(
+    text: str, trail: tuple[float | None, float | None]
+) -> None:
+    assert read_trail(text) == pytest.approx(trail)
+    assert read_trail(trail_text(Thresholds(None, None, *trail))) == pytest.approx(trail)
+
+
+@pytest.mark.parametrize("text", ["0", "100", "0pt", "100pt", "-5", "nan", "3p", "1e1", "5%%"])
+def test_what_is_no_trailing_stop_is_refused_in_words(text: str) -> None:
+    with pytest.raises(FieldError, match="trailing stop"):
+        read_trail(text)
+
+
+def change_with(trail: str = "", exit_at: str = "", *, kept: Thresholds = NO_THRESHOLDS) -> Change:
+    typed = TypedExits(trail, exit_at, kept, trail_text(kept), "2h" if kept.exit_at else "")
+    off = TypedThreshold("off")
+    return read_change(MONITOR, off, off, exits=typed, now=NOW)
+
+
+def test_a_time_stop_alone_is_a_monitor_and_nothing_is_none() -> None:
+    assert change_with(exit_at="45m").command.exit_at == NOW + 2_700
+    assert change_with(trail="5%").thresholds == Thresholds(trail_pct=0.05)
+    with pytest.raises(FieldError, match="Enter a stop"):
+        change_with()
+    with pytest.raises(FieldError, match="17:30"):
+        change_with(exit_at="soon")
+
+
+def test_an_untouched_text_keeps_its_threshold_to_the_digit() -> None:
+    kept = Thresholds(trail_pct=0.0512345, exit_at=Timestamp(NOW + 7_199))
+    assert change_with(trail_text(kept), "2h", kept=kept).thresholds == kept
+    assert change_with("", "2h", kept=kept).thresholds == replace(kept, trail_pct=None)
+    assert change_with("3pt", "", kept=kept).thresholds == Thresholds(trail_points=0.03)
+
+
+def test_a_monitor_that_trails_keeps_its_peak_so_that_a_closer_stop_may_sell_at_once() -> None:
+    trails = replace(MONITOR, mark=0.6, peak=0.7, trail_pct=0.2, trail_price=0.56)
+    closer = Change(trails, None, None, trail_pct=0.1)
+    assert closer.exits_at_once == "trailing stop"
+    assert not replace(closer, trail_pct=0.15).exits_at_once
+    assert not replace(closer, monitor=replace(trails, peak=None)).exits_at_once
+
+
+def test_many_keep_their_trailing_and_time_stops() -> None:
+    trails = replace(OTHER, trail_points=0.02, exit_at=Timestamp(NOW + 60))
+    (change,) = read_changes([trails], "15", "")
+    assert change.thresholds == Thresholds(0.15, 0.5, None, 0.02, Timestamp(NOW + 60))
+    # What is left watches something: a target may go.
+    assert read_changes([trails], "", "off")[0].thresholds.target_pct is None
+    with pytest.raises(FieldError, match="no threshold left"):
+        read_changes([OTHER], "", "off")
+
+
+def test_a_trailing_stop_that_could_never_sell_is_refused() -> None:
+    with pytest.raises(FieldError, match="less than the mark"):
+        change_with("99pt")

@@ -179,6 +179,42 @@ async def test_edit_sets_what_was_typed_for_the_row_that_was_highlighted() -> No
         assert "nothing to undo" in view.app.said[-1]
 
 
+def trailing_state() -> DeskState:
+    """The guarded state, whose first row has a trailing stop and a time stop as well."""
+    first, *others = STATE.risk.monitors
+    peak = (first.mark or 0.0) * 1.02
+    first = replace(
+        first,
+        trail_pct=0.05,
+        peak=peak,
+        trail_price=peak * 0.95,
+        exit_at=Timestamp(NOW + 7_260),
+    )
+    return replace(STATE, risk=replace(STATE.risk, monitors=(first, *others)))
+
+
+async def test_a_trailing_and_a_time_stop_are_shown_edited_and_undone() -> None:
+    state = trailing_state()
+    row = state.risk.monitors[0]
+    async with monitors(state, size=WIDE) as view:
+        view.screen.focus_row(row.key)
+        await view.pilot.pause()
+        assert f"{row.trail_price:.3f}    ~5%" in view.text
+        more = " ".join(view.part(".detail-more").split())
+        assert f"at {row.trail_price:.3f} or below (trailing stop)" in more
+        assert "or at the latest 15 Jan 10:01 UTC (in 2h 01m) (one-shot)" in more
+        assert f"stays 5% below the highest mark, {row.peak:.3f} so far" in more
+        await view.press("e")
+        assert (view.line("trail"), view.line("exit-at")) == ("5%", "2h1m")
+        await view.write("trail", "2pt")
+        await view.press("enter")
+        (given,) = view.orders
+        kept = replace(row.thresholds, trail_pct=None, trail_points=0.02)
+        assert given.thresholds == kept
+        await view.press("u")
+        assert view.orders[-1].thresholds == row.thresholds
+
+
 async def test_a_click_into_a_filled_line_selects_it_whole_and_a_second_sets_the_cursor() -> None:
     async with monitors() as view:
         await view.press("j", "e")
@@ -284,7 +320,7 @@ async def test_both_missing_is_refused() -> None:
         await view.write("stop-percent", "off")
         await view.write("target-percent", "")
         await view.press("enter")
-        assert "or both" in view.part("#form-problem")
+        assert "Enter a stop, a target" in view.part("#form-problem")
         assert view.orders == []
 
 
@@ -429,7 +465,7 @@ async def test_many_want_something_to_change() -> None:
         await view.press("E", "enter")
         assert "Enter a stop" in view.part("#form-problem")
         await view.write("stop-percent", "off")
-        assert "no stop and no target" in view.part("#form-problem")
+        assert "no threshold left" in view.part("#form-problem")
         view.app.bring(replace(STATE, risk=RiskView()))
         await view.pilot.pause()
         assert "No monitors left" in view.part("#form-problem")

@@ -14,6 +14,7 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.facts import MarketsSeen
 from service_tui.desk.reduce import reduce
 from service_tui.desk.reduce_risk import BY_HOLDER, news_of, reduce_risk
+from service_tui.desk.risk.handlers import monitor_request
 from service_tui.desk.risk.translate import alert_view, exit_views, monitor_view
 from service_tui.desk.slices.risk import (
     ALERT_LIFE_S,
@@ -236,7 +237,8 @@ BAD = [
     (0.0, None, "at most 100 %"), (-0.1, None, "at most 100 %"), (1.01, None, "at most 100 %"),
     (math.nan, None, "at most 100 %"), (math.inf, None, "at most 100 %"),
     (0.2, 0.0, "above 0 %"), (0.2, -1.0, "above 0 %"), (None, math.nan, "above 0 %"),
-    (None, math.inf, "above 0 %"), (None, None, "both"), (None, 5_000.0, "invalid thresholds"),
+    (None, math.inf, "above 0 %"), (None, None, "at least one"),
+    (None, 5_000.0, "invalid thresholds"),
 ]  # fmt: skip
 
 
@@ -291,3 +293,86 @@ def test_the_order_for_a_monitor_says_its_limits_to_a_tenth_of_a_percent() -> No
     assert asked.describe() == "monitor YES: stop 12.5% down, target 37.5% up"
     off = SetMonitor("m", Side.NO, Venue.SIM, None, 0.5)
     assert off.describe() == "monitor NO: no stop, target 50.0% up"
+
+
+def test_the_higher_floor_counts_and_the_distance_to_a_trailing_stop_begins_at_the_peak() -> None:
+    trailing = monitor_of(
+        entry=0.5, mark=0.66, stop_pct=0.2, trail_pct=0.1, peak=0.7, trail_price=0.63
+    )
+    assert (trailing.floor_price, trailing.is_trailing) == (0.63, True)
+    assert trailing.to_stop == pytest.approx(3 / 7)
+    deep = replace(trailing, trail_price=0.35)
+    assert (deep.floor_price, deep.is_trailing) == (deep.stop_price, False)
+    assert monitor_of(stop_pct=None).floor_price is None
+    assert not monitor_of(stop_pct=None).is_trailing
+
+
+def test_the_command_says_trailing_and_time_stop() -> None:
+    at = Timestamp(1_800_003_600.0)
+    given = SetMonitor("m", Side.YES, Venue.SIM, None, None, "", 0.05, None, at)
+    assert given.describe() == (
+        "monitor YES: no stop, no target, trailing stop 5.0% below the peak, "
+        "time stop 15 Jan 09:00 UTC"
+    )
+    points = replace(given, trail_pct=None, trail_points=0.03, exit_at=None)
+    assert points.describe().endswith("trailing stop 3.0 pt below the peak")
+
+
+async def test_trailing_and_time_stop_are_set_changed_and_removed(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, _):
+        market_id = await held(desk, stage)
+        at = Timestamp(float(int(stage.clock.now()) + 7_200))
+        wanted = replace(wish(market_id, 0.3, None), trail_pct=0.05, exit_at=at)
+        desk.submit(wanted)
+        state = await until(desk, lambda s: s.risk.monitors[0].exit_at, stage, step_s=0.05)
+        (monitor,) = state.risk.monitors
+        assert monitor.thresholds == wanted.thresholds
+        assert monitor.peak == pytest.approx(state.markets[market_id].price, abs=1e-4)
+        assert monitor.trail_price == pytest.approx(monitor.peak * 0.95, abs=1e-4)
+        desk.submit(replace(wish(market_id, 0.3, None), trail_points=0.02))
+        state = await until(desk, lambda s: s.risk.monitors[0].trail_points, stage, step_s=0.05)
+        thresholds = state.risk.monitors[0].thresholds
+        assert (thresholds.trail_pct, thresholds.exit_at) == (None, None)
+        desk.submit(wish(market_id, 0.3, None))
+        state = await until(desk, lambda s: not s.risk.monitors[0].thresholds.trails, stage)
+        assert state.risk.monitors[0].thresholds == wish(market_id, 0.3, None).thresholds
+
+
+def test_a_service_with_stop_and_target_alone_is_sent_no_other_name() -> None:
+    plain = wish("m", 0.4, None)
+    names = {"side", "venue", "stop_loss_pct", "take_profit_pct"}
+    assert monitor_request(plain, None, has_all=False).model_fields_set == names
+    assert monitor_request(plain, monitor_of(), has_all=False).model_fields_set == names
+    trails, timed = monitor_of(trail_pct=0.1), monitor_of(exit_at=AT)
+    trail = {"trailing_stop_pct", "trailing_stop_points"}
+    sent = monitor_request(plain, trails, has_all=False)
+    assert sent.model_fields_set == names | trail
+    assert (sent.trailing_stop_pct, sent.trailing_stop_points) == (None, None)
+    assert monitor_request(plain, timed, has_all=False).model_fields_set == names | {"exit_at"}
+    # What another console has set meanwhile goes, too.
+    every = monitor_request(plain, None, has_all=True)
+    assert every.model_fields_set == names | trail | {"exit_at"}
+
+
+async def test_a_time_stop_sells_and_says_why(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, _):
+        market_id = await held(desk, stage)
+        at = Timestamp(float(int(stage.clock.now()) + 30))
+        desk.submit(replace(wish(market_id, None, None), exit_at=at))
+        await until(desk, lambda s: s.risk.monitors[0].exit_at, stage, step_s=0.05)
+        await stage.clock.advance(40)
+        state = await until(desk, lambda s: s.risk.exits, stage)
+        assert [one.cause for one in state.risk.exits] == ["time stop"]
+        assert not state.positions
+        assert not state.risk.monitors
+
+
+@pytest.mark.parametrize("trail", [0.0, -0.1, 1.0, math.nan, math.inf])
+async def test_a_trailing_stop_that_is_none_is_refused_before_it_is_sent(
+    tmp_path: Path, trail: float
+) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        market_id = await held(desk, stage)
+        desk.submit(replace(wish(market_id), trail_pct=trail))
+        await until(desk, lambda s: "trailing stop: above 0" in warned(s), stage)
+        assert not [one for one in line.sent if one.url.path.endswith("/monitor")]

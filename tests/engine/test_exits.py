@@ -40,8 +40,17 @@ from service_tui.engine.errors import (
     MonitorNotFound,
     PositionNotFound,
     Refusal,
+    TimeStopPast,
 )
-from service_tui.engine.events import AlertEnded, Breached, Event, Fill, OrderEnded, OrderPlaced
+from service_tui.engine.events import (
+    AlertEnded,
+    Breached,
+    Event,
+    Fill,
+    OrderEnded,
+    OrderPlaced,
+    PeakRaised,
+)
 from service_tui.engine.risk.monitors import MonitoredSide, prices_at
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.thresholds import (
@@ -530,3 +539,146 @@ def test_a_snapshot_from_before_there_were_monitors_has_none() -> None:
     # What is bought from now on is watched.
     buy(read, "ada", read.markets[market.market_id])
     assert len(read.risk.monitors_of("ada")) == 1
+
+
+# -- trailing stops and time stops -----------------------------------------------------------
+
+
+def _trailing(world: World, market: Market, **terms: float) -> Event:
+    """A position of ada with these thresholds alone."""
+    buy(world, "ada", market)
+    spot = Spot(market.market_id, YES)
+    kept = frozenset({"take_profit_pct"})
+    request = ThresholdRequest(spot, None, None, kept, **terms)  # type: ignore[arg-type]
+    return set_monitor(world, world.agents["ada"], request, world.at)[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("terms", [{"trail_pct": 0.05}, {"trail_points": 0.03}])
+def test_a_trailing_stop_never_moves_down_and_sells_at_the_first_mark_at_or_below_it(
+    seed: int, terms: dict[str, float]
+) -> None:
+    rng, world = Random(seed), new_world("ada", speed=0, **OFF)
+    market = open_markets(world)[0]
+    _trailing(world, market, **terms)
+    (monitor,) = world.risk.monitors_of("ada")
+    peak = market.price()
+    assert monitor.peak == peak
+    for _ in range(60):
+        push(world, market, rng.choice((YES, NO)), rng.uniform(20, 150))
+        mark, before = market.price(), monitor.trail_price() or 0.0
+        did = tick(world)
+        peak = max(peak, mark)
+        level = peak * 0.95 if "trail_pct" in terms else peak - 0.03
+        if mark <= level:
+            (breach,) = of(did, Breached)
+            assert (breach.reason, breach.price) == (ExitReason.TRAILING_STOP, mark)
+            assert math.isclose(breach.level, level)
+            assert of(did, Fill)[0].note.source == "risk:trailing_stop"
+            break
+        assert not of(did, Breached)
+        assert monitor.peak == peak
+        after = monitor.trail_price()
+        assert after is not None
+        assert after >= before
+        # What it has seen survives a restart.
+        assert text_of(read_back(text_of(world))) == text_of(world)
+    else:
+        pytest.fail("the mark never fell far enough")
+
+
+def test_the_higher_one_of_stop_and_trailing_stop_sells_and_is_named() -> None:
+    world = new_world("ada", speed=0, **OFF)
+    market = open_markets(world)[0]
+    buy(world, "ada", market)
+    request = ThresholdRequest(Spot(market.market_id, YES), 0.02, None, trail_pct=0.5)
+    set_monitor(world, world.agents["ada"], request, world.at)
+    push(world, market, NO, 300)
+    (breach,) = of(tick(world), Breached)
+    assert (breach.reason, breach.threshold_pct) == (ExitReason.STOP_LOSS, 0.02)
+
+
+def test_a_monitor_that_trails_already_keeps_its_peak_when_it_is_changed() -> None:
+    world = new_world("ada", speed=0, **OFF)
+    market = open_markets(world)[0]
+    _trailing(world, market, trail_pct=0.5)
+    push(world, market, YES, 300)
+    high = market.price()
+    assert [one.peak for one in of(tick(world), PeakRaised)] == [high]
+    push(world, market, NO, 100)
+    assert market.price() < high
+    spot, agent = Spot(market.market_id, YES), world.agents["ada"]
+    kept = frozenset({"stop_loss_pct", "take_profit_pct", "trail_pct", "exit_at"})
+    set_monitor(world, agent, ThresholdRequest(spot, None, None, kept, trail_points=0.4), world.at)
+    (monitor,) = world.risk.monitors_of("ada")
+    assert (monitor.peak, monitor.trail_pct, monitor.trail_points) == (high, None, 0.4)
+    assert monitor.stop_loss_pct is None
+
+
+@pytest.mark.parametrize("speed", [0, 1])
+def test_a_time_stop_sells_once_at_its_moment(speed: int) -> None:
+    world = new_world("ada", speed=speed, **OFF)
+    market = open_markets(world, life_s=HOUR)[0]
+    at = Timestamp(world.at + 90)
+    _trailing(world, market, exit_at=at)
+    while world.at < at - 1:
+        assert not of(tick(world), Breached)
+    did = tick(world)
+    (breach,) = of(did, Breached)
+    assert (breach.reason, breach.at) == (ExitReason.TIME_STOP, at)
+    (fill,) = [one for one in of(did, Fill) if one.agent_id == "ada"]
+    assert (fill.shares, fill.note.source) == (breach.shares, "risk:time_stop")
+    assert not world.risk.monitors_of("ada")
+    assert not of(tick(world), Breached)
+
+
+def test_a_time_stop_of_the_night_sells_at_its_moment_and_no_later() -> None:
+    world = new_world("ada", **OFF)
+    market = open_markets(world, life_s=3 * HOUR)[0]
+    _trailing(world, market, exit_at=Timestamp(world.at + HOUR))
+    due = world.at + HOUR
+    (breach,) = of(tick(world, 2 * HOUR), Breached)
+    assert due <= breach.at < due + 0.1
+    assert breach.reason is ExitReason.TIME_STOP
+
+
+def test_a_trailing_stop_follows_the_prices_of_a_night() -> None:
+    """The mark rises and falls again while nobody is there: the peak of the night counts."""
+    found = 0
+    for number in range(12):
+        world = new_world("ada", **OFF)
+        market = open_markets(world, life_s=8 * HOUR)[number % 6]
+        _trailing(world, market, trail_points=0.02)
+        start, text = world.risk.monitors_of("ada")[0].peak, text_of(world)
+        events = tick(world, 7 * HOUR)
+        peaks = [one.peak for one in of(events, PeakRaised)]
+        assert peaks == sorted(peaks)
+        for breach in of(events, Breached):
+            assert breach.price <= breach.level < max([start, *peaks])
+            assert math.isclose(breach.level, max([start, *peaks]) - 0.02)
+            found += bool(peaks)
+        # The journal alone makes the same monitors and alerts again.
+        again = replayed(text, events)
+        assert snapshot.risk_fields(again.risk) == snapshot.risk_fields(world.risk)
+    assert found
+
+
+def test_a_time_stop_of_the_past_and_a_monitor_of_nothing_are_refused() -> None:
+    world = new_world("ada", speed=0, **OFF)
+    market = open_markets(world)[0]
+    with pytest.raises(TimeStopPast):
+        _trailing(world, market, exit_at=world.at)
+    assert not world.risk.monitors_of("ada")
+
+
+def test_monitors_of_an_earlier_version_open_without_a_trailing_stop() -> None:
+    world = new_world("ada", speed=0)
+    market = open_markets(world)[0]
+    buy(world, "ada", market)
+    fields = snapshot.fields_of(world)
+    (row,) = fields["risk"]["monitors"]
+    assert len(row) == 8, "a plain monitor is written as it always was"
+    (monitor,) = read_back(text_of(world)).risk.monitors_of("ada")
+    assert (monitor.trail_distance, monitor.exit_at, monitor.floor()) == (
+        None, None, (monitor.stop_price(), ExitReason.STOP_LOSS),
+    )  # fmt: skip

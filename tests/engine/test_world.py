@@ -616,7 +616,7 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
         if count % 500 == 0:
             moments.append((len(events), text_of(world)))
     venue_kinds = {"order", "order_fill", "order_end", "redeemed"}  # test_venues replays these
-    by_hand = {"monitor", "monitor_end", "alert_end"}  # test_exits replays these
+    by_hand = {"monitor", "monitor_end", "peak", "alert_end"}  # test_exits replays these
     on_chain = {*CHAIN_KINDS, "claimed"}  # test_redemption replays these
     notified = set(NOTIFY_KINDS)  # test_notify replays these
     there = set(codec.KINDS) - venue_kinds - by_hand - on_chain - notified

@@ -12,6 +12,14 @@ from kit.service.stage import first_state
 from service_tui.desk.redemption.handlers import ALLOWED
 from service_tui.desk.slices.redemption import ChainRunState
 
+NEWER = (
+    "trailing_stop_pct",
+    "trailing_stop_points",
+    "trailing_stop_price",
+    "peak_price",
+    "exit_at",
+)
+
 HELD = {"positions": 4, "orders": 1, "monitors": 4, "experiments": 3, "trades": 6}
 
 
@@ -20,6 +28,10 @@ async def test_every_figure_of_yesterday_is_shown_as_it_was(tmp_path: Path) -> N
         now = json.loads(json.dumps(await yesterday.figures(stage, known["keys"])))
     for agent in ("first agent", "second agent"):
         _without_new_paths(now[agent][1], known["figures"][agent][1])
+    for monitors in ("first monitors", "second monitors"):
+        for row in (*now[monitors][1]["monitors"], *now[monitors][1]["settings"]):
+            # Yesterday's version had neither trailing nor time stops: its rows have none.
+            assert {row.pop(name) for name in NEWER} == {None}
     assert now == known["figures"]
     assert {what: len(now[f"second {what}"][1][what]) for what in HELD} == HELD
     assert sum(now["ledger"].values()) == 0

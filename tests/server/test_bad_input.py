@@ -492,6 +492,9 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "side": (*WORD, *NEVER_NULL, '"YES"', '"both"'),
         "stop_loss_pct": (*NUMBER, "0", "1.000001", "100", "null"),
         "take_profit_pct": (*NUMBER, "0", "1001"),
+        "trailing_stop_pct": (*NUMBER, "0", "1", "5"),
+        "trailing_stop_points": (*NUMBER, "0", "1", "3"),
+        "exit_at": (*NUMBER, "0", "100000000001"),
         "venue": (*WORD, '"SIM"', '"moon"'),
     },
     POST_EXPERIMENT: {

@@ -13,7 +13,7 @@
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
     │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit, SlippageBeyond,
     │                  InvalidTick, NoLiquidity, NotFilledWhole, OwnOrderInTheWay,
-    │                  InvalidExpiration, NothingWatched
+    │                  InvalidExpiration, NothingWatched, TimeStopPast
     ├── NotRedeemable  AlreadyRedeemed, NotFinalized, PositionLost, ManualOnly
     └── WalletProblem  NotLinked, WalletRefused, InsufficientGas, ApprovalMissing,
                        CredentialsMissing, WalletRestricted, SignatureMissing, OrderNotAsSigned,
@@ -264,6 +264,13 @@ class NothingWatched(BadOrder):
 
     code = "NOTHING_WATCHED"
     fix = "keep one threshold, or remove the monitor"
+
+
+class TimeStopPast(BadOrder):
+    """A time stop is not in the future."""
+
+    code = "TIME_STOP_PAST"
+    fix = "give exit_at in Unix seconds, in the future"
 
 
 class InsufficientBalance(BadOrder):

@@ -29,7 +29,9 @@ from service_tui.units import Micros, Timestamp
 class MonitorSet(NamedTuple):
     """Somebody put thresholds on a side that an agent holds; an earlier monitor there is replaced.
 
-    Those that come with a buy have no event of their own: the buy and the settings say them.
+    Those that come with a buy have no event of their own: the buy and the settings say them. A
+    trailing stop is `trail_pct` of the `peak` below it, or `trail_points` of price; the peak is the
+    highest mark seen so far. `exit_at` is the wall time of a time stop.
     """
 
     agent_id: str
@@ -39,6 +41,21 @@ class MonitorSet(NamedTuple):
     side: Side
     stop_loss_pct: float | None
     take_profit_pct: float | None
+    trail_pct: float | None = None
+    trail_points: float | None = None
+    exit_at: Timestamp | None = None
+    peak: float = 0.0
+
+
+class PeakRaised(NamedTuple):
+    """The mark of a side rose above the highest one that its trailing stop has seen."""
+
+    agent_id: str
+    at: Timestamp
+    venue: Venue
+    market_id: str
+    side: Side
+    peak: float
 
 
 class MonitorDeleted(NamedTuple):
@@ -83,7 +100,7 @@ class AlertEnded(NamedTuple):
     status: AlertStatus
 
 
-RiskEvent = MonitorSet | MonitorDeleted | Breached | AlertEnded
+RiskEvent = MonitorSet | MonitorDeleted | PeakRaised | Breached | AlertEnded
 """What happens to monitors and alerts."""
 
 
@@ -547,6 +564,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "halt": HaltSet,
     "monitor": MonitorSet,
     "monitor_end": MonitorDeleted,
+    "peak": PeakRaised,
     "breach": Breached,
     "alert_end": AlertEnded,
     "reactor": ReactorChanged,

@@ -1,6 +1,6 @@
 """What a price tick brings to monitors: breaches, the service's own exits, alerts that expire."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -10,30 +10,34 @@ from service_tui.engine.books.orders import ORDER_MIN, VenueOrder, place
 from service_tui.engine.books.resting import cancel_all
 from service_tui.engine.books.venues import Times
 from service_tui.engine.errors import MarketNotOpen, Refusal
-from service_tui.engine.events import AlertEnded, Breached, Event, Note
+from service_tui.engine.events import AlertEnded, Breached, Event, Note, PeakRaised
 from service_tui.engine.exit_values import met_at, prices_of
 from service_tui.engine.risk.alerts import RiskAlert
-from service_tui.engine.risk.monitors import Crossed, MonitoredSide
+from service_tui.engine.risk.monitors import Crossed, Ladder, MonitoredSide
 from service_tui.engine.world import World
 from service_tui.terms import (
     Action,
     AlertStatus,
     ExitReason,
     OrderType,
+    Side,
     Venue,
     WalletKind,
 )
-from service_tui.units import Micros
+from service_tui.units import Micros, Timestamp
 
 SOURCES: Final = {
     ExitReason.STOP_LOSS: "risk:stop_loss",
     ExitReason.TAKE_PROFIT: "risk:take_profit",
+    ExitReason.TRAILING_STOP: "risk:trailing_stop",
+    ExitReason.TIME_STOP: "risk:time_stop",
 }
 """Trade sources of exits. # ours: the spec names none."""
 
 _WORDS: Final = {
     ExitReason.STOP_LOSS: ("stop-loss", "{} fell to {:.4f}", "below"),
     ExitReason.TAKE_PROFIT: ("take-profit", "{} sells for {:.4f} a share", "above"),
+    ExitReason.TRAILING_STOP: ("trailing stop", "{} fell to {:.4f}", "below"),
 }
 
 
@@ -51,6 +55,7 @@ def watch(world: World, times: Times) -> list[Event]:
     events: list[Event] = []
     # The hour first: who comes at its end does not come in time.
     events += _expire(world, times)
+    events += _raise_peaks(world, times)
     for crossed in sorted(_crossed(world, times), key=lambda one: one.monitor.held):
         breach = _breach(world, crossed, times)
         risk.apply(breach)
@@ -84,13 +89,46 @@ def is_remainder(world: World, held: MonitoredSide) -> bool:
     return 0 < shares < ORDER_MIN[held.venue]
 
 
+def _raise_peaks(world: World, times: Times) -> list[Event]:
+    """The highest marks of trailing stops, where the marks of now are higher."""
+    found: list[PeakRaised] = []
+    for (venue, market_id), ladder in world.risk.monitors.ladders.items():
+        if ladder.followers and (prices := prices_of(world, venue, market_id, times)) is not None:
+            marks = {side: prices.mark_of(side) for side in Side}
+            found += raised(ladder, marks, times[0])
+    for event in found:
+        world.risk.apply(event)
+    return [*found]
+
+
+def raised(ladder: Ladder, marks: Mapping[Side, float], at: Timestamp) -> Iterator[PeakRaised]:
+    """The trailing stops of a ladder whose peak is below the marks, each with its new peak."""
+    for held, monitor in ladder.followers.items():
+        mark = marks[held.side]
+        if mark > monitor.peak:
+            yield PeakRaised(held.agent_id, at, held.venue, held.market_id, held.side, mark)
+
+
 def _crossed(world: World, times: Times) -> Iterator[Crossed]:
+    """Each monitor whose threshold is crossed, once: by a price, else by the clock."""
+    by_price = {one.monitor.held: one for one in _crossed_by_price(world, times)}
+    yield from by_price.values()
+    for held, monitor in world.risk.monitors.timed.items():
+        if held in by_price or monitor.exit_at is None or times[0] < monitor.exit_at:
+            continue
+        prices = prices_of(world, held.venue, held.market_id, times)
+        if prices is not None:
+            mark = prices.mark_of(held.side)
+            yield Crossed(monitor, ExitReason.TIME_STOP, mark, mark)
+
+
+def _crossed_by_price(world: World, times: Times) -> Iterator[Crossed]:
     for (venue, market_id), ladder in list(world.risk.monitors.ladders.items()):
         prices = prices_of(world, venue, market_id, times)
         if prices is None or not ladder.is_reached(prices):
             continue
         for crossed in ladder.reached(prices):
-            if crossed.reason is ExitReason.STOP_LOSS:
+            if crossed.reason is not ExitReason.TAKE_PROFIT:
                 yield crossed
                 continue
             price = met_at(world, crossed.monitor, times)
@@ -102,8 +140,12 @@ def _crossed(world: World, times: Times) -> Iterator[Crossed]:
 
 def _breach(world: World, crossed: Crossed, times: Times) -> Breached:
     monitor, held = crossed.monitor, crossed.monitor.held
-    stops = crossed.reason is ExitReason.STOP_LOSS
-    threshold = monitor.stop_loss_pct if stops else monitor.take_profit_pct
+    threshold = {
+        ExitReason.STOP_LOSS: monitor.stop_loss_pct,
+        ExitReason.TAKE_PROFIT: monitor.take_profit_pct,
+        ExitReason.TRAILING_STOP: monitor.trail_distance,
+        ExitReason.TIME_STOP: None,
+    }[crossed.reason]
     return Breached(
         f"a{world.risk.alert_count + 1}",
         held.agent_id,
@@ -122,10 +164,13 @@ def _breach(world: World, crossed: Crossed, times: Times) -> Breached:
 
 def reason_of(breach: Breached) -> str:
     """Why an exit is made, in words: what stands as the reasoning of its trade."""
+    side = breach.side.value.upper()
+    if breach.reason is ExitReason.TIME_STOP:
+        return f"time stop: {side} at {breach.price:.4f} (entry {breach.entry:.4f})"
     name, moved, beyond = _WORDS[breach.reason]
     return (
         f"{name} {breach.threshold_pct:.1%}: "
-        f"{moved.format(breach.side.value.upper(), breach.price)}, "
+        f"{moved.format(side, breach.price)}, "
         f"at or {beyond} {breach.level:.4f} (entry {breach.entry:.4f})"
     )
 

@@ -3,7 +3,7 @@
 Each makes its event, applies it, and returns it to be written down.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.errors import (
@@ -11,8 +11,10 @@ from service_tui.engine.errors import (
     MonitorNotFound,
     NothingWatched,
     PositionNotFound,
+    TimeStopPast,
 )
 from service_tui.engine.events import AlertEnded, MonitorDeleted, MonitorSet
+from service_tui.engine.exit_values import mark_of
 from service_tui.engine.risk.alerts import RiskAlert
 from service_tui.engine.risk.monitors import Monitor, MonitoredSide
 from service_tui.engine.world import World
@@ -31,13 +33,17 @@ class Spot(NamedTuple):
 class ThresholdRequest(NamedTuple):
     """Thresholds for a side, fractions of its average cost; None removes one.
 
-    Those that `kept` names were not sent: they stay as they are.
+    Those that `kept` names were not sent: they stay as they are. A trailing stop is a fraction of
+    the highest mark, or points of price; `exit_at` is wall time.
     """
 
     spot: Spot
     stop_loss_pct: float | None
     take_profit_pct: float | None
     kept: frozenset[str] = frozenset()
+    trail_pct: float | None = None
+    trail_points: float | None = None
+    exit_at: Timestamp | None = None
 
 
 def _venues_of(world: World, spot: Spot) -> tuple[Venue, ...]:
@@ -66,6 +72,7 @@ def set_monitor(
         MarketNotOpen: it is over, so that nothing could be sold.
         PositionNotFound: the agent does not hold the side there.
         NothingWatched: no threshold would be left.
+        TimeStopPast: its time stop is not in the future.
     """
     spot = request.spot
     world.market(spot.market_id).check_open(world.world_at)
@@ -75,8 +82,11 @@ def set_monitor(
         held = MonitoredSide(agent.agent_id, venue, spot.market_id, spot.side)
         if risk.held_on(held).shares:
             known = risk.monitors.get(held)
+            if request.exit_at is not None and not request.exit_at > at:
+                raise TimeStopPast("the time stop is not in the future")
             thresholds = _thresholds(request, known, agent.settings.stop_loss_pct)
             event = MonitorSet(agent.agent_id, at, venue, spot.market_id, spot.side, *thresholds)
+            event = event._replace(peak=_peak(world, event, known))
             risk.apply(event)
             monitor = risk.monitors.get(held)
             if monitor is None:
@@ -89,23 +99,56 @@ def set_monitor(
     )
 
 
+def _peak(world: World, event: MonitorSet, known: Monitor | None) -> float:
+    """The highest mark that a trailing stop starts from; one that is there keeps what it has seen.
+
+    0 without a trailing stop.
+    """
+    if event.trail_pct is None and event.trail_points is None:
+        return 0.0
+    times = (event.at, world.world_at)
+    mark = mark_of(world, event.venue, event.market_id, times)
+    mark = mark if event.side is Side.YES else 1.0 - mark
+    return mark if known is None else max(known.peak, mark)
+
+
+class _Terms(NamedTuple):
+    """Every threshold of a monitor, in the order of its event."""
+
+    stop_loss_pct: float | None
+    take_profit_pct: float | None
+    trail_pct: float | None
+    trail_points: float | None
+    exit_at: Timestamp | None
+
+
+TERMS: Final = _Terms._fields
+"""Names of the thresholds, which a request may keep."""
+
+
 def _thresholds(
     request: ThresholdRequest, known: Monitor | None, default_stop: float | None
-) -> tuple[float | None, float | None]:
-    """The stop and the target that a monitor has from now on."""
-    stop, target = request.stop_loss_pct, request.take_profit_pct
-    if "stop_loss_pct" in request.kept:
-        stop = default_stop if known is None else known.stop_loss_pct
-    if "take_profit_pct" in request.kept and known is not None:
-        target = known.take_profit_pct
-    if stop is None and target is None:
+) -> _Terms:
+    """The thresholds that a monitor has from now on."""
+    before = _Terms(default_stop, None, None, None, None)
+    if known is not None:
+        before = _Terms(*(getattr(known, name) for name in _Terms._fields))
+    terms = _Terms(
+        *(getattr(before if name in request.kept else request, name) for name in _Terms._fields)
+    )
+    # There is one trailing stop: a distance of the one kind replaces one of the other.
+    if request.trail_pct is not None:
+        terms = terms._replace(trail_points=None)
+    elif request.trail_points is not None:
+        terms = terms._replace(trail_pct=None)
+    if all(term is None for term in terms):
         spot = request.spot
         removes = f"DELETE /api/sdk/positions/{spot.market_id}/monitor?side={spot.side.value}"
         raise NothingWatched(
             "no threshold left: a monitor needs one",
             f"keep one threshold, or remove the monitor: {removes}",
         )
-    return stop, target
+    return terms
 
 
 def delete_monitor(world: World, agent: Agent, spot: Spot, at: Timestamp) -> MonitorDeleted:

@@ -14,19 +14,29 @@ from service_tui.engine.books.resting import end_due, match_due
 from service_tui.engine.books.venues import Times, Venues
 from service_tui.engine.chain.block_production import produce_blocks
 from service_tui.engine.chain.redemption import redeem_managed
-from service_tui.engine.events import Event, MarketListed, MarketResolved, Payout, SpeedSet, Ticked
+from service_tui.engine.events import (
+    Event,
+    MarketListed,
+    MarketResolved,
+    Payout,
+    SpeedSet,
+    Ticked,
+)
 from service_tui.engine.exit_values import book_prices, met_at
-from service_tui.engine.exits import is_for_service, watch
+from service_tui.engine.exits import is_for_service, raised, watch
 from service_tui.engine.position import Position
 from service_tui.engine.reactor.apply_wallet_trades import missing_listings
 from service_tui.engine.reactor.wallet_trades import trades_of_wallets
-from service_tui.engine.risk.monitors import Ladder, Prices, prices_at
+from service_tui.engine.risk.monitors import Ladder, MonitoredSide, Prices, prices_at
 from service_tui.engine.tape.absence import absence_of
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.tape.crowd import corrections, crowd_trades
 from service_tui.engine.world import World
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Micros, Timestamp
+
+_HAIR_S: Final = 0.001
+"""Keeps the rounding of doubles on the far side of a time stop."""
 
 STEP_S: Final = 60.0
 """Source: decisions, "Closed at a breach"."""
@@ -52,6 +62,7 @@ def next_stop(world: World, end: Times) -> Times:
     if any(is_for_service(world, alert) for alert in risk.alerts.pending.values()):
         # The market did not take the service's exit: it tries again a step later.
         stop = Timestamp(world.world_at + STEP_S)
+    stop = min(stop, _first_time_stop(world, end))
     for (venue, market_id), ladder in risk.monitors.ladders.items():
         market = world.markets[market_id]
         if market.status(world.world_at) is MarketStatus.ACTIVE:
@@ -62,12 +73,24 @@ def next_stop(world: World, end: Times) -> Times:
     return Timestamp(world.at + (at - world.at) * share), stop
 
 
+def _first_time_stop(world: World, end: Times) -> Timestamp:
+    """The tape's time of the first time stop on the way to `end`, a hair late; `end` if none."""
+    at, until = end
+    pace = (until - world.world_at) / (at - world.at)
+    due = (
+        Timestamp(world.world_at + (one.exit_at - world.at) * pace + _HAIR_S)
+        for one in world.risk.monitors.timed.values()
+        if one.exit_at is not None and world.at < one.exit_at < at
+    )
+    return min(due, default=until)
+
+
 def _is_breached(world: World, ladder: Ladder, prices: Prices, times: Times) -> bool:
     """Whether a monitor of a book is breached: a thin book meets no target at its best price."""
     for monitor in ladder.monitors.values():
-        mark = prices.mark if monitor.held.side is Side.YES else 1.0 - prices.mark
-        stop = monitor.stop_price()
-        if (stop is not None and mark <= stop) or met_at(world, monitor, times) is not None:
+        floor = monitor.floor()
+        is_below = floor is not None and prices.mark_of(monitor.held.side) <= floor[0]
+        if is_below or met_at(world, monitor, times) is not None:
             return True
     return False
 
@@ -79,22 +102,63 @@ def _first_breach(
     span: tuple[Timestamp, Timestamp],
 ) -> Timestamp:
     """The first step at which a market's price reaches a level; the end of the span if none."""
-    (venue, market), (start, end) = where, span
-    steps = 1
-    while (then := Timestamp(start + steps * STEP_S)) < min(end, market.listing.resolves_at):
+    venue = where[0]
+    peaks = {held: one.peak for held, one in ladder.followers.items()}
+    for then, prices in _path(world, where, span):
         times = (world.at, then)
-        # What a crossed gap makes of prices on sim is the belief; see World.
-        prices = (
-            prices_at(belief(market.listing, then))
-            if venue is Venue.SIM
-            else book_prices(world, market.market_id, times)
-        )
+        if _trails(ladder, prices, peaks):
+            return then
         if ladder.is_reached(prices) and (
             venue is Venue.SIM or _is_breached(world, ladder, prices, times)
         ):
             return then
+    return span[1]
+
+
+def _path(
+    world: World, where: tuple[Venue, Market], span: tuple[Timestamp, Timestamp]
+) -> Iterator[tuple[Timestamp, Prices]]:
+    """The prices of a market at each step between the ends of a gap."""
+    (venue, market), (start, end) = where, span
+    steps = 1
+    while (then := Timestamp(start + steps * STEP_S)) < min(end, market.listing.resolves_at):
+        # What a crossed gap makes of prices on sim is the belief; see World.
+        prices = (
+            prices_at(belief(market.listing, then))
+            if venue is Venue.SIM
+            else book_prices(world, market.market_id, (world.at, then))
+        )
+        yield then, prices
         steps += 1
-    return end
+
+
+def _trails(ladder: Ladder, prices: Prices, peaks: dict[MonitoredSide, float]) -> bool:
+    """Raise the peaks to these prices; True if one is at a trailing stop below its peak."""
+    for held, monitor in ladder.followers.items():
+        mark = prices.mark_of(held.side)
+        peaks[held] = max(peaks[held], mark)
+        level = monitor.trail_price(peaks[held])
+        if level is not None and mark <= level:
+            return True
+    return False
+
+
+def _peaks_on_the_way(world: World, end: Times) -> list[Event]:
+    """The peaks of trailing stops inside a gap that ends at `end`."""
+    events: list[Event] = []
+    for (venue, market_id), ladder in world.risk.monitors.ladders.items():
+        market = world.markets[market_id]
+        if not ladder.followers or market.status(world.world_at) is not MarketStatus.ACTIVE:
+            continue
+        marks = [
+            prices.mark for _, prices in _path(world, (venue, market), (world.world_at, end[1]))
+        ]
+        if marks:
+            highest = {Side.YES: max(marks), Side.NO: 1.0 - min(marks)}
+            events += raised(ladder, highest, end[0])
+    for event in events:
+        world.apply(event)
+    return events
 
 
 def resolution_of(market: Market, venues: Venues, at: Timestamp) -> MarketResolved:
@@ -186,6 +250,8 @@ def advance(world: World, at: Timestamp) -> list[Event]:
     until = (at, world_at)
     while True:
         times = next_stop(world, until) if crossed else until
+        if crossed:
+            events += _peaks_on_the_way(world, times)
         events += _move(world, times, crossed=crossed)
         if times is until:
             break

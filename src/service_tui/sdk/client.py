@@ -375,13 +375,16 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         """Remove a reactor signal, by its id or its transaction hash."""
         self._transport.call(on.DELETE_SIGNAL, path={"signal_id": signal_id})
 
-    def set_monitor(
+    def set_monitor(  # noqa: PLR0913  (one keyword a threshold)
         self,
         market_id: str,
         side: str,
         *,
         stop_loss_pct: float | None = None,
         take_profit_pct: float | None = None,
+        trailing_stop_pct: float | None = None,
+        trailing_stop_points: float | None = None,
+        exit_at: float | None = None,
         venue: str | Venue | None = None,
     ) -> MonitorSetBody:
         """Watch a side that is held; a threshold that is left out stays as it is.
@@ -391,6 +394,9 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             side: `yes` or `no`.
             stop_loss_pct: fraction down at which to close, above 0, at most 1.
             take_profit_pct: fraction up at which to close, above 0.
+            trailing_stop_pct: fraction below the highest mark at which to close.
+            trailing_stop_points: price below the highest mark at which to close.
+            exit_at: when to close, Unix seconds.
             venue: where it is held; the service looks for it by default.
 
         Returns:
@@ -405,6 +411,9 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             "side": side,
             "stop_loss_pct": stop_loss_pct,
             "take_profit_pct": take_profit_pct,
+            "trailing_stop_pct": trailing_stop_pct,
+            "trailing_stop_points": trailing_stop_points,
+            "exit_at": exit_at,
             "venue": None if venue is None else venue_of(venue),
         }
         sent = {name: value for name, value in fields.items() if value is not None}

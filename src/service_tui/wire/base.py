@@ -23,6 +23,9 @@ from service_tui.units import AMOUNT_MAX, Timestamp
 from service_tui.wire.text import line, prose
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
+EXPIRATION_MAX: Final = 1e11
+"""The latest moment of an order or a monitor, Unix seconds."""
+
 UNKNOWN_MAX: Final = 20
 """Unknown names of a body that are named back."""
 

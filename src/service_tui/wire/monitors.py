@@ -5,8 +5,9 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from service_tui.terms import STOP_MAX, TARGET_MAX, Side
+from service_tui.terms import STOP_MAX, TARGET_MAX, TRAIL_MAX, Side
 from service_tui.wire.base import (
+    EXPIRATION_MAX,
     Amount,
     AnyVenue,
     Count,
@@ -26,13 +27,39 @@ StopFraction = Annotated[float, Field(gt=0, le=STOP_MAX)]
 TakeFraction = Annotated[float, Field(gt=0, le=TARGET_MAX)]
 """Fraction up at which to close."""
 
-THRESHOLDS: Final = frozenset({"stop_loss_pct", "take_profit_pct"})
+TrailDistance = Annotated[float, Field(gt=0, lt=TRAIL_MAX)]
+"""Distance below the highest mark at which to close: a fraction of it, or points of price."""
+
+ExitMoment = Annotated[float, Field(gt=0, le=EXPIRATION_MAX)]
+"""Unix seconds."""
+
+THRESHOLDS: Final = (
+    "stop_loss_pct",
+    "take_profit_pct",
+    "trailing_stop_pct",
+    "trailing_stop_points",
+    "exit_at",
+)
+"""What a monitor watches; it has one of these at least."""
+
+_PUBLISHED: Final = frozenset(THRESHOLDS[:2])
 
 _ONE_AT_LEAST: JsonDict = {
-    "anyOf": [{"required": ["stop_loss_pct"]}, {"required": ["take_profit_pct"]}],
+    "anyOf": [{"required": [name]} for name in THRESHOLDS],
     "not": {
-        "required": ["stop_loss_pct", "take_profit_pct"],
-        "properties": {"stop_loss_pct": {"type": "null"}, "take_profit_pct": {"type": "null"}},
+        "anyOf": [
+            {
+                "required": [*THRESHOLDS[:2]],
+                "properties": {name: {"type": "null"} for name in THRESHOLDS},
+            },
+            {
+                "required": ["trailing_stop_pct", "trailing_stop_points"],
+                "properties": {
+                    "trailing_stop_pct": {"type": "number"},
+                    "trailing_stop_points": {"type": "number"},
+                },
+            },
+        ]
     },
 }
 """For the document of the service."""
@@ -48,17 +75,23 @@ class MonitorRequest(NamingModel):
     side: Side
     stop_loss_pct: StopFraction | None = None
     take_profit_pct: TakeFraction | None = None
+    # ours: a trailing stop, of one of two kinds, and a time stop; the spec has neither.
+    trailing_stop_pct: TrailDistance | None = None
+    trailing_stop_points: TrailDistance | None = None
+    exit_at: ExitMoment | None = None
     # ours: without it, where the agent holds the side; published clients never send it.
     venue: AnyVenue | None = None
 
     @model_validator(mode="after")
     def _one_at_least(self) -> Self:
         """A monitor watches something."""
-        if not THRESHOLDS & self.model_fields_set:
+        sent = self.model_fields_set.intersection(THRESHOLDS)
+        if not sent:
             raise ValueError("give stop_loss_pct, take_profit_pct or both")
-        are_sent = self.model_fields_set >= THRESHOLDS
-        if are_sent and self.stop_loss_pct is None and self.take_profit_pct is None:
+        if sent >= _PUBLISHED and all(getattr(self, name) is None for name in sent):
             raise ValueError("both are null: DELETE removes a monitor")
+        if self.trailing_stop_pct is not None and self.trailing_stop_points is not None:
+            raise ValueError("give trailing_stop_pct or trailing_stop_points, not both")
         return self
 
 
@@ -99,6 +132,12 @@ class MonitorBody(LenientModel):
     automatic: bool = False
     set_at: Moment | None = None
     simulated: bool = False
+    # The price that the trailing stop makes now, and the highest mark that it has seen.
+    trailing_stop_pct: float | None = None
+    trailing_stop_points: float | None = None
+    trailing_stop_price: float | None = None
+    peak_price: float | None = None
+    exit_at: Moment | None = None
 
 
 class MonitorSetBody(MonitorBody):
@@ -154,7 +193,7 @@ class RiskAlertBody(LenientModel):
     market_id: Line
     side: Side
     shares: Amount
-    # `stop_loss` or `take_profit`.
+    # `stop_loss` or `take_profit`; ours: `trailing_stop` or `time_stop`.
     exit_reason: Line
     venue: AnyVenue | None = None
     token_id: Line | None = None

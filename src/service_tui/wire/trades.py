@@ -25,6 +25,7 @@ from service_tui.terms import (
     Venue,
 )
 from service_tui.wire.base import (
+    EXPIRATION_MAX,
     Amount,
     AnyVenue,
     Count,
@@ -46,9 +47,6 @@ from service_tui.wire.signed_order import SignedOrderBody
 
 CLIENT_REF = "client_ref"
 """Under this key of `signal_data` our own reference travels. Source: decisions, "Wire"."""
-
-EXPIRATION_MAX: Final = 1e11
-"""Unix seconds."""
 
 SIGNAL_KEYS_MAX = 64
 SIGNAL_BYTES_MAX = 8_192

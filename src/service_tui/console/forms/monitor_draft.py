@@ -1,4 +1,4 @@
-"""Parsing of a typed stop and target: thresholds, or one sentence on the problem."""
+"""Parsing of typed thresholds: stop, target, trailing stop, time stop; or the problem."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,12 +11,22 @@ from service_tui.console.fields import (
     is_off,
     parse_number,
     parse_percent,
+    percent_text,
 )
+from service_tui.console.forms.moment import read_moment
 from service_tui.console.keys import cap
 from service_tui.desk.commands.risk import SetMonitor
-from service_tui.desk.slices.risk import MonitorState, MonitorView, stop_price, target_price
-from service_tui.terms import STOP_MAX
-from service_tui.units import ONE, Micros
+from service_tui.desk.slices.orders import moment_text
+from service_tui.desk.slices.risk import (
+    NO_THRESHOLDS,
+    MonitorState,
+    MonitorView,
+    Thresholds,
+    stop_price,
+    target_price,
+)
+from service_tui.terms import STOP_MAX, TRAIL_MAX
+from service_tui.units import ONE, Micros, Timestamp
 
 USUAL_STOP: Final = 0.20
 """Default of a new monitor. Source: spec, "Risk monitor settings"."""
@@ -31,7 +41,22 @@ _STOP: Final = figure_rule(
 _TARGET: Final = figure_rule("target", Micros(1), beyond="target: above 0 % up", unit="%")
 _STOP_PRICE: Final = figure_rule("stop price")
 _TARGET_PRICE: Final = figure_rule("target price")
-_NEITHER: Final = "Enter a stop, a target, or both"
+_POINT: Final = "pt"
+_TRAIL: Final = figure_rule(
+    "trailing stop",
+    Micros(1),
+    Micros(TRAIL_MAX * PERCENT * ONE - 1),
+    beyond=f"trailing stop: above 0 %, below {TRAIL_MAX * PERCENT} % of the peak",
+    unit="%",
+)
+_TRAIL_POINTS: Final = figure_rule(
+    "trailing stop",
+    Micros(1),
+    Micros(TRAIL_MAX * PERCENT * ONE - 1),
+    beyond=f"trailing stop: above 0, below {TRAIL_MAX * PERCENT} points",
+    unit=_POINT,
+)
+_NEITHER: Final = "Enter a stop, a target, a trailing stop or a time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +73,48 @@ class TypedThreshold:
 
 
 @dataclass(frozen=True, slots=True)
+class TypedExits:
+    """The typed text of a trailing stop and of a time stop.
+
+    `kept` is what both texts were made from: an untouched text keeps its threshold.
+    """
+
+    trail: str = ""
+    exit_at: str = ""
+    kept: Thresholds = NO_THRESHOLDS
+    kept_trail: str = ""
+    kept_exit_at: str = ""
+
+
+NO_EXITS: Final = TypedExits()
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """The new thresholds of one monitor. Fractions; None is off."""
 
     monitor: MonitorView
     stop_pct: float | None
     target_pct: float | None
+    trail_pct: float | None = None
+    trail_points: float | None = None
+    exit_at: Timestamp | None = None
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """What the monitor will watch."""
+        return Thresholds(
+            self.stop_pct, self.target_pct, self.trail_pct, self.trail_points, self.exit_at
+        )
 
     @property
     def command(self) -> SetMonitor:
         """The command that sets it."""
-        about = self.monitor
-        return SetMonitor(
-            about.market_id, about.side, about.venue, self.stop_pct, self.target_pct, about.question
-        )
+        return monitor_command(self.monitor, self.thresholds)
 
     def is_same_as(self, monitor: MonitorView) -> bool:
         """True if the monitor has these thresholds already."""
-        return (self.stop_pct, self.target_pct) == (monitor.stop_pct, monitor.target_pct)
+        return self.thresholds == monitor.thresholds
 
     @property
     def exits_at_once(self) -> str:
@@ -77,7 +126,26 @@ class Change:
             return "stop"
         if about.mark is not None and target is not None and about.mark >= target:
             return "target"
+        # A monitor that trails already keeps the peak that it has seen.
+        trail = self.thresholds.trail_price(about.peak)
+        if about.mark is not None and trail is not None and about.mark <= trail:
+            return "trailing stop"
         return ""
+
+
+def monitor_command(about: MonitorView, wanted: Thresholds) -> SetMonitor:
+    """The command that gives a position these thresholds."""
+    return SetMonitor(
+        about.market_id,
+        about.side,
+        about.venue,
+        wanted.stop_pct,
+        wanted.target_pct,
+        about.question,
+        wanted.trail_pct,
+        wanted.trail_points,
+        wanted.exit_at,
+    )
 
 
 def read_stop(typed: TypedThreshold, entry: float | None) -> float | None:
@@ -126,8 +194,67 @@ def read_target(typed: TypedThreshold, entry: float | None) -> float | None:
     return price / entry - 1.0
 
 
-def read_change(monitor: MonitorView, stop: TypedThreshold, target: TypedThreshold) -> Change:
+def read_trail(text: str) -> tuple[float | None, float | None]:
+    """Parse a trailing stop: `5` or `5%` of the peak, or `3pt`, points of price.
+
+    Returns:
+        Fraction of the peak, or price below it; the other is None, both when it is off.
+
+    Raises:
+        FieldError: it is none; the sentence gives the fix.
+    """
+    given = "".join(text.casefold().split())
+    if is_off(given):
+        return None, None
+    if given.endswith(_POINT):
+        return None, parse_number(given, _TRAIL_POINTS) / (PERCENT * ONE)
+    return parse_percent(given, _TRAIL), None
+
+
+def trail_text(known: Thresholds) -> str:
+    """A trailing stop as a person types it; empty without one."""
+    if known.trail_points is not None:
+        return f"{percent_text(known.trail_points)}{_POINT}"
+    return "" if known.trail_pct is None else f"{percent_text(known.trail_pct)}%"
+
+
+def exit_terms(known: Thresholds) -> tuple[str, ...]:
+    """The trailing stop and the time stop, in a few words each."""
+    trail = trail_text(known)
+    return (
+        *((f"trailing {trail}",) if trail else ()),
+        *((f"time stop {moment_text(known.exit_at)}",) if known.exit_at is not None else ()),
+    )
+
+
+def _exits(typed: TypedExits, now: Timestamp) -> Thresholds:
+    """The typed trailing stop and time stop."""
+    kept = typed.kept
+    trail = kept.trail_pct, kept.trail_points
+    if typed.trail.strip() != typed.kept_trail:
+        trail = read_trail(typed.trail)
+    exit_at = kept.exit_at
+    if typed.exit_at.strip() != typed.kept_exit_at:
+        exit_at = None if is_off(typed.exit_at) else read_moment(typed.exit_at, now)
+    return Thresholds(None, None, *trail, exit_at)
+
+
+def read_change(
+    monitor: MonitorView,
+    stop: TypedThreshold,
+    target: TypedThreshold,
+    *,
+    exits: TypedExits = NO_EXITS,
+    now: Timestamp = Timestamp(0.0),
+) -> Change:
     """Parse the change that a form would set.
+
+    Args:
+        monitor: as it is now.
+        stop: the typed stop.
+        target: the typed target.
+        exits: the typed trailing stop and time stop.
+        now: wall time, from which a duration counts.
 
     Returns:
         The thresholds, at least one of them.
@@ -138,10 +265,26 @@ def read_change(monitor: MonitorView, stop: TypedThreshold, target: TypedThresho
     why = monitor_block_reason(monitor)
     if why:
         raise FieldError(why)
-    change = Change(monitor, read_stop(stop, monitor.entry), read_target(target, monitor.entry))
-    if change.stop_pct is None and change.target_pct is None:
+    more = _exits(exits, now)
+    change = Change(
+        monitor,
+        read_stop(stop, monitor.entry),
+        read_target(target, monitor.entry),
+        more.trail_pct,
+        more.trail_points,
+        more.exit_at,
+    )
+    if change.thresholds.is_empty:
         raise FieldError(_NEITHER)
+    floor = change.thresholds.trail_price(peak_of(monitor))
+    if floor is not None and not floor > 0:
+        raise FieldError("trailing stop: must be less than the mark, or it never sells")
     return change
+
+
+def peak_of(monitor: MonitorView) -> float | None:
+    """The highest mark that a trailing stop counts from; None if unknown."""
+    return max((price for price in (monitor.peak, monitor.mark) if price is not None), default=None)
 
 
 def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tuple[Change, ...]:
@@ -165,14 +308,17 @@ def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tup
             monitor,
             new_stop if stop.strip() else monitor.stop_pct,
             new_target if target.strip() else monitor.target_pct,
+            monitor.trail_pct,
+            monitor.trail_points,
+            monitor.exit_at,
         )
         for monitor in monitors
         if not monitor_block_reason(monitor)
     ]
-    bare = sum(change.stop_pct is None and change.target_pct is None for change in changes)
+    bare = sum(change.thresholds.is_empty for change in changes)
     if bare:
         raise FieldError(
-            f"{bare} would have no stop and no target. {cap('monitors.remove')} removes a monitor"
+            f"{bare} would have no threshold left. {cap('monitors.remove')} removes a monitor"
         )
     changed = tuple(change for change in changes if not change.is_same_as(change.monitor))
     if not changed:

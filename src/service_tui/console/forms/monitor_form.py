@@ -1,6 +1,10 @@
-"""Stop and target of one position: typed as percent or as price, the other is derived."""
+"""Stop, target, trailing stop and time stop of one position.
+
+Stop and target are typed as percent or as price, the other is derived.
+"""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -9,16 +13,21 @@ from service_tui.console import formats
 from service_tui.console.exit_estimate import Estimate, exit_at, exit_now, guarded
 from service_tui.console.fields import Field, FieldError, percent_text, price_text
 from service_tui.console.forms.form import Form, Shown
+from service_tui.console.forms.moment import duration_text
 from service_tui.console.forms.monitor_draft import (
     USUAL_STOP,
     Change,
+    TypedExits,
     TypedThreshold,
+    peak_of,
     read_change,
     read_stop,
     read_target,
+    trail_text,
 )
 from service_tui.console.keys import cap
-from service_tui.desk.slices.risk import MonitorView, stop_price, target_price
+from service_tui.desk.slices.orders import moment_text
+from service_tui.desk.slices.risk import MonitorView, Thresholds, stop_price, target_price
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
 from service_tui.units import Timestamp
@@ -27,6 +36,8 @@ STOP: Final = Field("stop-percent", "stop", str.strip, "% down, at", "off")
 STOP_PRICE: Final = Field("stop-price", "", str.strip, placeholder="off")
 TARGET: Final = Field("target-percent", "target", str.strip, "% up, at", "off")
 TARGET_PRICE: Final = Field("target-price", "", str.strip, placeholder="off")
+TRAIL: Final = Field("trail", "trail", str.strip, "5%, 3pt", "off", letters=10)
+EXIT_AT: Final = Field("exit-at", "sell at", str.strip, "2h, 17:30", "off", letters=10)
 _THRESHOLDS: Final = ("stop", "target")
 _WIDE_FROM: Final = 50
 """Cells from which a row of the preview has its percentage too."""
@@ -38,19 +49,25 @@ class MonitorForm(Form[Change]):
     heading: ClassVar[str] = "Monitor"
     body = (
         "form-question", "form-about", (STOP, STOP_PRICE), (TARGET, TARGET_PRICE),
-        "form-preview", "form-hint",
+        (TRAIL, EXIT_AT), "form-preview", "form-hint",
     )  # fmt: skip
 
     def __init__(self, state: DeskState, now: Timestamp, monitor: MonitorView) -> None:
         super().__init__(state, now)
         self._monitor = monitor
-        self._is_set = monitor.stop_pct is not None or monitor.target_pct is not None
+        known = monitor.thresholds
+        self._is_set = not known.is_empty
         self._is_gone = False
         stop = monitor.stop_pct if self._is_set else USUAL_STOP
         self._kept = {"stop": stop, "target": monitor.target_pct}
+        self._exits = TypedExits(
+            kept=known, kept_trail=trail_text(known), kept_exit_at=_exit_text(known, now)
+        )
         self.first = {
             STOP.name: percent_text(stop),
             TARGET.name: percent_text(monitor.target_pct),
+            TRAIL.name: self._exits.kept_trail,
+            EXIT_AT.name: self._exits.kept_exit_at,
         }
         self._by_price = {"stop": False, "target": False}
 
@@ -73,7 +90,9 @@ class MonitorForm(Form[Change]):
         """The typed thresholds."""
         if self._is_gone:
             raise FieldError(f"Position closed. {cap('form.cancel')} cancels")
-        return read_change(self._monitor, self._typed_line("stop"), self._typed_line("target"))
+        exits = replace(self._exits, trail=self.read(TRAIL), exit_at=self.read(EXIT_AT))
+        lines = self._typed_line("stop"), self._typed_line("target")
+        return read_change(self._monitor, *lines, exits=exits, now=self.now)
 
     def objection(self, result: Change) -> str:
         """A threshold passed already sells at once: that needs a second enter."""
@@ -85,7 +104,8 @@ class MonitorForm(Form[Change]):
         monitor = self._monitor
         rows = [_head(self.text_width), self._row("if sold now", exit_now(monitor))]
         market = self.state.markets.get(monitor.market_id)
-        for name, price in (("if stopped out", self._stop()), ("at target", self._target())):
+        floor = self._stop() if result is None else _floor(result)
+        for name, price in (("if stopped out", floor), ("at target", self._target())):
             rows.append(self._row(name, exit_at(monitor, price, market)))
         return {
             "form-question": formats.plain(monitor.question),
@@ -165,9 +185,35 @@ class MonitorForm(Form[Change]):
         target = None if result is None else target_price(self._monitor.entry, result.target_pct)
         if target is not None and target >= 1:
             return Text("Target above 1: never reached.", "warn")
+        if result is not None and (text := _exits_text(result)):
+            return Text(text, "muted")
         if self._is_set and self._monitor.automatic:
             return Text("Setting makes it manual. Empty or off: none.", "muted")
         return Text("A breach sells all shares (one-shot). Empty or off: none.", "muted")
+
+
+def _exit_text(known: Thresholds, now: Timestamp) -> str:
+    return "" if known.exit_at is None else duration_text(known.exit_at - now)
+
+
+def _floor(change: Change) -> float | None:
+    """The higher one of the stop and of where the trailing stop begins."""
+    about = change.monitor
+    floors = (
+        stop_price(about.entry, change.stop_pct),
+        change.thresholds.trail_price(peak_of(about)),
+    )
+    return max((price for price in floors if price is not None), default=None)
+
+
+def _exits_text(change: Change) -> str:
+    """What the trailing stop and the time stop do; empty without both."""
+    parts: list[str] = []
+    if change.thresholds.trails:
+        parts.append("The trailing stop rises with the mark and never falls.")
+    if change.exit_at is not None:
+        parts.append(f"Sells all {moment_text(change.exit_at)} at the latest.")
+    return " ".join(parts)
 
 
 def _head(width: int) -> Text:

@@ -5,15 +5,17 @@ from typing import ClassVar
 
 from service_tui.desk.command import Command
 from service_tui.desk.slices.orders import limit_text
-from service_tui.desk.slices.risk import Condition
+from service_tui.desk.slices.risk import Condition, Thresholds
 from service_tui.terms import Side, Venue, counted
+from service_tui.units import Timestamp
 
 
 @dataclass(frozen=True, slots=True)
 class SetMonitor(Command):
-    """Have a position monitored: exit when it is down by `stop_pct`, or up by `target_pct`.
+    """Have a position monitored, with these thresholds alone.
 
-    `stop_pct` is in (0, 1], `target_pct` above 0; None is off, and one of them is needed.
+    `stop_pct` is in (0, 1], `target_pct` above 0; `trail_pct` or `trail_points` is in (0, 1), and
+    `exit_at` in the future. None is off, and one of them is needed. See `Thresholds`.
     """
 
     kind: ClassVar[str] = "monitor"
@@ -24,12 +26,20 @@ class SetMonitor(Command):
     stop_pct: float | None
     target_pct: float | None
     question: str = ""
+    trail_pct: float | None = None
+    trail_points: float | None = None
+    exit_at: Timestamp | None = None
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """What the monitor watches."""
+        return Thresholds(
+            self.stop_pct, self.target_pct, self.trail_pct, self.trail_points, self.exit_at
+        )
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        stop = "no stop" if self.stop_pct is None else f"stop {self.stop_pct:.1%} down"
-        target = "no target" if self.target_pct is None else f"target {self.target_pct:.1%} up"
-        return f"monitor {self.side.value.upper()}: {stop}, {target}"
+        return f"monitor {self.side.value.upper()}: {self.thresholds.describe()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.risk.translate import monitor_view
 from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.records import Topic
-from service_tui.desk.slices.risk import MonitorView
+from service_tui.desk.slices.risk import NO_THRESHOLDS, MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import UNTRANSLATABLE
-from service_tui.terms import STOP_MAX, Venue
+from service_tui.terms import STOP_MAX, TRAIL_MAX, Venue
 from service_tui.wire.endpoints.public import DELETE_MONITOR, SET_MONITOR
 from service_tui.wire.monitors import MonitorQuery, SentMonitorRequest
 
@@ -27,8 +27,11 @@ def objection(state: DeskState, order: SetMonitor) -> str:
 def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
     """Limits are written so that a number that is none fails them."""
     stop, target = order.stop_pct, order.target_pct
-    if stop is None and target is None:
-        yield "set a stop, a target, or both"
+    if order.thresholds.is_empty:
+        yield "set at least one threshold"
+    trails = (order.trail_pct, order.trail_points)
+    if not all(trail is None or 0 < trail < TRAIL_MAX for trail in trails):
+        yield f"trailing stop: above 0, below {100 * TRAIL_MAX} %"
     if stop is not None and not 0 < stop <= STOP_MAX:
         yield f"stop: above 0 %, at most {100 * STOP_MAX} %"
     if target is not None and not (target > 0 and math.isfinite(target)):
@@ -88,12 +91,10 @@ async def _set(order: SetMonitor, ports: Ports) -> str:
     if why := objection(ports.state(), order):
         return why
     try:
-        request = SentMonitorRequest(
-            side=order.side,
-            stop_loss_pct=order.stop_pct,
-            take_profit_pct=order.target_pct,
-            venue=order.venue,
-        )
+        place = holding_key(order.market_id, order.side, order.venue)
+        state = ports.state()
+        known = state.risk.monitor(place)
+        request = monitor_request(order, known, has_all=state.service.embedded)
         path = {"market_id": order.market_id}
         reply = await ports.client.call(SET_MONITOR, body=request, path=path)
     except ServiceError as error:
@@ -105,6 +106,26 @@ async def _set(order: SetMonitor, ports: Ports) -> str:
     except UNTRANSLATABLE:
         return ""
     return ""
+
+
+def monitor_request(
+    order: SetMonitor, known: MonitorView | None, *, has_all: bool
+) -> SentMonitorRequest:
+    """The thresholds to send: all of them to a service that has all.
+
+    Another one may know stop and target alone: it is sent the others where they are set or removed.
+    """
+    sent: dict[str, float | None] = {
+        "stop_loss_pct": order.stop_pct,
+        "take_profit_pct": order.target_pct,
+    }
+    wanted, before = order.thresholds, NO_THRESHOLDS if known is None else known.thresholds
+    if has_all or wanted.trails or before.trails:
+        sent["trailing_stop_pct"] = wanted.trail_pct
+        sent["trailing_stop_points"] = wanted.trail_points
+    if has_all or (wanted.exit_at, before.exit_at) != (None, None):
+        sent["exit_at"] = wanted.exit_at
+    return SentMonitorRequest.model_validate({"side": order.side, "venue": order.venue, **sent})
 
 
 def _done(text: str) -> Noticed:

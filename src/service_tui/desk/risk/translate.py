@@ -8,6 +8,8 @@ from service_tui.desk.slices.risk import (
     ALERT_LIFE_S,
     STOP_LOSS,
     TAKE_PROFIT,
+    TIME_STOP,
+    TRAILING_STOP,
     UNNAMED,
     AlertState,
     AlertView,
@@ -21,7 +23,12 @@ from service_tui.units import Timestamp
 from service_tui.wire.base import timestamp
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody
 
-_REASONS: Final = {ExitReason.STOP_LOSS: STOP_LOSS, ExitReason.TAKE_PROFIT: TAKE_PROFIT}
+_REASONS: Final = {
+    ExitReason.STOP_LOSS: STOP_LOSS,
+    ExitReason.TAKE_PROFIT: TAKE_PROFIT,
+    ExitReason.TRAILING_STOP: TRAILING_STOP,
+    ExitReason.TIME_STOP: TIME_STOP,
+}
 _STATES: Final = {
     AlertStatus.PENDING: AlertState.PENDING,
     AlertStatus.EXECUTED: AlertState.EXECUTED,
@@ -57,6 +64,11 @@ def monitor_view(body: MonitorBody) -> MonitorView:
         stop_pct=body.stop_loss_pct or None,
         target_pct=body.take_profit_pct or None,
         automatic=body.automatic,
+        trail_pct=body.trailing_stop_pct or None,
+        trail_points=body.trailing_stop_points or None,
+        trail_price=body.trailing_stop_price,
+        peak=body.peak_price,
+        exit_at=None if body.exit_at is None else timestamp(body.exit_at),
     )
 
 

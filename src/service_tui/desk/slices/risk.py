@@ -8,7 +8,7 @@ from typing import Final
 
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.slices.holding_key import holding_key
-from service_tui.desk.slices.orders import limit_text
+from service_tui.desk.slices.orders import limit_text, moment_text
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -17,7 +17,12 @@ ALERT_LIFE_S: Final = 3_600.0
 
 STOP_LOSS: Final = "stop loss"
 TAKE_PROFIT: Final = "take profit"
+TRAILING_STOP: Final = "trailing stop"
+TIME_STOP: Final = "time stop"
 """Reasons of an alert that the desk has a word for."""
+
+POINTS: Final = 100
+"""Points of a price of 1."""
 
 UNNAMED: Final = "~"
 """Begins the id of an alert to which the service gives none; no id of a service may begin so."""
@@ -86,13 +91,66 @@ class Condition(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What a monitor watches; None is off.
+
+    `stop_pct` is a fraction down of the entry, in (0, 1], `target_pct` a fraction up, above 0. A
+    trailing stop is `trail_pct`, a fraction of the highest mark, or `trail_points` of price below
+    it: one of the two. `exit_at` is the wall time of a time stop.
+    """
+
+    stop_pct: float | None = None
+    target_pct: float | None = None
+    trail_pct: float | None = None
+    trail_points: float | None = None
+    exit_at: Timestamp | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """True if it watches nothing."""
+        return self == NO_THRESHOLDS
+
+    @property
+    def trails(self) -> bool:
+        """True with a trailing stop."""
+        return self.trail_pct is not None or self.trail_points is not None
+
+    def trail_price(self, peak: float | None) -> float | None:
+        """The price at or below which the trailing stop sells; None without one."""
+        if peak is None or not self.trails:
+            return None
+        if self.trail_points is not None:
+            return peak - self.trail_points
+        return peak * (1.0 - (self.trail_pct or 0.0))
+
+    def describe(self) -> str:
+        """The thresholds in plain English."""
+        parts = [
+            "no stop" if self.stop_pct is None else f"stop {self.stop_pct:.1%} down",
+            "no target" if self.target_pct is None else f"target {self.target_pct:.1%} up",
+        ]
+        if self.trail_points is not None:
+            parts.append(f"trailing stop {self.trail_points * POINTS:.1f} pt below the peak")
+        elif self.trail_pct is not None:
+            parts.append(f"trailing stop {self.trail_pct:.1%} below the peak")
+        if self.exit_at is not None:
+            parts.append(f"time stop {moment_text(self.exit_at)}")
+        return ", ".join(parts)
+
+
+NO_THRESHOLDS: Final = Thresholds()
+
+
+@dataclass(frozen=True, slots=True)
 class MonitorView:
     """Thresholds of one position, with its mark and exit price between them.
 
     `stop_pct` is a fraction down in (0, 1], `target_pct` a fraction up above 0; None is off.
     `entry` is the average price paid, None where it is not known; `mark` the price now.
     `exit_value` is what selling all of it would bring now. `automatic`: a buy enrolled it, else it
-    was set by hand. `is_spent`: it has breached and watches no more; the row stays until the alert
+    was set by hand. A trailing stop is `trail_pct` of the `peak`, the highest mark seen since it
+    was set, or `trail_points`, below it: at `trail_price` now. `exit_at` is the wall time of a time
+    stop. `is_spent`: it has breached and watches no more; the row stays until the alert
     has come to its end, with the one threshold that was crossed.
     """
 
@@ -110,6 +168,11 @@ class MonitorView:
     automatic: bool = False
     state: MonitorState = MonitorState.WATCHING
     is_spent: bool = False
+    trail_pct: float | None = None
+    trail_points: float | None = None
+    trail_price: float | None = None
+    peak: float | None = None
+    exit_at: Timestamp | None = None
 
     @property
     def key(self) -> str:
@@ -117,9 +180,27 @@ class MonitorView:
         return holding_key(self.market_id, self.side, self.venue)
 
     @property
+    def thresholds(self) -> Thresholds:
+        """What it watches."""
+        return Thresholds(
+            self.stop_pct, self.target_pct, self.trail_pct, self.trail_points, self.exit_at
+        )
+
+    @property
     def stop_price(self) -> float | None:
-        """Price of the side at or below which it breaches; None without a stop."""
+        """Price of the side at or below which its stop breaches; None without a stop."""
         return stop_price(self.entry, self.stop_pct)
+
+    @property
+    def floor_price(self) -> float | None:
+        """The higher one of stop and trailing stop; None without both."""
+        floors = (price for price in (self.stop_price, self.trail_price) if price is not None)
+        return max(floors, default=None)
+
+    @property
+    def is_trailing(self) -> bool:
+        """True if the trailing stop is the one that would sell first."""
+        return self.trail_price is not None and self.trail_price == self.floor_price
 
     @property
     def target_price(self) -> float | None:
@@ -128,8 +209,12 @@ class MonitorView:
 
     @property
     def to_stop(self) -> float | None:
-        """Distance to the stop: 1 at the entry or above, 0 at the stop or below."""
-        return _distance(self.mark, self.entry, self.stop_price)
+        """Distance to the stop: 1 at the entry or above, 0 at the stop or below.
+
+        To a trailing stop: 1 at the peak, 0 at the stop or below.
+        """
+        start = self.peak if self.is_trailing else self.entry
+        return _distance(self.mark, start, self.floor_price)
 
     @property
     def to_target(self) -> float | None:

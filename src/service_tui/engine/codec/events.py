@@ -36,6 +36,7 @@ from service_tui.engine.events import (
     OrderFilled,
     OrderPlaced,
     Payout,
+    PeakRaised,
     PlanSet,
     PositionRedeemed,
     Reacted,
@@ -261,6 +262,11 @@ def _monitor_end_of(fields: Fields) -> MonitorDeleted:
     return MonitorDeleted(*known)
 
 
+def _peak_of(fields: Fields) -> PeakRaised:
+    known: Fields = [*fields[:2], Venue(fields[2]), fields[3], Side(fields[4]), *fields[5:]]
+    return PeakRaised(*known)
+
+
 def breach_of(fields: Fields) -> Breached:
     """A breach, read back."""
     where = Venue(fields[4]), fields[5], Side(fields[6])
@@ -330,6 +336,7 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "halt": lambda fields: HaltSet(*fields),
     "monitor": _monitor_of,
     "monitor_end": _monitor_end_of,
+    "peak": _peak_of,
     "breach": breach_of,
     "alert_end": _alert_end_of,
     "reactor": _reactor_of,

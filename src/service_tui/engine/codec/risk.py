@@ -22,12 +22,20 @@ def risk_fields(risk: Risk) -> Named:
                 monitor.take_profit_pct,
                 monitor.automatic,
                 monitor.set_at,
+                *_late_fields(monitor),
             ]
             for monitor in sorted(risk.monitors, key=lambda one: one.held)
         ],
         "pending": [_alert_fields(alert) for alert in alerts.pending.values()],
         "ended": [_alert_fields(alert) for _, own in sorted(alerts.ended.items()) for alert in own],
     }
+
+
+def _late_fields(monitor: Monitor) -> Fields:
+    """What only a monitor with a trailing or a time stop has: others stay as they were written."""
+    if monitor.trail_distance is None and monitor.exit_at is None:
+        return []
+    return [monitor.trail_pct, monitor.trail_points, monitor.exit_at, monitor.peak]
 
 
 def restore_risk(risk: Risk, fields: Named | None) -> None:
@@ -37,9 +45,20 @@ def restore_risk(risk: Risk, fields: Named | None) -> None:
     risk.alert_count = fields["alert_count"]
     for agent_id, venue, market_id, side, *rest in fields["monitors"]:
         held = MonitoredSide(agent_id, Venue(venue), market_id, Side(side))
-        stop, take, automatic, set_at = rest
+        stop, take, automatic, set_at, *late = rest
         if risk.held_on(held).shares:
-            monitor = Monitor(held, stop, take, automatic=automatic, set_at=set_at)
+            trail_pct, trail_points, exit_at, peak = late or (None, None, None, 0.0)
+            monitor = Monitor(
+                held,
+                stop,
+                take,
+                automatic=automatic,
+                set_at=set_at,
+                trail_pct=trail_pct,
+                trail_points=trail_points,
+                exit_at=exit_at,
+                peak=peak,
+            )
             risk.monitors.add(monitor)
             risk.put_back(monitor)
     for row in fields["pending"]:

@@ -37,7 +37,9 @@ class Monitor:
     """Thresholds of one held side. `entry` is its average cost when last put on the ladder.
 
     `reach` is the price at which its target may be met: where the ladder has it. `turn` counts how
-    often it was put there: older rungs are void.
+    often it was put there: older rungs are void. A trailing stop is `trail_pct` of the `peak` below
+    it, or `trail_points`; the peak is the highest mark seen since it was set. `exit_at` is the wall
+    time of a time stop.
     """
 
     held: MonitoredSide
@@ -48,6 +50,29 @@ class Monitor:
     entry: float = 0.0
     turn: int = 0
     reach: float | None = None
+    trail_pct: float | None = None
+    trail_points: float | None = None
+    exit_at: Timestamp | None = None
+    peak: float = 0.0
+
+    @property
+    def trail_distance(self) -> float | None:
+        """How far its trailing stop is below the peak, as it was set; None without one."""
+        return self.trail_points if self.trail_pct is None else self.trail_pct
+
+    def trail_price(self, peak: float | None = None) -> float | None:
+        """The price at or below which its trailing stop closes; of `peak`, or of its own."""
+        peak = self.peak if peak is None else peak
+        if self.trail_pct is not None:
+            return peak * (1.0 - self.trail_pct)
+        return None if self.trail_points is None else peak - self.trail_points
+
+    def floor(self, peak: float | None = None) -> tuple[float, ExitReason] | None:
+        """The higher one of its stop and its trailing stop; None where it has neither."""
+        stop, trail = self.stop_price(), self.trail_price(peak)
+        if trail is not None and (stop is None or trail > stop):
+            return trail, ExitReason.TRAILING_STOP
+        return None if stop is None else (stop, ExitReason.STOP_LOSS)
 
     def stop_price(self) -> float | None:
         """The price at or below which to close."""
@@ -68,6 +93,10 @@ class Prices(NamedTuple):
     yes: float
     no: float
 
+    def mark_of(self, side: Side) -> float:
+        """The mark of a side."""
+        return self.mark if side is Side.YES else 1.0 - self.mark
+
 
 def prices_at(mark: float) -> Prices:
     """Prices of a market where every share meets the mark first, as on sim."""
@@ -77,7 +106,8 @@ def prices_at(mark: float) -> Prices:
 class Crossed(NamedTuple):
     """A monitor whose threshold may be crossed; `level` is the price it made.
 
-    A stop is crossed by the mark, `price`. A target is crossed when the exit value says so.
+    A stop is crossed by the mark, `price`, a time stop by the clock. A target is crossed when the
+    exit value says so.
     """
 
     monitor: Monitor
@@ -97,9 +127,11 @@ Nearest = tuple[float, float, float, float]
 class Ladder:
     """All levels of one market on one venue."""
 
-    __slots__ = ("_nearest", "_numbers", "_stops", "_targets", "monitors")
+    __slots__ = ("_nearest", "_numbers", "_stops", "_targets", "followers", "monitors")
 
     def __init__(self) -> None:
+        # Those with a trailing stop, whose peak is looked at in each tick.
+        self.followers: dict[MonitoredSide, Monitor] = {}
         self.monitors: dict[MonitoredSide, Monitor] = {}
         self._stops: dict[Side, list[Rung]] = {Side.YES: [], Side.NO: []}
         self._targets: dict[Side, list[Rung]] = {Side.YES: [], Side.NO: []}
@@ -119,9 +151,9 @@ class Ladder:
         monitor.reach = reach
         monitor.turn += 1
         side = monitor.held.side
-        stop = monitor.stop_price()
-        if stop is not None:
-            self._add(self._stops[side], -stop, monitor)
+        floor = monitor.floor()
+        if floor is not None:
+            self._add(self._stops[side], -floor[0], monitor)
         if reach is not None:
             self._add(self._targets[side], reach, monitor)
 
@@ -129,6 +161,7 @@ class Ladder:
         """Forget a monitor."""
         self._nearest = None
         self.monitors.pop(monitor.held, None)
+        self.followers.pop(monitor.held, None)
         monitor.turn = DROPPED
 
     def is_reached(self, prices: Prices) -> bool:
@@ -165,7 +198,9 @@ class Ladder:
             stops, targets = _cleared(self._stops[side]), _cleared(self._targets[side])
             while stops and mark <= -stops[0][0]:
                 level, _, _, monitor = heappop(stops)
-                crossed = Crossed(monitor, ExitReason.STOP_LOSS, -level, mark)
+                floor = monitor.floor()
+                reason = ExitReason.STOP_LOSS if floor is None else floor[1]
+                crossed = Crossed(monitor, reason, -level, mark)
                 found[monitor.held] = crossed
                 _cleared(stops)
             while targets and best >= targets[0][0]:
@@ -198,11 +233,12 @@ def _top(heap: list[Rung]) -> float:
 class Monitors:
     """Every monitor, by its holder and by its market."""
 
-    __slots__ = ("_by_agent", "ladders")
+    __slots__ = ("_by_agent", "ladders", "timed")
 
     def __init__(self) -> None:
         self._by_agent: dict[str, dict[MonitoredSide, Monitor]] = {}
         self.ladders: dict[tuple[Venue, str], Ladder] = {}
+        self.timed: dict[MonitoredSide, Monitor] = {}
 
     def __iter__(self) -> Iterator[Monitor]:
         """All of them, agent by agent."""
@@ -227,6 +263,10 @@ class Monitors:
         if ladder is None:
             ladder = self.ladders[where] = Ladder()
         ladder.monitors[held] = monitor
+        if monitor.trail_distance is not None:
+            ladder.followers[held] = monitor
+        if monitor.exit_at is not None:
+            self.timed[held] = monitor
 
     def ladder_of(self, held: MonitoredSide) -> Ladder:
         """The ladder on which a monitor of this side stands."""
@@ -238,6 +278,7 @@ class Monitors:
         monitor = None if own is None else own.pop(held, None)
         if monitor is not None:
             where = held.venue, held.market_id
+            self.timed.pop(held, None)
             self.ladders[where].drop(monitor)
             if not self.ladders[where].monitors:
                 del self.ladders[where]

@@ -16,6 +16,7 @@ from service_tui.engine.events import (
     Fill,
     MonitorDeleted,
     MonitorSet,
+    PeakRaised,
     RiskEvent,
 )
 from service_tui.engine.position import Position, SidePosition
@@ -192,9 +193,18 @@ class Risk:
                     event.take_profit_pct,
                     automatic=False,
                     set_at=event.at,
+                    trail_pct=event.trail_pct,
+                    trail_points=event.trail_points,
+                    exit_at=event.exit_at,
+                    peak=event.peak,
                 )
                 self.monitors.add(monitor)
                 self._put_up(held)
+            case PeakRaised():
+                held = MonitoredSide(event.agent_id, event.venue, event.market_id, event.side)
+                if (known := self.monitors.get(held)) is not None:
+                    known.peak = event.peak
+                    self.put_back(known)
             case MonitorDeleted():
                 self.monitors.drop(
                     MonitoredSide(event.agent_id, event.venue, event.market_id, event.side)

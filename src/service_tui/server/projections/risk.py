@@ -18,7 +18,7 @@ from service_tui.engine.risk.monitors import Monitor
 from service_tui.engine.world import World
 from service_tui.server.projections.venues import chain_ids
 from service_tui.server.results.venues import question_of
-from service_tui.terms import AlertStatus, Side, Venue
+from service_tui.terms import AlertStatus, ExitReason, Side, Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody
@@ -56,6 +56,11 @@ def monitor_body(world: World, monitor: Monitor, times: Times) -> MonitorBody:
         automatic=monitor.automatic,
         set_at=moment(monitor.set_at),
         simulated=held.venue is not Venue.SIM,
+        trailing_stop_pct=monitor.trail_pct,
+        trailing_stop_points=monitor.trail_points,
+        trailing_stop_price=_price(monitor.trail_price()),
+        peak_price=None if monitor.trail_distance is None else _price(monitor.peak),
+        exit_at=None if monitor.exit_at is None else moment(monitor.exit_at),
     )
 
 
@@ -78,7 +83,7 @@ def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
     market = world.markets.get(breach.market_id)
     neg_risk = None if market is None else has_event(market.listing)
     ids = chain_ids(breach.market_id, breach.venue, neg_risk=neg_risk)
-    shares = breach.shares
+    shares, by_clock = breach.shares, breach.reason is ExitReason.TIME_STOP
     if waits:
         shares = Micros(min(alert.left(), world.risk.held_on(held).shares))
     return RiskAlertBody(
@@ -90,8 +95,8 @@ def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
         token_id=ids.token_id_yes if breach.side is Side.YES else ids.token_id_no,
         id=breach.alert_id,
         question=question_of(world, breach.market_id),
-        threshold_pct=breach.threshold_pct,
-        threshold_price=_price(breach.level),
+        threshold_pct=None if by_clock else breach.threshold_pct,
+        threshold_price=None if by_clock else _price(breach.level),
         entry_price=_price(breach.entry),
         triggered_price=_price(breach.price),
         breached_at=moment(breach.at),

@@ -74,7 +74,7 @@ class BacktestData:
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class BacktestThresholds:
     """All of a request: those of its config, those that hold throughout, those that are swept."""
 
     config: tuple[Threshold, ...]
@@ -87,17 +87,17 @@ class Thresholds:
         return tuple(dict.fromkeys(one.key for one in (*self.config, *self.swept)))
 
 
-def thresholds_in(request: BacktestRequest) -> Thresholds:
+def thresholds_in(request: BacktestRequest) -> BacktestThresholds:
     """What a request asks for: a key that is swept stands for itself, the others hold beside it."""
     grid = request.sweep or {}
-    return Thresholds(
+    return BacktestThresholds(
         config=thresholds_of(request.config),
         fixed=thresholds_of({key: one for key, one in request.config.items() if key not in grid}),
         swept=tuple(threshold_of(key, 0.0) for key in grid),
     )
 
 
-def read(entries: EntryStore, query: EntryQuery, thresholds: Thresholds) -> BacktestData:
+def read(entries: EntryStore, query: EntryQuery, thresholds: BacktestThresholds) -> BacktestData:
     """Everything that is on disk for it; blocks."""
     bounds = [Bound(one.key, one.is_max, one.value) for one in thresholds.config]
     keys: set[str] = set()
@@ -131,7 +131,7 @@ def prices_of(world: World, found: BacktestData, venue: Venue) -> Prices:
 
 
 def weigh(
-    request: BacktestRequest, thresholds: Thresholds, found: BacktestData, prices: Prices
+    request: BacktestRequest, thresholds: BacktestThresholds, found: BacktestData, prices: Prices
 ) -> BacktestBody:
     """The figures of a backtest; pure, and some tenths of a second for a sweep of very many."""
     original, chosen = _added_up(found.sums, prices)
@@ -196,7 +196,9 @@ def _worth(market_id: str | None, side: str | None, prices: Prices) -> float | N
     return price if side == Side.YES.value else 1.0 - price
 
 
-def _passing(rows: Sequence[Replayable], thresholds: Thresholds, prices: Prices) -> list[Replayed]:
+def _passing(
+    rows: Sequence[Replayable], thresholds: BacktestThresholds, prices: Prices
+) -> list[Replayed]:
     """Trades that pass what holds throughout, with the signals of what is swept."""
     # One text is read much faster than a hundred thousand.
     signals: list[dict[str, float]] = json.loads(f"[{','.join([row[4] for row in rows])}]")
@@ -214,7 +216,7 @@ def _passing(rows: Sequence[Replayable], thresholds: Thresholds, prices: Prices)
 
 
 def _point(
-    point: Point, request: BacktestRequest, thresholds: Thresholds, of: tuple[int, Micros]
+    point: Point, request: BacktestRequest, thresholds: BacktestThresholds, of: tuple[int, Micros]
 ) -> BacktestPointBody:
     values, found = point
     total, original = of

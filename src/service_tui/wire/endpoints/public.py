@@ -306,7 +306,9 @@ SET_MONITOR = Endpoint(
     f"{SDK}/positions/{{market_id}}/monitor",
     monitors.MonitorSetBody,
     request=monitors.MonitorRequest,
-    summary="Watch a position: stop-loss and take-profit",
+    summary="Watch a position: stop, target, trailing stop, time stop",
+    # A time stop of the past.
+    refuses=400,
 )
 DELETE_MONITOR = Endpoint(
     "DELETE",

@@ -13,7 +13,7 @@ from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.exit_estimate import guarded
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
-from service_tui.console.forms.monitor_draft import Change, monitor_block_reason
+from service_tui.console.forms.monitor_draft import Change, monitor_block_reason, monitor_command
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.parts.shared_actions import (
     can_change,
@@ -189,11 +189,9 @@ def _monitors(rows: Sequence[RiskRow]) -> tuple[MonitorView, ...]:
 
 def _before(row: MonitorView) -> Command:
     """The command that restores a position's present monitor."""
-    if row.stop_pct is None and row.target_pct is None:
+    if row.thresholds.is_empty:
         return RemoveMonitor(row.market_id, row.side, row.venue, row.question)
-    return SetMonitor(
-        row.market_id, row.side, row.venue, row.stop_pct, row.target_pct, row.question
-    )
+    return monitor_command(row, row.thresholds)
 
 
 def _all_before(rows: Sequence[MonitorView]) -> tuple[Command, ...]:

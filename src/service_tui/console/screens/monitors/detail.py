@@ -8,11 +8,13 @@ from service_tui.console import formats
 from service_tui.console.exit_estimate import exit_at, guarded
 from service_tui.console.figures import Figure, figures, section
 from service_tui.console.forms.explain import Explanation
+from service_tui.console.forms.monitor_draft import exit_terms, trail_text
 from service_tui.console.freshness import counted, is_answered, of_wall, on_wall
 from service_tui.console.keys import cap
 from service_tui.console.screens.monitors.table import (
     RiskRow,
     alert_state_text,
+    exit_left_text,
     kind_word,
     left_text,
     monitor_state_text,
@@ -27,6 +29,7 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.desk.figures import guard_counts
 from service_tui.desk.freshness import age_s
+from service_tui.desk.slices.orders import moment_text
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, PriceAlertView
 from service_tui.desk.state import DeskState
@@ -101,8 +104,9 @@ def distance_line(monitor: MonitorView, width: int) -> Text:
     """The bar over the full width, its ends named."""
     room = max(9, width - 2 * (_ENDS + 1))
     left = Text("no stop", "muted")
-    if monitor.stop_price is not None:
-        left = Text.assemble(("stop ", "muted"), formats.price(monitor.stop_price))
+    if monitor.floor_price is not None:
+        word = "trail " if monitor.is_trailing else "stop "
+        left = Text.assemble((word, "muted"), formats.price(monitor.floor_price))
     right = Text("no target", "muted")
     if monitor.target_price is not None and monitor.target_price < 1:
         right = Text.assemble(formats.price(monitor.target_price), (" target", "muted"))
@@ -122,7 +126,7 @@ def _describe_monitor(row: MonitorView, view: ViewContext) -> Detail:
     kind = "auto (on buy)" if kind_word(row) == "auto" else "manual"
     tail = Text.assemble(monitor_state_text(row), (f"  {kind}, on {row.venue.value}", "muted"))
     market = view.state.markets.get(row.market_id)
-    stop = exit_at(row, row.stop_price, market)
+    stop = exit_at(row, row.floor_price, market)
     target = exit_at(row, row.target_price, market)
     shown: tuple[Figure, ...] = (
         ("entry", formats.price(row.entry)),
@@ -146,16 +150,26 @@ def _describe_monitor(row: MonitorView, view: ViewContext) -> Detail:
 def _future(row: MonitorView, view: ViewContext) -> Text:
     """The effect of a breach, then the exits of this position so far."""
     ends: list[str] = []
-    if row.stop_price is not None:
-        ends.append(f"at {formats.price(row.stop_price).plain} or below")
+    if row.floor_price is not None and row.floor_price > 0:
+        trailing = " (trailing stop)" if row.is_trailing else ""
+        ends.append(f"at {formats.price(row.floor_price).plain} or below{trailing}")
     if row.target_price is not None and row.target_price < 1:
         ends.append(f"at {formats.price(row.target_price).plain} or above")
+    if row.exit_at is not None:
+        left = formats.duration(max(0.0, row.exit_at - view.now))
+        ends.append(f"at the latest {moment_text(row.exit_at)} (in {left})")
     shares = view.shares(row.shares).plain
     cost = view.money(row.cost).plain
     side = row.side.value.upper()
     sentence = f"Sells all {shares} {side} (cost {cost}) {', or '.join(ends)} (one-shot)."
-    if not ends:
+    if row.is_spent:
+        sentence = f"Breached: the exit sells {shares} {side} (cost {cost})."
+    elif not ends:
         sentence = "Target out of reach: never sells."
+    if row.thresholds.trails and row.peak is not None:
+        distance = trail_text(row.thresholds)
+        sentence += f" The trailing stop stays {distance} below the highest mark, "
+        sentence += f"{formats.price(row.peak).plain} so far, and never falls."
     blocks = [section("effect", Text(sentence))]
     lines = [
         Text.assemble(
@@ -257,7 +271,7 @@ def removed_text(row: MonitorView) -> str:
     """A monitor to be removed, in a line: its thresholds until now."""
     stop = "no stop" if row.stop_pct is None else f"stop {percent_short(row.stop_pct)} down"
     target = "no target" if row.target_pct is None else f"target {percent_short(row.target_pct)} up"
-    return f"{stop}, {target}"
+    return ", ".join((stop, target, *exit_terms(row.thresholds)))
 
 
 # -- the numbers of a row -----------------------------------------------------------------------
@@ -267,7 +281,7 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
     """Sources of stop, target, and the proceeds of an exit now and at the stop."""
     age = _age(view)
     entry, mark = ("entry", formats.price(row.entry)), ("mark", formats.price(row.mark))
-    stop = exit_at(row, row.stop_price, view.state.markets.get(row.market_id))
+    stop = exit_at(row, row.floor_price, view.state.markets.get(row.market_id))
     shares = ("shares", view.shares(row.shares))
     return (
         Explanation(
@@ -276,6 +290,25 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
             "entry x (1 - stop); sells all at or below",
             (entry, ("stop", formats.percent(row.stop_pct, 2))),
             "computed here from service data (monitors)",
+            age,
+        ),
+        Explanation(
+            "trailing stop price",
+            formats.price(row.trail_price),
+            "highest mark since it was set, less the distance; sells all at or below",
+            (
+                ("highest mark", formats.price(row.peak)),
+                ("distance", Text(trail_text(row.thresholds) or formats.NOT_KNOWN)),
+            ),
+            "service data (monitors)",
+            age,
+        ),
+        Explanation(
+            "time stop",
+            Text(formats.NOT_KNOWN if row.exit_at is None else moment_text(row.exit_at)),
+            "sells all then, at any price",
+            (("time left", exit_left_text(row, view.now)),),
+            "service data (monitors)",
             age,
         ),
         Explanation(
@@ -311,7 +344,7 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
             "if stopped out, $",
             view.money(None if stop is None else stop.brings),
             "estimate: selling all at the stop price, depth as now",
-            (shares, ("stop price", formats.price(row.stop_price))),
+            (shares, ("stop price", formats.price(row.floor_price))),
             "computed here",
             age,
         ),

@@ -10,7 +10,12 @@ from service_tui.console.fields import Field, FieldError, percent_text
 from service_tui.console.forms.confirm import Question
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.form import Form, Shown
-from service_tui.console.forms.monitor_draft import Change, monitor_block_reason, read_changes
+from service_tui.console.forms.monitor_draft import (
+    Change,
+    exit_terms,
+    monitor_block_reason,
+    read_changes,
+)
 from service_tui.console.keys import cap
 from service_tui.desk.slices.risk import MonitorView
 from service_tui.desk.state import DeskState
@@ -100,6 +105,8 @@ def change_line(change: Change) -> Text:
         (", ", "muted"),
         _turn("target", about.target_pct, change.target_pct),
     )
+    for term in exit_terms(change.thresholds):
+        line.append(f", {term}", "muted")
     if change.exits_at_once:
         line.append(f", past its {change.exits_at_once}: sold at once", "loss")
     return line

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.forms.monitor_draft import trail_text
 from service_tui.console.freshness import is_answered, not_loaded_text
 from service_tui.console.keys import with_keys
 from service_tui.console.table_spec import (
@@ -89,6 +90,30 @@ def kind_word(monitor: MonitorView) -> str:
     return "auto" if monitor.automatic else "hand"
 
 
+def stop_text(monitor: MonitorView) -> Text:
+    """The stop that would sell first; `~` before the distance of a trailing one."""
+    if not monitor.is_trailing:
+        return threshold_text(monitor.stop_price, monitor.stop_pct, "-")
+    distance = f"~{trail_text(monitor.thresholds)}"
+    return Text.assemble(
+        formats.price(monitor.trail_price, aligned=True), (f"{distance:>6}", "muted")
+    )
+
+
+def _below_entry(monitor: MonitorView) -> float | None:
+    """How far the stop that sells first is below the entry, as a fraction; below 0: above it."""
+    if not monitor.is_trailing or monitor.trail_price is None or not monitor.entry:
+        return monitor.stop_pct
+    return 1.0 - monitor.trail_price / monitor.entry
+
+
+def exit_left_text(monitor: MonitorView, now: Timestamp) -> Text:
+    """The time until a time stop sells; `off` without one."""
+    if monitor.exit_at is None:
+        return Text("off", "muted")
+    return Text(formats.duration(max(0.0, monitor.exit_at - now)))
+
+
 def threshold_text(price: float | None, pct: float | None, sign: str) -> Text:
     """A threshold as price and as signed percent of the entry; `off` if there is none."""
     if pct is None:
@@ -121,7 +146,7 @@ def track(monitor: MonitorView, width: int = TRACK) -> Text:
         `width` cells, an odd number. A side without a threshold is empty; each has its own scale.
     """
     half = (width - 1) // 2
-    left = "├" + "─" * (half - 1) if monitor.stop_pct is not None else " " * half
+    left = "├" + "─" * (half - 1) if monitor.floor_price is not None else " " * half
     right = "─" * (half - 1) + "┤" if monitor.target_pct is not None else " " * half
     line = list(f"{left}┼{right}")
     place, ink = _mark_place(monitor, half)
@@ -280,8 +305,8 @@ MONITORS: Final = TableSpec[MonitorView](
             "stop",
             "stop",
             12,
-            lambda row, _: threshold_text(row.stop_price, row.stop_pct, "-"),
-            sort_key=lambda row, _: row.stop_pct,
+            lambda row, _: stop_text(row),
+            sort_key=lambda row, _: _below_entry(row),
             numeric=True,
         ),
         Column(
@@ -298,6 +323,16 @@ MONITORS: Final = TableSpec[MonitorView](
             lambda row, _: threshold_text(row.target_price, row.target_pct, "+"),
             sort_key=lambda row, _: row.target_pct,
             numeric=True,
+        ),
+        Column(
+            "until",
+            "sells in",
+            8,
+            lambda row, view: exit_left_text(row, view.now),
+            sort_key=lambda row, _: row.exit_at,
+            align="right",
+            tier=140,
+            glows=False,
         ),
         amount_column("exit", "exit $", 9, lambda row: row.exit_value, formats.money, tier=88),
         amount_column("pnl", "exit P&L", 9, lambda row: row.exit_pnl, formats.pnl, tier=116),
@@ -323,7 +358,7 @@ MONITORS: Final = TableSpec[MonitorView](
     compared={
         "entry": lambda row, _: row.entry,
         "mark": lambda row, _: row.mark,
-        "stop": lambda row, _: row.stop_price,
+        "stop": lambda row, _: row.floor_price,
         "target": lambda row, _: row.target_price,
         "way": lambda row, _: nearest(row),
         "exit": lambda row, _: _units(row.exit_value),
