@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -6,6 +7,7 @@ from hypothesis import strategies as st
 
 from kit.samples.desk import NOW, sample_state
 from kit.samples.numbers import NOT_MONEY
+from kit.samples.risk import monitor_of
 from service_tui.console.fields import FieldError, amount_rule, parse_number
 from service_tui.console.forms.limit_draft import first_limit, stepped
 from service_tui.console.forms.order_draft import (
@@ -14,9 +16,13 @@ from service_tui.console.forms.order_draft import (
     buy_max,
     presets,
     read_order,
+    takes_exits,
     typed,
 )
+from service_tui.console.forms.ticket_text import exits_text
+from service_tui.desk.slices.buy_limits import RiskDefaults
 from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Mode, Side, Venue
@@ -271,3 +277,55 @@ def test_a_limit_order_begins_at_the_best_price_of_its_own_side() -> None:
     assert first_limit(market, Side.YES, Action.SELL) == "0.46"
     assert first_limit(market, Side.NO, Action.BUY) == "0.54"
     assert first_limit(replace(market, bid=None), Side.YES, Action.BUY) == ""
+
+
+def draft_with(stop: str = "", target: str = "", **other: Any) -> Draft:
+    given = {"side": HELD.side, "action": Action.BUY, "amount": "25", "venue": Venue.SIM, **other}
+    return Draft(market=MARKET, stop=stop, target=target, **given)
+
+
+def test_a_buy_takes_a_stop_and_a_target_in_percent() -> None:
+    order = read_order(STATE, draft_with("20", "50%"), NOW)
+    assert (order.stop_pct, order.target_pct) == (0.2, 0.5)
+    assert order.bare_text().endswith("for 25.00, stop 20.0% down, target 50.0% up")
+    plain = read_order(STATE, draft_with("", " "), NOW)
+    assert (plain.stop_pct, plain.target_pct, plain.exits_text) == (None, None, "")
+    with pytest.raises(FieldError, match="at most 100 % down"):
+        read_order(STATE, draft_with("101"), NOW)
+    with pytest.raises(FieldError, match="target"):
+        read_order(STATE, draft_with("", "0"), NOW)
+    # The service attaches its default stop to a buy without one: a single order cannot refuse it.
+    with pytest.raises(FieldError, match="not for one order"):
+        read_order(STATE, draft_with("off"), NOW)
+
+
+def test_a_sale_sets_no_stop_and_another_service_is_offered_none() -> None:
+    sale = draft_with("20", "50", action=Action.SELL, amount="1")
+    order = read_order(STATE, sale, NOW)
+    assert (order.stop_pct, order.target_pct) == (None, None)
+    assert takes_exits(STATE, draft_with())
+    assert not takes_exits(STATE, sale)
+    elsewhere = replace(STATE, service=replace(STATE.service, embedded=False))
+    assert not takes_exits(elsewhere, draft_with())
+    assert read_order(elsewhere, draft_with("20"), NOW).stop_pct is None
+
+
+def test_the_ticket_says_what_stop_and_target_mean() -> None:
+    guards = replace(STATE, risk=RiskView(monitors=(monitor_of(MARKET.market_id, side=HELD.side),)))
+
+    def said(state: DeskState, stop: str = "", target: str = "") -> str:
+        draft = draft_with(stop, target)
+        return exits_text(state, draft, read_order(state, draft, NOW)).plain
+
+    bare = replace(STATE, risk=RiskView())
+    assert said(replace(bare, buy_limits=None)) == "empty: as in Settings"
+    for automatic, text in ((True, "stop 20 %"), (False, "no stop")):
+        defaults = RiskDefaults(0.2, None, auto_monitor=automatic)
+        limits = replace(STATE.buy_limits, defaults=defaults)
+        assert said(replace(bare, buy_limits=limits)) == f"empty: {text}"
+    assert said(bare, "20") == "loss at the stop about 5.00 $SIM"
+    assert said(bare, "", "50") == "no stop"
+    assert said(guards) == "empty: the present monitor stays"
+    assert said(guards, "10").endswith("2.50 $SIM; replaces the present one")
+    masked = replace(bare, preferences={"privacy": "on"})
+    assert "5.00" not in said(masked, "20")

@@ -23,6 +23,7 @@ from service_tui.desk.slices.risk import (
     MonitorState,
     MonitorView,
     RiskView,
+    Thresholds,
     exit_name,
 )
 from service_tui.desk.state import DeskState
@@ -376,3 +377,17 @@ async def test_a_trailing_stop_that_is_none_is_refused_before_it_is_sent(
         desk.submit(replace(wish(market_id), trail_pct=trail))
         await until(desk, lambda s: "trailing stop: above 0" in warned(s), stage)
         assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
+
+
+async def test_a_buy_sets_its_stop_and_target_when_it_fills(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        await until(desk, lambda s: s.markets and "positions" in s.seen, stage)
+        order = replace(buy(stage.open_markets()[0]), stop_pct=0.1, target_pct=0.4)
+        desk.submit(order)
+        state = await until(desk, lambda s: s.risk.monitors, stage, step_s=0.05)
+        (monitor,) = state.risk.monitors
+        assert monitor.thresholds == Thresholds(0.1, 0.4)
+        assert not monitor.automatic
+        # With the order, so that nothing can come between the fill and its stop.
+        assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
+        assert "stop 10.0% down, target 40.0% up" in state.tickets[0].what

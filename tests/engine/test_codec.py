@@ -1,5 +1,5 @@
 import json
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -523,7 +523,14 @@ ROWS: Final = {
 def test_rows_of_yesterday_are_read_today(kind: str, body: str) -> None:
     event = decode(kind, body)
     assert kind_of(event) == kind
-    assert json.loads(encode(event))[: len(json.loads(body))] == json.loads(body)
+    assert _begins_with(json.loads(encode(event)), json.loads(body))
+
+
+def _begins_with(written: Any, kept: Any) -> bool:
+    """Equal, but for fields that were added at the end of a row, or of a note inside one."""
+    if not isinstance(kept, list) or not isinstance(written, list):
+        return written == kept
+    return len(written) >= len(kept) and all(map(_begins_with, written, kept))
 
 
 @pytest.mark.parametrize(

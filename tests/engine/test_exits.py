@@ -30,8 +30,9 @@ from kit.engine.guarded import (
 )
 from kit.engine.topics import TOPICS
 from kit.examples import examples
+from service_tui.engine.amm.exchange import Order
 from service_tui.engine.amm.market import Market
-from service_tui.engine.books.liquidity import PRICE_HIGH, PRICE_LOW
+from service_tui.engine.books.liquidity import PRICE_HIGH, PRICE_LOW, REFRESH_S
 from service_tui.engine.books.orders import ORDER_MIN, VenueOrder, place, with_remainder
 from service_tui.engine.codec import snapshot
 from service_tui.engine.errors import (
@@ -47,7 +48,9 @@ from service_tui.engine.events import (
     Breached,
     Event,
     Fill,
+    Note,
     OrderEnded,
+    OrderFilled,
     OrderPlaced,
     PeakRaised,
 )
@@ -682,3 +685,77 @@ def test_monitors_of_an_earlier_version_open_without_a_trailing_stop() -> None:
     assert (monitor.trail_distance, monitor.exit_at, monitor.floor()) == (
         None, None, (monitor.stop_price(), ExitReason.STOP_LOSS),
     )  # fmt: skip
+
+
+# -- a stop and a target that come with a buy ----------------------------------------------------
+
+
+def test_a_buy_sets_the_monitor_that_it_names_and_keeps_a_trailing_stop() -> None:
+    world = new_world("ada", speed=0)
+    market = open_markets(world)[0]
+    agent = world.agents["ada"]
+    note = Note(stop_loss_pct=0.1, take_profit_pct=0.4)
+    world.place(
+        Order(agent, market.market_id, YES, Action.BUY, Micros(20 * ONE), note=note), world.at
+    )
+    (monitor,) = world.risk.monitors_of("ada")
+    assert (monitor.stop_loss_pct, monitor.take_profit_pct) == (0.1, 0.4)
+    assert not monitor.automatic
+    kept = frozenset({"stop_loss_pct", "take_profit_pct"})
+    spot = Spot(market.market_id, YES)
+    set_monitor(world, agent, ThresholdRequest(spot, None, None, kept, trail_pct=0.3), world.at)
+    note = Note(stop_loss_pct=0.25)
+    world.place(
+        Order(agent, market.market_id, YES, Action.BUY, Micros(5 * ONE), note=note), world.at
+    )
+    (monitor,) = world.risk.monitors_of("ada")
+    assert (monitor.stop_loss_pct, monitor.take_profit_pct, monitor.trail_pct) == (0.25, None, 0.3)
+    # One without leaves it as it is.
+    buy(world, "ada", market)
+    assert world.risk.monitors_of("ada")[0].stop_loss_pct == 0.25
+    assert text_of(read_back(text_of(world))) == text_of(world)
+
+
+def test_a_buy_with_a_stop_is_watched_where_the_automatic_is_off() -> None:
+    world = new_world("ada", speed=0, **OFF)
+    market = open_markets(world)[0]
+    order = Order(world.agents["ada"], market.market_id, YES, Action.BUY, Micros(20 * ONE))
+    world.place(order, world.at)
+    assert not world.risk.monitors_of("ada")
+    world.place(order._replace(note=Note(stop_loss_pct=0.05)), world.at)
+    push(world, market, NO, 400)
+    did = tick(world)
+    assert [(one.reason, one.threshold_pct) for one in of(did, Breached)] == [
+        (ExitReason.STOP_LOSS, 0.05)
+    ]
+    (fill,) = [one for one in of(did, Fill) if one.agent_id == "ada"]
+    assert fill.action is Action.SELL
+
+
+def test_an_order_that_rests_sets_its_stop_with_its_first_fill_alone() -> None:
+    world = new_world(**RICH)
+    market = open_markets(world, Venue.EVM, 12 * HOUR)[0]
+    times = (world.at, world.world_at)
+    bid = world.venues.book(market.market_id).best(times, bids=True)
+    assert bid is not None
+    note = Note(stop_loss_pct=0.3, take_profit_pct=0.5)
+    (placed,) = order_on(
+        world, market, Action.BUY, 400, order_type=OrderType.GTC, price=bid.price, note=note
+    )
+    assert isinstance(placed, OrderPlaced)
+    assert not placed.shares
+    assert not world.risk.monitors_of("ada")
+    fills = 0
+    for _ in range(2_000):
+        did = of(tick(world, REFRESH_S), OrderFilled)
+        fills += len(did)
+        if did and fills == len(did):
+            (monitor,) = world.risk.monitors_of("ada")
+            assert (monitor.stop_loss_pct, monitor.take_profit_pct) == (0.3, 0.5)
+            spot = Spot(market.market_id, YES)
+            set_monitor(world, world.agents["ada"], ThresholdRequest(spot, 0.9, None), world.at)
+        if fills > 1:
+            break
+    assert fills > 1, "one fill proves nothing about the second"
+    (monitor,) = world.risk.monitors_of("ada")
+    assert (monitor.stop_loss_pct, monitor.take_profit_pct) == (0.9, None)

@@ -305,6 +305,8 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "order_type": (*WORD, '"gtc"', '"IOC"'),
         "price": (*NUMBER, "0", "1", "1.5"),
         "expiration": (*NUMBER, "0", "100000000001"),
+        "stop_loss_pct": (*NUMBER, "0", "1.000001", "100"),
+        "take_profit_pct": (*NUMBER, "0", "1001"),
         "dry_run": (*FLAG, *NEVER_NULL),
         "execute": FLAG,
         "reasoning": PROSE,

@@ -199,12 +199,23 @@ class Fill(NamedTuple):
 
 
 class Note(NamedTuple):
-    """The trader's note on an order; private to its owner but for the name."""
+    """The trader's note on an order; private to its owner but for the name.
+
+    `stop_loss_pct` and `take_profit_pct` are the thresholds of the monitor that a buy sets when it
+    fills: fractions of the average cost; None with both None leaves it to the agent's settings.
+    """
 
     reasoning: str = ""
     source: str = ""
     skill_slug: str = ""
     signal_data: dict[str, str | float | int] | None = None
+    stop_loss_pct: float | None = None
+    take_profit_pct: float | None = None
+
+    @property
+    def has_exits(self) -> bool:
+        """True if the buy sets a monitor of its own."""
+        return self.stop_loss_pct is not None or self.take_profit_pct is not None
 
 
 class CrowdTrade(NamedTuple):

@@ -172,6 +172,8 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         dry_run: bool = False,
         skip_preflight: bool = False,
         expiration: float | None = None,
+        stop_loss_pct: float | None = None,
+        take_profit_pct: float | None = None,
     ) -> TradeResult:
         """Buy or sell; `dry_run` returns a quote instead.
 
@@ -192,6 +194,8 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             dry_run: change nothing.
             skip_preflight: on a real venue, do not check first that the agent may trade.
             expiration: when a GTD order dies, Unix seconds.
+            stop_loss_pct: stop of the monitor that a buy sets when it fills; none on paper.
+            take_profit_pct: its target.
 
         Returns:
             Result of the order. `skip_reason` is why nothing was sent.
@@ -216,6 +220,8 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             "skill_slug": skill_slug,
             "signal_data": None if notes is None else dict(notes),
             "dry_run": dry_run,
+            "stop_loss_pct": stop_loss_pct,
+            "take_profit_pct": take_profit_pct,
         }
         request = order_of(fields, amount=amount, shares=shares)
         if self._paper is not None:

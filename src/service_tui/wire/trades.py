@@ -43,6 +43,7 @@ from service_tui.wire.base import (
     WireModel,
 )
 from service_tui.wire.chain import Address
+from service_tui.wire.monitors import StopFraction, TakeFraction
 from service_tui.wire.signed_order import SignedOrderBody
 
 CLIENT_REF = "client_ref"
@@ -102,12 +103,17 @@ _SIZES: JsonDict = {
                 "action": {"const": "sell"},
                 "amount": {"const": 0},
                 "shares": {"exclusiveMinimum": 0, "multipleOf": 0.00001},
+                "stop_loss_pct": {"type": "null"},
+                "take_profit_pct": {"type": "null"},
             },
             "required": ["action", "shares"],
         },
     ]
 }
 """The two shapes of an order, for the document of the service."""
+
+
+_NO_EXITS: Final = (None, None)
 
 
 class TradeRequest(WireModel):
@@ -132,6 +138,9 @@ class TradeRequest(WireModel):
     source: SentLine | None = None
     skill_slug: SkillSlug | None = None
     signal_data: SignalData | None = None
+    # ours: the monitor that a buy sets when it fills, instead of the automatic one.
+    stop_loss_pct: StopFraction | None = None
+    take_profit_pct: TakeFraction | None = None
     # An external wallet's own signature under a real order. Source: wire reference, 3.3 and 6.2.
     signed_order: SignedOrderBody | None = None
     wallet_address: Address | None = None
@@ -173,6 +182,8 @@ class TradeRequest(WireModel):
         )
         if not size > 0 or other != 0:
             raise ValueError("a buy needs amount above 0 and no shares; a sell the reverse")
+        if self.action is Action.SELL and (self.stop_loss_pct, self.take_profit_pct) != _NO_EXITS:
+            raise ValueError("a sale sets no monitor: leave stop_loss_pct and take_profit_pct out")
         return self
 
 

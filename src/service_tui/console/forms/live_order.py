@@ -62,6 +62,8 @@ def live_question(
         ("venue", Text(order.venue.value + (", simulated" if is_simulated(state) else ""))),
         ("agent", formats.plain(agent, 60)) if agent else ("wallet", _wallet(state, masked=masked)),
     ]
+    if order.exits_text:
+        lines.append(("when filled", Text(f"sets{order.exits_text.removeprefix(',')}")))
     if order.token:
         lines.append(("token", Text(shortened(order.token))))
     if order.fee_rate_bps is not None:

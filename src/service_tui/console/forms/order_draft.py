@@ -4,9 +4,16 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.console.fields import FieldError, amount_rule, parse_number, write_number
+from service_tui.console.fields import (
+    FieldError,
+    amount_rule,
+    is_off,
+    parse_number,
+    write_number,
+)
 from service_tui.console.forms.limit_draft import read_limit
 from service_tui.console.forms.moment import read_moment
+from service_tui.console.forms.monitor_draft import TypedThreshold, read_stop, read_target
 from service_tui.console.freshness import is_private
 from service_tui.console.reasons import reason_text, sentence
 from service_tui.desk.commands.trading import PlaceTrade
@@ -51,7 +58,8 @@ class Draft:
     """The ticket's content at one moment. `rests`: a limit order at the typed `limit`.
 
     `amends` is the open order that it replaces. `whole`: a market order fills all or nothing.
-    `until` is the typed expiry of a limit order, None for one without.
+    `until` is the typed expiry of a limit order, None for one without. `stop` and `target` are the
+    typed thresholds that a buy sets when it fills.
     """
 
     market: MarketView
@@ -65,6 +73,8 @@ class Draft:
     amends: OpenOrderView | None = None
     whole: bool = False
     until: str | None = None
+    stop: str = ""
+    target: str = ""
 
     @property
     def order_type(self) -> OrderType:
@@ -142,7 +152,21 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
         order = replace(order, expires_at=read_expiry(draft, now))
     _check(state, preflight_size(state, order, now))
     _check(state, _kept(state, order))
-    return order
+    return _with_exits(order, draft) if takes_exits(state, draft) else order
+
+
+def takes_exits(state: DeskState, draft: Draft) -> bool:
+    """True for a buy at a service that sets stop and target with the order."""
+    # ours: the embedded one; another service may ignore what it does not know.
+    return draft.action is Action.BUY and state.service.embedded
+
+
+def _with_exits(order: PlaceTrade, draft: Draft) -> PlaceTrade:
+    """The buy with its typed stop and target; an empty field leaves what Settings attach."""
+    if any(is_off(typed) for typed in (draft.stop, draft.target) if typed.strip()):
+        raise FieldError("off: not for one order; Settings has the stop and target of every buy")
+    stop = read_stop(TypedThreshold(draft.stop), None)
+    return replace(order, stop_pct=stop, target_pct=read_target(TypedThreshold(draft.target), None))
 
 
 def _kept(state: DeskState, order: PlaceTrade) -> Reason | None:

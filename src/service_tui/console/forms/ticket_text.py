@@ -6,7 +6,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.book import quote_line
-from service_tui.console.fields import FieldError
+from service_tui.console.fields import FieldError, percent_text
 from service_tui.console.figures import figures
 from service_tui.console.forms.order_draft import Draft, read_expiry
 from service_tui.console.forms.quote_text import quote_figures
@@ -15,13 +15,14 @@ from service_tui.console.freshness import if_none, is_private, world_now
 from service_tui.console.keys import cap, with_keys
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.figures import is_counting
+from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.orders import limit_text, moment_text
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import holding, is_simulated, venues_of, venues_text
 from service_tui.terms import MONEY_OF, Action, Mode, OrderType, Side, Venue
-from service_tui.units import ONE, Timestamp
+from service_tui.units import ONE, Micros, Timestamp
 
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 _SIMULATED: Final = "simulated, no real money,"
@@ -99,6 +100,31 @@ def expiry_text(draft: Draft, now: Timestamp) -> Text:
     if at is None:
         return Text()
     return Text.assemble(f"{moment_text(at)}, ", formats.until(at, now))
+
+
+def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text:
+    """What stop and target mean for this buy, or what protects the position without them."""
+    known = state.risk.monitor(holding_key(draft.market.market_id, draft.side, draft.venue))
+    if order is None or order.stop_pct is None:
+        if order is not None and order.target_pct is not None:
+            return Text("no stop: the target replaces it" if known else "no stop", "warn")
+        if known is not None:
+            return Text("empty: the present monitor stays")
+        return Text(f"empty: {_by_default(state)}")
+    loss = formats.money(Micros(round(order.amount * order.stop_pct)), masked=is_private(state))
+    about = Text.assemble("loss at the stop about ", loss, f" {MONEY_OF[draft.venue]}")
+    return about.append("; replaces the present one") if known else about
+
+
+def _by_default(state: DeskState) -> str:
+    """Stop and target that a buy gets by itself."""
+    if state.buy_limits is None:
+        return "as in Settings"
+    defaults = state.buy_limits.defaults
+    stop, target = defaults.stop_loss_pct, defaults.take_profit_pct
+    named = (("stop", stop), ("target", target))
+    parts = [f"{name} {percent_text(one)} %" for name, one in named if one is not None]
+    return ", ".join(parts) if parts and defaults.auto_monitor else "no stop"
 
 
 def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:

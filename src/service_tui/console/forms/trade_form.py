@@ -18,6 +18,7 @@ from service_tui.console.forms.order_draft import (
     Draft,
     presets,
     read_order,
+    takes_exits,
     typed,
 )
 from service_tui.console.forms.quoting import Quoting, as_quoted, bounded
@@ -66,6 +67,8 @@ UNTIL: Final = Field(
     "ticket-until", "until", str.strip, placeholder="2h, 45m, 17:30", letters=10, css_class=""
 )
 AMOUNT: Final = Field("ticket-amount", "", str.strip, letters=40, css_class="")
+STOP: Final = Field("ticket-stop", "stop %", str.strip, letters=8, css_class="")
+TARGET: Final = Field("ticket-target", "target %", str.strip, letters=8, css_class="")
 REASONING: Final = Field(
     "ticket-reasoning", "note", str.strip, placeholder="optional, public",
     letters=PROSE_MAX, css_class="",
@@ -156,6 +159,14 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
                     yield TextBlock(id="ticket-unit")
                     yield input_of(AMOUNT)
                     yield SegmentedControl(id="ticket-presets")
+                yield Horizontal(
+                    TextBlock(STOP.label, classes="label"),
+                    input_of(STOP),
+                    TextBlock(TARGET.label, id="ticket-target-label"),
+                    input_of(TARGET),
+                    TextBlock(id="ticket-loss"),
+                    id="ticket-exits",
+                )
                 with Horizontal(id="ticket-why"):
                     yield TextBlock(REASONING.label, classes="label")
                     yield input_of(REASONING, kept)
@@ -423,7 +434,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        if event.input.id in {AMOUNT.name, LIMIT.name, UNTIL.name}:
+        if event.input.id in {AMOUNT.name, LIMIT.name, UNTIL.name, STOP.name, TARGET.name}:
             self._changed()
         else:
             self._stay()
@@ -488,6 +499,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             until=self.query_one("#ticket-until", PlainInput).value
             if self._type is OrderType.GTD
             else None,
+            stop=self.query_one("#ticket-stop", PlainInput).value,
+            target=self.query_one("#ticket-target", PlainInput).value,
         )
 
     def _order(self) -> PlaceTrade | str:
@@ -542,7 +555,9 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         draft, order = self._draft(), self._order()
         self._show_market(draft)
         self._show_choices(draft)
-        self._show_quote(draft, None if isinstance(order, str) else order)
+        placed = None if isinstance(order, str) else order
+        self._show_quote(draft, placed)
+        self._show_exits(draft, placed)
         self._show_buttons(draft, order)
         self.call_after_refresh(self._make_room)
 
@@ -605,6 +620,15 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self.query_one("#ticket-expires", TextBlock).show_text(expiry)
         step = ticket_text.book_text(draft)
         self.query_one("#ticket-step", TextBlock).show_text(step)
+
+    def _show_exits(self, draft: Draft, order: PlaceTrade | None) -> None:
+        """Show stop and target; a narrow ticket has room for those that are typed only."""
+        width = self.query_one("#ticket-choices").size.width
+        has_room = bool(draft.stop or draft.target) or not 0 < width < ticket_text.TWO_ACROSS
+        row = self.query_one("#ticket-exits")
+        row.display = has_room and takes_exits(self._state, draft)
+        loss = ticket_text.exits_text(self._state, draft, order)
+        self.query_one("#ticket-loss", TextBlock).show_text(loss)
 
     def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:
         block = self.query_one("#ticket-quote", TextBlock)

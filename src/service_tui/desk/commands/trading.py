@@ -20,6 +20,8 @@ class PlaceTrade(Command):
     `price` until it is cancelled. `token` and `fee_rate_bps` are the outcome token and the highest
     fee that were shown with it; nothing else is signed then. `replaces` is the open order that is
     cancelled first, with `filled_before` traded of it: without that, nothing is placed.
+    `stop_pct` and `target_pct` are the monitor that a buy sets when it fills, in fractions of the
+    average cost; the embedded service alone sets one.
     `whole`: a market order fills all of its size at once, or nothing. `expires_at` is the whole
     second at which an open limit order is cancelled; None leaves it until it is cancelled.
     """
@@ -45,6 +47,8 @@ class PlaceTrade(Command):
     filled_before: Micros = Micros(0)
     whole: bool = False
     expires_at: Timestamp | None = None
+    stop_pct: float | None = None
+    target_pct: float | None = None
 
     @property
     def order_type(self) -> OrderType:
@@ -52,6 +56,12 @@ class PlaceTrade(Command):
         if self.rests:
             return OrderType.GTC if self.expires_at is None else OrderType.GTD
         return OrderType.FOK if self.whole else OrderType.FAK
+
+    @property
+    def exits_text(self) -> str:
+        """The stop and the target that the buy sets, to follow its size; empty without both."""
+        stop = "" if self.stop_pct is None else f", stop {self.stop_pct:.1%} down"
+        return stop + ("" if self.target_pct is None else f", target {self.target_pct:.1%} up")
 
     @property
     def holding(self) -> str:
@@ -71,7 +81,7 @@ class PlaceTrade(Command):
             at += f" until {moment_text(self.expires_at)}"
         side = self.side.value.upper()
         if self.action is Action.BUY:
-            return f"buy {side}{at} for {decimal(self.amount):,.2f}"
+            return f"buy {side}{at} for {decimal(self.amount):,.2f}{self.exits_text}"
         size = "all" if self.everything else _shares_text(self.shares)
         return f"sell {size} {side}{at}"
 

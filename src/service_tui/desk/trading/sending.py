@@ -57,6 +57,8 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
         reasoning=order.reasoning or None,
         source=None if dry_run else SOURCE,
         signal_data={CLIENT_REF: client_ref} if client_ref else None,
+        stop_loss_pct=None if dry_run else order.stop_pct,
+        take_profit_pct=None if dry_run else order.target_pct,
     )
 
 

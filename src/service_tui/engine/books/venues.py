@@ -20,8 +20,10 @@ from service_tui.engine.books.book import Book, Resting, Times, resting_of
 from service_tui.engine.books.catalogue import has_event
 from service_tui.engine.errors import MarketNotFound
 from service_tui.engine.events import (
+    NO_NOTE,
     Claimed,
     MarketResolved,
+    Note,
     OrderEnded,
     OrderFilled,
     OrderPlaced,
@@ -125,7 +127,10 @@ class VenueAccount:
 
 
 class Traded(NamedTuple):
-    """Shares of a side that changed hands: money with the fee, and the shares left after it."""
+    """Shares of a side that changed hands: money with the fee, and the shares left after it.
+
+    `note` is that of an order which fills for the first time.
+    """
 
     event: OrderPlaced | OrderFilled
     venue: Venue
@@ -133,6 +138,7 @@ class Traded(NamedTuple):
     action: Action
     money: Micros
     left: Micros
+    note: Note = NO_NOTE
 
 
 class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
@@ -304,7 +310,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             agent.last_trade_at = event.at
             account = self._kept(event.agent_id, event.venue)
             account.trades_count += 1
-            self._exchange(event, (event.side, event.action), cash, event.fee)
+            kind = (event.side, event.action)
+            self._exchange(event, kind, cash, event.fee, note=event.note)
             if buys and event.note.source:
                 holding = account.holdings[event.market_id]
                 if event.note.source not in holding.sources:
@@ -327,7 +334,9 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
                 agent.count_first_fill(order.at, event.at)
             self._kept(event.agent_id, order.venue).trades_count += 1
         self.agents[event.agent_id].last_trade_at = event.at
-        self._exchange(event, (order.side, order.action), giver, Micros(0))
+        # Only its first fill sets a monitor: the person may have changed it by the next one.
+        note = NO_NOTE if order.shares else order.note
+        self._exchange(event, (order.side, order.action), giver, Micros(0), note=note)
         order.left = Micros(order.left - event.shares)
         order.shares = Micros(order.shares + event.shares)
         order.money = Micros(order.money + event.money)
@@ -344,6 +353,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         kind: tuple[Side, Action],
         giver: str,
         fee: Micros,
+        *,
+        note: Note,
     ) -> None:
         """Shares for money between an agent and the venue, and the taker's fee."""
         side, action = kind
@@ -363,7 +374,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             account.loss_count += event.realized < 0
         self._move(giver, f"fees:{venue.value}", fee)
         money = Micros(event.money + fee if action is Action.BUY else event.money - fee)
-        self.traded.append(Traded(event, venue, side, action, money, left=position.shares(side)))
+        left = position.shares(side)
+        self.traded.append(Traded(event, venue, side, action, money, left=left, note=note))
 
     def _apply_ended(self, event: OrderEnded) -> None:
         order = self.book(event.market_id).orders.pop(event.order_id)

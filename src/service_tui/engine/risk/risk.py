@@ -5,6 +5,7 @@ looks, in the order in which it happened, which comes to the same as if they had
 else they depend on, settings and outcomes, comes through here and lets them look first.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent
@@ -16,6 +17,7 @@ from service_tui.engine.events import (
     Fill,
     MonitorDeleted,
     MonitorSet,
+    Note,
     PeakRaised,
     RiskEvent,
 )
@@ -117,16 +119,15 @@ class Risk:
         if not all(lefts[1:]):
             self.monitors.drop(held)
             run = run[len(run) - lefts[::-1].index(_NONE) :]
-        first = next((fill for fill in run if fill.action is Action.BUY), None)
-        if first is not None:
-            self._enrol(held, first.at)
+        for fill in (one for one in run if one.action is Action.BUY):
+            self._enrol(held, fill.note, fill.at)
         self._put_up(held)
 
     def _take_trade(self, one: Traded) -> MonitoredSide:
         event = one.event
         held = MonitoredSide(event.agent_id, one.venue, event.market_id, one.side)
         if one.action is Action.BUY:
-            self._enrol(held, event.at)
+            self._enrol(held, one.note, event.at)
             return held
         sale = Sale(event.order_id, event.at, event.shares, one.money, event.realized)
         self.alerts.count_sale(held, sale, is_last=not one.left)
@@ -134,8 +135,11 @@ class Risk:
             self.monitors.drop(held)
         return held
 
-    def _enrol(self, held: MonitoredSide, at: Timestamp) -> None:
+    def _enrol(self, held: MonitoredSide, note: Note, at: Timestamp) -> None:
         """Every successful buy enrols a monitor. Source: spec, "Risk monitor settings"."""
+        if note.has_exits:
+            self._attach(held, note, at)
+            return
         settings = self._agents[held.agent_id].settings
         stop, take = settings.stop_loss_pct, settings.take_profit_pct
         # ours: one that is there already keeps its thresholds, whoever set them.
@@ -145,6 +149,23 @@ class Risk:
             and self.monitors.get(held) is None
         ):
             self.monitors.add(Monitor(held, stop, take, automatic=True, set_at=at))
+
+    def _attach(self, held: MonitoredSide, note: Note, at: Timestamp) -> None:
+        """Set the thresholds that came with a buy; a trailing and a time stop stay."""
+        # ours: who names a stop with an order wants that one, also where a monitor is there.
+        known = self.monitors.get(held) or Monitor(held, None, None, automatic=False, set_at=at)
+        self.monitors.add(
+            replace(
+                known,
+                stop_loss_pct=note.stop_loss_pct,
+                take_profit_pct=note.take_profit_pct,
+                automatic=False,
+                set_at=at,
+                entry=0.0,
+                turn=0,
+                reach=None,
+            )
+        )
 
     def _put_up(self, held: MonitoredSide) -> None:
         """Let a monitor follow the average cost of what it watches."""

@@ -94,6 +94,8 @@ async def place(request: RequestContext) -> TradeBody:
         source=trade.source or "",
         skill_slug=trade.skill_slug or "",
         signal_data=trade.signal_data,
+        stop_loss_pct=trade.stop_loss_pct,
+        take_profit_pct=trade.take_profit_pct,
     )
     order = Order(
         agent=request.agent,
