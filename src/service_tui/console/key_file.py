@@ -26,7 +26,7 @@ _SCREENS: Final = (
     "attention", "portfolio", "markets", "monitors", "reactor", "redemption", "research",
     "agents", "settings", "blotter", "log", "approvals",
 )  # fmt: skip
-_PANEL_GROUPS: Final = ("wallet", "sort_menu", "stored_keys", "halt", "webhooks")
+_PANEL_GROUPS: Final = ("wallet", "sort_menu", "stored_keys", "halt", "webhooks", "skill_log")
 _FORM_GROUPS: Final = ("approval", "start_skill", "leash_form", "price_alert", "webhook_form")
 PLACES: Final = (
     *((screen, "rows", "app") for screen in _SCREENS),

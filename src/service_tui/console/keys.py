@@ -300,6 +300,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("agents.stop", ("ctrl+x",), "stop", "Stop its skills"),
     _performed("agents.again", ("a",), "restart", "Restart its last skill"),
     _performed("agents.detach", ("t",), "detach", "Runs without this console"),
+    _performed("agents.output", ("v",), "output", "Output of its skill: follow, search, save"),
     _performed("agents.leash", ("l",), "leash", "Observe, ask, auto", footer=True),
     _performed("agents.budget", ("e",), "budget", "Daily budget of its skill"),
     _performed("agents.list", ("o",), "next list", "Agents, or trades of all"),
@@ -318,6 +319,20 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding(
         "dialog.close", "dialog", ("escape", "q"), "close", "close", "One level out", shown="esc"
     ),
+    # the output of a skill
+    KeyBinding(
+        "skill_log.follow", "skill_log", ("f",), "turn('follow')", "follow", "Or stop following"
+    ),
+    KeyBinding("skill_log.wrap", "skill_log", ("w",), "turn('wrap')", "wrap", "Or cut long lines"),
+    KeyBinding(
+        "skill_log.table", "skill_log", ("t",), "turn('table')", "table", "JSON lines as a table"
+    ),
+    KeyBinding(
+        "skill_log.search", "skill_log", ("slash",), "search", "search", "Mark matches", shown="/"
+    ),
+    KeyBinding("skill_log.next", "skill_log", ("n",), "match(1)", "next match"),
+    KeyBinding("skill_log.previous", "skill_log", ("p",), "match(-1)", "previous match"),
+    KeyBinding("skill_log.save", "skill_log", ("ctrl+s",), "save", "save", "To a file"),
     # forms of a few lines
     KeyBinding("form.set", "form", ("ctrl+j",), "set", "set", "Same as enter"),
     KeyBinding("form.cancel", "form", ("escape",), "cancel", "cancel", "Discard changes"),

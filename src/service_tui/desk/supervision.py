@@ -24,6 +24,7 @@ from service_tui.desk.commands.agents import (
     ReadLog,
     RefuseHeld,
     RestartSkill,
+    SaveOutput,
     SetLeash,
     StartSkill,
     StopSkill,
@@ -76,6 +77,9 @@ class Supervision:
             registry.on(kind, lambda order: skills.carry_out(order, self._skills, self._ports))
         registry.on(
             ExportData, lambda order: exports.export_data(order, self._data_dir, self._ports)
+        )
+        registry.on(
+            SaveOutput, lambda order: exports.save_output(order, self._data_dir, self._ports)
         )
         registry.on(ReadLog, lambda _: self.actions.read())
         registry.on(ReadDay, lambda _: self._read_day())

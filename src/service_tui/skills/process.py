@@ -18,6 +18,7 @@ from typing import Final, TypeGuard
 import psutil
 
 from service_tui.skills import guard
+from service_tui.wire import text
 
 TAG: Final = "SERVICE_RUN"
 """Variable by which a run's processes are known, wherever they went."""
@@ -27,9 +28,10 @@ LOG_MAX: Final = 1_000_000
 LOG_KEPT: Final = 64_000
 """Bytes at which the output is cut, and of its end that stay."""
 
-TAIL_BYTES: Final = 32_000
-TAIL_LINES: Final = 200
-LINE_MAX: Final = 400
+TAIL_BYTES: Final = 128_000
+TAIL_LINES: Final = 1_000
+LINE_MAX: Final = 2_000
+INDENT_MAX: Final = 40
 CUT: Final = b"... what stood here was cut: too much output ...\n"
 
 LOOKS_MAX: Final = 3
@@ -213,17 +215,23 @@ def bound_log(folder: Path) -> None:
 
 
 def tail(folder: Path) -> tuple[str, ...]:
-    """Last lines of the output, oldest first, without control characters."""
+    """Last lines of the output, oldest first, as harmless plain text; indents stay."""
     try:
+        is_whole = (folder / LOG).stat().st_size <= TAIL_BYTES
         raw = _end_of(folder / LOG, TAIL_BYTES)
     except OSError:
         return ()
-    lines = raw.decode("utf-8", "replace").splitlines()[-TAIL_LINES:]
-    return tuple("".join(_harmless(letter) for letter in line[:LINE_MAX]) for line in lines)
+    lines = raw.decode("utf-8", "replace").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    # A line whose beginning lies further back would look like a whole one.
+    whole = lines if is_whole else lines[1:]
+    return tuple(_plain(line) for line in whole[-TAIL_LINES:])
 
 
-def _harmless(letter: str) -> str:
-    return letter if letter.isprintable() else " " if letter == "\t" else "?"
+def _plain(line: str) -> str:
+    indent = len(line) - len(line.lstrip(" \t"))
+    return " " * min(indent, INDENT_MAX) + text.line(line, LINE_MAX)
 
 
 def _end_of(path: Path, size: int) -> bytes:

@@ -25,6 +25,7 @@ TITLES: Final = {
     "stored_keys": "Wallet: stored keys",
     "sort_menu": "Menu of columns",
     "command_line": "Command line",
+    "skill_log": "Output of a skill",
     "dialog": "Every dialog except the order ticket",
     "form": "Every form of a few lines",
     "ticket": "Order ticket",

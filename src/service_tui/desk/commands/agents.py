@@ -192,6 +192,20 @@ class ExportData(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class SaveOutput(Command):
+    """Write lines of a skill's output into a file below the data directory."""
+
+    kind: ClassVar[str] = "export"
+
+    skill_slug: str
+    lines: tuple[str, ...]
+
+    def describe(self) -> str:
+        """Describe the command in plain English."""
+        return f"save the output of {self.skill_slug}"
+
+
+@dataclass(frozen=True, slots=True)
 class ReadLog(Command):
     """Read the action log, and follow its chain. A reading."""
 

@@ -14,6 +14,7 @@ from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.leash_form import LeashForm
+from service_tui.console.forms.skill_log import SkillLog
 from service_tui.console.parts.shared_actions import can_change, export, has_row
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.agents.detail import describe, history_text
@@ -287,6 +288,13 @@ def _runs(screen: Agents, *, is_alive: bool) -> list[SkillRunView]:
     return matching
 
 
+def show_output(screen: Agents) -> None:
+    """Show the output of the agent's newest skill, which the desk reads while it is in focus."""
+    runs = _runs(screen, is_alive=False)
+    if runs:
+        screen.open_dialog(SkillLog(screen.state, screen.now, runs[0]))
+
+
 def edit_leash(screen: Agents) -> None:
     """Edit the leash of the agent or of one of its skills: the one that binds comes first."""
     agent = screen.row_in_focus()
@@ -326,6 +334,7 @@ ACTIONS: Final[tuple[ScreenAction[Agents], ...]] = (
     ScreenAction("agents.stop", stop_skills, requires=(can_change, has_row)),
     ScreenAction("agents.again", restart_skill, requires=(can_change, has_row)),
     ScreenAction("agents.detach", detach_skills, requires=(can_change, has_row)),
+    ScreenAction("agents.output", show_output, requires=(has_row,)),
     ScreenAction("agents.leash", edit_leash, requires=(can_change, has_row)),
     ScreenAction("agents.budget", edit_budget, requires=(can_change, has_row)),
     ScreenAction("agents.list", show_other),

@@ -1,0 +1,161 @@
+"""The output of a skill: lines of successive tails, as a table, followed, searched and saved."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from kit.console.doors import Running, running, seen_before
+from kit.samples.desk import sample_state
+from kit.samples.fleet import run_of, sample_supervision
+from service_tui.console.forms.skill_log import SkillLog
+from service_tui.console.log_lines import LogLines, as_table, has_json, matches, unwrapped, wrapped
+from service_tui.desk.commands.agents import SaveOutput
+from service_tui.desk.slices.fleet import LogTailView
+from service_tui.desk.state import DeskState
+
+STATE = seen_before(sample_state())
+RUN = run_of()
+
+
+@pytest.mark.parametrize(
+    ("tails", "kept"),
+    [
+        ([("a", "b"), ("a", "b", "c")], ("a", "b", "c")),
+        ([("a", "b"), ("b", "c")], ("a", "b", "c")),
+        ([("a", "b"), ("c", "d")], ("a", "b", "c", "d")),
+        ([("a", "b"), ("a", "b")], ("a", "b")),
+        ([("a", "hal"), ("a", "half", "c")], ("a", "half", "c")),
+        ([("x", "x"), ("x", "x", "x")], ("x", "x", "x")),
+        ([("a",), (), ("b",)], ("a", "b")),
+    ],
+)
+def test_successive_tails_join_without_a_gap_or_a_double(
+    tails: Sequence[tuple[str, ...]], kept: tuple[str, ...]
+) -> None:
+    log = LogLines()
+    for tail in tails:
+        log.feed(tail)
+    assert log.lines == kept
+
+
+def test_memory_is_bounded_and_the_newest_lines_stay() -> None:
+    log = LogLines(3)
+    assert [log.feed(tail) for tail in (("a", "b"), ("b", "c", "d"), ("d", "e"))] == [2, 2, 1]
+    assert (log.lines, log.dropped) == (("c", "d", "e"), 2)
+
+
+def test_wrapped_lines_know_their_source_and_wide_letters_take_two_cells() -> None:
+    assert [(line.source, line.text) for line in wrapped(("abcde", "", "日本語"), 4)] == [
+        (0, "abcd"), (0, "e"), (1, ""), (2, "日本"), (2, "語"),
+    ]  # fmt: skip
+
+
+def test_a_search_ignores_case_and_no_text_matches_nothing() -> None:
+    lines = unwrapped(("Buy YES", "hold", "BUY NO"))
+    assert (matches(lines, "buy"), matches(lines, "")) == ((0, 2), ())
+
+
+def test_json_lines_are_a_table_and_other_lines_stay_between_the_rows() -> None:
+    head, rows = as_table((
+        '{"at": 5, "edge": 0.25, "note": "low"}',
+        "starting",
+        '{"at": 17, "more": {"a": [1, null]}, "note": "high", "edge": null}',
+        '{"at": "broken',
+    ))
+    assert head == "at  edge  note  more"
+    assert [row.text for row in rows] == [
+        " 5  0.25  low",
+        "starting",
+        '17        high  {"a":[1,null]}',
+        '{"at": "broken',
+    ]
+
+
+@pytest.mark.parametrize("line", ["[1, 2]", "3", "{", "", '{"a": ' * 2_000 + "1" + "}" * 2_000])
+def test_what_is_no_object_is_no_row(line: str) -> None:
+    if len(line) < 100:
+        assert not has_json((line,))
+    assert len(as_table((line,))[1]) == 1
+
+
+def with_lines(*lines: str, masked: bool = False) -> DeskState:
+    view = replace(sample_supervision(), runs=(RUN,), tail=LogTailView(RUN.run_id, lines))
+    preferences = {**STATE.preferences, **({"privacy": "on"} if masked else {})}
+    return replace(STATE, supervision=view, preferences=preferences)
+
+
+def numbered(count: int) -> tuple[str, ...]:
+    return tuple(f"line {place}" for place in range(count))
+
+
+async def opened(seen: Running) -> SkillLog:
+    seen.app.front.focus_row(RUN.agent_id)
+    await seen.press("v")
+    await seen.until(lambda: isinstance(seen.app.screen, SkillLog))
+    await seen.pilot.pause()
+    assert isinstance(seen.app.screen, SkillLog)
+    return seen.app.screen
+
+
+async def test_it_follows_and_scrolling_up_stops_and_counts_what_is_below() -> None:
+    async with running(with_lines(*numbered(100)), first="agents", size=(80, 24)) as seen:
+        await opened(seen)
+        await seen.until(lambda: "line 99" in seen.text)
+        assert "following  100 lines" in seen.text
+        await seen.press("k")
+        assert "not following" in seen.text
+        await seen.bring(with_lines(*numbered(107)))
+        assert "7 new below" in seen.text
+        assert "line 106" not in seen.text
+        await seen.press("f")
+        await seen.until(lambda: "line 106" in seen.text)
+        assert "new below" not in seen.text
+        await seen.bring(with_lines(*numbered(120)))
+        await seen.until(lambda: "line 119" in seen.text)
+
+
+async def test_it_searches_and_goes_from_match_to_match() -> None:
+    async with running(with_lines(*numbered(100)), first="agents", size=(80, 24)) as seen:
+        await opened(seen)
+        await seen.press("slash", *"ine 1", "enter")
+        await seen.until(lambda: "match 1 of 11" in seen.text)
+        await seen.press("p")
+        assert "match 11 of 11" in seen.text
+        assert "line 19" in seen.text
+        await seen.press("n", "n")
+        assert "match 2 of 11" in seen.text
+        await seen.press("escape")
+        await seen.until(lambda: not isinstance(seen.app.screen, SkillLog))
+
+
+async def test_it_wraps_shows_json_as_a_table_and_saves() -> None:
+    lines = ("x" * 100 + "end", '{"at": 1, "edge": 0.5}')
+    async with running(with_lines(*lines), first="agents", size=(80, 24)) as seen:
+        await opened(seen)
+        await seen.until(lambda: "end" in seen.text)
+        await seen.press("w")
+        assert "xend" not in seen.text
+        await seen.press("t")
+        assert "at  edge" in seen.text
+        await seen.press("ctrl+s")
+        assert SaveOutput(RUN.skill_slug, lines) in seen.doors.submitted
+
+
+async def test_without_json_or_matches_the_key_says_so() -> None:
+    async with running(with_lines("plain [/red]"), first="agents", size=(80, 24)) as seen:
+        await opened(seen)
+        await seen.press("t", "n")
+        assert "plain [/red]" in seen.text
+        assert "! no JSON lines in this output" in seen.toasts
+        assert any("searches" in toast for toast in seen.toasts)
+
+
+async def test_masked_amounts_are_hidden_in_lines_and_in_the_table() -> None:
+    state = with_lines('{"cash": 731.25, "side": "yes"}', "cash 731.25", masked=True)
+    async with running(state, first="agents", size=(80, 24)) as seen:
+        await opened(seen)
+        await seen.until(lambda: "side" in seen.text)
+        assert "731" not in seen.text
+        await seen.press("t")
+        assert "731" not in seen.text
