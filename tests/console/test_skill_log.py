@@ -10,7 +10,7 @@ from kit.samples.desk import sample_state
 from kit.samples.fleet import run_of, sample_supervision
 from service_tui.console.forms.skill_log import SkillLog
 from service_tui.console.log_lines import LogLines, as_table, has_json, matches, unwrapped, wrapped
-from service_tui.desk.commands.agents import SaveOutput
+from service_tui.desk.commands.agents import SaveOutput, WatchAgent
 from service_tui.desk.slices.fleet import LogTailView
 from service_tui.desk.state import DeskState
 
@@ -49,6 +49,20 @@ def test_wrapped_lines_know_their_source_and_wide_letters_take_two_cells() -> No
     assert [(line.source, line.text) for line in wrapped(("abcde", "", "日本語"), 4)] == [
         (0, "abcd"), (0, "e"), (1, ""), (2, "日本"), (2, "語"),
     ]  # fmt: skip
+
+
+def test_a_line_breaks_behind_a_space_if_one_is_near_the_edge() -> None:
+    assert [line.text for line in wrapped(("buy at 0.30 now", "abcdefg hi"), 8)] == [
+        "buy at ", "0.30 now", "abcdefg ", "hi",
+    ]  # fmt: skip
+    assert [line.text for line in wrapped(("a bcdefghijk",), 8)] == ["a bcdefg", "hijk"]
+
+
+def test_a_report_in_one_key_is_a_row_of_its_inner_fields() -> None:
+    head, (row,) = as_table(('{"automaton": {"signals": 2, "skip_reason": "buys wait"}}',))
+    assert head.split() == ["signals", "skip_reason"]
+    assert row.text.split() == ["2", "buys", "wait"]
+    assert as_table(('{"a": 1}',))[0] == "a"
 
 
 def test_a_search_ignores_case_and_no_text_matches_nothing() -> None:
@@ -113,6 +127,18 @@ async def test_it_follows_and_scrolling_up_stops_and_counts_what_is_below() -> N
         assert "new below" not in seen.text
         await seen.bring(with_lines(*numbered(120)))
         await seen.until(lambda: "line 119" in seen.text)
+
+
+async def test_the_output_is_read_although_another_screen_had_an_agent_read_before() -> None:
+    async with running(with_lines("one"), first="agents", size=(80, 24)) as seen:
+        await opened(seen)
+        wanted = WatchAgent(RUN.agent_id, RUN.run_id)
+        assert wanted in seen.doors.submitted
+        await seen.press("escape", "ampersand")
+        await seen.until(lambda: seen.app.front.name_in_keys == "approvals")
+        seen.doors.submitted.clear()
+        await seen.press("7")
+        await seen.until(lambda: wanted in seen.doors.submitted)
 
 
 async def test_it_searches_and_goes_from_match_to_match() -> None:

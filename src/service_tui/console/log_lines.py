@@ -89,8 +89,20 @@ def wrapped(lines: Iterable[str], width: int) -> list[ShownLine]:
     return [
         ShownLine(source, part)
         for source, line in enumerate(lines)
-        for part in (chop_cells(line, max(1, width)) if cell_len(line) > width else (line,))
+        for part in (_parts(line, max(1, width)) if cell_len(line) > width else (line,))
     ]
+
+
+def _parts(line: str, width: int) -> list[str]:
+    """A line cut behind a space where its last third has one, else at the edge."""
+    parts: list[str] = []
+    while cell_len(line) > width:
+        part = chop_cells(line, width)[0]
+        space = part.rfind(" ") + 1
+        part = part[:space] if space > len(part) * 2 // 3 else part
+        parts.append(part)
+        line = line[len(part) :]
+    return [*parts, line] if line else parts
 
 
 def unwrapped(lines: Iterable[str]) -> list[ShownLine]:
@@ -128,13 +140,14 @@ def has_json(lines: Iterable[str]) -> bool:
 def as_table(lines: Sequence[str]) -> tuple[str, list[ShownLine]]:
     """The JSON lines as rows of one table.
 
-    Columns are the keys in the order in which they come; numbers are right-aligned, nested values
-    are compact JSON. Other lines stay between the rows as they are.
+    Columns are the keys in the order in which they come, those of the inner object where a line
+    has one key only; numbers are right-aligned, nested values are compact JSON. Other lines stay
+    between the rows as they are.
 
     Returns:
         The head, and a line for each line of the output.
     """
-    rows = [json_object(line) for line in lines]
+    rows = [_inner(json_object(line)) for line in lines]
     names: dict[str, None] = {}
     for row in rows:
         names.update(dict.fromkeys(row or ()))
@@ -158,6 +171,13 @@ def as_table(lines: Sequence[str]) -> tuple[str, list[ShownLine]]:
         for source, cells in enumerate(texts)
     ]
     return joined(columns), shown
+
+
+def _inner(row: JsonObject | None) -> JsonObject | None:
+    """The object inside one with a single key, such as a skill's report; else the row itself."""
+    (value, *more) = (row or {None: None}).values()
+    is_wrapped = not more and isinstance(value, dict)
+    return cast("JsonObject", value) if is_wrapped else row
 
 
 def _cell(value: object) -> str:

@@ -49,8 +49,8 @@ STANDING: Final = frozenset({
 REFUSED: Final = "REFUSED_BEFORE"
 """What the operator has refused a while ago: the round goes on behind it."""
 
-USED_UP: Final = "the budget of the day is used up"
-WAITS: Final = "it waits: nothing of it is bought yet"
+USED_UP: Final = "daily budget used up"
+WAITS: Final = "buys wait for approval or a fill"
 
 
 def _nothing() -> None:

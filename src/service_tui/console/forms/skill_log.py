@@ -27,7 +27,7 @@ from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.output_view import OutputView
 from service_tui.console.widgets.text_block import TextBlock
-from service_tui.desk.commands.agents import SaveOutput
+from service_tui.desk.commands.agents import SaveOutput, WatchAgent
 from service_tui.desk.slices.fleet import SkillRunView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -35,6 +35,8 @@ from service_tui.units import Timestamp
 _TITLE_MAX: Final = 60
 _ALL: Final = 1_000_000
 """More lines than any view has."""
+
+_NONE: Final = "no output yet: a round ends with one line"
 
 _STEP: Final = 8
 """Cells by which long lines move sideways."""
@@ -89,7 +91,8 @@ class SkillLog(Dialog[None]):
             yield self._view
 
     def on_mount(self) -> None:
-        """Show the newest lines."""
+        """Have the desk read the run's output, and show the newest lines."""
+        self.post_message(CommandGiven(WatchAgent(self._run.agent_id, self._run.run_id)))
         self._view.focus()
         self.call_after_refresh(self._renew)
 
@@ -208,7 +211,7 @@ class SkillLog(Dialog[None]):
         state = "following" if self._view.follows else "not following"
         parts = [
             Text.assemble((state, "profit" if self._view.follows else "warn")),
-            Text(f"{len(self._log):,} lines", "muted"),
+            Text(_length(len(self._log)), "muted"),
         ]
         if new:
             parts.insert(1, Text(f"{new:,} new below", "accent"))
@@ -247,3 +250,9 @@ class SkillLog(Dialog[None]):
     def _resized(self, event: OutputView.WidthChanged) -> None:
         event.stop()
         self._lay_out()
+
+
+def _length(lines: int) -> str:
+    if not lines:
+        return _NONE
+    return f"{lines:,} line" if lines == 1 else f"{lines:,} lines"

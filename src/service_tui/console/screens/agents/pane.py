@@ -60,6 +60,10 @@ class AgentPane(Horizontal):
             self._watched = requested
             self.post_message(CommandGiven(WatchAgent(*requested)))
 
+    def watch_again(self) -> None:
+        """Request the next agent even if it is the same one."""
+        self._watched = ("", "")
+
     def show_agent(self, agent: AgentView | None, view: ViewContext) -> None:
         """Show an agent; None: none is in focus. `view.width` is for a pane not laid out yet."""
         self._masked = view.masked

@@ -73,6 +73,10 @@ class AgentsScreen(TableScreen[AgentView]):
         yield self.agent
         yield self.feed
 
+    def leave(self) -> None:
+        """Request the agent again when the screen comes back: another one may have its own."""
+        self.agent.watch_again()
+
     def choices(self) -> Mapping[str, str]:
         """Whether the trades of all agents stand below the list."""
         return {_ALL: "on"} if self.has_class(f"-{_ALL}") else {}

@@ -49,6 +49,10 @@ class ApprovalsScreen(TableScreen[HeldView]):
         super().__init__(state, now)
         self._watched = ""
 
+    def leave(self) -> None:
+        """Request the agent again when the screen comes back: another one may have its own."""
+        self._watched = ""
+
     def compose(self) -> ComposeResult:
         """The rules of today, the list with its search line, a trade in full, the sums."""
         yield TextBlock(id="approvals-rules")
